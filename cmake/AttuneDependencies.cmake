@@ -1,0 +1,39 @@
+# Every third-party package the project uses, found once. docs/decisions/0001-dependencies.md says why each.
+find_package(Threads REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(fmt 9 REQUIRED)
+find_package(CLI11 2.1 REQUIRED)
+
+if(ATTUNE_PORTABLE)
+  # The portable build runs on a Linux that has none of our packages: static archives only.
+  find_library(SQLite3_LIBRARY NAMES libsqlite3.a REQUIRED)
+endif()
+find_package(SQLite3 3.40 REQUIRED)
+find_package(SQLiteCpp 3 REQUIRED)
+find_package(zstd REQUIRED)
+find_path(ATTUNE_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+
+add_library(attune_sqlite INTERFACE)
+target_link_libraries(attune_sqlite INTERFACE SQLiteCpp SQLite::SQLite3 Threads::Threads)
+add_library(attune_fmt INTERFACE)
+add_library(attune_zstd INTERFACE)
+if(ATTUNE_PORTABLE)
+  target_link_libraries(attune_sqlite INTERFACE m ${CMAKE_DL_LIBS})
+  target_link_libraries(attune_fmt INTERFACE fmt::fmt-header-only)
+  target_link_libraries(attune_zstd INTERFACE zstd::libzstd_static)
+else()
+  target_link_libraries(attune_fmt INTERFACE fmt::fmt)
+  target_link_libraries(attune_zstd INTERFACE zstd::libzstd_shared)
+endif()
+
+# The CUDA toolkit gives headers (cuda.h, nvrtc.h, cuda_occupancy.h) at build time. Neither libcuda nor NVRTC is
+# linked: both are loaded at run time, so that every binary starts on a machine without them.
+find_package(CUDAToolkit 12.4 REQUIRED)
+add_library(attune_cuda_headers INTERFACE)
+target_include_directories(attune_cuda_headers SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
+
+if(ATTUNE_TESTS)
+  find_package(doctest 2.4 REQUIRED)
+endif()
+find_file(ATTUNE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist REQUIRED
+          DOC "Chart.js, inlined into HTML reports")

@@ -1,0 +1,44 @@
+# Warnings, sanitizers and coverage belong to our own targets only.
+add_library(attune_build_flags INTERFACE)
+target_compile_features(attune_build_flags INTERFACE cxx_std_20)
+target_compile_options(attune_build_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wno-sign-conversion;-Werror>)
+if(ATTUNE_SANITIZE)
+  string(REPLACE "," ";" sanitizers "${ATTUNE_SANITIZE}")
+  foreach(sanitizer IN LISTS sanitizers)
+    target_compile_options(attune_build_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${sanitizer};-fno-omit-frame-pointer>)
+    target_link_options(attune_build_flags INTERFACE -fsanitize=${sanitizer})
+  endforeach()
+  # GCC 12 reports false positives of these warnings when sanitizers change its inlining.
+  target_compile_options(attune_build_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized;-Wno-array-bounds;-Wno-stringop-overflow>)
+endif()
+if(ATTUNE_COVERAGE)
+  target_compile_options(attune_build_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:--coverage;-O0>)
+  target_link_options(attune_build_flags INTERFACE --coverage)
+endif()
+
+# attune_module(<name> SOURCES ... LINKS ... [PRIVATE_LINKS ...]): one layer of the pipeline as the static library
+# attune_<name>. Headers are included from the repository root ("tuner/spec/value.hpp", "db/database.hpp"); the
+# public ones as "attune/runtime.hpp".
+function(attune_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS;PRIVATE_LINKS")
+  add_library(attune_${name} STATIC ${arg_SOURCES})
+  set_target_properties(attune_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON EXPORT_NAME module_${name})
+  target_include_directories(attune_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/tuner/include>
+    $<INSTALL_INTERFACE:include>)
+  target_include_directories(attune_${name} PRIVATE ${PROJECT_BINARY_DIR}/generated)
+  target_compile_features(attune_${name} PUBLIC cxx_std_20)
+  target_link_libraries(attune_${name} PUBLIC ${arg_LINKS} PRIVATE $<BUILD_INTERFACE:attune_build_flags> ${arg_PRIVATE_LINKS})
+endfunction()
+
+# attune_embed(<target> <symbol> <file>...): the bytes of files, read through attune::base::embedded_<symbol>().
+# See cmake/embed.cmake.
+function(attune_embed target symbol)
+  set(out "${PROJECT_BINARY_DIR}/generated/embedded/${symbol}.cpp")
+  add_custom_command(OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DSYMBOL=${symbol} "-DFILES=${ARGN}" -DROOT=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM COMMENT "Embedding ${symbol}")
+  target_sources(${target} PRIVATE ${out})
+endfunction()

@@ -1,0 +1,104 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attune::db {
+
+/// Plain rows. Keys are content keys or canonical JSON, never local ids, so that databases merge. db/ knows neither
+/// CUDA nor the template language: it stores and returns texts and numbers.
+
+struct DeviceRow {
+  std::string hard_key;   ///< spec::DeviceInfo::hard_key()
+  std::string hard_json;  ///< canonical
+  std::string info_json;  ///< everything known, soft fields too; the newest wins
+};
+
+struct TemplateRow {
+  std::string hash;
+  std::string name;
+  std::string spec_json;
+};
+
+/// A stored measurement of one configuration.
+struct RecordRow {
+  std::string template_hash;
+  std::string problem;        ///< canonical JSON, sizes included
+  std::string device_key;
+  std::string policy;         ///< "cold/graph"
+  std::string configuration;  ///< canonical JSON
+  std::string outcome;        ///< "ok", "compile_failed", ...
+  std::string stage;          ///< "none", "screened", "measured", "run_off"
+  bool verified = false;
+  double median_us = 0;       ///< 0 unless outcome is ok
+  double low_us = 0;
+  double high_us = 0;
+  int samples = 0;
+  std::string detail_json;    ///< the whole measurement (spreads, resources, clocks, reason of failure)
+  std::string driver;
+  std::string nvrtc;
+  std::string recorded_at;    ///< UTC, ISO 8601
+  std::string origin;         ///< "measured" or "recording:<file>"
+};
+
+struct SessionRow {
+  std::string key;            ///< content key of (template, problem, device, policy, strategy, seed, started)
+  std::string template_hash;
+  std::string problem;
+  std::string device_key;
+  std::string policy;
+  std::string strategy;
+  std::uint64_t seed = 0;
+  std::string state;          ///< "running", "finished", "interrupted"
+  std::uint64_t space_size = 0;
+  std::string started_at;
+  std::string finished_at;
+  std::string summary_json;
+};
+
+/// The configuration dispatch uses for one problem on one device.
+struct BestRow {
+  std::string template_hash;
+  std::string template_name;
+  std::string family;         ///< canonical JSON without sizes
+  std::string problem;        ///< canonical JSON
+  std::string sizes_json;     ///< {"n":1024}
+  std::string device_key;
+  std::string policy;
+  std::string objective = "time";
+  std::string configuration;
+  double median_us = 0;       ///< of the run-off
+  double default_us = 0;      ///< the default configuration in the same run-off; 0: it does not run
+  bool tie = false;           ///< tied with another finalist in the run-off
+  std::string cubin_key;      ///< empty: not stored
+  std::string driver;
+  std::string recorded_at;
+  std::string detail_json;    ///< finalists with paired ratios and intervals
+};
+
+struct Query {
+  std::optional<std::string> template_hash;
+  std::optional<std::string> template_name;
+  std::optional<std::string> problem;
+  std::optional<std::string> device_key;
+  std::optional<std::string> policy;
+};
+
+struct Info {
+  std::string path;
+  int schema_version = 0;
+  std::uint64_t devices = 0, templates = 0, problems = 0, records = 0, best = 0, cubins = 0, sessions = 0;
+  std::uint64_t bytes = 0;
+  std::string journal_mode;
+  bool read_only = false;
+};
+
+struct CheckReport {
+  bool ok = false;
+  std::uint64_t rows_checked = 0;
+  std::uint64_t bad_rows = 0;
+  std::vector<std::string> problems;  ///< in words: SQLite's integrity_check lines and bad rows by table and key
+};
+
+}  // namespace attune::db

@@ -1,0 +1,27 @@
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace attune::base {
+
+/// Whole file as bytes. Throws: Error naming the path and errno text.
+[[nodiscard]] std::string read_file(const std::filesystem::path& path);
+
+/// Replaces `path` in one step (temporary file in the same folder, fsync, rename): a reader sees the old or the new
+/// bytes, never a mixture, also after a crash. Throws: Error; the old file is left unchanged, no leftovers.
+void write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
+
+/// XDG folders, created on request with mode 0700: data ($XDG_DATA_HOME or ~/.local/share, + "/attune"), cache
+/// ($XDG_CACHE_HOME or ~/.cache, + "/attune"). Empty when neither the variable nor HOME is set.
+[[nodiscard]] std::filesystem::path data_folder();
+[[nodiscard]] std::filesystem::path cache_folder();
+
+/// Path of the running executable (/proc/self/exe).
+[[nodiscard]] std::filesystem::path own_executable();
+
+/// zstd frames, for recordings. `decompress` throws Error("... truncated or damaged ...") on a bad frame.
+[[nodiscard]] std::string compress(std::string_view bytes, int level = 19);
+[[nodiscard]] std::string decompress(std::string_view bytes);
+
+}  // namespace attune::base

@@ -1,0 +1,25 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace attune::base {
+
+/// 128-bit XXH3 digest as 32 lower-case hex digits: the content key of cubins, templates, devices and problems.
+/// Not cryptographic: a store is trusted for its owner (docs/database.md), the digest finds accidents.
+[[nodiscard]] std::string content_key(std::string_view bytes);
+
+/// Incremental form; parts are length-prefixed, so ("ab","c") and ("a","bc") differ.
+class ContentHasher {
+ public:
+  ContentHasher();
+  ~ContentHasher();
+  ContentHasher(const ContentHasher&) = delete;
+  ContentHasher& operator=(const ContentHasher&) = delete;
+  ContentHasher& add(std::string_view part);
+  [[nodiscard]] std::string key() const;
+
+ private:
+  void* state_;
+};
+
+}  // namespace attune::base

@@ -1,0 +1,29 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attune::base {
+
+/// A count as people write it: "4096", "16M" (2^20 multiples: K, M, G, Ki, Mi, Gi alike), "2^24", "1e6", "100_000".
+/// Throws: UsageError naming the text and the accepted forms; also when the value passes 2^62.
+[[nodiscard]] std::int64_t parse_count(std::string_view text);
+
+/// "2^10..2^28:x4" (geometric), "1K..4K:+1K" (arithmetic), "16M", or a comma list of these. Ascending, no duplicates.
+/// A range without a step means ":x2". Throws: UsageError (empty, descending, factor below 2).
+[[nodiscard]] std::vector<std::int64_t> parse_counts(std::string_view text);
+
+/// Exact when it can be: 1048576 -> "2^20", 16777216 -> "2^24", 3000017 -> "3000017".
+[[nodiscard]] std::string format_count(std::int64_t count);
+
+/// "60s", "5m", "1h", "500ms" -> seconds. Throws: UsageError.
+[[nodiscard]] double parse_seconds(std::string_view text);
+
+/// UTC time as "2026-11-20T13:17:05Z".
+[[nodiscard]] std::string utc_now();
+
+/// The candidate nearest in edit distance for "did you mean ..."; empty when none is near.
+[[nodiscard]] std::string closest(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace attune::base

@@ -1,0 +1,81 @@
+#pragma once
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attune::compile {
+
+/// What NVRTC is asked for.
+struct CompileRequest {
+  std::string source;        ///< the whole program (spec::make_source)
+  std::string name;          ///< what the log calls it, e.g. "reduce.cu"
+  std::string architecture;  ///< "sm_90"
+  std::vector<std::string> options;  ///< the template's own, after ours
+};
+
+/// Per-kernel figures from ptxas.
+struct KernelResources {
+  std::string kernel;
+  int registers = 0;
+  int static_shared_bytes = 0;  ///< as ptxas reports it; sm_90 reserves 1024 more
+  int stack_bytes = 0;
+  int spill_store_bytes = 0;
+  int spill_load_bytes = 0;
+};
+
+enum class CompileStatus { Ok, Failed, TimedOut, Crashed };
+
+struct CompileResult {
+  CompileStatus status = CompileStatus::Failed;
+  std::string key;           ///< cubin_key of the request
+  std::string cubin;
+  std::vector<KernelResources> kernels;
+  std::string log;           ///< errors and warnings; for TimedOut and Crashed how the worker ended
+  double compile_ms = 0;     ///< 0 when answered from the cache
+  bool from_cache = false;
+};
+
+[[nodiscard]] nlohmann::json to_json(const CompileRequest& request);
+[[nodiscard]] CompileRequest request_from_json(const nlohmann::json& json);
+[[nodiscard]] nlohmann::json to_json(const CompileResult& result);
+[[nodiscard]] CompileResult result_from_json(const nlohmann::json& json);
+
+/// The flags every compilation gets, in front of the request's own: -arch, --no-cache, --modify-stack-limit=false,
+/// --ptxas-options=-v, -default-device, c++17, ... (docs/decisions say why each).
+[[nodiscard]] std::vector<std::string> full_options(const CompileRequest& request);
+
+/// Registers, shared memory, stack and spills per kernel out of a `--ptxas-options=-v` log.
+[[nodiscard]] std::vector<KernelResources> parse_ptxas_log(const std::string& log);
+
+/// NVRTC, loaded at run time into this process. Single-threaded use: one instance a compile worker.
+/// Search order: $ATTUNE_NVRTC (a file), the loader's path (libnvrtc.so.13, .12), the toolkit found at build time,
+/// $CUDA_HOME and /usr/local/cuda.
+class Nvrtc {
+ public:
+  /// Throws: EnvironmentError listing what was tried and the remedy.
+  Nvrtc();
+  ~Nvrtc();
+  Nvrtc(const Nvrtc&) = delete;
+  Nvrtc& operator=(const Nvrtc&) = delete;
+
+  /// Source text to cubin. A source that does not compile is a result (Failed with the log), no exception.
+  [[nodiscard]] CompileResult compile(const CompileRequest& request);
+  /// "13.0 CL-36424714": version and full build, read out of the PTX of an empty program once.
+  [[nodiscard]] const std::string& build() const noexcept { return build_; }
+
+ private:
+  struct Api;
+  Api* api_ = nullptr;
+  std::string build_;
+};
+
+/// Content key of a cubin: format, NVRTC build, target, options, source.
+[[nodiscard]] std::string cubin_key(const CompileRequest& request, const std::string& nvrtc_build);
+
+/// Main of `attune worker-compile`: answers requests on the worker channel until it closes. First message out is
+/// {"nvrtc": build} or {"error": text}.
+int compile_worker_main();
+
+}  // namespace attune::compile

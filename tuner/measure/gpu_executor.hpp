@@ -1,0 +1,117 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "tuner/base/process.hpp"
+#include "tuner/measure/measurement.hpp"
+#include "tuner/spec/device_info.hpp"
+#include "tuner/spec/kernel_template.hpp"
+
+namespace attune::measure {
+
+/// What the GPU worker is asked to do with one configuration of the prepared problem.
+struct VisitRequest {
+  std::string configuration;   ///< spec::to_text; identifies it in the worker
+  std::string cubin_key;
+  std::string cubin;           ///< sent only when the worker does not hold `cubin_key` yet (the executor decides)
+  bool verify = false;         ///< before timing: full verification (docs/measurement.md)
+  double best_us = 0;          ///< screening reference; 0: none. Drops after two samples over 1.5 x best
+  int max_samples = 6;         ///< of this visit
+};
+
+struct VisitReply {
+  Outcome outcome = Outcome::Ok;
+  bool verified = false;
+  bool screened_out = false;
+  std::vector<double> samples_us;  ///< per call
+  int calls_per_sample = 0;
+  int sm_clock_mhz = 0;
+  std::string throttle;
+  std::string detail;
+};
+
+/// Interleaved run-off of configurations the worker has verified before.
+struct RunOffRequest {
+  std::vector<VisitRequest> configurations;
+  int rounds = 21;
+  std::uint64_t seed = 1;      ///< of the order inside each round
+};
+
+struct RunOffReply {
+  Outcome outcome = Outcome::Ok;
+  std::vector<std::vector<double>> rounds_us;  ///< [round][configuration], per call
+  std::string detail;
+};
+
+/// The parent's view of one GPU worker: spawns it, prepares problems, enforces deadlines, replaces it when it dies.
+/// No CUDA in this process. One request at a time; the owner polls `descriptor()`.
+/// A configuration during which the worker dies or hangs is tried once more in a fresh worker, then answered as
+/// Crashed or TimedOut; never an exception.
+class GpuExecutor {
+ public:
+  struct Options {
+    std::filesystem::path worker;   ///< the `attune` executable
+    int device = 0;                 ///< ordinal
+    Policy policy;
+    std::string support_cubin;      ///< compiled measure/support.cu for the device; set by `set_support`
+  };
+
+  /// Spawns a worker and reads the device. Throws: EnvironmentError (no driver, no such device).
+  explicit GpuExecutor(const Options& options);
+
+  [[nodiscard]] const spec::DeviceInfo& device() const noexcept { return device_; }
+  /// The source of attune's own device kernels (fill, evict, check, reference); the owner compiles it for the device.
+  [[nodiscard]] static std::string support_source();
+  void set_support(std::string cubin) { options_.support_cubin = std::move(cubin); }
+
+  /// Allocates and fills buffers and computes the references. Throws: EnvironmentError when the problem does not fit
+  /// the device's memory (says how much it needs), SpecError when the template's reference fails.
+  /// `reference_cubin`: of a Kernel reference (the default configuration's cubin); empty otherwise.
+  void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& reference_cubin);
+
+  void submit(const VisitRequest& request);
+  /// The reply to `submit` once it is there; nothing within `timeout`.
+  [[nodiscard]] std::optional<VisitReply> collect(std::chrono::milliseconds timeout);
+  [[nodiscard]] bool busy() const noexcept { return busy_; }
+  [[nodiscard]] int descriptor() const noexcept { return worker_.running() ? worker_channel_fd_ : -1; }
+  [[nodiscard]] RunOffReply run_off(const RunOffRequest& request);
+  /// What a pure read of 4 GiB reaches on this device, best of a few grid shapes; cold. Units: bytes per second.
+  /// Requires: set_support. 0 when the device has too little free memory.
+  [[nodiscard]] double read_ceiling_bytes_per_s();
+  /// How often a worker had to be replaced since the start.
+  [[nodiscard]] int replacements() const noexcept { return replacements_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void start();
+  void restart();
+  void send_prepare();
+  void send_visit();
+  [[nodiscard]] std::chrono::milliseconds deadline_for(const VisitRequest& request) const;
+
+  Options options_;
+  spec::DeviceInfo device_;
+  base::WorkerProcess worker_;
+  int worker_channel_fd_ = -1;
+  std::string prepare_message_;                    ///< CBOR of the last prepare, sent again to a fresh worker
+  std::unordered_set<std::string> loaded_;         ///< cubin keys this worker holds
+  VisitRequest current_;
+  std::string current_cubin_;
+  bool busy_ = false;
+  bool retried_ = false;
+  bool had_success_ = false;
+  double last_calls_ = 1;
+  Clock::time_point deadline_;
+  int replacements_ = 0;
+};
+
+/// Main of `attune worker-gpu`: owns context, buffers and modules; answers on the worker channel.
+int gpu_worker_main();
+
+}  // namespace attune::measure

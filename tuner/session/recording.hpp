@@ -1,0 +1,46 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tuner/measure/measurement.hpp"
+#include "tuner/spec/device_info.hpp"
+#include "tuner/spec/kernel_template.hpp"
+
+namespace attune::session {
+
+/// The measured space of one problem.
+struct RecordedProblem {
+  spec::Problem problem;
+  std::int64_t work_bytes = 0;           ///< the template's work.bytes at this problem
+  std::uint64_t space_size = 0;          ///< whole space; larger than measurements.size() for a sample
+  std::vector<measure::Measurement> measurements;
+  /// The run-off's finalists: configuration -> samples of each round, us per call (same rounds for all).
+  std::vector<std::string> finalists;
+  std::vector<std::vector<double>> rounds_us;  ///< [round][finalist]
+};
+
+/// A recording: what a real GPU gave, so that tuning, reports and strategies run without one.
+/// File: zstd-compressed JSON {"attune_recording": 1, "device", "driver", "date", "template", "template_hash", "nvrtc",
+/// "policy", "coverage", "problems"}; docs/recordings.md.
+struct Recording {
+  spec::DeviceInfo device;
+  std::string date;            ///< UTC
+  std::string template_name;
+  std::string template_hash;
+  std::string nvrtc;
+  std::string policy;
+  double read_ceiling_bytes_per_s = 0;  ///< best pure read of the device in the same run; 0: not measured
+  std::string coverage;        ///< "whole space", or how the sample was drawn
+  std::vector<RecordedProblem> problems;
+
+  [[nodiscard]] const RecordedProblem* find(const spec::Problem& problem) const;
+  /// Plain .json or .json.zst by suffix. Throws: SpecError naming the file: truncated, damaged, another format version.
+  [[nodiscard]] static Recording load(const std::filesystem::path& path);
+  [[nodiscard]] static Recording parse(const std::string& json_text, const std::string& path);
+  void save(const std::filesystem::path& path) const;
+};
+
+}  // namespace attune::session

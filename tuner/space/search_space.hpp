@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tuner/spec/device_info.hpp"
+#include "tuner/spec/kernel_template.hpp"
+
+namespace attune::space {
+
+/// Position of a configuration in the space's enumeration order (parameters in declaration order, last one fastest).
+using Ordinal = std::uint64_t;
+
+enum class Neighbourhood {
+  Hamming,   ///< differs in exactly one parameter, any value
+  Adjacent,  ///< differs in exactly one parameter, by one step in its value list
+};
+
+/// The configurations that satisfy every constraint, held as packed value indices (2 bytes a parameter).
+/// Construction is a depth-first search that checks a condition as soon as its variables are bound.
+class SearchSpace {
+ public:
+  /// Throws: SpecError for a failing constraint expression, at its place. An empty space is no error here: `size()` is 0
+  /// and `emptied_by()` names the condition that removed the last configurations.
+  [[nodiscard]] static SearchSpace build(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                         const spec::DeviceInfo& device);
+  /// The general form: `constants` gives every variable that is no parameter.
+  [[nodiscard]] static SearchSpace build(const std::vector<spec::Parameter>& parameters,
+                                         const std::vector<spec::Constraint>& constraints, const spec::Scope& constants);
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return count_; }
+  [[nodiscard]] std::uint64_t cartesian_size() const noexcept { return cartesian_; }
+  [[nodiscard]] const std::string& emptied_by() const noexcept { return emptied_by_; }
+  /// Requires: ordinal < size().
+  [[nodiscard]] spec::Configuration at(Ordinal ordinal) const;
+  [[nodiscard]] std::optional<Ordinal> find(const spec::Configuration& configuration) const;
+  [[nodiscard]] std::vector<Ordinal> neighbours(Ordinal ordinal, Neighbourhood kind) const;
+  /// Uniform, without replacement, in random order; all of them when count >= size().
+  [[nodiscard]] std::vector<Ordinal> sample(std::uint64_t count, std::mt19937_64& random) const;
+
+ private:
+  std::size_t width_ = 0;
+  std::uint64_t count_ = 0;
+  std::uint64_t cartesian_ = 0;
+  std::vector<std::uint16_t> packed_;
+  std::vector<std::uint32_t> buckets_;   ///< open addressing: ordinal + 1, 0 empty
+  std::vector<std::size_t> value_counts_;
+  std::string emptied_by_;
+};
+
+}  // namespace attune::space

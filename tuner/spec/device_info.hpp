@@ -1,0 +1,58 @@
+#pragma once
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tuner/spec/value.hpp"
+
+namespace attune::spec {
+
+/// What tuning needs to know of a device, with or without one present. Plain data: no CUDA.
+struct DeviceInfo {
+  // Hard identity: two devices that agree in all of these share tuned configurations.
+  std::string backend = "cuda";
+  std::string architecture;              ///< "sm_90"
+  int sm_count = 0;
+  std::int64_t shared_optin_bytes = 0;   ///< shared memory a block may ask for
+  std::int64_t registers_per_sm = 0;
+  std::int64_t l2_bytes = 0;
+  int memory_bus_bits = 0;
+  int warp_size = 32;
+  // Follows from the architecture; in expressions and occupancy, not in the key.
+  int compute_capability = 0;            ///< 90
+  int max_threads_per_block = 1024;
+  int max_threads_per_sm = 0;
+  int max_blocks_per_sm = 0;
+  std::int64_t shared_per_sm_bytes = 0;
+  std::int64_t shared_per_block_bytes = 49152;
+  std::int64_t registers_per_block = 65536;
+  bool cooperative_launch = true;
+  // Soft: recorded and shown, never compared.
+  std::string name;                      ///< "NVIDIA H200"
+  std::string uuid;
+  std::string driver;                    ///< "580.159.04"
+  int sm_clock_khz = 0;
+  int memory_clock_khz = 0;
+  std::int64_t memory_bytes = 0;
+  double power_limit_w = 0;
+  bool ecc = false;
+
+  [[nodiscard]] std::string hard_json() const;   ///< canonical: sorted keys, no spaces
+  [[nodiscard]] std::string hard_key() const;    ///< content key of hard_json()
+  [[nodiscard]] nlohmann::json to_json() const;  ///< everything, for messages and recordings
+  /// Throws: Error naming the missing or mistyped field.
+  [[nodiscard]] static DeviceInfo from_json(const nlohmann::json& json);
+  /// A stand-in of the architecture's data-centre part, for compiling and counting without a GPU ("sm_90" -> H100's
+  /// figures). Throws: UsageError listing the known architectures.
+  [[nodiscard]] static DeviceInfo of_architecture(const std::string& architecture);
+  /// `device.<attribute>` of expressions; nothing when there is no such attribute.
+  [[nodiscard]] std::optional<Value> attribute(std::string_view attribute) const;
+  [[nodiscard]] static std::vector<std::string> attribute_names();
+  /// A short folder name for results: "nvidia_h200".
+  [[nodiscard]] std::string slug() const;
+};
+
+}  // namespace attune::spec

@@ -1,0 +1,197 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tuner/spec/expression.hpp"
+#include "tuner/spec/value.hpp"
+
+namespace attune::spec {
+
+enum class AxisKind { Type, Choice, Size };
+
+/// One named part of a problem: an element type, a choice or a size.
+struct ProblemAxis {
+  std::string name;
+  AxisKind kind = AxisKind::Size;
+  std::vector<std::string> values;  ///< allowed types or choices; empty for sizes
+  std::int64_t min = 1;             ///< sizes only
+  std::int64_t max = std::int64_t{1} << 48;
+};
+
+enum class Binding { Source, Launch };  ///< Launch: never a macro; configurations that differ only there share a cubin.
+
+struct Parameter {
+  std::string name;
+  std::vector<Value> values;
+  std::size_t default_index = 0;
+  Binding binding = Binding::Source;
+};
+
+/// A condition on parameters, sizes, types, choices and device.*; configurations that fail it are not in the space.
+struct Constraint {
+  Expression expression;
+};
+
+enum class Fill { Uniform, Integers, Zeros, Ones };      ///< how tuning fills a buffer (Uniform: (-1,1) or small ints)
+enum class WorkspaceInit { None, ZeroOnce, ZeroEach };
+enum class Memory { Global, Constant };
+
+struct BufferSpec {
+  std::string name;
+  std::string type;         ///< a type axis ("T"), a `types` alias, or an element type ("f32")
+  Expression count;         ///< elements
+  Fill fill = Fill::Uniform;
+  bool input = false;       ///< filled before the call (default for buffers neither output nor workspace)
+  bool output = false;
+  bool workspace = false;
+  WorkspaceInit init = WorkspaceInit::None;
+  Memory memory = Memory::Global;
+  int align_bytes = 0;      ///< promised alignment; 0: only the element's own
+};
+
+/// A run-time argument that is no buffer and no size; `value` is what tuning passes.
+struct ScalarSpec {
+  std::string name;
+  std::string type;
+  Value value;
+};
+
+/// One kernel argument: a buffer, a scalar, a size, a `let` or a launch-bound parameter.
+/// Sizes and lets pass as 64-bit integers unless `type` says otherwise ({"n": "u32"}).
+struct ArgumentSpec {
+  std::string name;
+  std::optional<ElementType> type;
+};
+
+struct Repeat {
+  Expression count;
+  std::string index;  ///< name of the loop index inside this launch's expressions
+};
+
+struct LaunchSpec {
+  std::string kernel;
+  std::optional<Expression> condition;
+  std::vector<Expression> grid;     ///< one to three
+  std::vector<Expression> block;    ///< one to three
+  std::vector<Expression> cluster;  ///< none, or one to three
+  std::optional<Expression> shared_bytes;
+  bool cooperative = false;
+  std::vector<ArgumentSpec> arguments;
+  std::optional<Repeat> repeat;
+};
+
+/// An initialisation step: sets every byte of a buffer.
+struct MemsetSpec {
+  std::string buffer;
+  int byte = 0;
+  std::optional<Expression> condition;
+};
+
+using StepSpec = std::variant<LaunchSpec, MemsetSpec>;
+
+struct SourceSpec {
+  std::string file;
+  std::optional<Expression> condition;
+};
+
+/// What a result is checked against. Builtin: "reduce" (sum, min, max in double precision) on the axes `T`, `op`.
+/// Kernel: launches of a plain kernel in the same sources that writes the same outputs. None: records are unverified.
+struct ReferenceSpec {
+  enum class Kind { None, Builtin, Kernel } kind = Kind::None;
+  std::string builtin;
+  std::vector<StepSpec> steps;
+  double relative_tolerance = 0;  ///< of Kernel references on random data; 0: 64 units in the last place of the output type
+};
+
+struct WorkSpec {
+  std::optional<Expression> bytes;       ///< bytes that must move, for GB/s and the share of the ceiling
+  std::optional<Expression> operations;
+};
+
+/// A parameterised kernel as read from template.json; immutable after parsing. docs/template-format.md is its manual.
+struct KernelTemplate {
+  int format = 1;
+  std::string name;
+  std::string summary;
+  std::string macro_prefix = "ATTUNE_";
+  std::vector<SourceSpec> sources;
+  std::map<std::string, std::string> files;            ///< file name -> bytes, every source named above
+  std::vector<ProblemAxis> problem;                    ///< in declaration order
+  /// Types that follow from others: "types": {"A": {"by": "T", "map": {"i8": "i32"}, "else": "T"}}.
+  struct TypeAlias { std::string name; std::string by; std::map<std::string, std::string> map; std::string otherwise; };
+  std::vector<TypeAlias> types;
+  std::vector<Parameter> parameters;
+  std::vector<Constraint> constraints;
+  std::vector<std::pair<std::string, Expression>> lets; ///< in declaration order; a later one may use earlier ones
+  std::vector<BufferSpec> buffers;
+  std::vector<ScalarSpec> scalars;
+  std::vector<StepSpec> steps;                          ///< memsets and launches in order
+  ReferenceSpec reference;
+  WorkSpec work;
+  std::vector<std::string> options;                     ///< further NVRTC options
+  std::string spec_text;                                ///< template.json as read
+  std::string spec_path;                                ///< for messages
+  std::string content_hash;                             ///< content key of spec_text and every source; the record's key
+
+  /// Reads `folder`/template.json and its sources. Throws: SpecError with file, line, column and remedy.
+  [[nodiscard]] static KernelTemplate load(const std::filesystem::path& folder);
+  /// The same from memory; `path` is what errors name. `files` maps source names to bytes.
+  [[nodiscard]] static KernelTemplate parse(const std::string& spec_text, const std::map<std::string, std::string>& files,
+                                            const std::string& path);
+
+  [[nodiscard]] const ProblemAxis* axis(std::string_view name) const;
+  [[nodiscard]] const Parameter* parameter(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> size_names() const;
+};
+
+/// One value index for each parameter, in the template's order. Comparable and hashable by its bytes.
+struct Configuration {
+  std::vector<std::uint16_t> index;
+  bool operator==(const Configuration&) const = default;
+  auto operator<=>(const Configuration&) const = default;
+};
+
+[[nodiscard]] Configuration default_configuration(const KernelTemplate& kernel);
+[[nodiscard]] const Value& value_of(const KernelTemplate& kernel, const Configuration& configuration, std::size_t parameter);
+/// {"block_size":256,...} in canonical form: sorted keys, no spaces. The configuration's key in the database.
+[[nodiscard]] std::string to_text(const KernelTemplate& kernel, const Configuration& configuration);
+/// Throws: UsageError naming an unknown or missing parameter, or a value that is not declared.
+[[nodiscard]] Configuration configuration_from_text(const KernelTemplate& kernel, const std::string& json);
+
+/// What is to be computed: a value for every axis.
+struct Problem {
+  std::map<std::string, std::string> choices;    ///< type and choice axes
+  std::map<std::string, std::int64_t> sizes;
+  bool operator==(const Problem&) const = default;
+  auto operator<=>(const Problem&) const = default;
+};
+
+/// {"T":"f32","n":1024,"op":"sum"}: canonical; the problem's key in the database.
+[[nodiscard]] std::string to_text(const Problem& problem);
+/// The same without sizes: problems that differ only in size share a family, within which dispatch interpolates.
+[[nodiscard]] std::string family_text(const Problem& problem);
+[[nodiscard]] Problem problem_from_text(const std::string& json);
+/// Every axis present and allowed. Throws: UsageError naming the axis, what is allowed and a suggestion.
+void validate(const KernelTemplate& kernel, const Problem& problem);
+
+/// Where templates are found: folders in order, then the ones built in. The first match wins.
+class TemplateLibrary {
+ public:
+  /// `folders`: the user's; $ATTUNE_TEMPLATES (colon-separated) is appended.
+  explicit TemplateLibrary(std::vector<std::filesystem::path> folders = {});
+  /// `name`: a built-in name, a folder name inside a search folder, or a path to a folder.
+  /// Throws: UsageError listing what is there (with a suggestion), SpecError when it is malformed.
+  [[nodiscard]] KernelTemplate find(const std::string& name) const;
+  [[nodiscard]] std::vector<std::string> names() const;
+
+ private:
+  std::vector<std::filesystem::path> folders_;
+};
+
+}  // namespace attune::spec

@@ -1,0 +1,90 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tuner/spec/device_info.hpp"
+#include "tuner/spec/kernel_template.hpp"
+
+namespace attune::spec {
+
+/// Variables of a configured problem: axes, parameters, lets, device.*. Keeps references to its arguments.
+/// A `let` is evaluated on first use; a failing one throws SpecError at its place in template.json.
+[[nodiscard]] Scope make_scope(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                               const DeviceInfo& device);
+
+/// Whether the configuration satisfies every constraint for this problem on this device.
+[[nodiscard]] bool satisfies(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                             const DeviceInfo& device);
+
+struct ResolvedBuffer {
+  std::string name;
+  ElementType type = ElementType::F32;
+  std::int64_t count = 0;   ///< elements
+  std::int64_t bytes = 0;
+  Fill fill = Fill::Uniform;
+  bool input = false;
+  bool output = false;
+  bool workspace = false;
+  WorkspaceInit init = WorkspaceInit::None;
+  Memory memory = Memory::Global;
+  int align_bytes = 0;
+};
+
+struct ResolvedArgument {
+  enum class Kind { Buffer, Scalar, Value } kind = Kind::Value;
+  int index = 0;            ///< into buffers or scalars
+  std::uint64_t bits = 0;   ///< of a Value: little-endian, `size_bytes` of it
+  int size_bytes = 8;
+};
+
+struct ResolvedLaunch {
+  std::string kernel;
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::array<std::uint32_t, 3> cluster{0, 0, 0};  ///< all zero: no cluster
+  std::uint32_t shared_bytes = 0;
+  bool cooperative = false;
+  std::vector<ResolvedArgument> arguments;
+};
+
+struct ResolvedMemset {
+  int buffer = 0;
+  int byte = 0;
+};
+
+using ResolvedStep = std::variant<ResolvedMemset, ResolvedLaunch>;
+
+struct ResolvedScalar {
+  std::string name;
+  ElementType type = ElementType::F32;
+  std::uint64_t bits = 0;
+};
+
+/// Everything that is needed to run one configured problem, except the compiled code and the addresses.
+struct LaunchPlan {
+  std::vector<ResolvedBuffer> buffers;   ///< in template order
+  std::vector<ResolvedScalar> scalars;
+  std::vector<ResolvedStep> steps;       ///< conditions evaluated, repeats unrolled
+  std::int64_t work_bytes = 0;
+  std::int64_t work_operations = 0;
+};
+
+/// Evaluates geometry, counts and arguments. Throws: SpecError at the expression's place in template.json (also for a
+/// grid or block that is zero, negative or over the device's limits: `limit_error()` in the message).
+[[nodiscard]] LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                                 const DeviceInfo& device);
+/// The reference's steps of a Kernel reference, over the same buffers.
+[[nodiscard]] LaunchPlan resolve_reference(const KernelTemplate& kernel, const Problem& problem,
+                                           const Configuration& configuration, const DeviceInfo& device);
+
+/// The program NVRTC compiles: one `#define`/`using` prelude from problem types, choices and Source-bound parameters,
+/// then the chosen files, each behind `#line 1 "<file>"`. Equal texts mean equal cubins. Sizes never enter.
+/// `ATTUNE_P`, `ATTUNE_P_<VALUE>` (string values, 1 or 0 for every declared value), `ATTUNE_T` (using), and
+/// `ATTUNE_T_<TYPE>` (1 or 0); see docs/template-format.md.
+[[nodiscard]] std::string make_source(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                                      const DeviceInfo& device);
+
+}  // namespace attune::spec

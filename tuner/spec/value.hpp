@@ -1,0 +1,30 @@
+#pragma once
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace attune::spec {
+
+/// What a parameter, a choice or an expression can be. Arithmetic follows Python: bool counts as 0 or 1, `/` gives a
+/// float, `//` and `%` floor; integers are 64-bit and overflow is an error.
+using Value = std::variant<bool, std::int64_t, double, std::string>;
+
+/// "256", "0.5", "true", "two_pass"; the form that keys, macros and tables use.
+[[nodiscard]] std::string to_text(const Value& value);
+/// Python equality: 1 == 1.0 == True; a string equals only a string.
+[[nodiscard]] bool equal(const Value& a, const Value& b);
+[[nodiscard]] nlohmann::json to_json(const Value& value);
+/// Throws: Error for null, arrays and objects.
+[[nodiscard]] Value value_from_json(const nlohmann::json& json);
+
+/// Element types of buffers and scalars.
+enum class ElementType { I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64 };
+[[nodiscard]] const char* name(ElementType type);           ///< "f32"
+[[nodiscard]] const char* cuda_name(ElementType type);      ///< "float"
+[[nodiscard]] int size_bytes(ElementType type);
+/// Throws: Error listing the known names.
+[[nodiscard]] ElementType element_type(const std::string& name);
+
+}  // namespace attune::spec
