@@ -30,7 +30,8 @@ endif()
 # linked: both are loaded at run time, so that every binary starts on a machine without them.
 find_package(CUDAToolkit 12.4 REQUIRED)
 add_library(attune_cuda_headers INTERFACE)
-target_include_directories(attune_cuda_headers SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
+# Not part of the installed target: only the tuning headers include cuda.h (cmake/attuneConfig.cmake.in finds it for them).
+target_include_directories(attune_cuda_headers SYSTEM INTERFACE $<BUILD_INTERFACE:${CUDAToolkit_INCLUDE_DIRS}>)
 
 if(ATTUNE_TESTS)
   find_package(doctest 2.4 REQUIRED)

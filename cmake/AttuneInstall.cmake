@@ -1,1 +1,42 @@
+# The installed package: static libraries with CMake targets attune::runtime, attune::db and attune::tuner, public headers
+# in include/, those of the tuning libraries in include/attune-tuner/, the command, and the shipped database.
 include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+# The tuning libraries, session and below, as one target.
+add_library(attune_tuner INTERFACE)
+target_link_libraries(attune_tuner INTERFACE attune_session attune_search attune_measure attune_space attune_db attune_gpu
+                      attune_compile attune_spec attune_base)
+add_library(attune::tuner ALIAS attune_tuner)
+
+set(attune_modules base spec space gpu compile measure search session runtime db)
+set(attune_dependencies sqlite fmt zstd cuda_headers)
+foreach(name runtime db tuner ${attune_dependencies})
+  set_target_properties(attune_${name} PROPERTIES EXPORT_NAME ${name})
+endforeach()
+set(attune_internal_headers ${CMAKE_INSTALL_INCLUDEDIR}/attune-tuner)
+foreach(name db tuner)
+  target_include_directories(attune_${name} INTERFACE $<INSTALL_INTERFACE:${attune_internal_headers}>)
+endforeach()
+
+set(attune_targets attune_tuner)
+foreach(name IN LISTS attune_modules attune_dependencies)
+  list(APPEND attune_targets attune_${name})
+endforeach()
+install(TARGETS ${attune_targets} EXPORT attuneTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET attune)
+  install(TARGETS attune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tuner/include/attune DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tuner DESTINATION ${attune_internal_headers}
+        FILES_MATCHING PATTERN "*.hpp" PATTERN include EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/db DESTINATION ${attune_internal_headers} FILES_MATCHING PATTERN "*.hpp")
+install(FILES ${PROJECT_BINARY_DIR}/share/shipped.db DESTINATION ${CMAKE_INSTALL_DATADIR}/attune OPTIONAL)
+
+set(attune_package ${CMAKE_INSTALL_LIBDIR}/cmake/attune)
+install(EXPORT attuneTargets NAMESPACE attune:: DESTINATION ${attune_package})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/attuneConfig.cmake.in ${PROJECT_BINARY_DIR}/attuneConfig.cmake
+                              INSTALL_DESTINATION ${attune_package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/attuneConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/attuneConfig.cmake ${PROJECT_BINARY_DIR}/attuneConfigVersion.cmake DESTINATION ${attune_package})

@@ -19,6 +19,8 @@ enum class OpenMode {
 /// Rows carry checksums: a row whose checksum fails is skipped and counted (`bad_rows()`), never returned.
 /// Thread-safety: one thread at a time for each instance; many processes may share the file.
 class Database {
+  struct State;
+
  public:
   static constexpr int kSchemaVersion = 1;
 
@@ -63,16 +65,19 @@ class Database {
   /// Several puts as one transaction; rolls back unless `commit` was called.
   class Batch {
    public:
+    /// Requires: `database` outlives it, is open for writing and has no other Batch. Throws: DatabaseError.
     explicit Batch(Database& database);
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
     ~Batch();
+    /// Throws: DatabaseError when this or an earlier put failed; nothing of the batch is stored then.
     void commit();
+
    private:
-    Database* database_;
-    bool open_;
+    State* state_;  ///< null once committed
   };
 
  private:
-  struct State;
   explicit Database(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

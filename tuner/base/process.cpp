@@ -1,1 +1,166 @@
-namespace attune {}
+#include "tuner/base/process.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "tuner/base/errno_text.hpp"
+
+namespace attune::base {
+namespace {
+
+class FileActions {
+ public:
+  FileActions() { posix_spawn_file_actions_init(&actions_); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+  ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
+  [[nodiscard]] posix_spawn_file_actions_t* get() noexcept { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+};
+
+class SpawnAttributes {
+ public:
+  /// Default signal dispositions, whatever the host program did; SIGINT stays blocked until enter_worker() ignores it,
+  /// so that a Ctrl-C cannot kill a worker that is only starting.
+  SpawnAttributes() {
+    posix_spawnattr_init(&attributes_);
+    sigset_t signals;
+    sigfillset(&signals);
+    posix_spawnattr_setsigdefault(&attributes_, &signals);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    posix_spawnattr_setsigmask(&attributes_, &signals);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+  ~SpawnAttributes() { posix_spawnattr_destroy(&attributes_); }
+  [[nodiscard]] const posix_spawnattr_t* get() const noexcept { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_;
+};
+
+/// Standard input from nowhere, standard output to our standard error, the channel on kWorkerDescriptor, nothing else.
+void plan_descriptors(posix_spawn_file_actions_t* actions, int channel_fd) {
+  if (::fcntl(STDERR_FILENO, F_GETFD) < 0) {  // a daemon closed it
+    posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  }
+  posix_spawn_file_actions_adddup2(actions, STDERR_FILENO, STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  // Also right when channel_fd is that descriptor already: the action then clears close-on-exec.
+  posix_spawn_file_actions_adddup2(actions, channel_fd, WorkerProcess::kWorkerDescriptor);
+  // Ours are close-on-exec; the host program's may not be, and a worker must not keep its files or sockets open.
+  posix_spawn_file_actions_addclosefrom_np(actions, WorkerProcess::kWorkerDescriptor + 1);
+}
+
+pid_t spawn(const std::filesystem::path& executable, const std::vector<std::string>& arguments, int channel_fd) {
+  std::string name = executable.string();
+  std::vector<std::string> copies = arguments;
+  std::vector<char*> argv{name.data()};
+  for (std::string& argument : copies) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  FileActions actions;
+  plan_descriptors(actions.get(), channel_fd);
+  const SpawnAttributes attributes;
+  pid_t pid = -1;
+  const int error = ::posix_spawn(&pid, name.c_str(), actions.get(), attributes.get(), argv.data(), environ);
+  if (error != 0) {
+    throw EnvironmentError(fmt::format("failed starting worker {}: {}; name the attune executable (Options::worker)",
+                                       name, errno_text("posix_spawn", error)));
+  }
+  return pid;
+}
+
+std::string describe_end(int status) {
+  if (WIFSIGNALED(status)) {
+    const int number = WTERMSIG(status);
+    const char* const abbreviation = sigabbrev_np(number);
+    return abbreviation == nullptr ? fmt::format("killed by signal {}", number)
+                                   : fmt::format("killed by signal {} (SIG{})", number, abbreviation);
+  }
+  return fmt::format("exited with code {}", WEXITSTATUS(status));
+}
+
+/// waitpid that survives signals. Returns what waitpid does.
+pid_t wait_for(pid_t pid, int* status, int flags) {
+  for (;;) {
+    const pid_t result = ::waitpid(pid, status, flags);
+    if (result >= 0 || errno != EINTR) return result;
+  }
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(const std::filesystem::path& executable, const std::vector<std::string>& arguments) {
+  auto [ours, theirs] = Channel::pair();
+  pid_ = spawn(executable, arguments, theirs.fd());
+  channel_ = std::move(ours);
+}
+
+WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), channel_(std::move(other.channel_)) {}
+
+WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
+  if (this != &other) {
+    if (running()) kill_and_reap();
+    pid_ = std::exchange(other.pid_, -1);
+    channel_ = std::move(other.channel_);
+  }
+  return *this;
+}
+
+WorkerProcess::~WorkerProcess() {
+  if (running()) kill_and_reap();
+}
+
+std::string WorkerProcess::kill_and_reap() {
+  channel_.close();
+  if (!running()) return "was not running";
+  const pid_t pid = std::exchange(pid_, -1);
+  int status = 0;
+  // A worker whose channel we saw close may still be on its way out; SIGKILL does not change an end that has begun.
+  pid_t reaped = wait_for(pid, &status, WNOHANG);
+  if (reaped == 0) {
+    ::kill(pid, SIGKILL);
+    reaped = wait_for(pid, &status, 0);
+  }
+  // ECHILD: the host program ignores SIGCHLD or reaps every child itself.
+  return reaped == pid ? describe_end(status) : "ended, and something else in this program reaped it";
+}
+
+Channel enter_worker() {
+  constexpr int kFd = WorkerProcess::kWorkerDescriptor;
+  ucred parent{};
+  socklen_t size = sizeof(parent);
+  if (::getsockopt(kFd, SOL_SOCKET, SO_PEERCRED, &parent, &size) != 0) {
+    throw UsageError(fmt::format("failed entering the worker: {} on descriptor {}; attune starts its workers itself",
+                                 errno_text("getsockopt", errno), kFd));
+  }
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // A parent that died before the line above sends no signal. SO_PEERCRED names who made the socket pair: comparing
+  // with 1 instead would be wrong under a subreaper and in a container whose process 1 is the parent.
+  if (::getppid() != parent.pid) ::_exit(static_cast<int>(ExitCode::Environment));
+  ::signal(SIGINT, SIG_IGN);
+  sigset_t interrupt;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  ::sigprocmask(SIG_UNBLOCK, &interrupt, nullptr);
+  ::fcntl(kFd, F_SETFD, FD_CLOEXEC);
+  return Channel(kFd);
+}
+
+}  // namespace attune::base

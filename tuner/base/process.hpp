@@ -9,6 +9,7 @@ namespace attune::base {
 
 /// A worker: a spawned (posix_spawn, never forked: facts of NVRTC) child that talks over a Channel on descriptor
 /// kWorkerDescriptor. Destruction kills (SIGKILL) and reaps it.
+/// Requires: the thread that constructs one outlives it: the kernel ties a child to its parent's thread.
 class WorkerProcess {
  public:
   static constexpr int kWorkerDescriptor = 3;
@@ -36,6 +37,7 @@ class WorkerProcess {
 
 /// Called first thing in a worker's main: ties the worker's life to the parent's (PR_SET_PDEATHSIG, and leaves at
 /// once when the parent is already gone), ignores SIGINT (the parent decides) and returns its channel.
+/// Throws: UsageError when the process was not started as a WorkerProcess.
 [[nodiscard]] Channel enter_worker();
 
 }  // namespace attune::base

@@ -11,7 +11,8 @@ namespace attune::base {
 [[nodiscard]] std::int64_t parse_count(std::string_view text);
 
 /// "2^10..2^28:x4" (geometric), "1K..4K:+1K" (arithmetic), "16M", or a comma list of these. Ascending, no duplicates.
-/// A range without a step means ":x2". Throws: UsageError (empty, descending, factor below 2).
+/// A range without a step means ":x2". Throws: UsageError (empty, descending, factor below 2, more
+/// than 65536 values).
 [[nodiscard]] std::vector<std::int64_t> parse_counts(std::string_view text);
 
 /// Exact when it can be: 1048576 -> "2^20", 16777216 -> "2^24", 3000017 -> "3000017".

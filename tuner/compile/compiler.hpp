@@ -1,7 +1,6 @@
 #pragma once
-#include <filesystem>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,9 +8,9 @@ namespace attune::compile {
 
 /// What NVRTC is asked for.
 struct CompileRequest {
-  std::string source;        ///< the whole program (spec::make_source)
-  std::string name;          ///< what the log calls it, e.g. "reduce.cu"
-  std::string architecture;  ///< "sm_90"
+  std::string source;                ///< the whole program (spec::make_source)
+  std::string name;                  ///< what the log calls it, e.g. "reduce.cu"
+  std::string architecture;          ///< "sm_90"
   std::vector<std::string> options;  ///< the template's own, after ours
 };
 
@@ -19,27 +18,33 @@ struct CompileRequest {
 struct KernelResources {
   std::string kernel;
   int registers = 0;
-  int static_shared_bytes = 0;  ///< as ptxas reports it; sm_90 reserves 1024 more
-  int stack_bytes = 0;
+  int static_shared_bytes = 0;  ///< as ptxas reports it; from sm_80 on 1024 more are reserved per block
+  int stack_bytes = 0;          ///< of the kernel's own frame
   int spill_store_bytes = 0;
   int spill_load_bytes = 0;
 };
 
-enum class CompileStatus { Ok, Failed, TimedOut, Crashed };
+enum class CompileStatus {
+  Ok,
+  Failed,    ///< the source or an option was refused; asked again, it would be again
+  TimedOut,  ///< killed at the deadline
+  Crashed,   ///< the compiler itself broke (its process died twice, or it reported an internal error)
+};
 
 struct CompileResult {
   CompileStatus status = CompileStatus::Failed;
-  std::string key;           ///< cubin_key of the request
+  std::string key;  ///< cubin_key of the request
   std::string cubin;
   std::vector<KernelResources> kernels;
-  std::string log;           ///< errors and warnings; for TimedOut and Crashed how the worker ended
-  double compile_ms = 0;     ///< 0 when answered from the cache
+  std::string log;        ///< errors and warnings, without ptxas' figures; for TimedOut and Crashed what happened
+  double compile_ms = 0;  ///< 0 when answered from the cache
   bool from_cache = false;
 };
 
 [[nodiscard]] nlohmann::json to_json(const CompileRequest& request);
 [[nodiscard]] CompileRequest request_from_json(const nlohmann::json& json);
 [[nodiscard]] nlohmann::json to_json(const CompileResult& result);
+/// Throws: Error when the value is not what `to_json` makes (also request_from_json).
 [[nodiscard]] CompileResult result_from_json(const nlohmann::json& json);
 
 /// The flags every compilation gets, in front of the request's own: -arch, --no-cache, --modify-stack-limit=false,
@@ -51,7 +56,9 @@ struct CompileResult {
 
 /// NVRTC, loaded at run time into this process. Single-threaded use: one instance a compile worker.
 /// Search order: $ATTUNE_NVRTC (a file), the loader's path (libnvrtc.so.13, .12), the toolkit found at build time,
-/// $CUDA_HOME and /usr/local/cuda.
+/// $CUDA_HOME and /usr/local/cuda. With $ATTUNE_NVRTC set that file and no other is used.
+/// Sources that include headers get the CUDA include folders that belong to the library.
+/// Source: docs/decisions/0003-nvrtc.md
 class Nvrtc {
  public:
   /// Throws: EnvironmentError listing what was tried and the remedy.
@@ -62,16 +69,17 @@ class Nvrtc {
 
   /// Source text to cubin. A source that does not compile is a result (Failed with the log), no exception.
   [[nodiscard]] CompileResult compile(const CompileRequest& request);
-  /// "13.0 CL-36424714": version and full build, read out of the PTX of an empty program once.
+  /// "13.0.88 CL-36424714": version and full build, read out of the PTX of an empty program once.
   [[nodiscard]] const std::string& build() const noexcept { return build_; }
 
  private:
   struct Api;
-  Api* api_ = nullptr;
+  std::unique_ptr<Api> api_;
   std::string build_;
 };
 
-/// Content key of a cubin: format, NVRTC build, target, options, source.
+/// Content key of a cubin: format, NVRTC build, target, options, source. Not the name, and not where CUDA's headers
+/// lie: both differ between machines that make the same cubin.
 [[nodiscard]] std::string cubin_key(const CompileRequest& request, const std::string& nvrtc_build);
 
 /// Main of `attune worker-compile`: answers requests on the worker channel until it closes. First message out is

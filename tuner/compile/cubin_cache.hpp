@@ -9,21 +9,26 @@
 namespace attune::compile {
 
 /// Content-addressed files `<folder>/<key[0:2]>/<key>.cubin`: result (cubin, resources, log) with its own digest, so a
-/// damaged file is a miss and is removed. Failed compilations are cached as well (they are deterministic).
-/// Concurrent writers of one key write the same bytes; each write is atomic.
+/// damaged file is a miss and is removed. Failed compilations are cached as well (they are deterministic); TimedOut and
+/// Crashed are not. Concurrent writers of one key write the same bytes; each write is atomic.
 class CubinCache {
  public:
-  /// Creates the folder (0700). A folder that cannot be written makes the cache read-only, reported once by `warning()`.
+  /// Creates the folder (0700). A folder that cannot be written makes the cache read-only; `warning()` says why.
   explicit CubinCache(std::filesystem::path folder, std::uint64_t limit_bytes = std::uint64_t{1} << 30);
+  /// Marks what it finds as recently used.
   [[nodiscard]] std::optional<CompileResult> find(const std::string& key) const;
+  /// Trims now and then. Does nothing once the cache is read-only.
   void store(const std::string& key, const CompileResult& result);
   /// Removes the least recently used files until the folder is under its limit. Returns the bytes freed.
   std::uint64_t trim();
   [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
 
  private:
+  [[nodiscard]] std::filesystem::path path_of(const std::string& key) const;
+
   std::filesystem::path folder_;
   std::uint64_t limit_bytes_;
+  std::uint64_t untrimmed_bytes_;  ///< stored since the last trim
   std::string warning_;
 };
 

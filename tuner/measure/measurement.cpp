@@ -1,1 +1,260 @@
-namespace attune {}
+#include "tuner/measure/measurement.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "attune/error.hpp"
+
+namespace attune::measure {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::pair<Outcome, const char*>, 7> kOutcomes{{{Outcome::Ok, "ok"},
+                                                                    {Outcome::CompileFailed, "compile_failed"},
+                                                                    {Outcome::ExceedsLimits, "exceeds_limits"},
+                                                                    {Outcome::LaunchFailed, "launch_failed"},
+                                                                    {Outcome::WrongResult, "wrong_result"},
+                                                                    {Outcome::Crashed, "crashed"},
+                                                                    {Outcome::TimedOut, "timed_out"}}};
+constexpr std::array<std::pair<Stage, const char*>, 4> kStages{
+    {{Stage::None, "none"}, {Stage::Screened, "screened"}, {Stage::Measured, "measured"}, {Stage::RunOff, "run_off"}}};
+constexpr std::array<std::pair<Policy, const char*>, 4> kPolicies{
+    {{{CachePolicy::Cold, LaunchMode::Graph}, "cold/graph"},
+     {{CachePolicy::Cold, LaunchMode::Stream}, "cold/stream"},
+     {{CachePolicy::Hot, LaunchMode::Graph}, "hot/graph"},
+     {{CachePolicy::Hot, LaunchMode::Stream}, "hot/stream"}}};
+
+template <class Names>
+std::string listed(const Names& names) {
+  std::vector<std::string> texts;
+  for (const auto& entry : names) texts.emplace_back(entry.second);
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+template <class Names, class Key>
+const char* name_in(const Names& names, const Key& key) {
+  return std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.first == key; })->second;
+}
+
+template <class Thrown, class Names>
+auto key_in(const Names& names, const std::string& text, const char* what) {
+  const auto found = std::find_if(names.begin(), names.end(), [&](const auto& entry) { return entry.second == text; });
+  if (found == names.end()) {
+    throw Thrown(fmt::format("failed reading {}: '{}' is unknown; known: {}", what, text, listed(names)));
+  }
+  return found->first;
+}
+
+/// Reads the fields of one JSON object and names the one that is wrong.
+class FieldReader {
+ public:
+  FieldReader(const json& object, std::string prefix) : object_(object), prefix_(std::move(prefix)) {
+    if (!object.is_object()) fail(prefix_.empty() ? "the whole" : prefix_, "an object", object);
+  }
+  [[nodiscard]] const json& at(const char* field) const {
+    const auto found = object_.find(field);
+    if (found == object_.end()) {
+      throw Error(fmt::format("failed reading a measurement: field '{}{}' is missing", prefix_, field));
+    }
+    return *found;
+  }
+  [[nodiscard]] std::string text(const char* field) const {
+    const json& value = at(field);
+    if (!value.is_string()) fail(prefix_ + field, "a string", value);
+    return value.get<std::string>();
+  }
+  [[nodiscard]] bool flag(const char* field) const {
+    const json& value = at(field);
+    if (!value.is_boolean()) fail(prefix_ + field, "true or false", value);
+    return value.get<bool>();
+  }
+  [[nodiscard]] double number(const char* field) const {
+    const json& value = at(field);
+    if (!value.is_number() || value.get<double>() < 0) fail(prefix_ + field, "a number from 0 up", value);
+    return value.get<double>();
+  }
+  [[nodiscard]] int count(const char* field) const {
+    const json& value = at(field);
+    const bool fits = value.is_number_integer() && std::in_range<int>(value.get<std::int64_t>()) && value.get<std::int64_t>() >= 0;
+    if (!fits) fail(prefix_ + field, "a whole number from 0 to 2147483647", value);
+    return value.get<int>();
+  }
+
+ private:
+  [[noreturn]] static void fail(const std::string& field, const char* expected, const json& value) {
+    throw Error(fmt::format("failed reading a measurement: field '{}' must be {}, not {}", field, expected, value.dump()));
+  }
+  const json& object_;
+  std::string prefix_;
+};
+
+Timing timing_from_json(const json& object) {
+  const FieldReader read(object, "timing.");
+  Timing timing;
+  timing.median_us = read.number("median_us");
+  timing.low_us = read.number("low_us");
+  timing.high_us = read.number("high_us");
+  timing.min_us = read.number("min_us");
+  timing.within_spread = read.number("within_spread");
+  timing.between_spread = read.number("between_spread");
+  timing.samples = read.count("samples");
+  timing.visits = read.count("visits");
+  timing.calls_per_sample = read.count("calls_per_sample");
+  return timing;
+}
+
+Resources resources_from_json(const json& object) {
+  const FieldReader read(object, "resources.");
+  Resources resources;
+  resources.registers = read.count("registers");
+  resources.shared_bytes = read.count("shared_bytes");
+  resources.stack_bytes = read.count("stack_bytes");
+  resources.spill_bytes = read.count("spill_bytes");
+  resources.occupancy = read.number("occupancy");
+  resources.compile_ms = read.number("compile_ms");
+  return resources;
+}
+
+/// Requires: ascending, not empty.
+double median_of_sorted(const std::vector<double>& sorted) {
+  const std::size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return median_of_sorted(values);
+}
+
+/// How many values may be cut off at each end so that what remains still covers the median with 95 % probability.
+/// Each of n independent values lies below the median with probability 1/2, so the number below is binomial, whatever
+/// the distribution of the values: the k-th smallest lies above the median with probability P(Bin(n, 1/2) < k).
+/// Nothing can be cut off below n = 6: min..max is then all there is, and its coverage stays under 95 %.
+std::size_t cut_off_count(std::size_t n) {
+  double log_probability = -static_cast<double>(n) * std::log(2.0);  // logarithms: 2^-n underflows from n = 1075 on
+  double below = 0;
+  std::size_t cut = 0;
+  for (std::size_t k = 0; k < n / 2; ++k) {
+    below += std::exp(log_probability);
+    if (below > 0.025) break;
+    cut = k;
+    log_probability += std::log(static_cast<double>(n - k) / static_cast<double>(k + 1));
+  }
+  return cut;
+}
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+Interval median_interval(const std::vector<double>& sorted) {
+  const std::size_t cut = cut_off_count(sorted.size());
+  return {sorted[cut], sorted[sorted.size() - 1 - cut]};
+}
+
+void require_positive(const std::vector<double>& values, const char* what) {
+  for (const double value : values) {
+    if (std::isfinite(value) && value > 0) continue;
+    throw Error(fmt::format("failed summarising {}: {} is no finite number above 0", what, value));
+  }
+}
+
+}  // namespace
+
+const char* name(Outcome outcome) { return name_in(kOutcomes, outcome); }
+const char* name(Stage stage) { return name_in(kStages, stage); }
+Outcome outcome_from_name(const std::string& text) { return key_in<Error>(kOutcomes, text, "an outcome"); }
+Stage stage_from_name(const std::string& text) { return key_in<Error>(kStages, text, "a stage"); }
+std::string to_text(const Policy& policy) { return name_in(kPolicies, policy); }
+Policy policy_from_text(const std::string& text) { return key_in<UsageError>(kPolicies, text, "a policy"); }
+
+json to_json(const Measurement& measurement) {
+  const Timing& timing = measurement.timing;
+  const Resources& resources = measurement.resources;
+  return {{"configuration", measurement.configuration},
+          {"outcome", name(measurement.outcome)},
+          {"stage", name(measurement.stage)},
+          {"verified", measurement.verified},
+          {"timing",
+           {{"median_us", timing.median_us},
+            {"low_us", timing.low_us},
+            {"high_us", timing.high_us},
+            {"min_us", timing.min_us},
+            {"within_spread", timing.within_spread},
+            {"between_spread", timing.between_spread},
+            {"samples", timing.samples},
+            {"visits", timing.visits},
+            {"calls_per_sample", timing.calls_per_sample}}},
+          {"resources",
+           {{"registers", resources.registers},
+            {"shared_bytes", resources.shared_bytes},
+            {"stack_bytes", resources.stack_bytes},
+            {"spill_bytes", resources.spill_bytes},
+            {"occupancy", resources.occupancy},
+            {"compile_ms", resources.compile_ms}}},
+          {"sm_clock_mhz", measurement.sm_clock_mhz},
+          {"throttle", measurement.throttle},
+          {"detail", measurement.detail}};
+}
+
+Measurement measurement_from_json(const json& object) {
+  const FieldReader read(object, "");
+  Measurement measurement;
+  measurement.configuration = read.text("configuration");
+  measurement.outcome = outcome_from_name(read.text("outcome"));
+  measurement.stage = stage_from_name(read.text("stage"));
+  measurement.verified = read.flag("verified");
+  measurement.timing = timing_from_json(read.at("timing"));
+  measurement.resources = resources_from_json(read.at("resources"));
+  measurement.sm_clock_mhz = read.count("sm_clock_mhz");
+  measurement.throttle = read.text("throttle");
+  measurement.detail = read.text("detail");
+  return measurement;
+}
+
+Timing summarise(const std::vector<std::vector<double>>& visits, int calls_per_sample) {
+  std::vector<double> pooled;
+  std::vector<double> visit_medians;
+  for (const auto& visit : visits) {
+    if (visit.empty()) continue;
+    require_positive(visit, "samples");
+    visit_medians.push_back(median_of(visit));
+    pooled.insert(pooled.end(), visit.begin(), visit.end());
+  }
+  if (pooled.empty()) throw Error("failed summarising samples: there are none");
+  std::sort(pooled.begin(), pooled.end());
+
+  Timing timing;
+  timing.median_us = median_of_sorted(pooled);
+  timing.min_us = pooled.front();
+  timing.samples = static_cast<int>(pooled.size());
+  timing.visits = static_cast<int>(visit_medians.size());
+  timing.calls_per_sample = calls_per_sample;
+  const Interval within = median_interval(pooled);
+  timing.within_spread = (within.high - within.low) / 2 / timing.median_us;
+  const auto [lowest, highest] = std::minmax_element(visit_medians.begin(), visit_medians.end());
+  timing.between_spread = (*highest - *lowest) / 2 / timing.median_us;
+  // Visits that lie far apart must not push the low end under every sample there is.
+  timing.low_us = std::min(within.low, std::max(timing.min_us, timing.median_us * (1 - timing.between_spread)));
+  timing.high_us = std::max(within.high, timing.median_us * (1 + timing.between_spread));
+  return timing;
+}
+
+PairedComparison compare_paired(const std::vector<double>& ratios) {
+  if (ratios.empty()) throw Error("failed comparing two configurations: there are no rounds");
+  require_positive(ratios, "ratios");
+  std::vector<double> sorted = ratios;
+  std::sort(sorted.begin(), sorted.end());
+  const Interval interval = median_interval(sorted);
+  return {median_of_sorted(sorted), interval.low, interval.high};
+}
+
+}  // namespace attune::measure

@@ -64,11 +64,13 @@ struct Measurement {
 };
 
 [[nodiscard]] nlohmann::json to_json(const Measurement& measurement);
-/// Throws: Error naming the field.
+/// Throws: Error naming the field that is missing, mistyped or out of range.
 [[nodiscard]] Measurement measurement_from_json(const nlohmann::json& json);
 
-/// Median and distribution-free 95 % interval of it from visits' samples. Requires: at least one sample.
-/// Between visits decides when it is larger: samples of one visit are not independent.
+/// Median and distribution-free 95 % interval of it (min..max below six samples) from visits' samples; visits without
+/// samples do not count. Between visits decides when it is larger: samples of one visit are not independent.
+/// docs/measurement.md argues the estimator.
+/// Throws: Error when there is no sample, or one is not finite and above 0.
 [[nodiscard]] Timing summarise(const std::vector<std::vector<double>>& visits, int calls_per_sample);
 
 /// Whether a candidate beats the incumbent in interleaved rounds: `ratios[i]` = candidate / incumbent of round i.
@@ -79,6 +81,7 @@ struct PairedComparison {
   [[nodiscard]] bool faster() const { return high < 1; }
   [[nodiscard]] bool tie() const { return low <= 1 && high >= 1; }
 };
+/// Throws: Error when there is no ratio, or one is not finite and above 0.
 [[nodiscard]] PairedComparison compare_paired(const std::vector<double>& ratios);
 
 }  // namespace attune::measure

@@ -1,1 +1,131 @@
-namespace attune {}
+#include "attune/runtime.hpp"
+
+#include <fmt/core.h>
+
+#include "tuner/runtime/state.hpp"
+
+namespace attune {
+namespace {
+
+using detail::KernelState;
+using detail::PlanState;
+
+bool is_capturing(const gpu::Driver& driver, CUstream stream) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  runtime::check(driver.cuStreamIsCapturing(stream, &status), "cuStreamIsCapturing", "asking whether the stream is being captured");
+  return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/// The plan of a launch: nothing is looked up, compiled or loaded while the stream is being captured.
+const PlanState& plan_for_launch(KernelState& kernel, CUcontext context, const std::int64_t* sizes, CUstream stream) {
+  if (const auto* plan = kernel.find(context, sizes)) return *plan;
+  if (is_capturing(kernel.runtime->driver(), stream)) {
+    throw UsageError(fmt::format("failed launching {}: its stream is being captured and the plan is not prepared; call prepare() "
+                                 "with these sizes, or make a Plan, before the capture begins", kernel.title(sizes)));
+  }
+  return kernel.runtime->plan(kernel, context, sizes);
+}
+
+void launch_with_scratch(const PlanState& plan, CUcontext context, const Argument* arguments, CUstream stream) {
+  auto& runtime = *plan.kernel->runtime;
+  const auto& driver = runtime.driver();
+  const auto& layout = plan.workspace;
+  if (is_capturing(driver, stream)) {
+    throw UsageError(fmt::format("failed launching {}: its stream is being captured and the plan needs {} bytes of scratch, which a "
+                                 "replay on another stream would share; use Plan::launch with a workspace of your own",
+                                 plan.kernel->title(plan.sizes.data()), layout.total_bytes));
+  }
+  const auto claim = runtime.scratch.claim(driver, context, stream, layout.zero_bytes, layout.total_bytes - layout.zero_bytes);
+  try {
+    plan.enqueue(driver, arguments, claim.zero(), claim.plain(), stream);
+  } catch (...) {
+    claim.clean(driver, stream);
+    throw;
+  }
+}
+
+void check_workspace(const PlanState& plan, const void* workspace) {
+  const auto address = reinterpret_cast<std::uint64_t>(workspace);
+  if (plan.workspace.total_bytes == 0 || (address != 0 && address % runtime::kWorkspaceAlignment == 0)) return;
+  throw UsageError(fmt::format("failed launching {}: it needs a workspace of {} bytes, aligned to {}; {} was given",
+                               plan.kernel->title(plan.sizes.data()), plan.workspace.total_bytes, runtime::kWorkspaceAlignment,
+                               address == 0 ? std::string("none") : fmt::format("{:#x}", address)));
+}
+
+}  // namespace
+
+std::size_t Plan::workspace_bytes() const { return state_->workspace.total_bytes; }
+
+const Decision& Plan::decision() const { return state_->decision; }
+
+void Plan::launch(const Argument* arguments, std::size_t count, void* workspace, Stream stream) const {
+  auto& runtime = *state_->kernel->runtime;
+  state_->signature.check(arguments, count);
+  check_workspace(*state_, workspace);
+  if (runtime.current_context() != state_->context) {
+    throw UsageError(fmt::format("failed launching {}: the plan was made in another CUDA context than the current one",
+                                 state_->kernel->title(state_->sizes.data())));
+  }
+  const auto base = reinterpret_cast<CUdeviceptr>(workspace);
+  state_->enqueue(runtime.driver(), arguments, base, base + state_->workspace.zero_bytes, stream);
+  runtime.launches.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Kernel::launch(const std::int64_t* sizes, std::size_t size_count, const Argument* arguments, std::size_t count,
+                    Stream stream) const {
+  state_->check_size_count(size_count);
+  auto& runtime = *state_->runtime;
+  const CUcontext context = runtime.current_context();
+  const PlanState& plan = plan_for_launch(*state_, context, sizes, stream);
+  plan.signature.check(arguments, count);
+  if (plan.workspace.total_bytes == 0) {
+    plan.enqueue(runtime.driver(), arguments, 0, 0, stream);
+  } else {
+    launch_with_scratch(plan, context, arguments, stream);
+  }
+  runtime.launches.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Kernel::prepare() const {
+  const CUcontext context = state_->runtime->current_context();
+  for (const auto& sizes : state_->runtime->tuned_sizes(*state_, context)) {
+    static_cast<void>(state_->runtime->plan(*state_, context, sizes.data()));
+  }
+}
+
+void Kernel::prepare(std::initializer_list<std::int64_t> sizes) const { static_cast<void>(plan(sizes)); }
+
+Plan Kernel::plan(std::initializer_list<std::int64_t> sizes) const {
+  state_->check_size_count(sizes.size());
+  return Plan(&state_->runtime->plan(*state_, state_->runtime->current_context(), sizes.begin()));
+}
+
+Decision Kernel::explain(std::initializer_list<std::int64_t> sizes) const {
+  state_->check_size_count(sizes.size());
+  auto& runtime = *state_->runtime;
+  const CUcontext context = runtime.current_context();
+  if (const auto* plan = state_->find(context, sizes.begin())) return plan->decision;
+  return runtime.explain(*state_, runtime.device_of(context), sizes.begin());
+}
+
+Decision Kernel::explain_on(const std::string& device, std::initializer_list<std::int64_t> sizes) const {
+  state_->check_size_count(sizes.size());
+  auto& runtime = *state_->runtime;
+  return runtime.explain(*state_, runtime.device_named(device), sizes.begin());
+}
+
+Runtime::Runtime(Options options) : state_(std::make_unique<State>(options)) {}
+
+Runtime::~Runtime() = default;
+
+Kernel Runtime::kernel(const std::string& name, const std::map<std::string, std::string>& choices) {
+  return Kernel(state_->kernel(name, choices));
+}
+
+RuntimeCounters Runtime::counters() const {
+  return {state_->launches.load(), state_->plans_built.load(), state_->compiles.load(), state_->database_reads.load()};
+}
+
+std::vector<std::string> Runtime::notices() const { return state_->notices(); }
+
+}  // namespace attune

@@ -24,7 +24,8 @@ struct RecordedProblem {
 
 /// A recording: what a real GPU gave, so that tuning, reports and strategies run without one.
 /// File: zstd-compressed JSON {"attune_recording": 1, "device", "driver", "date", "template", "template_hash", "nvrtc",
-/// "policy", "coverage", "problems"}; docs/recordings.md.
+/// "policy", "read_ceiling_bytes_per_s", "coverage", "problems"}; docs/recordings.md. Times are kept to 0.0001 us, so
+/// that saving what was loaded gives the same bytes.
 struct Recording {
   spec::DeviceInfo device;
   std::string date;            ///< UTC
@@ -37,9 +38,14 @@ struct Recording {
   std::vector<RecordedProblem> problems;
 
   [[nodiscard]] const RecordedProblem* find(const spec::Problem& problem) const;
-  /// Plain .json or .json.zst by suffix. Throws: SpecError naming the file: truncated, damaged, another format version.
+  /// Plain JSON, or zstd-compressed when the name ends in .zst.
+  /// Throws: UsageError when there is no such file; SpecError naming the file, the problem and the field: truncated,
+  ///         damaged, another format version, missing, mistyped or contradictory.
   [[nodiscard]] static Recording load(const std::filesystem::path& path);
+  /// `path` is what errors name.
   [[nodiscard]] static Recording parse(const std::string& json_text, const std::string& path);
+  /// In one step: a reader sees the old or the new file. Throws: Error when it cannot be written, or when the recording
+  /// contradicts itself (what `load` would refuse); nothing is written then.
   void save(const std::filesystem::path& path) const;
 };
 

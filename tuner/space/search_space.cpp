@@ -1,1 +1,120 @@
-namespace attune {}
+#include "tuner/space/search_space.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include "tuner/space/depth_first.hpp"
+#include "tuner/space/permutation.hpp"
+#include "tuner/spec/launch_plan.hpp"
+
+namespace attune::space {
+namespace {
+
+std::uint64_t saturating_product(const std::vector<std::size_t>& factors) {
+  if (std::find(factors.begin(), factors.end(), std::size_t{0}) != factors.end()) return 0;
+  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t product = 1;
+  for (const std::uint64_t factor : factors) {
+    if (product > kMax / factor) return kMax;
+    product *= factor;
+  }
+  return product;
+}
+
+}  // namespace
+
+SearchSpace SearchSpace::build(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                               const spec::DeviceInfo& device) {
+  const spec::Configuration any{std::vector<std::uint16_t>(kernel.parameters.size(), 0)};
+  SearchInput input{kernel.parameters, kernel.constraints, spec::make_scope(kernel, problem, any, device), {}, {}};
+  for (const auto& [name, expression] : kernel.lets) input.derived.emplace(name, expression.variables());
+  input.scope_of = [&](const spec::Configuration& configuration) {
+    return spec::make_scope(kernel, problem, configuration, device);
+  };
+  return {kernel.parameters, search_depth_first(input)};
+}
+
+SearchSpace SearchSpace::build(const std::vector<spec::Parameter>& parameters,
+                               const std::vector<spec::Constraint>& constraints, const spec::Scope& constants) {
+  return {parameters, search_depth_first({parameters, constraints, constants, {}, {}})};
+}
+
+SearchSpace::SearchSpace(const std::vector<spec::Parameter>& parameters, Enumeration found)
+    : width_(parameters.size()),
+      count_(found.count),
+      packed_(std::move(found.packed)),
+      emptied_by_(std::move(found.emptied_by)) {
+  for (const auto& parameter : parameters) value_counts_.push_back(parameter.values.size());
+  cartesian_ = saturating_product(value_counts_);
+  fill_buckets();
+}
+
+std::span<const std::uint16_t> SearchSpace::row(Ordinal ordinal) const {
+  return std::span(packed_).subspan(ordinal * width_, width_);
+}
+
+std::size_t SearchSpace::first_bucket(std::span<const std::uint16_t> indices) const {
+  std::uint64_t hash = 0;
+  for (const std::uint16_t index : indices) hash = (std::rotl(hash, 5) ^ index) * 0x9E3779B97F4A7C15u;
+  // A multiplicative hash is best in its top bits.
+  return hash >> (64 - std::countr_zero(buckets_.size()));
+}
+
+void SearchSpace::fill_buckets() {
+  buckets_.assign(std::bit_ceil(std::max<std::uint64_t>(2, 2 * count_)), 0);
+  const std::size_t mask = buckets_.size() - 1;
+  for (Ordinal ordinal = 0; ordinal < count_; ++ordinal) {
+    std::size_t bucket = first_bucket(row(ordinal));
+    while (buckets_[bucket] != 0) bucket = (bucket + 1) & mask;
+    buckets_[bucket] = static_cast<std::uint32_t>(ordinal + 1);
+  }
+}
+
+spec::Configuration SearchSpace::at(Ordinal ordinal) const {
+  const auto indices = row(ordinal);
+  return {std::vector<std::uint16_t>(indices.begin(), indices.end())};
+}
+
+std::optional<Ordinal> SearchSpace::find(const spec::Configuration& configuration) const {
+  if (configuration.index.size() != width_) return std::nullopt;
+  const std::size_t mask = buckets_.size() - 1;
+  for (std::size_t bucket = first_bucket(configuration.index); buckets_[bucket] != 0; bucket = (bucket + 1) & mask) {
+    const Ordinal ordinal = buckets_[bucket] - 1;
+    if (std::ranges::equal(row(ordinal), configuration.index)) return ordinal;
+  }
+  return std::nullopt;
+}
+
+std::vector<Ordinal> SearchSpace::neighbours(Ordinal ordinal, Neighbourhood kind) const {
+  std::vector<Ordinal> found;
+  spec::Configuration probe = at(ordinal);
+  for (std::size_t parameter = 0; parameter < width_; ++parameter) {
+    const std::size_t own = probe.index[parameter];
+    const std::size_t first = kind == Neighbourhood::Hamming || own == 0 ? 0 : own - 1;
+    const std::size_t end = kind == Neighbourhood::Hamming ? value_counts_[parameter]
+                                                           : std::min(own + 2, value_counts_[parameter]);
+    for (std::size_t value_index = first; value_index < end; ++value_index) {
+      if (value_index == own) continue;
+      probe.index[parameter] = static_cast<std::uint16_t>(value_index);
+      if (const auto neighbour = find(probe)) found.push_back(*neighbour);
+    }
+    probe.index[parameter] = static_cast<std::uint16_t>(own);
+  }
+  return found;
+}
+
+std::vector<Ordinal> SearchSpace::sample(std::uint64_t count, std::mt19937_64& random) const {
+  std::vector<Ordinal> drawn;
+  drawn.reserve(std::min(count, count_));
+  LazyPermutation order(count_);
+  while (drawn.size() < count) {
+    const auto next = order.next(random);
+    if (!next) break;
+    drawn.push_back(*next);
+  }
+  return drawn;
+}
+
+}  // namespace attune::space

@@ -19,12 +19,16 @@ enum class Neighbourhood {
   Adjacent,  ///< differs in exactly one parameter, by one step in its value list
 };
 
+struct Enumeration;
+
 /// The configurations that satisfy every constraint, held as packed value indices (2 bytes a parameter).
-/// Construction is a depth-first search that checks a condition as soon as its variables are bound.
+/// Construction is a depth-first search that checks a condition as soon as its variables are bound (depth_first.hpp).
+/// Immutable: every member may be called from several threads.
 class SearchSpace {
  public:
-  /// Throws: SpecError for a failing constraint expression, at its place. An empty space is no error here: `size()` is 0
-  /// and `emptied_by()` names the condition that removed the last configurations.
+  /// Throws: SpecError for a failing constraint expression, at its place; UsageError for a space of more than 2^26
+  /// configurations. An empty space is no error here: `size()` is 0 and `emptied_by()` names the condition that removed
+  /// the last configurations.
   [[nodiscard]] static SearchSpace build(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                          const spec::DeviceInfo& device);
   /// The general form: `constants` gives every variable that is no parameter.
@@ -32,16 +36,23 @@ class SearchSpace {
                                          const std::vector<spec::Constraint>& constraints, const spec::Scope& constants);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return count_; }
+  /// Product of the value counts; 2^64 - 1 when it is that or more.
   [[nodiscard]] std::uint64_t cartesian_size() const noexcept { return cartesian_; }
   [[nodiscard]] const std::string& emptied_by() const noexcept { return emptied_by_; }
   /// Requires: ordinal < size().
   [[nodiscard]] spec::Configuration at(Ordinal ordinal) const;
   [[nodiscard]] std::optional<Ordinal> find(const spec::Configuration& configuration) const;
+  /// Those in the space, by parameter in declaration order, then by value. Requires: ordinal < size().
   [[nodiscard]] std::vector<Ordinal> neighbours(Ordinal ordinal, Neighbourhood kind) const;
-  /// Uniform, without replacement, in random order; all of them when count >= size().
+  /// Uniform, without replacement, in random order; all of them when count >= size(). The same on every platform.
   [[nodiscard]] std::vector<Ordinal> sample(std::uint64_t count, std::mt19937_64& random) const;
 
  private:
+  SearchSpace(const std::vector<spec::Parameter>& parameters, Enumeration found);
+  [[nodiscard]] std::span<const std::uint16_t> row(Ordinal ordinal) const;
+  [[nodiscard]] std::size_t first_bucket(std::span<const std::uint16_t> indices) const;
+  void fill_buckets();
+
   std::size_t width_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t cartesian_ = 0;

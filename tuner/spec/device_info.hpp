@@ -45,7 +45,7 @@ struct DeviceInfo {
   [[nodiscard]] nlohmann::json to_json() const;  ///< everything, for messages and recordings
   /// Throws: Error naming the missing or mistyped field.
   [[nodiscard]] static DeviceInfo from_json(const nlohmann::json& json);
-  /// A stand-in of the architecture's data-centre part, for compiling and counting without a GPU ("sm_90" -> H100's
+  /// A stand-in with the figures of one well-known part, for compiling and counting without a GPU ("sm_90" -> H100's
   /// figures). Throws: UsageError listing the known architectures.
   [[nodiscard]] static DeviceInfo of_architecture(const std::string& architecture);
   /// `device.<attribute>` of expressions; nothing when there is no such attribute.

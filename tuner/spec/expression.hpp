@@ -25,10 +25,12 @@ using Scope = std::function<std::optional<Value>(std::string_view)>;
 /// An expression, parsed once into a compact program; immutable, cheap to copy, safe to share between threads.
 /// Grammar: integers, floats, 'strings', True/False, names with dots, lists `[..]`/`(..)` on the right of `in`;
 /// Python's operators with Python's precedence (or, and, not, chained comparisons, in, not in, + - * / // % **,
-/// unary -); min, max, abs, ceil_div(a,b), clamp(x,low,high), sizeof(type), round, floor, ceil, log2, int, len-free.
-/// No other evaluation and no code execution.
+/// unary - and +); min, max, abs, ceil_div(a,b), clamp(x,low,high), sizeof(type), round, floor, ceil, log2, int.
+/// `and`, `or` and chains stop at the first operand that decides. No other evaluation and no code execution.
+/// A default-constructed one holds nothing and may only be assigned to.
 class Expression {
  public:
+  Expression() = default;
   /// Throws: SpecError with the position of the offending token inside `position`'s file, and the expression.
   [[nodiscard]] static Expression parse(std::string_view text, const SourcePosition& position = {"<expression>", 1, 1});
   [[nodiscard]] static Expression constant(const Value& value);
@@ -47,14 +49,25 @@ class Expression {
   [[nodiscard]] const std::vector<std::string>& variables() const;
   [[nodiscard]] const std::string& text() const;
   [[nodiscard]] const SourcePosition& position() const;
+  /// Where `variables()[index]` is first used.
+  [[nodiscard]] SourcePosition variable_position(std::size_t index) const;
+
+  struct Program;  ///< implementation: expression_program.hpp
 
  private:
-  struct Program;
+  friend class ExpressionParser;
+  explicit Expression(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
+  [[nodiscard]] const Program& program() const;
+
   std::shared_ptr<const Program> program_;
 };
 
-/// The list that a Python list expression denotes: "[16, 32]", "list(range(1, 12))", "(1, 2)", "[2**i for i in ...]" is
-/// refused. T1 files write `Values` this way. Throws: SpecError.
+/// Names that mean something in expressions (operators, constants, functions): nothing may be called so.
+[[nodiscard]] std::vector<std::string> reserved_words();
+
+/// The list that a Python list expression denotes: "[16, 32]", "(1, 2)", "list(range(1, 12))", "[2*i for i in range(4)]"
+/// with an optional `if`, and `+` of such lists. T1 files write `Values` this way. Throws: SpecError, also for more than
+/// 65535 values.
 [[nodiscard]] std::vector<Value> parse_value_list(std::string_view text, const SourcePosition& position);
 
 }  // namespace attune::spec

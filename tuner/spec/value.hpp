@@ -1,7 +1,9 @@
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -26,5 +28,7 @@ enum class ElementType { I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F
 [[nodiscard]] int size_bytes(ElementType type);
 /// Throws: Error listing the known names.
 [[nodiscard]] ElementType element_type(const std::string& name);
+[[nodiscard]] std::optional<ElementType> find_element_type(std::string_view name);
+[[nodiscard]] std::vector<std::string> element_type_names();
 
 }  // namespace attune::spec

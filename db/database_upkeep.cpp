@@ -1,0 +1,150 @@
+// What is done to a database as a whole: counting, checking, copying.
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "db/database_state.hpp"
+#include "db/migrations.hpp"
+#include "tuner/base/errno_text.hpp"
+
+namespace attune::db {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A half-made file that must not stay.
+class Unfinished {
+ public:
+  explicit Unfinished(fs::path path) : path_(std::move(path)) {}
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+  ~Unfinished() {
+    for (const char* suffix : {"", "-journal", "-wal", "-shm"}) ::unlink((path_.string() + suffix).c_str());
+  }
+
+ private:
+  fs::path path_;
+};
+
+std::uint64_t bytes_of(const fs::path& path) {
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(path, error);
+  return error ? 0 : bytes;
+}
+
+[[noreturn]] void fail_export(const fs::path& path, const std::string& why) {
+  throw DatabaseError(path.string(), fmt::format("failed exporting to '{}': {}", path.string(), why));
+}
+
+void sync_file(const fs::path& path, const fs::path& named) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) fail_export(named, base::errno_text("open", errno));
+  const int result = ::fsync(fd);
+  const int error_number = errno;
+  ::close(fd);
+  if (result != 0) fail_export(named, base::errno_text("fsync", error_number));
+}
+
+/// problems and configurations: the key is the content key of the text, so it is its own checksum.
+void check_texts(SQLite::Database& sqlite, const std::string& table, CheckReport& report) {
+  SQLite::Statement rows(sqlite, "SELECT key, text FROM " + table + " ORDER BY key");
+  while (rows.executeStep()) {
+    ++report.rows_checked;
+    const std::string key = rows.getColumn(0).getString();
+    if (key == base::content_key(rows.getColumn(1).getString())) continue;
+    ++report.bad_rows;
+    report.problems.push_back(fmt::format("{} {}: the text does not match its key", table, key));
+  }
+}
+
+void check_integrity(SQLite::Database& sqlite, CheckReport& report) {
+  SQLite::Statement check(sqlite, "PRAGMA integrity_check");
+  while (check.executeStep()) {
+    const std::string line = check.getColumn(0).getString();
+    if (line != "ok") report.problems.push_back("integrity_check: " + line);
+  }
+}
+
+}  // namespace
+
+Info Database::info() const {
+  return state_->reading([&] {
+    const auto count = [&](const std::string& table) {
+      Use use(state_->statements.prepared("SELECT count(*) FROM " + table));
+      return use.step() ? static_cast<std::uint64_t>(use.row().getColumn(0).getInt64()) : 0;
+    };
+    SQLite::Database& sqlite = *state_->connection.sqlite;
+    Info info;
+    info.path = state_->path.string();
+    info.schema_version = read_identity(sqlite).user_version;
+    info.devices = count("devices");
+    info.templates = count("templates");
+    info.problems = count("problems");
+    info.records = count("records");
+    info.best = count("best");
+    info.cubins = count("cubins");
+    info.sessions = count("sessions");
+    info.bytes = bytes_of(state_->path) + bytes_of(info.path + "-wal");
+    info.journal_mode = sqlite.execAndGet("PRAGMA journal_mode").getString();
+    info.read_only = state_->mode == OpenMode::ReadOnly;
+    return info;
+  });
+}
+
+CheckReport Database::check() const {
+  CheckReport report;
+  // Damage that stops one part of the check is a finding; the other parts still run.
+  const auto part = [&](const std::string& what, const auto& work) {
+    try {
+      work();
+    } catch (const SQLite::Exception& error) {
+      report.problems.push_back(fmt::format("{}: SQLite stopped: {}", what, error.what()));
+    }
+  };
+  const auto rows = [&]<class Row>(const Row&) {
+    const std::string table = Table<Row>::kName;
+    part(table, [&] {
+      const auto good = [&](const Row&) { return ++report.rows_checked, true; };
+      const auto bad = [&](const std::string& name) {
+        ++report.rows_checked;
+        ++report.bad_rows;
+        report.problems.push_back(name + ": the row does not match its checksum");
+      };
+      state_->scan<Row>(std::string(Table<Row>::kSelect) + Table<Row>::kOrder, {}, good, bad);
+    });
+  };
+  SQLite::Database& sqlite = *state_->connection.sqlite;
+  part("integrity_check", [&] { check_integrity(sqlite, report); });
+  for (const char* table : {"problems", "configurations"}) part(table, [&] { check_texts(sqlite, table, report); });
+  rows(DeviceRow{});
+  rows(TemplateRow{});
+  rows(RecordRow{});
+  rows(SessionRow{});
+  rows(InFlightRow{});
+  rows(BestRow{});
+  rows(CubinRow{});
+  report.ok = report.problems.empty();
+  return report;
+}
+
+void Database::export_to(const fs::path& path) const {
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(path, error))) fail_export(path, "the file exists already; name a new one");
+  const fs::path partial = fmt::format("{}.{}.new", path.string(), ::getpid());
+  const Unfinished cleanup(partial);
+  try {
+    // VACUUM INTO sees one snapshot, the WAL included, and writes a compact rollback-mode file.
+    state_->statements.run("VACUUM INTO ?", partial.string());
+    SQLite::Database copy(partial.string(), SQLite::OPEN_READWRITE);
+    const std::string mode = copy.execAndGet("PRAGMA journal_mode = DELETE").getString();
+    if (mode != "delete") fail_export(path, fmt::format("the copy stays in journal mode '{}'", mode));
+  } catch (const SQLite::Exception& failure) {
+    throw sqlite_failure(path, "exporting to a new file", failure);
+  }
+  sync_file(partial, path);
+  if (::rename(partial.c_str(), path.c_str()) != 0) fail_export(path, base::errno_text("rename", errno));
+}
+
+}  // namespace attune::db

@@ -1,0 +1,82 @@
+#include "db/lock_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <thread>
+
+#include "db/sqlite_error.hpp"
+#include "tuner/base/errno_text.hpp"
+
+namespace attune::db {
+namespace {
+
+int set_lock(int fd, LockFile::Part part, short type) {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(part);
+  lock.l_len = 1;
+  int result = 0;
+  do {
+    result = ::fcntl(fd, F_OFD_SETLK, &lock);
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
+}  // namespace
+
+LockFile::LockFile(const std::filesystem::path& database) : database_(database) {
+  const std::string path = database.string() + ".lock";
+  fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (fd_ < 0) {
+    throw DatabaseError(database.string(), fmt::format("failed opening database '{}' for writing: {} for '{}'; {}",
+                                                       database.string(), base::errno_text("open", errno), path,
+                                                       kOtherFileRemedy));
+  }
+}
+
+LockFile& LockFile::operator=(LockFile&& other) noexcept {
+  std::swap(database_, other.database_);
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+LockFile::~LockFile() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void LockFile::lock(Part part, Share share, std::chrono::milliseconds timeout) {
+  // Polled, because a blocking F_OFD_SETLKW knows no timeout and a stopped process would hang all others for ever.
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  auto pause = std::chrono::milliseconds(1);
+  while (!try_lock(part, share)) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      throw DatabaseError(database_.string(),
+                          fmt::format("failed opening database '{0}': another process has held '{0}.lock' for {1} s; "
+                                      "try again when that one has finished",
+                                      database_.string(), timeout.count() / 1000));
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, std::chrono::milliseconds(16));
+  }
+}
+
+bool LockFile::try_lock(Part part, Share share) {
+  if (set_lock(fd_, part, share == Share::Alone ? F_WRLCK : F_RDLCK) == 0) return true;
+  if (errno == EAGAIN || errno == EACCES) return false;
+  throw DatabaseError(database_.string(),
+                      fmt::format("failed locking database '{}': {}; keep the database on a file system with locks "
+                                  "(ATTUNE_DB or --db)",
+                                  database_.string(), base::errno_text("fcntl(F_OFD_SETLK)", errno)));
+}
+
+void LockFile::unlock(Part part) {
+  // Unlocking bytes of an open descriptor cannot fail for a reason that a caller could act on.
+  (void)set_lock(fd_, part, F_UNLCK);
+}
+
+}  // namespace attune::db

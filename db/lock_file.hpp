@@ -1,0 +1,39 @@
+#pragma once
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+namespace attune::db {
+
+/// The file "<database>.lock" beside a database, and what its holder has locked in it. It guards what SQLite's own
+/// locks do not: switching to WAL (which ignores the busy timeout), migrating, and setting a damaged file aside. It
+/// stays behind when released: removing it would let two processes lock two different files.
+/// The locks belong to the open file description (F_OFD_SETLK): two instances in one process exclude each other too,
+/// and the kernel releases them when a process dies, however it does.
+class LockFile {
+ public:
+  enum class Part {
+    Opening = 0,  ///< held while a writer opens
+    InUse = 1,    ///< held shared by every writer while it lives; alone while a file is set aside
+  };
+  enum class Share { Shared, Alone };
+
+  LockFile() = default;
+  /// Throws: DatabaseError naming the path, errno and remedy when the lock file cannot be created.
+  explicit LockFile(const std::filesystem::path& database);
+  LockFile(LockFile&& other) noexcept : database_(std::move(other.database_)), fd_(std::exchange(other.fd_, -1)) {}
+  LockFile& operator=(LockFile&& other) noexcept;
+  ~LockFile();
+
+  /// Throws: DatabaseError when another process holds the part longer than `timeout`.
+  void lock(Part part, Share share, std::chrono::milliseconds timeout);
+  /// False when another holder is in the way. Throws: DatabaseError when the file system knows no locks.
+  [[nodiscard]] bool try_lock(Part part, Share share);
+  void unlock(Part part);
+
+ private:
+  std::filesystem::path database_;
+  int fd_ = -1;
+};
+
+}  // namespace attune::db

@@ -1,0 +1,27 @@
+#pragma once
+#include <SQLiteCpp/Database.h>
+
+#include <filesystem>
+
+namespace attune::db {
+
+/// What a file says about itself before anything is trusted.
+struct Identity {
+  int application_id = 0;
+  int user_version = 0;
+  int table_version = 0;     ///< newest row of schema_version; 0 without that table
+  bool has_tables = false;
+  bool has_our_tables = false;
+};
+
+/// Throws: SQLite::Exception when the header or the schema cannot be read.
+[[nodiscard]] Identity read_identity(SQLite::Database& sqlite);
+
+/// Throws: DatabaseError when the file belongs to another program, is newer than this build, or contradicts itself.
+void require_ours(const std::filesystem::path& path, const Identity& identity);
+
+/// Applies the migrations that the file lacks, each in one transaction. Requires: the opening lock.
+/// Throws: SQLite::Exception; the file then stands at the last version that was complete.
+void migrate(SQLite::Database& sqlite);
+
+}  // namespace attune::db

@@ -1,0 +1,71 @@
+#include "db/sqlite_error.hpp"
+
+#include <fmt/core.h>
+#include <sqlite3.h>
+
+namespace attune::db {
+namespace {
+
+/// Extended codes are told as their primary code: SQLite's own message carries the rest.
+int primary_code(const SQLite::Exception& error) { return error.getErrorCode() & 0xff; }
+
+const char* code_name(int primary) {
+  switch (primary) {
+    case SQLITE_ERROR: return "SQLITE_ERROR";
+    case SQLITE_PERM: return "SQLITE_PERM";
+    case SQLITE_BUSY: return "SQLITE_BUSY";
+    case SQLITE_LOCKED: return "SQLITE_LOCKED";
+    case SQLITE_NOMEM: return "SQLITE_NOMEM";
+    case SQLITE_READONLY: return "SQLITE_READONLY";
+    case SQLITE_IOERR: return "SQLITE_IOERR";
+    case SQLITE_CORRUPT: return "SQLITE_CORRUPT";
+    case SQLITE_FULL: return "SQLITE_FULL";
+    case SQLITE_CANTOPEN: return "SQLITE_CANTOPEN";
+    case SQLITE_PROTOCOL: return "SQLITE_PROTOCOL";
+    case SQLITE_TOOBIG: return "SQLITE_TOOBIG";
+    case SQLITE_CONSTRAINT: return "SQLITE_CONSTRAINT";
+    case SQLITE_NOTADB: return "SQLITE_NOTADB";
+    default: return nullptr;
+  }
+}
+
+const char* remedy(int primary) {
+  switch (primary) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL: return "; another process keeps it locked: try again when that one has finished";
+    case SQLITE_IOERR:
+    case SQLITE_FULL:
+      return "; nothing of this transaction was stored: free disk space or name another file with ATTUNE_DB or --db";
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_READONLY: return "; name a writable file with ATTUNE_DB or --db";
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return "; `attune db check` lists the damage, and the next tuning run sets the file aside and starts a new one";
+    default: return "";
+  }
+}
+
+}  // namespace
+
+DatabaseError sqlite_failure(const std::filesystem::path& path, const std::string& doing,
+                             const SQLite::Exception& error) {
+  const int primary = primary_code(error);
+  const char* const name = code_name(primary);
+  const std::string code = name != nullptr ? std::string(name) : fmt::format("code {}", error.getErrorCode());
+  return {path.string(), fmt::format("failed {} in database '{}': SQLite returned {} ({}){}", doing, path.string(),
+                                     code, error.what(), remedy(primary))};
+}
+
+bool is_damage(const SQLite::Exception& error) {
+  const int primary = primary_code(error);
+  return primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
+}
+
+bool is_busy(const SQLite::Exception& error) {
+  const int primary = primary_code(error);
+  return primary == SQLITE_BUSY || primary == SQLITE_LOCKED || primary == SQLITE_PROTOCOL;
+}
+
+}  // namespace attune::db

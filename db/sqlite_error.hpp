@@ -1,0 +1,25 @@
+#pragma once
+#include <SQLiteCpp/Exception.h>
+
+#include <filesystem>
+#include <string>
+
+#include "attune/error.hpp"
+
+namespace attune::db {
+
+/// The DatabaseError that tells what SQLite said: "failed <doing> in database '<path>': SQLite returned SQLITE_FULL
+/// (database or disk is full); <remedy>". `doing` reads "storing a record".
+[[nodiscard]] DatabaseError sqlite_failure(const std::filesystem::path& path, const std::string& doing,
+                                           const SQLite::Exception& error);
+
+/// SQLite says that the file is damaged or no database at all.
+[[nodiscard]] bool is_damage(const SQLite::Exception& error);
+
+/// Another connection is in the way for now.
+[[nodiscard]] bool is_busy(const SQLite::Exception& error);
+
+/// What to do about a place that cannot be written.
+inline constexpr const char* kOtherFileRemedy = "name a writable file with ATTUNE_DB or --db";
+
+}  // namespace attune::db

@@ -1,0 +1,12 @@
+// A program outside the tree that links attune::runtime alone; what it does needs no GPU.
+#include <attune/runtime.hpp>
+#include <cstdio>
+
+int main() {
+  attune::Runtime runtime;
+  for (const auto& notice : runtime.notices()) std::printf("notice: %s\n", notice.c_str());
+  const auto sum = runtime.reduce<float>(attune::Op::Sum);
+  std::printf("%s\n", attune::describe(sum.explain_on("sm_90", 1 << 24)).c_str());
+  std::printf("NVRTC compiles in this process: %llu\n", static_cast<unsigned long long>(runtime.counters().compiles));
+  return 0;
+}

@@ -1,0 +1,131 @@
+// Bad input: each ends with its class's exit code and one paragraph that names the place and the remedy.
+#include <doctest/doctest.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+
+#include "tests/integration/cli_fixture.hpp"
+
+using namespace attune;
+using test::Cli;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+void expect(const test::CommandResult& result, int exit_code, const std::vector<std::string>& parts) {
+  CAPTURE(result.out);
+  CAPTURE(result.err);
+  CHECK(result.exit_code == exit_code);
+  for (const auto& part : parts) {
+    CAPTURE(part);
+    CHECK(contains(result.err + result.out, part));
+  }
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Cli, "a malformed template is named by file, line and column") {
+  write("double_it/template.json", "{\n  \"attune\": 1,\n  \"name\": \"x\" \"y\"\n}\n");
+  expect(attune({"template", "check", kernel}), 3, {"double_it/template.json:3:"});
+}
+
+TEST_CASE_FIXTURE(Cli, "a misspelt key in a template is refused with a suggestion") {
+  std::string text = test::small_template_json();
+  text.replace(text.find("\"constraints\""), 13, "\"constrains\"");
+  write("double_it/template.json", text);
+  expect(attune({"template", "check", kernel}), 3, {"template.json:9:", "constrains", "constraints"});
+}
+
+TEST_CASE_FIXTURE(Cli, "an unknown variable in a constraint is named with its place") {
+  std::string text = test::small_template_json();
+  text.replace(text.find("block_size * items <= 1024"), 26, "block_sise * items <= 1024");
+  write("double_it/template.json", text);
+  expect(attune({"template", "check", kernel}), 3, {"template.json:9:", "block_sise", "block_size"});
+}
+
+TEST_CASE_FIXTURE(Cli, "a space that its constraints empty is told with the condition") {
+  std::string text = test::small_template_json();
+  text.replace(text.find("block_size * items <= 1024"), 26, "block_size * items < 1");
+  write("double_it/template.json", text);
+  expect(attune({"template", "check", kernel}), 6, {"EMPTY", "block_size * items < 1"});
+}
+
+TEST_CASE_FIXTURE(Cli, "an unknown axis, type or size text is wrong usage with a suggestion") {
+  expect(attune({"tune", kernel, "--T", "f32", "--sizes", "1000"}), 2, {"--sizes", "--size"});
+  expect(attune({"tune", kernel, "--T", "f16", "--size", "1000"}), 2, {"f16", "f32", "f64"});
+  expect(attune({"tune", kernel, "--T", "f32", "--size", "many"}), 2, {"many"});
+  expect(attune({"tune", kernel, "--size", "1000"}), 2, {"--T", "f32"});
+  expect(attune({"tune", kernel, "--T", "f32"}), 2, {"--n"});
+  expect(attune({"tune", "redduce", "--T", "f32", "--size", "1000"}), 2, {"redduce", "reduce"});
+  expect(attune(tune_words({"--strategy", "guess"})), 2, {"guess", "exhaustive", "random"});
+  expect(attune(tune_words({"--budget", "lots"})), 2, {"lots"});
+  expect(attune(tune_words({"--policy", "warm/graph"})), 2, {"warm/graph", "cold"});
+  expect(attune({"dance"}), 2, {});
+}
+
+TEST_CASE_FIXTURE(Cli, "n = 0 is nothing to tune") {
+  const auto zero = attune({"tune", "reduce", "--T", "f32", "--op", "sum", "--size", "0", "--replay", recording});
+  CHECK(zero.exit_code == 2);
+}
+
+TEST_CASE_FIXTURE(Cli, "without a driver and without a fitting recording tuning says what is missing") {
+  const std::map<std::string, std::string> no_gpu = {{"CUDA_VISIBLE_DEVICES", ""}};
+  expect(attune({"tune", kernel, "--T", "f32", "--size", "1000"}, no_gpu), 4, {"--replay"});
+  expect(attune({"tune", kernel, "--T", "f32", "--size", "1000", "--device", "0"}, no_gpu), 4, {});
+  const auto record = attune({"record", kernel, "--T", "f32", "--size", "1000", "-o", (folder / "r.json").string()}, no_gpu);
+  CHECK(record.exit_code == 4);
+  CHECK_FALSE(std::filesystem::exists(folder / "r.json"));
+}
+
+TEST_CASE_FIXTURE(Cli, "without NVRTC compiling says which library was looked for") {
+  expect(attune({"template", "check", kernel}, {{"ATTUNE_NVRTC", "/nonexistent/libnvrtc.so"}}), 4, {"/nonexistent/libnvrtc.so"});
+}
+
+TEST_CASE_FIXTURE(Cli, "a kernel that does not compile is shown with the compiler's message and line") {
+  write("double_it/double_it.cu", "extern \"C\" __global__ void double_it() {\n  this is no code;\n}\n");
+  expect(attune({"template", "check", kernel}), 6, {"double_it.cu(2)", "error"});
+}
+
+TEST_CASE_FIXTURE(Cli, "a database that cannot be written is named with the remedy") {
+  expect(attune(tune_words({"--db", "/proc/nowhere/tune.db"})), 5, {"/proc/nowhere", "--db"});
+}
+
+TEST_CASE_FIXTURE(Cli, "a database of a newer schema is refused and stays byte-identical") {
+  REQUIRE(attune(tune_words()).exit_code == 0);
+  sqlite3* handle = nullptr;
+  REQUIRE(sqlite3_open(database.c_str(), &handle) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(handle, "PRAGMA user_version = 4711; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE", nullptr,
+                       nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(handle);
+  const std::string before = read("tune.db");
+  expect(attune(tune_words()), 5, {database, "4711"});
+  expect(attune({"show"}), 5, {"4711"});
+  CHECK(read("tune.db") == before);
+}
+
+TEST_CASE_FIXTURE(Cli, "a damaged database is set aside by a writer, named and kept") {
+  write("tune.db", "this is not a database, it only has the name of one, and it is long enough for a header page of SQLite");
+  const auto result = attune(tune_words());
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.err, database + ".corrupt-"));
+}
+
+TEST_CASE_FIXTURE(Cli, "a truncated recording is refused by name") {
+  const std::string whole = read("synthetic.json.zst");
+  write("synthetic.json.zst", whole.substr(0, whole.size() / 2));
+  expect(attune(tune_words()), 3, {recording});
+  write("synthetic.json.zst", "");
+  expect(attune(tune_words()), 3, {recording});
+}
+
+TEST_CASE_FIXTURE(Cli, "a recording of another version of the template is refused") {
+  write("double_it/double_it.cu", std::string(test::small_template_source()) + "// changed\n");
+  expect(attune(tune_words()), 2, {"recorded with version"});
+}
+
+TEST_CASE_FIXTURE(Cli, "without HOME, XDG folders and ATTUNE_DB the database rule is explained") {
+  auto words = tune_words();
+  words.insert(words.begin(), {"env", "-i", ATTUNE_EXECUTABLE});
+  expect(test::run(words), 5, {"ATTUNE_DB", "--db"});
+}

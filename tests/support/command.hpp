@@ -1,0 +1,22 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+namespace attune::test {
+
+struct CommandResult {
+  int exit_code = 0;  ///< 128 + signal when it was killed
+  std::string out;
+  std::string err;
+};
+
+/// Runs a program to its end, with `environment` on top of ours, and collects both outputs.
+[[nodiscard]] CommandResult run(const std::vector<std::string>& words, const std::map<std::string, std::string>& environment = {});
+
+/// Starts a program and leaves it running; both outputs go to /dev/null. For killing it.
+[[nodiscard]] int start(const std::vector<std::string>& words, const std::map<std::string, std::string>& environment = {});
+/// Waits for a started program; same exit codes as `run`.
+int wait_for(int pid);
+
+}  // namespace attune::test

@@ -1,0 +1,94 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "attune/error.hpp"
+#include "tuner/search/strategy.hpp"
+
+using namespace attune;
+using attune::search::make_strategy;
+using attune::space::Ordinal;
+
+namespace {
+
+space::SearchSpace space_of(std::int64_t size) {
+  spec::Parameter parameter;
+  parameter.name = "a";
+  for (std::int64_t value = 0; value < size; ++value) parameter.values.emplace_back(value);
+  return space::SearchSpace::build({parameter}, {}, [](std::string_view) { return std::nullopt; });
+}
+
+std::vector<Ordinal> proposals(const std::string& name, std::int64_t size, const search::StrategyOptions& options) {
+  const auto strategy = make_strategy(name, space_of(size), options);
+  std::vector<Ordinal> all;
+  while (const auto ordinal = strategy->propose()) {
+    all.push_back(*ordinal);
+    strategy->report(*ordinal, all.size() % 2 == 0 ? std::nullopt : std::optional<double>(1.5));
+  }
+  CHECK_FALSE(strategy->propose());  // stays exhausted
+  return all;
+}
+
+std::vector<Ordinal> ascending(std::size_t size) {
+  std::vector<Ordinal> all(size);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("exhaustive proposes every configuration in enumeration order") {
+  CHECK(proposals("exhaustive", 5, {}) == ascending(5));
+}
+
+TEST_CASE("exhaustive proposes the first configuration first and only once") {
+  CHECK(proposals("exhaustive", 5, {0, Ordinal{3}}) == std::vector<Ordinal>{3, 0, 1, 2, 4});
+  CHECK(proposals("exhaustive", 3, {0, Ordinal{0}}) == std::vector<Ordinal>{0, 1, 2});
+  CHECK(proposals("exhaustive", 3, {0, Ordinal{2}}) == std::vector<Ordinal>{2, 0, 1});
+}
+
+TEST_CASE("random proposes every configuration exactly once") {
+  auto all = proposals("random", 200, {4, std::nullopt});
+  CHECK_FALSE(std::is_sorted(all.begin(), all.end()));
+  std::sort(all.begin(), all.end());
+  CHECK(all == ascending(200));
+}
+
+TEST_CASE("random repeats with its seed and differs with another") {
+  CHECK(proposals("random", 50, {4, std::nullopt}) == proposals("random", 50, {4, std::nullopt}));
+  CHECK(proposals("random", 50, {4, std::nullopt}) != proposals("random", 50, {5, std::nullopt}));
+  // From an independent implementation in Python: the order is the same on every platform.
+  CHECK(proposals("random", 12, {7, std::nullopt}) == std::vector<Ordinal>{3, 8, 10, 6, 9, 0, 4, 2, 5, 11, 7, 1});
+}
+
+TEST_CASE("random proposes the first configuration first and leaves the order of the others as it was") {
+  for (Ordinal first = 0; first < 12; ++first) {
+    auto expected = proposals("random", 12, {7, std::nullopt});
+    std::erase(expected, first);
+    expected.insert(expected.begin(), first);
+    CHECK(proposals("random", 12, {7, first}) == expected);
+  }
+}
+
+TEST_CASE("strategies have nothing to propose in an empty space") {
+  const auto empty = space_of(0);
+  for (const auto& name : search::strategy_names()) CHECK_FALSE(make_strategy(name, empty, {})->propose());
+}
+
+TEST_CASE("a strategy outlives the space that it was made for") {
+  auto strategy = make_strategy("random", space_of(3), {});
+  CHECK(strategy->propose());
+}
+
+TEST_CASE("an unknown strategy is refused with the known names and a suggestion") {
+  CHECK_THROWS_WITH_AS(static_cast<void>(make_strategy("randon", space_of(3), {})),
+                       doctest::Contains("known: exhaustive, random; did you mean 'random'?"), UsageError);
+}
+
+TEST_CASE("a first configuration outside of the space is refused") {
+  for (const auto& name : search::strategy_names()) {
+    CHECK_THROWS_AS(static_cast<void>(make_strategy(name, space_of(3), {0, Ordinal{3}})), UsageError);
+  }
+}

@@ -1,0 +1,200 @@
+// The tuning loop over the real database and a replay of made-up recordings.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "attune/error.hpp"
+#include "tests/support/synthetic_recording.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tuner/session/replay_backend.hpp"
+#include "tuner/session/session.hpp"
+#include "tuner/session/store.hpp"
+#include "tuner/space/search_space.hpp"
+
+using namespace attune;
+using nlohmann::json;
+
+namespace {
+
+/// 10 us and 1 us more for each step of the enumeration; `fast` takes 2 us.
+auto times(const std::string& fast, std::uint64_t failing = ~std::uint64_t{0}) {
+  return [=](const std::string& configuration, std::uint64_t i) {
+    if (i == failing) return 0.0;
+    return configuration == fast ? 2.0 : 10.0 + static_cast<double>(i);
+  };
+}
+
+const std::string kFast = R"({"block_size":256,"items":2,"waves":2})";
+
+struct Fixture {
+  test::TempFolder folder;
+  spec::KernelTemplate kernel = test::small_template();
+  std::vector<spec::Problem> problems = {test::small_problem(1000), test::small_problem(100000)};
+  db::Database database = db::Database::open(folder / "tune.db", db::OpenMode::ReadWrite);
+
+  session::ReplayBackend backend(std::uint64_t failing = ~std::uint64_t{0}) const {
+    return {test::synthetic_recording(kernel, problems, times(kFast, failing)), "synthetic.json.zst", kernel};
+  }
+  session::TuneRequest request() const {
+    session::TuneRequest request;
+    request.problems = problems;
+    return request;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "an exhaustive run stores every configuration and finds the fastest for each problem") {
+  auto replay = backend();
+  const auto result = session::tune(kernel, request(), replay, database, {});
+  const auto space = space::SearchSpace::build(kernel, problems[0], replay.device());
+  REQUIRE(result.problems.size() == 2);
+  for (const auto& problem : result.problems) {
+    CHECK(problem.measured == space.size());
+    REQUIRE(problem.best.has_value());
+    CHECK(problem.best->configuration == kFast);
+    CHECK(problem.best->median_us == 2.0);
+    CHECK_FALSE(problem.best->tie);
+  }
+  CHECK(database.records({}).size() == 2 * space.size());
+  CHECK(result.problems[0].work_bytes == 2 * 1000 * 4);
+  CHECK(database.in_flight().empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "the same command again measures nothing and says that nothing is left") {
+  auto replay = backend();
+  (void)session::tune(kernel, request(), replay, database, {});
+  const auto again = session::tune(kernel, request(), replay, database, {});
+  for (const auto& problem : again.problems) {
+    CHECK(problem.measured == 0);
+    CHECK(problem.reused == problem.space_size);
+    CHECK(problem.nothing_left);
+    REQUIRE(problem.best.has_value());
+    CHECK(problem.best->configuration == kFast);
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "an interrupted run keeps what it measured and the next one measures only the rest") {
+  auto replay = backend();
+  session::TuneRequest part = request();
+  part.budget = session::Budget::parse("5");
+  (void)session::tune(kernel, part, replay, database, {});
+  const std::size_t kept = database.records({}).size();
+  CHECK(kept == 10);
+
+  int calls = 0;
+  session::Observer stop;
+  stop.interrupted = [&] { return ++calls > 1; };
+  const auto interrupted = session::tune(kernel, request(), replay, database, stop);
+  CHECK(interrupted.interrupted);
+  const auto sessions = database.sessions({});
+  CHECK(std::any_of(sessions.begin(), sessions.end(), [](const auto& s) { return s.state == "interrupted"; }));
+
+  const auto rest = session::tune(kernel, request(), replay, database, {});
+  const auto records = database.records({});
+  CHECK(records.size() == rest.problems[0].space_size + rest.problems[1].space_size);
+  CHECK(rest.problems[0].reused + rest.problems[0].measured == rest.problems[0].space_size);
+  CHECK(rest.problems[0].reused >= 5);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a failed configuration is a record with its outcome and is never the best") {
+  auto replay = backend(3);
+  const auto result = session::tune(kernel, request(), replay, database, {});
+  CHECK(result.problems[0].failed.at("wrong_result") == 1);
+  std::size_t failed = 0;
+  for (const auto& row : database.records({})) failed += row.outcome == "wrong_result" ? 1 : 0;
+  CHECK(failed == 2);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a problem of which every configuration fails ends without a best") {
+  session::ReplayBackend replay(test::synthetic_recording(kernel, problems, [](const std::string&, std::uint64_t) { return 0.0; }),
+                                "synthetic.json.zst", kernel);
+  const auto result = session::tune(kernel, request(), replay, database, {});
+  CHECK_FALSE(result.problems[0].best.has_value());
+  CHECK(database.best({}).empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a run that a kill left open is closed by the next one, which names what was on the GPU") {
+  db::SessionRow dead;
+  dead.key = "dead";
+  dead.template_hash = kernel.content_hash;
+  dead.problem = spec::to_text(problems[0]);
+  auto replay = backend();
+  dead.device_key = replay.device().hard_key();
+  dead.policy = "cold/graph";
+  dead.strategy = "exhaustive";
+  dead.state = "running";
+  dead.started_at = "2026-01-01T00:00:00Z";
+  database.put(db::DeviceRow{dead.device_key, replay.device().hard_json(), replay.device().to_json().dump()});
+  database.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text});
+  database.put(dead);
+  database.set_in_flight("dead", kFast);
+  std::vector<std::string> notices;
+  session::Observer observer;
+  observer.notice = [&](const std::string& text) { notices.push_back(text); };
+  (void)session::tune(kernel, request(), replay, database, observer);
+  REQUIRE(notices.size() == 1);
+  CHECK(notices[0].find(kFast) != std::string::npos);
+  CHECK(database.in_flight().empty());
+  for (const auto& row : database.sessions({})) CHECK(row.state == "finished");
+}
+
+TEST_CASE_FIXTURE(Fixture, "an empty space is told with the condition that emptied it") {
+  std::string text = test::small_template_json();
+  const std::string from = "block_size * items <= 1024";
+  text.replace(text.find(from), from.size(), "block_size > 4096");
+  const auto empty = spec::KernelTemplate::parse(text, {{"double_it.cu", test::small_template_source()}}, "double_it/template.json");
+  session::ReplayBackend replay(test::synthetic_recording(empty, problems, times(kFast)), "synthetic.json.zst", empty);
+  std::vector<std::string> notices;
+  session::Observer observer;
+  observer.notice = [&](const std::string& notice) { notices.push_back(notice); };
+  const auto result = session::tune(empty, request(), replay, database, observer);
+  CHECK_FALSE(result.problems[0].best.has_value());
+  REQUIRE(notices.size() == 2);
+  CHECK(notices[0].find("block_size > 4096") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Fixture, "replaying a recording of other sources is refused with both versions named") {
+  auto recording = test::synthetic_recording(kernel, problems, times(kFast));
+  recording.template_hash = "0123456789abcdef0123456789abcdef";
+  CHECK_THROWS_WITH_AS(session::ReplayBackend(recording, "old.json.zst", kernel), doctest::Contains("0123456789ab"), UsageError);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a problem that the recording lacks is refused and the recorded ones are listed") {
+  auto replay = backend();
+  session::TuneRequest other = request();
+  other.problems = {test::small_problem(77)};
+  CHECK_THROWS_WITH_AS((void)session::tune(kernel, other, replay, database, {}), doctest::Contains(R"("n":100000)"), UsageError);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a recording extracted from the database replays to the same winner") {
+  auto replay = backend();
+  (void)session::tune(kernel, request(), replay, database, {});
+  auto recording = session::extract_recording(database, kernel, problems, replay.device().hard_key(), "cold/graph");
+  CHECK(recording.coverage == "whole space");
+  CHECK(recording.read_ceiling_bytes_per_s == 4e12);
+  session::ReplayBackend second(recording, "extracted.json.zst", kernel);
+  auto fresh = db::Database::open(folder / "second.db", db::OpenMode::ReadWrite);
+  const auto result = session::tune(kernel, request(), second, fresh, {});
+  for (const auto& problem : result.problems) {
+    REQUIRE(problem.best.has_value());
+    CHECK(problem.best->configuration == kFast);
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "a run whose finalists the recording never ran off says so and goes by the search's medians") {
+  auto recording = test::synthetic_recording(kernel, problems, times(kFast));
+  for (auto& problem : recording.problems) {
+    problem.finalists.clear();
+    problem.rounds_us.clear();
+  }
+  session::ReplayBackend replay(recording, "synthetic.json.zst", kernel);
+  std::vector<std::string> notices;
+  session::Observer observer;
+  observer.notice = [&](const std::string& notice) { notices.push_back(notice); };
+  const auto result = session::tune(kernel, request(), replay, database, observer);
+  CHECK(notices.size() == 2);
+  REQUIRE(result.problems[0].best.has_value());
+  CHECK(result.problems[0].best->configuration == kFast);
+  CHECK(json::parse(result.problems[0].best->detail_json)["rounds"] == 1);
+}

@@ -1,0 +1,93 @@
+// attune explain: what dispatch would use for a problem on a device, and why. Needs no GPU.
+#include <fmt/core.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "attune/error.hpp"
+#include "tools/commands.hpp"
+#include "tools/output.hpp"
+#include "tools/problem_arguments.hpp"
+#include "tuner/gpu/driver.hpp"
+#include "tuner/gpu/handles.hpp"
+#include "tuner/runtime/ladder.hpp"
+#include "tuner/runtime/layers.hpp"
+
+namespace attune::tools {
+namespace {
+
+using nlohmann::json;
+
+struct ExplainOptions {
+  std::string template_name;
+  std::vector<std::string> template_folders;
+  std::vector<std::string> databases;
+  std::string device;
+  std::string policy = "cold/graph";
+  bool json_output = false;
+};
+
+spec::DeviceInfo device_of(const ExplainOptions& options, const std::vector<runtime::Layer>& layers) {
+  if (!options.device.empty()) return runtime::device_by_name(layers, options.device);
+  const std::string unavailable = gpu::Driver::unavailable_reason();
+  if (!unavailable.empty()) {
+    throw EnvironmentError(unavailable + "\nName a device with --device: a recorded one by name or key, or an architecture such as sm_90");
+  }
+  return gpu::read_device(0);
+}
+
+json to_json(const spec::Problem& problem, const spec::DeviceInfo& device, const Decision& decision) {
+  return {{"problem", json::parse(spec::to_text(problem))}, {"device", device.name}, {"tier", name(decision.tier)},
+          {"configuration", json::parse(decision.configuration)},
+          {"donor_problem", decision.donor_problem.empty() ? json() : json::parse(decision.donor_problem)},
+          {"donor_device", decision.donor_device}, {"recorded_at", decision.recorded_at}, {"median_us", decision.median_us},
+          {"aged", decision.aged}, {"layer", decision.layer}, {"passed_over", decision.passed_over}};
+}
+
+void print(const spec::Problem& problem, const spec::DeviceInfo& device, const Decision& decision) {
+  fmt::print("{} on {} ({})\n  {}: {}\n", describe(problem), device.name, device.architecture, name(decision.tier),
+             short_configuration(decision.configuration));
+  if (decision.tier != Tier::Default) {
+    fmt::print("  from {} on {}, {} us in its run-off, recorded {}{}\n  in {}\n", describe(spec::problem_from_text(decision.donor_problem)),
+               decision.donor_device, format_us(decision.median_us), decision.recorded_at,
+               decision.aged ? " under another driver" : "", decision.layer);
+  }
+  for (const auto& reason : decision.passed_over) fmt::print("  passed over: {}\n", reason);
+}
+
+int explain(const ExplainOptions& options, const std::vector<std::string>& arguments) {
+  const spec::TemplateLibrary library({options.template_folders.begin(), options.template_folders.end()});
+  const auto kernel = library.find(options.template_name);
+  const auto problems = problems_from_arguments(kernel, arguments);
+  const auto opened = runtime::open_layers({options.databases.begin(), options.databases.end()});
+  for (const auto& notice : opened.notices) fmt::print(stderr, "attune: {}\n", notice);
+  const auto device = device_of(options, opened.layers);
+  json out = json::array();
+  for (const auto& problem : problems) {
+    const auto choice = runtime::choose(kernel, problem, device, opened.layers, options.policy);
+    if (options.json_output) out.push_back(to_json(problem, device, choice.decision));
+    else print(problem, device, choice.decision);
+  }
+  if (options.json_output) fmt::print("{}\n", out.dump(1));
+  return 0;
+}
+
+}  // namespace
+
+void add_explain_command(CLI::App& app, CommandContext& context) {
+  auto options = std::make_shared<ExplainOptions>();
+  auto* command = app.add_subcommand("explain", "Say which configuration dispatch would use for a problem, and why");
+  command->add_option("template", options->template_name, "Template: a built-in name or a folder")->required();
+  command->add_option("--template-folder", options->template_folders, "Further folders to look for templates in");
+  command->add_option("--db", options->databases, "Database files in order (default: the user's, then the shipped one)");
+  command->add_option("--device", options->device, "A recorded device (name or key) or an architecture (sm_90); default: GPU 0 here");
+  command->add_option("--policy", options->policy, "cold/graph, hot/graph, cold/stream or hot/stream")->capture_default_str();
+  command->add_flag("--json", options->json_output, "JSON on standard output");
+  command->allow_extras();
+  command->footer("The problem follows as --<axis> values, e.g. attune explain reduce --T f32 --op sum --size 48M --device sm_90");
+  command->callback([options, command, &context] {
+    context.action = [options, command] { return explain(*options, command->remaining()); };
+  });
+}
+
+}  // namespace attune::tools

@@ -1,0 +1,59 @@
+// attune record: brute-forces a space on a GPU (or takes what a database holds) into a recording file.
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "attune/error.hpp"
+#include "tools/commands.hpp"
+#include "tools/problem_arguments.hpp"
+#include "tools/tuning.hpp"
+#include "tuner/session/recording.hpp"
+#include "tuner/session/store.hpp"
+
+namespace attune::tools {
+namespace {
+
+struct RecordOptions {
+  TuningOptions tuning;
+  std::string output;
+};
+
+int record(const RecordOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
+  const auto& tuning = options.tuning;
+  if (!tuning.replay.empty()) throw UsageError("--replay makes no sense here: a recording is made from a GPU's measurements");
+  const spec::TemplateLibrary library({tuning.template_folders.begin(), tuning.template_folders.end()});
+  const auto kernel = library.find(tuning.template_name);
+  const auto problems = problems_from_arguments(kernel, arguments);
+  auto database = db::Database::open(database_path(tuning.database), db::OpenMode::ReadWrite);
+  TuningOptions on_gpu = tuning;
+  if (!on_gpu.device) on_gpu.device = 0;  // no silent replay: a recording of a recording would carry a false date
+  auto chosen = choose_backend(on_gpu, context, kernel, problems);
+  fmt::print(stderr, "{}\n", chosen.banner);
+  const auto result = run_tuning(on_gpu, kernel, problems, *chosen.backend, database);
+  const int code = exit_code_of(result);
+  if (result.interrupted) {
+    fmt::print(stderr, "attune: interrupted; no recording is written. The same command continues.\n");
+    return code;
+  }
+  const auto recording = session::extract_recording(database, kernel, problems, chosen.backend->device().hard_key(), tuning.policy);
+  recording.save(options.output);
+  fmt::print("recorded {} problems of {} on {} ({}) into {}\n", recording.problems.size(), kernel.name, recording.device.name,
+             recording.coverage, options.output);
+  return code;
+}
+
+}  // namespace
+
+void add_record_command(CLI::App& app, CommandContext& context) {
+  auto options = std::make_shared<RecordOptions>();
+  auto* command = app.add_subcommand("record", "Measure a whole space (or the budget's part of it) into a recording file");
+  add_tuning_options(*command, options->tuning);
+  command->add_option("--output,-o", options->output, "Recording to write: FILE.json or FILE.json.zst")->required();
+  command->footer("Measurements that the database already holds are taken from it. A recording replays without a GPU:\n"
+                  "attune tune ... --replay FILE");
+  command->callback([options, command, &context] {
+    context.action = [options, command, &context] { return record(*options, context, command->remaining()); };
+  });
+}
+
+}  // namespace attune::tools

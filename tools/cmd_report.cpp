@@ -1,0 +1,94 @@
+// attune report: what the database holds of a template, as one HTML page or as text.
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "attune/error.hpp"
+#include "db/database.hpp"
+#include "tools/commands.hpp"
+#include "tuner/base/files.hpp"
+#include "tuner/measure/measurement.hpp"
+#include "tuner/report/writers.hpp"
+
+namespace attune::tools {
+namespace {
+
+constexpr const char* kStandardOutput = "-";
+
+struct ReportOptions {
+  std::string template_name;
+  std::string format = "html";
+  std::string output;
+  std::string database;
+  std::string device;
+  std::string policy;
+  std::vector<std::string> problem;
+};
+
+/// "T=f32,op=sum" or several of them.
+std::map<std::string, std::string> axes_of(const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> axes;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+      throw UsageError(fmt::format("failed reading --problem '{}': expected AXIS=VALUE, as in --problem T=f32,op=sum", text));
+    }
+    const auto [entry, fresh] = axes.emplace(text.substr(0, equals), text.substr(equals + 1));
+    if (!fresh) throw UsageError(fmt::format("failed reading --problem: the axis '{}' is given twice", entry->first));
+  }
+  return axes;
+}
+
+report::Request request_of(const ReportOptions& options) {
+  report::Request request;
+  request.template_name = options.template_name;
+  if (!options.device.empty()) request.device = options.device;
+  if (!options.policy.empty()) request.policy = measure::to_text(measure::policy_from_text(options.policy));
+  request.problem = axes_of(options.problem);
+  return request;
+}
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw Error("failed writing the report: standard output does not take it; use --output FILE");
+  }
+}
+
+int report(const ReportOptions& options) {
+  const report::Format format = report::format_from_name(options.format);
+  const report::Request request = request_of(options);
+  const auto path = database_path(options.database);
+  const auto database = db::Database::open(path, db::OpenMode::ReadOnly);
+  const report::Report built = report::build(database, request);
+  if (database.bad_rows() > 0) {
+    fmt::print(stderr, "attune: {} damaged rows of {} were skipped; see attune db check\n", database.bad_rows(), path.string());
+  }
+  std::string output = options.output;
+  if (output.empty()) output = format == report::Format::Html ? "report.html" : kStandardOutput;
+  const std::string text = report::write(built, format);
+  if (output == kStandardOutput) {
+    print(text);
+    return 0;
+  }
+  base::write_file_atomic(output, text);
+  fmt::print("Wrote {} ({} measurements of {}).\n", output, built.records, built.template_name);
+  return 0;
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, CommandContext& context) {
+  auto options = std::make_shared<ReportOptions>();
+  auto* command = app.add_subcommand("report", "Write a report: best configurations, parameter effects, convergence, failures");
+  command->add_option("template", options->template_name, "Template (default: the only one in the database)");
+  command->add_option("--format", options->format, "html, md, csv or json")->capture_default_str();
+  command->add_option("--output", options->output, "File, or - for standard output (default: report.html for html, else -)");
+  command->add_option("--db", options->database, "Database file");
+  command->add_option("--device", options->device, "Only this device: its key, the beginning of it, or part of its name");
+  command->add_option("--policy", options->policy, "Only this policy: cold/graph, hot/graph, cold/stream or hot/stream");
+  command->add_option("--problem", options->problem, "Only problems with these axes, e.g. T=f32,op=sum")->delimiter(',');
+  command->callback([options, &context] { context.action = [options] { return report(*options); }; });
+}
+
+}  // namespace attune::tools

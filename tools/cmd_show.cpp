@@ -1,0 +1,118 @@
+// attune show: what the database holds of a template.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "attune/error.hpp"
+#include "db/database.hpp"
+#include "tools/commands.hpp"
+#include "tools/output.hpp"
+#include "tools/problem_arguments.hpp"
+
+namespace attune::tools {
+namespace {
+
+using nlohmann::json;
+
+struct ShowOptions {
+  std::string template_name;
+  std::string database;
+  std::string policy;
+  bool failed = false;
+  bool json_output = false;
+};
+
+json to_json(const db::BestRow& row) {
+  return {{"template", row.template_name}, {"template_hash", row.template_hash}, {"problem", json::parse(row.problem)},
+          {"device", row.device_key}, {"policy", row.policy}, {"configuration", json::parse(row.configuration)},
+          {"median_us", row.median_us}, {"default_us", row.default_us}, {"tie", row.tie}, {"driver", row.driver},
+          {"recorded_at", row.recorded_at}};
+}
+
+db::Query query_of(const ShowOptions& options) {
+  db::Query query;
+  if (!options.template_name.empty()) query.template_name = options.template_name;
+  if (!options.policy.empty()) query.policy = options.policy;
+  return query;
+}
+
+/// The newest measured ceiling of a device in the database; 0 when none was measured.
+double ceiling_of(const db::Database& database, const db::Query& query) {
+  double ceiling = 0;
+  for (const auto& session : database.sessions(query)) {
+    if (session.summary_json.empty()) continue;
+    ceiling = std::max(ceiling, json::parse(session.summary_json).value("read_ceiling_bytes_per_s", 0.0));
+  }
+  return ceiling;
+}
+
+int show_best(const db::Database& database, const ShowOptions& options) {
+  const auto rows = database.best(query_of(options));
+  if (options.json_output) {
+    json out = json::array();
+    for (const auto& row : rows) out.push_back(to_json(row));
+    fmt::print("{}\n", out.dump(1));
+    return 0;
+  }
+  if (rows.empty()) {
+    fmt::print("The database holds no best configuration{}; attune tune makes one.\n",
+               options.template_name.empty() ? "" : " of " + options.template_name);
+    return 0;
+  }
+  std::map<std::string, std::vector<db::BestRow>> by_device;
+  for (const auto& row : rows) by_device[row.device_key].push_back(row);
+  const auto devices = database.devices();
+  for (const auto& [key, of_device] : by_device) {
+    const auto found = std::find_if(devices.begin(), devices.end(), [&](const auto& device) { return device.hard_key == key; });
+    const json info = found == devices.end() ? json::object() : json::parse(found->info_json);
+    fmt::print("{} ({}, driver {}, key {})\n", info.value("name", "unknown device"), info.value("architecture", "?"),
+               info.value("driver", "?"), key.substr(0, 12));
+    db::Query query = query_of(options);
+    query.device_key = key;
+    fmt::print("{}\n", best_table(of_device, ceiling_of(database, query)));
+  }
+  return 0;
+}
+
+int show_failed(const db::Database& database, const ShowOptions& options) {
+  json out = json::array();
+  for (const auto& row : database.records(query_of(options))) {
+    if (row.outcome == "ok") continue;
+    const std::string reason = json::parse(row.detail_json).value("detail", "");
+    if (options.json_output) {
+      out.push_back({{"problem", json::parse(row.problem)}, {"configuration", json::parse(row.configuration)}, {"outcome", row.outcome},
+                     {"detail", reason}, {"recorded_at", row.recorded_at}});
+    } else {
+      fmt::print("{}  {}  {}\n    {}\n", row.outcome, describe(spec::problem_from_text(row.problem)), short_configuration(row.configuration),
+                 reason);
+    }
+  }
+  if (options.json_output) fmt::print("{}\n", out.dump(1));
+  return 0;
+}
+
+int show(const ShowOptions& options) {
+  const auto path = database_path(options.database);
+  const auto database = db::Database::open(path, db::OpenMode::ReadOnly);
+  const int code = options.failed ? show_failed(database, options) : show_best(database, options);
+  if (database.bad_rows() > 0) fmt::print(stderr, "attune: {} damaged rows of {} were skipped; see attune db check\n", database.bad_rows(), path.string());
+  return code;
+}
+
+}  // namespace
+
+void add_show_command(CLI::App& app, CommandContext& context) {
+  auto options = std::make_shared<ShowOptions>();
+  auto* command = app.add_subcommand("show", "Print the best configurations (or the failures) the database holds");
+  command->add_option("template", options->template_name, "Only this template");
+  command->add_option("--db", options->database, "Database file");
+  command->add_option("--policy", options->policy, "Only this policy");
+  command->add_flag("--failed", options->failed, "List configurations that failed, with the reason");
+  command->add_flag("--json", options->json_output, "JSON on standard output");
+  command->callback([options, &context] { context.action = [options] { return show(*options); }; });
+}
+
+}  // namespace attune::tools

@@ -1,0 +1,114 @@
+// attune template: list templates, check a folder.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "attune/error.hpp"
+#include "tools/commands.hpp"
+#include "tools/output.hpp"
+#include "tools/problem_arguments.hpp"
+#include "tuner/compile/compile_pool.hpp"
+#include "tuner/compile/occupancy.hpp"
+#include "tuner/space/search_space.hpp"
+#include "tuner/spec/launch_plan.hpp"
+
+namespace attune::tools {
+namespace {
+
+using nlohmann::json;
+
+struct CheckOptions {
+  std::string folder;
+  std::string architecture = "sm_90";
+  bool json_output = false;
+};
+
+/// What is checked when the caller names no problem: the first type and choice of every axis, 2^20 for a lone size,
+/// 2^10 for each of several, within the axis's bounds.
+std::vector<std::string> default_arguments(const spec::KernelTemplate& kernel) {
+  std::vector<std::string> arguments;
+  const std::int64_t wanted = kernel.size_names().size() == 1 ? std::int64_t{1} << 20 : std::int64_t{1} << 10;
+  for (const auto& axis : kernel.problem) {
+    arguments.push_back("--" + axis.name);
+    arguments.push_back(axis.kind == spec::AxisKind::Size ? std::to_string(std::clamp(wanted, axis.min, axis.max)) : axis.values.front());
+  }
+  return arguments;
+}
+
+json describe_kernels(const compile::CompileResult& compiled) {
+  json kernels = json::array();
+  for (const auto& kernel : compiled.kernels) {
+    kernels.push_back({{"kernel", kernel.kernel}, {"registers", kernel.registers}, {"shared_bytes", kernel.static_shared_bytes},
+                       {"stack_bytes", kernel.stack_bytes}, {"spill_bytes", kernel.spill_store_bytes + kernel.spill_load_bytes}});
+  }
+  return kernels;
+}
+
+int check(const CheckOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
+  const auto kernel = spec::TemplateLibrary().find(options.folder);
+  const auto device = spec::DeviceInfo::of_architecture(options.architecture);
+  const auto problems = problems_from_arguments(kernel, arguments.empty() ? default_arguments(kernel) : arguments);
+  compile::CompilePool::Options pool_options;
+  pool_options.worker = context.executable;
+  pool_options.workers = 1;
+  compile::CompilePool pool(pool_options);
+  json out = json::array();
+  bool usable = true;
+  for (const auto& problem : problems) {
+    const auto space = space::SearchSpace::build(kernel, problem, device);
+    const auto configuration = spec::default_configuration(kernel);
+    const bool default_valid = spec::satisfies(kernel, problem, configuration, device);
+    const auto compiled = pool.compile_now({spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu",
+                                            options.architecture, kernel.options});
+    const bool compiles = compiled.status == compile::CompileStatus::Ok;
+    if (compiles && default_valid) (void)spec::resolve(kernel, problem, configuration, device);  // throws at the expression's place
+    usable = usable && compiles && space.size() > 0;
+    if (options.json_output) {
+      out.push_back({{"template", kernel.name}, {"hash", kernel.content_hash}, {"problem", json::parse(spec::to_text(problem))},
+                     {"space_size", space.size()}, {"cartesian_size", space.cartesian_size()}, {"default_in_space", default_valid},
+                     {"compiles", compiles}, {"kernels", describe_kernels(compiled)}, {"log", compiles ? "" : compiled.log}});
+      continue;
+    }
+    fmt::print("{} {} for {}\n  search space: {} of {} combinations\n", kernel.name, describe(problem), options.architecture, space.size(),
+               space.cartesian_size());
+    if (space.size() == 0) fmt::print("  EMPTY: condition \"{}\" leaves no configuration\n", space.emptied_by());
+    if (!default_valid) fmt::print("  the default configuration does not satisfy the constraints here\n");
+    if (!compiles) fmt::print("  the default configuration does not compile:\n{}\n", compiled.log);
+    for (const auto& used : compiled.kernels) {
+      fmt::print("  {}: {} registers, {} bytes shared, {} bytes stack, {} bytes spilled\n", used.kernel, used.registers,
+                 used.static_shared_bytes, used.stack_bytes, used.spill_store_bytes + used.spill_load_bytes);
+    }
+  }
+  if (options.json_output) fmt::print("{}\n", out.dump(1));
+  else fmt::print("template {} is {}\n", kernel.name, usable ? "valid" : "NOT usable");
+  return static_cast<int>(usable ? ExitCode::Ok : ExitCode::NothingValid);
+}
+
+}  // namespace
+
+void add_template_command(CLI::App& app, CommandContext& context) {
+  auto* command = app.add_subcommand("template", "List templates, or check one");
+  command->require_subcommand(1);
+  auto* list = command->add_subcommand("list", "Names of the built-in templates and those in $ATTUNE_TEMPLATES");
+  list->callback([&context] {
+    context.action = [] {
+      const spec::TemplateLibrary library;
+      for (const auto& name : library.names()) fmt::print("{}: {}\n", name, library.find(name).summary);
+      return 0;
+    };
+  });
+  auto options = std::make_shared<CheckOptions>();
+  auto* checked = command->add_subcommand("check", "Validate a template, print its space size and compile its default (no GPU needed)");
+  checked->add_option("folder", options->folder, "Folder with template.json, or a template's name")->required();
+  checked->add_option("--arch", options->architecture, "Architecture to compile for")->capture_default_str();
+  checked->add_flag("--json", options->json_output, "JSON on standard output");
+  checked->allow_extras();
+  checked->footer("A problem may follow as --<axis> values; without one the first types and choices and a size of 2^20 are checked.");
+  checked->callback([options, checked, &context] {
+    context.action = [options, checked, &context] { return check(*options, context, checked->remaining()); };
+  });
+}
+
+}  // namespace attune::tools

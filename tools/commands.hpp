@@ -1,0 +1,30 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace attune::tools {
+
+/// Shared by all subcommands. Each `add_*_command` registers one subcommand whose CLI11 callback only stores what to
+/// do in `action`; main runs it afterwards, so that parsing errors and failures of the work stay apart.
+/// `action` returns the process exit code (attune/error.hpp); attune::Error thrown from it becomes a one-paragraph
+/// message on standard error and its exit_code().
+struct CommandContext {
+  std::function<int()> action;
+  std::filesystem::path executable;  ///< this program; workers are started from it
+};
+
+void add_tune_command(CLI::App& app, CommandContext& context);
+void add_show_command(CLI::App& app, CommandContext& context);
+void add_explain_command(CLI::App& app, CommandContext& context);
+void add_devices_command(CLI::App& app, CommandContext& context);
+void add_record_command(CLI::App& app, CommandContext& context);
+void add_template_command(CLI::App& app, CommandContext& context);
+void add_report_command(CLI::App& app, CommandContext& context);
+void add_db_command(CLI::App& app, CommandContext& context);
+
+/// `--db` text, or the default rules (db::default_path).
+[[nodiscard]] std::filesystem::path database_path(const std::string& option);
+
+}  // namespace attune::tools

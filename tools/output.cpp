@@ -1,0 +1,108 @@
+#include "tools/output.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tools/problem_arguments.hpp"
+
+namespace attune::tools {
+namespace {
+
+using nlohmann::json;
+
+bool numeric(const std::string& cell) { return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) != 0 || cell[0] == '-'); }
+
+std::string duration(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+}  // namespace
+
+std::string TextTable::text() const {
+  std::vector<std::size_t> widths(rows_.front().size());
+  for (const auto& row : rows_) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const auto& row : rows_) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool last = i + 1 == row.size();
+      const bool right = rows_.size() > 1 && numeric(rows_[1][i]) && !last;
+      line += right ? fmt::format("{:>{}}", row[i], widths[i]) : fmt::format("{:<{}}", row[i], last ? 0 : widths[i]);
+      if (!last) line += "  ";
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string short_configuration(const std::string& canonical_json) {
+  std::string text;
+  const json configuration = json::parse(canonical_json);
+  for (const auto& [name, value] : configuration.items()) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
+std::string format_us(double us) {
+  if (us < 100) return fmt::format("{:.3f}", us);
+  return fmt::format("{:.1f}", us);
+}
+
+std::string best_table(const std::vector<db::BestRow>& rows, double ceiling_bytes_per_s) {
+  std::vector<const db::BestRow*> ordered;
+  for (const auto& row : rows) ordered.push_back(&row);
+  std::sort(ordered.begin(), ordered.end(), [](const auto* a, const auto* b) {
+    const auto left = spec::problem_from_text(a->problem), right = spec::problem_from_text(b->problem);
+    return std::tie(a->template_name, left.choices, left.sizes, a->policy, a->device_key) <
+           std::tie(b->template_name, right.choices, right.sizes, b->policy, b->device_key);
+  });
+  TextTable table({"problem", "policy", "best us", "default us", "speed-up", "GB/s", "of ceiling", "configuration"});
+  for (const auto* row : ordered) {
+    const json detail = json::parse(row->detail_json.empty() ? "{}" : row->detail_json);
+    const double bytes = detail.value("work_bytes", 0.0);
+    const double rate = bytes > 0 ? bytes / (row->median_us * 1e-6) : 0;
+    const bool has_default = row->default_us > 0;
+    table.add({row->template_name + " " + describe(spec::problem_from_text(row->problem)), row->policy, format_us(row->median_us),
+               has_default ? format_us(row->default_us) : "-", has_default ? fmt::format("{:.2f}x", row->default_us / row->median_us) : "-",
+               rate > 0 ? fmt::format("{:.1f}", rate / 1e9) : "-",
+               rate > 0 && ceiling_bytes_per_s > 0 ? fmt::format("{:.1f}%", 100 * rate / ceiling_bytes_per_s) : "-",
+               short_configuration(row->configuration) + (row->tie ? " (tie)" : "")});
+  }
+  return table.text();
+}
+
+ProgressLine::ProgressLine() : terminal_(::isatty(STDERR_FILENO) == 1) {}
+ProgressLine::~ProgressLine() { clear(); }
+
+void ProgressLine::show(const session::Progress& progress) {
+  if (!terminal_) return;
+  std::string line = fmt::format("[{}/{}] {}  {}/{} configurations  {:.0f}/s", progress.problem_number + 1, progress.problem_count,
+                                 describe(*progress.problem), progress.done, progress.total, progress.configurations_per_s);
+  if (progress.eta_s) line += "  ETA " + duration(*progress.eta_s);
+  if (progress.best_us > 0) line += fmt::format("  best {} us", format_us(progress.best_us));
+  if (progress.reused > 0) line += fmt::format("  {} known", progress.reused);
+  if (progress.failed > 0) line += fmt::format("  {} failed", progress.failed);
+  fmt::print(stderr, "\r{:<{}}", line, width_);
+  std::fflush(stderr);
+  width_ = line.size();
+}
+
+void ProgressLine::clear() {
+  if (width_ == 0) return;
+  fmt::print(stderr, "\r{:<{}}\r", "", width_);
+  std::fflush(stderr);
+  width_ = 0;
+}
+
+}  // namespace attune::tools

@@ -1,0 +1,109 @@
+#include "tools/problem_arguments.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <map>
+
+#include "attune/error.hpp"
+#include "tuner/base/text.hpp"
+
+namespace attune::tools {
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::size_t start = 0;
+  for (;;) {
+    const std::size_t end = text.find(separator, start);
+    parts.push_back(text.substr(start, end - start));
+    if (end == std::string::npos) return parts;
+    start = end + 1;
+  }
+}
+
+std::string axis_name(const spec::KernelTemplate& kernel, const std::string& option) {
+  const auto sizes = kernel.size_names();
+  if (kernel.axis(option) != nullptr) return option;
+  if (option == "size" && sizes.size() == 1) return sizes.front();
+  std::vector<std::string> known;
+  for (const auto& axis : kernel.problem) known.push_back(axis.name);
+  if (sizes.size() == 1) known.push_back("size");
+  const std::string suggestion = base::closest(option, known);
+  throw UsageError(fmt::format("unknown argument --{}{}; template \"{}\" takes --{}", option,
+                               suggestion.empty() ? "" : fmt::format(" (did you mean --{}?)", suggestion), kernel.name,
+                               fmt::join(known, ", --")));
+}
+
+std::map<std::string, std::string> pair_up(const spec::KernelTemplate& kernel, const std::vector<std::string>& arguments) {
+  std::map<std::string, std::string> values;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (!word.starts_with("--")) {
+      throw UsageError(fmt::format("unexpected argument \"{}\"; a problem is given as --<axis> <value>, for example --size 2^20", word));
+    }
+    const std::size_t equals = word.find('=');
+    const std::string name = axis_name(kernel, word.substr(2, equals == std::string::npos ? equals : equals - 2));
+    std::string value;
+    if (equals != std::string::npos) {
+      value = word.substr(equals + 1);
+    } else if (i + 1 < arguments.size()) {
+      value = arguments[++i];
+    } else {
+      throw UsageError(fmt::format("--{} needs a value", word.substr(2)));
+    }
+    if (!values.emplace(name, value).second) throw UsageError(fmt::format("--{} is given twice", name));
+  }
+  return values;
+}
+
+/// Every problem so far combined with every value of one more axis.
+template <class Values, class Set>
+std::vector<spec::Problem> combine(const std::vector<spec::Problem>& problems, const Values& values, Set set) {
+  std::vector<spec::Problem> combined;
+  for (const auto& problem : problems) {
+    for (const auto& value : values) {
+      combined.push_back(problem);
+      set(combined.back(), value);
+    }
+  }
+  return combined;
+}
+
+}  // namespace
+
+std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& kernel, const std::vector<std::string>& arguments) {
+  const auto values = pair_up(kernel, arguments);
+  std::vector<spec::Problem> problems(1);
+  for (const bool sizes : {false, true}) {
+    for (const auto& axis : kernel.problem) {
+      if ((axis.kind == spec::AxisKind::Size) != sizes) continue;
+      const auto given = values.find(axis.name);
+      if (sizes) {
+        if (given == values.end()) {
+          throw UsageError(fmt::format("which {}? give --{} a value or a range, for example --{} 2^10..2^28:x4", axis.name, axis.name,
+                                       axis.name));
+        }
+        problems = combine(problems, base::parse_counts(given->second),
+                           [&](spec::Problem& problem, std::int64_t size) { problem.sizes[axis.name] = size; });
+      } else {
+        if (given == values.end() && axis.values.size() != 1) {
+          throw UsageError(fmt::format("which {}? give --{} one of {}", axis.name, axis.name, fmt::join(axis.values, ", ")));
+        }
+        problems = combine(problems, given == values.end() ? axis.values : split(given->second, ','),
+                           [&](spec::Problem& problem, const std::string& value) { problem.choices[axis.name] = value; });
+      }
+    }
+  }
+  for (const auto& problem : problems) spec::validate(kernel, problem);
+  return problems;
+}
+
+std::string describe(const spec::Problem& problem) {
+  std::string text;
+  for (const auto& [name, value] : problem.choices) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  for (const auto& [name, size] : problem.sizes) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, base::format_count(size));
+  return text;
+}
+
+}  // namespace attune::tools

@@ -1,0 +1,245 @@
+#include "tuner/compile/compile_pool.hpp"
+
+#include <fmt/core.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "attune/error.hpp"
+#include "tuner/base/errno_text.hpp"
+
+namespace attune::compile {
+namespace {
+
+using nlohmann::json;
+
+/// Loading NVRTC and compiling an empty program takes 0.1 s; a machine under load and a cold disk, many times that.
+constexpr std::chrono::seconds kStartLimit{60};
+constexpr int kFailedStartLimit = 3;
+constexpr int kTries = 2;
+
+std::string describe(const CompileRequest& request) {
+  return fmt::format("failed compiling {} for {}", request.name, request.architecture);
+}
+
+}  // namespace
+
+struct CompilePool::Worker {
+  enum class State { Starting, Idle, Busy };
+  base::WorkerProcess process;
+  State state = State::Starting;
+  std::string key;               ///< of the job, when Busy
+  Clock::time_point deadline{};  ///< when Starting or Busy
+};
+
+struct CompilePool::Job {
+  CompileRequest request;
+  std::vector<std::uint64_t> tickets;
+  int lost_workers = 0;
+};
+
+CompilePool::CompilePool(const Options& options) : options_(options) {
+  if (options_.workers < 1)
+    throw UsageError(fmt::format("failed starting {} compile workers; ask for 1 or more", options_.workers));
+  if (!options_.cache.empty()) cache_ = std::make_unique<CubinCache>(options_.cache);
+  for (int i = 0; i < options_.workers; ++i) start(*workers_.emplace_back(std::make_unique<Worker>()));
+  while (nvrtc_build_.empty()) (void)advance(Clock::time_point::max());
+}
+
+CompilePool::~CompilePool() = default;
+
+void CompilePool::start(Worker& worker) {
+  worker.process = base::WorkerProcess(options_.worker, {"worker-compile"});
+  worker.state = Worker::State::Starting;
+  worker.key.clear();
+  worker.deadline = Clock::now() + kStartLimit;
+}
+
+std::uint64_t CompilePool::submit(const CompileRequest& request) {
+  const std::uint64_t ticket = next_ticket_++;
+  const std::string key = cubin_key(request, nvrtc_build_);
+  if (const auto job = jobs_.find(key); job != jobs_.end()) {
+    job->second->tickets.push_back(ticket);
+    return ticket;
+  }
+  if (cache_ != nullptr) {
+    if (std::optional<CompileResult> found = cache_->find(key)) {
+      done_.push_back({ticket, *std::move(found)});
+      return ticket;
+    }
+  }
+  jobs_.emplace(key, std::make_unique<Job>(Job{request, {ticket}, 0}));
+  queue_.push_back(key);
+  feed();
+  return ticket;
+}
+
+std::vector<CompilePool::Completed> CompilePool::collect(std::chrono::milliseconds timeout) {
+  constexpr std::chrono::hours kForEver{24 * 365};
+  const auto until = timeout.count() < 0 || timeout > kForEver ? Clock::time_point::max() : Clock::now() + timeout;
+  for (;;) {
+    const bool wait = done_.empty() && !jobs_.empty();
+    const bool completed_wait = advance(wait ? until : Clock::now());
+    if (!done_.empty() || jobs_.empty() || !completed_wait || Clock::now() >= until) return std::exchange(done_, {});
+  }
+}
+
+CompileResult CompilePool::compile_now(const CompileRequest& request) {
+  const std::uint64_t ticket = submit(request);
+  for (;;) {
+    const auto mine =
+        std::find_if(done_.begin(), done_.end(), [ticket](const Completed& c) { return c.ticket == ticket; });
+    if (mine != done_.end()) {
+      CompileResult result = std::move(mine->result);
+      done_.erase(mine);
+      return result;
+    }
+    (void)advance(Clock::time_point::max());
+  }
+}
+
+std::vector<int> CompilePool::descriptors() const {
+  std::vector<int> all;
+  for (const auto& worker : workers_) all.push_back(worker->process.channel().fd());
+  return all;
+}
+
+std::size_t CompilePool::pending() const noexcept {
+  std::size_t count = done_.size();
+  for (const auto& [key, job] : jobs_) count += job->tickets.size();
+  return count;
+}
+
+std::vector<int> CompilePool::worker_pids() const {
+  std::vector<int> pids;
+  for (const auto& worker : workers_) pids.push_back(worker->process.pid());
+  return pids;
+}
+
+std::string CompilePool::cache_warning() const { return cache_ == nullptr ? "" : cache_->warning(); }
+
+void CompilePool::feed() {
+  for (const auto& worker : workers_) {
+    if (queue_.empty()) return;
+    if (worker->state != Worker::State::Idle) continue;
+    const std::string key = queue_.front();
+    try {
+      worker->process.channel().send(to_json(jobs_.at(key)->request));
+    } catch (const base::ChannelClosed&) {  // it died idle; the job has lost nothing
+      lose(*worker, worker->process.kill_and_reap());
+      continue;
+    }
+    queue_.pop_front();
+    worker->state = Worker::State::Busy;
+    worker->key = key;
+    worker->deadline = Clock::now() + options_.deadline;
+  }
+}
+
+bool CompilePool::advance(Clock::time_point until) {
+  feed();
+  std::vector<pollfd> entries;
+  for (const auto& worker : workers_) {
+    entries.push_back({worker->process.channel().fd(), POLLIN, 0});
+    if (worker->state != Worker::State::Idle) until = std::min(until, worker->deadline);
+  }
+  // An hour at most at a time: poll counts milliseconds in an int.
+  const auto left = std::clamp(until - Clock::now(), Clock::duration::zero(), Clock::duration(std::chrono::hours(1)));
+  const auto left_ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+  const int ready = ::poll(entries.data(), entries.size(), static_cast<int>(left_ms));
+  if (ready < 0 && errno == EINTR) return false;
+  if (ready < 0) throw Error("failed waiting for compile workers: " + base::errno_text("poll", errno));
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].revents != 0) read(*workers_[i]);
+  }
+  expire();
+  feed();
+  return true;
+}
+
+void CompilePool::read(Worker& worker) {
+  std::optional<json> message;
+  try {
+    message = worker.process.channel().receive(std::chrono::milliseconds(0));
+  } catch (const base::ChannelClosed&) {
+    lose(worker, worker.process.kill_and_reap());
+    return;
+  }
+  if (!message) return;
+  if (worker.state == Worker::State::Starting) {
+    greet(worker, *message);
+    return;
+  }
+  const std::string key = std::exchange(worker.key, {});
+  worker.state = Worker::State::Idle;
+  finish(key, result_from_json(*message));
+}
+
+void CompilePool::greet(Worker& worker, const json& message) {
+  if (message.contains("error")) throw EnvironmentError(message.at("error").get<std::string>());
+  const auto build = message.at("nvrtc").get<std::string>();
+  // A worker that was replaced after the toolkit was: cubins of two compilers would share keys.
+  if (!nvrtc_build_.empty() && build != nvrtc_build_) {
+    throw EnvironmentError(
+        fmt::format("failed starting a compile worker: NVRTC changed from {} to {} during this run; start again",
+                    nvrtc_build_, build));
+  }
+  nvrtc_build_ = build;
+  failed_starts_ = 0;
+  worker.state = Worker::State::Idle;
+}
+
+void CompilePool::expire() {
+  const Clock::time_point now = Clock::now();
+  for (const auto& worker : workers_) {
+    if (worker->state == Worker::State::Idle || now < worker->deadline) continue;
+    worker->process.kill_and_reap();
+    if (worker->state == Worker::State::Starting) {
+      lose(*worker, fmt::format("not ready after {} s", kStartLimit.count()));
+      continue;
+    }
+    const std::string key = std::exchange(worker->key, {});
+    CompileResult result;
+    result.status = CompileStatus::TimedOut;
+    result.log =
+        fmt::format("{}: not finished after {} s; the compile worker was killed\n", describe(jobs_.at(key)->request),
+                    std::chrono::duration<double>(options_.deadline).count());
+    start(*worker);
+    finish(key, result);
+  }
+}
+
+void CompilePool::lose(Worker& worker, const std::string& how) {
+  if (worker.state == Worker::State::Starting && ++failed_starts_ >= kFailedStartLimit) {
+    throw EnvironmentError(
+        fmt::format("failed starting compile worker {}: it {} before it was ready, {} times; does it run by "
+                    "itself?",
+                    options_.worker.string(), how, failed_starts_));
+  }
+  const std::string key = std::exchange(worker.key, {});
+  start(worker);
+  if (key.empty()) return;
+  Job& job = *jobs_.at(key);
+  if (++job.lost_workers < kTries) {
+    queue_.push_front(key);
+    return;
+  }
+  CompileResult result;
+  result.status = CompileStatus::Crashed;
+  result.log = fmt::format("{}: the compile worker {}, {} times\n", describe(job.request), how, job.lost_workers);
+  finish(key, result);
+}
+
+void CompilePool::finish(const std::string& key, const CompileResult& result) {
+  const auto node = jobs_.extract(key);
+  if (cache_ != nullptr) cache_->store(key, result);
+  for (const std::uint64_t ticket : node.mapped()->tickets) {
+    done_.push_back({ticket, result});
+    done_.back().result.key = key;
+  }
+}
+
+}  // namespace attune::compile

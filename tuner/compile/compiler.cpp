@@ -1,0 +1,128 @@
+#include "tuner/compile/compiler.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "attune/error.hpp"
+#include "tuner/base/hash.hpp"
+
+namespace attune::compile {
+namespace {
+
+using nlohmann::json;
+
+/// Changed when the same request must not find an older cubin: other flags change the options below by themselves.
+constexpr std::string_view kCubinFormat = "attune-cubin-1";
+
+constexpr std::array<std::pair<CompileStatus, const char*>, 4> kStatusNames{{{CompileStatus::Ok, "ok"},
+                                                                             {CompileStatus::Failed, "failed"},
+                                                                             {CompileStatus::TimedOut, "timed_out"},
+                                                                             {CompileStatus::Crashed, "crashed"}}};
+
+const char* status_name(CompileStatus status) { return kStatusNames.at(static_cast<std::size_t>(status)).second; }
+
+CompileStatus status_of(const std::string& text) {
+  for (const auto& [status, name] : kStatusNames) {
+    if (text == name) return status;
+  }
+  throw Error(fmt::format("failed reading a compile result: unknown status '{}'", text));
+}
+
+json to_json(const KernelResources& kernel) {
+  return {{"kernel", kernel.kernel},
+          {"registers", kernel.registers},
+          {"static_shared_bytes", kernel.static_shared_bytes},
+          {"stack_bytes", kernel.stack_bytes},
+          {"spill_store_bytes", kernel.spill_store_bytes},
+          {"spill_load_bytes", kernel.spill_load_bytes}};
+}
+
+KernelResources resources_from_json(const json& value) {
+  KernelResources kernel;
+  value.at("kernel").get_to(kernel.kernel);
+  value.at("registers").get_to(kernel.registers);
+  value.at("static_shared_bytes").get_to(kernel.static_shared_bytes);
+  value.at("stack_bytes").get_to(kernel.stack_bytes);
+  value.at("spill_store_bytes").get_to(kernel.spill_store_bytes);
+  value.at("spill_load_bytes").get_to(kernel.spill_load_bytes);
+  return kernel;
+}
+
+/// What nlohmann::json reports about a missing or mistyped field, as one of our errors.
+template <class Read>
+auto read_as(const char* what, Read read) {
+  try {
+    return read();
+  } catch (const json::exception& error) {
+    throw Error(fmt::format("failed reading a {}: {}", what, error.what()));
+  }
+}
+
+}  // namespace
+
+json to_json(const CompileRequest& request) {
+  return {{"source", request.source},
+          {"name", request.name},
+          {"architecture", request.architecture},
+          {"options", request.options}};
+}
+
+CompileRequest request_from_json(const json& value) {
+  return read_as("compile request", [&value] {
+    CompileRequest request;
+    value.at("source").get_to(request.source);
+    value.at("name").get_to(request.name);
+    value.at("architecture").get_to(request.architecture);
+    value.at("options").get_to(request.options);
+    return request;
+  });
+}
+
+json to_json(const CompileResult& result) {
+  json kernels = json::array();
+  for (const KernelResources& kernel : result.kernels) kernels.push_back(to_json(kernel));
+  return {{"status", status_name(result.status)},
+          {"key", result.key},
+          {"cubin", json::binary({result.cubin.begin(), result.cubin.end()})},
+          {"kernels", std::move(kernels)},
+          {"log", result.log},
+          {"compile_ms", result.compile_ms},
+          {"from_cache", result.from_cache}};
+}
+
+CompileResult result_from_json(const json& value) {
+  return read_as("compile result", [&value] {
+    CompileResult result;
+    result.status = status_of(value.at("status").get<std::string>());
+    value.at("key").get_to(result.key);
+    const json::binary_t& cubin = value.at("cubin").get_binary();
+    result.cubin.assign(cubin.begin(), cubin.end());
+    for (const json& kernel : value.at("kernels")) result.kernels.push_back(resources_from_json(kernel));
+    value.at("log").get_to(result.log);
+    value.at("compile_ms").get_to(result.compile_ms);
+    value.at("from_cache").get_to(result.from_cache);
+    return result;
+  });
+}
+
+std::vector<std::string> full_options(const CompileRequest& request) {
+  std::vector<std::string> options{
+      "-arch=" + request.architecture, "-std=c++17",        "-default-device", "--no-cache",
+      "--modify-stack-limit=false",    "--ptxas-options=-v"};
+  options.insert(options.end(), request.options.begin(), request.options.end());
+  return options;
+}
+
+std::string cubin_key(const CompileRequest& request, const std::string& nvrtc_build) {
+  base::ContentHasher hasher;
+  hasher.add(kCubinFormat).add(nvrtc_build).add(request.architecture);
+  for (const std::string& option : full_options(request)) hasher.add("option").add(option);
+  hasher.add("source").add(request.source);
+  return hasher.key();
+}
+
+}  // namespace attune::compile

@@ -1,0 +1,10 @@
+#pragma once
+#include <string>
+
+namespace attune::compile {
+
+/// The log without the lines of `--ptxas-options=-v`: what a person has to read. The figures (parse_ptxas_log has them)
+/// include times, which would make two logs of one compilation differ.
+[[nodiscard]] std::string without_ptxas_figures(const std::string& log);
+
+}  // namespace attune::compile

@@ -1,0 +1,219 @@
+#include "tuner/measure/support.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace attune::measure {
+namespace {
+
+using gpu::check;
+using gpu::Driver;
+
+constexpr unsigned kThreads = 256;        // kReduceThreads of support.cu
+constexpr unsigned kBlocksPerSm = 8;
+constexpr unsigned kReduceBlocks = 1024;  // fixed: references do not depend on the device
+constexpr std::size_t kSlots = 512;
+constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+
+struct Slot {  // as in support.cu
+  std::uint64_t count;
+  std::uint64_t first_inverse;
+};
+
+struct Partial {  // as in support.cu
+  double sum;
+  double magnitude;
+  std::uint64_t integer_sum;
+  std::uint64_t minimum;
+  std::uint64_t maximum;
+};
+
+constexpr std::size_t kSinkOffset = 0;
+constexpr std::size_t kSlotOffset = 256;
+constexpr std::size_t kPartialOffset = kSlotOffset + kSlots * sizeof(Slot);
+constexpr std::size_t kResultBytes = kPartialOffset + kReduceBlocks * sizeof(Partial);
+
+/// The inverse of support.cu's ordered().
+std::uint64_t from_ordered(spec::ElementType type, std::uint64_t image) {
+  if (is_floating(type)) return image & kSignBit ? image ^ kSignBit : ~image;
+  return is_signed(type) ? image ^ kSignBit : image;
+}
+
+struct GuardBits {
+  std::uint64_t even;
+  std::uint64_t odd;
+};
+
+GuardBits guard_bits(spec::ElementType type, Guard variant) {
+  const GuardBits high_first{highest_bits(type), lowest_bits(type)};
+  return variant == Guard::HighFirst ? high_first : GuardBits{high_first.odd, high_first.even};
+}
+
+}  // namespace
+
+Support::Support(const std::string& cubin, const spec::DeviceInfo& device, const gpu::Stream& stream)
+    : device_(&device), stream_(&stream), module_(cubin), fill_(module_.function("attune_fill")),
+      check_fill_(module_.function("attune_check_fill")), guard_(module_.function("attune_guard")),
+      check_guard_(module_.function("attune_check_guard")), check_zero_(module_.function("attune_check_zero")),
+      compare_(module_.function("attune_compare")), reduce_(module_.function("attune_reduce")), read_(module_.function("attune_read")),
+      evict_buffer_(static_cast<std::size_t>(std::max<std::int64_t>(4 * device.l2_bytes, std::int64_t{64} << 20))),
+      results_(kResultBytes) {
+  set_bytes(evict_buffer_.address(), evict_buffer_.bytes(), 1);
+}
+
+unsigned Support::blocks_for(std::uint64_t count) const {
+  const std::uint64_t most = static_cast<std::uint64_t>(device_->sm_count) * kBlocksPerSm;
+  return static_cast<unsigned>(std::clamp<std::uint64_t>((count + kThreads - 1) / kThreads, 1, most));
+}
+
+void Support::launch(const gpu::Function& kernel, unsigned blocks, unsigned threads, void** parameters) {
+  CUlaunchConfig config{};
+  config.gridDimX = blocks;
+  config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+  config.blockDimX = threads;
+  config.hStream = stream_->get();
+  check(Driver::get().cuLaunchKernelEx(&config, kernel.handle, parameters, nullptr), "cuLaunchKernelEx", "launching " + kernel.name);
+}
+
+void Support::fill(CUdeviceptr target, std::int64_t count, spec::ElementType type, FillKind kind, std::uint64_t seed) {
+  if (count <= 0) return;
+  auto elements = static_cast<std::uint64_t>(count);
+  int type_code = static_cast<int>(type);
+  int fill_code = static_cast<int>(kind);
+  void* parameters[] = {&target, &elements, &type_code, &fill_code, &seed};
+  launch(fill_, blocks_for(elements), kThreads, parameters);
+}
+
+void Support::guard(CUdeviceptr target, spec::ElementType type, Guard variant) {
+  int element_bytes = spec::size_bytes(type);
+  std::uint64_t elements = kGuardBytes / static_cast<std::size_t>(element_bytes);
+  auto [even, odd] = guard_bits(type, variant);
+  void* parameters[] = {&target, &elements, &element_bytes, &even, &odd};
+  launch(guard_, blocks_for(elements), kThreads, parameters);
+}
+
+void Support::set_bytes(CUdeviceptr target, std::size_t bytes, int byte) {
+  if (bytes == 0) return;
+  check(Driver::get().cuMemsetD8Async(target, static_cast<unsigned char>(byte), bytes, stream_->get()), "cuMemsetD8Async", "setting memory");
+}
+
+void Support::copy(CUdeviceptr target, CUdeviceptr source, std::size_t bytes) {
+  if (bytes == 0) return;
+  check(Driver::get().cuMemcpyDtoDAsync(target, source, bytes, stream_->get()), "cuMemcpyDtoDAsync", "copying device memory");
+}
+
+void Support::evict() {
+  read(evict_buffer_.address(), evict_buffer_.bytes(), static_cast<unsigned>(device_->sm_count) * 4, 512);
+}
+
+void Support::read(CUdeviceptr source, std::size_t bytes, unsigned blocks, unsigned threads) {
+  std::uint64_t vectors = bytes / 16;
+  CUdeviceptr sink = results_.address() + kSinkOffset;
+  void* parameters[] = {&source, &vectors, &sink};
+  launch(read_, blocks, threads, parameters);
+}
+
+void Support::begin_checks() {
+  labels_.clear();
+  set_bytes(results_.address() + kSlotOffset, kSlots * sizeof(Slot), 0);
+}
+
+CUdeviceptr Support::next_slot(const std::string& what) {
+  if (labels_.size() == kSlots) throw Error("failed checking the buffers of a template: it has more than 100 buffers");
+  labels_.push_back(what);
+  return results_.address() + kSlotOffset + (labels_.size() - 1) * sizeof(Slot);
+}
+
+void Support::check_fill(const std::string& what, CUdeviceptr source, std::int64_t count, spec::ElementType type, FillKind kind,
+                         std::uint64_t seed) {
+  if (count <= 0) return;
+  auto elements = static_cast<std::uint64_t>(count);
+  int type_code = static_cast<int>(type);
+  int fill_code = static_cast<int>(kind);
+  CUdeviceptr slot = next_slot(what);
+  void* parameters[] = {&source, &elements, &type_code, &fill_code, &seed, &slot};
+  launch(check_fill_, blocks_for(elements), kThreads, parameters);
+}
+
+void Support::check_guard(const std::string& what, CUdeviceptr source, spec::ElementType type, Guard variant) {
+  int element_bytes = spec::size_bytes(type);
+  std::uint64_t elements = kGuardBytes / static_cast<std::size_t>(element_bytes);
+  auto [even, odd] = guard_bits(type, variant);
+  CUdeviceptr slot = next_slot(what);
+  void* parameters[] = {&source, &elements, &element_bytes, &even, &odd, &slot};
+  launch(check_guard_, blocks_for(elements), kThreads, parameters);
+}
+
+void Support::check_zero(const std::string& what, CUdeviceptr source, std::size_t bytes) {
+  if (bytes == 0) return;
+  std::uint64_t size = bytes;
+  CUdeviceptr slot = next_slot(what);
+  void* parameters[] = {&source, &size, &slot};
+  launch(check_zero_, blocks_for(size / 8 + 1), kThreads, parameters);
+}
+
+void Support::compare(const std::string& what, CUdeviceptr got, CUdeviceptr want, std::int64_t count, spec::ElementType type,
+                      double relative, double scale) {
+  if (count <= 0) return;
+  auto elements = static_cast<std::uint64_t>(count);
+  int type_code = static_cast<int>(type);
+  CUdeviceptr slot = next_slot(what);
+  void* parameters[] = {&got, &want, &elements, &type_code, &relative, &scale, &slot};
+  launch(compare_, blocks_for(elements), kThreads, parameters);
+}
+
+std::optional<Finding> Support::findings() {
+  std::vector<Slot> slots(labels_.size());
+  if (!slots.empty()) {
+    check(Driver::get().cuMemcpyDtoHAsync(slots.data(), results_.address() + kSlotOffset, slots.size() * sizeof(Slot), stream_->get()),
+          "cuMemcpyDtoHAsync", "reading verdicts");
+  }
+  stream_->synchronize();
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].count > 0) return Finding{labels_[i], slots[i].count, ~slots[i].first_inverse};
+  }
+  return std::nullopt;
+}
+
+Totals Support::reduce(CUdeviceptr source, std::int64_t count, spec::ElementType type) {
+  if (count <= 0) return {};
+  auto elements = static_cast<std::uint64_t>(count);
+  int type_code = static_cast<int>(type);
+  CUdeviceptr partials = results_.address() + kPartialOffset;
+  void* parameters[] = {&source, &elements, &type_code, &partials};
+  launch(reduce_, kReduceBlocks, kThreads, parameters);
+  std::vector<Partial> parts(kReduceBlocks);
+  check(Driver::get().cuMemcpyDtoHAsync(parts.data(), partials, parts.size() * sizeof(Partial), stream_->get()), "cuMemcpyDtoHAsync",
+        "reading a reference");
+  stream_->synchronize();
+  Totals totals;
+  std::uint64_t minimum = ~std::uint64_t{0};
+  std::uint64_t maximum = 0;
+  for (const Partial& part : parts) {
+    totals.sum += part.sum;
+    totals.magnitude += part.magnitude;
+    totals.integer_sum += part.integer_sum;
+    minimum = std::min(minimum, part.minimum);
+    maximum = std::max(maximum, part.maximum);
+  }
+  totals.minimum_bits = from_ordered(type, minimum);
+  totals.maximum_bits = from_ordered(type, maximum);
+  return totals;
+}
+
+std::uint64_t Support::load_element(CUdeviceptr source, spec::ElementType type) {
+  std::uint64_t bits = 0;
+  check(Driver::get().cuMemcpyDtoHAsync(&bits, source, static_cast<std::size_t>(spec::size_bytes(type)), stream_->get()),
+        "cuMemcpyDtoHAsync", "reading an element");
+  stream_->synchronize();
+  return bits;
+}
+
+void Support::store_element(CUdeviceptr target, spec::ElementType type, std::uint64_t bits) {
+  check(Driver::get().cuMemcpyHtoDAsync(target, &bits, static_cast<std::size_t>(spec::size_bytes(type)), stream_->get()),
+        "cuMemcpyHtoDAsync", "writing an element");
+  stream_->synchronize();
+}
+
+}  // namespace attune::measure

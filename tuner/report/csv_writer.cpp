@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include "tuner/report/writers.hpp"
+
+namespace attune::report {
+
+namespace {
+
+constexpr const char* kOutcomes[] = {"ok",           "compile_failed", "exceeds_limits", "launch_failed",
+                                     "wrong_result", "crashed",        "timed_out"};
+
+std::string quoted(const std::string& field) {
+  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+  std::string text = "\"";
+  for (const char c : field) {
+    if (c == '"') text += '"';
+    text += c;
+  }
+  return text + '"';
+}
+
+class Line {
+ public:
+  void add(const std::string& field) {
+    text_ += (first_ ? "" : ",") + quoted(field);
+    first_ = false;
+  }
+  void add(const char* field) { add(std::string(field)); }
+  /// The shortest text that reads back as the same number.
+  void add(double value) { add(fmt::format("{}", value)); }
+  void add(std::uint64_t value) { add(fmt::format("{}", value)); }
+  void add(std::int64_t value) { add(fmt::format("{}", value)); }
+  void add(bool value) { add(value ? "true" : "false"); }
+  template <class T>
+  void add(const std::optional<T>& value) {
+    if (value) {
+      add(*value);
+    } else {
+      add("");
+    }
+  }
+  [[nodiscard]] std::string end() const { return text_ + "\r\n"; }
+
+ private:
+  std::string text_;
+  bool first_ = true;
+};
+
+std::string header() {
+  Line line;
+  for (const char* column :
+       {"template", "template_hash", "device", "device_key", "policy", "problem", "best_us", "low_us", "high_us", "default_us",
+        "speed_up", "work_bytes", "bytes_per_s", "ceiling_bytes_per_s", "ceiling_kind", "ceiling_share", "tie", "verified",
+        "configuration", "space_size"}) {
+    line.add(column);
+  }
+  for (const char* outcome : kOutcomes) line.add(outcome);
+  for (const char* column : {"driver", "nvrtc", "recorded_at", "origin"}) line.add(column);
+  return line.end();
+}
+
+void add_best(Line& line, const std::optional<Best>& best, const ProblemReport& problem,
+              const std::optional<Ceiling>& ceiling) {
+  const auto of_best = [&best](std::optional<double> Best::*member) { return best ? (*best).*member : std::nullopt; };
+  line.add(best ? std::optional<double>(best->median_us) : std::nullopt);
+  line.add(of_best(&Best::low_us));
+  line.add(of_best(&Best::high_us));
+  line.add(of_best(&Best::default_us));
+  line.add(of_best(&Best::speed_up));
+  line.add(problem.work_bytes);
+  line.add(of_best(&Best::bytes_per_s));
+  line.add(ceiling ? std::optional<double>(ceiling->bytes_per_s) : std::nullopt);
+  line.add(ceiling ? name(ceiling->kind) : "");
+  line.add(of_best(&Best::ceiling_share));
+  line.add(best ? std::optional<bool>(best->tie) : std::nullopt);
+  line.add(best ? std::optional<bool>(best->verified) : std::nullopt);
+  line.add(best ? best->configuration : std::string());
+}
+
+std::string joined(const std::vector<std::string>& items) { return fmt::format("{}", fmt::join(items, "; ")); }
+
+}  // namespace
+
+std::string write_csv(const Report& report) {
+  std::string text = header();
+  for (const Series& series : report.series) {
+    for (const ProblemReport& problem : series.problems) {
+      Line line;
+      line.add(report.template_name);
+      line.add(report.template_hash);
+      line.add(report.devices[series.device].name);
+      line.add(report.devices[series.device].key);
+      line.add(series.policy);
+      line.add(problem.problem);
+      add_best(line, problem.best, problem, series.ceiling);
+      line.add(problem.space_size > 0 ? std::optional<std::uint64_t>(problem.space_size) : std::nullopt);
+      for (const char* outcome : kOutcomes) {
+        const auto count = problem.outcomes.find(outcome);
+        line.add(count == problem.outcomes.end() ? std::uint64_t{0} : count->second);
+      }
+      line.add(joined(problem.drivers));
+      line.add(joined(problem.nvrtcs));
+      line.add(problem.best ? problem.best->recorded_at : problem.last_recorded_at);
+      line.add(joined(problem.origins));
+      text += line.end();
+    }
+  }
+  return text;
+}
+
+}  // namespace attune::report

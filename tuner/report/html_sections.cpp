@@ -1,0 +1,267 @@
+#include "tuner/report/html_sections.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tuner/report/html_effects.hpp"
+#include "tuner/report/html_text.hpp"
+#include "tuner/report/rows.hpp"
+#include "tuner/report/text.hpp"
+
+namespace attune::report {
+
+namespace {
+
+using Column = HtmlTable::Column;
+constexpr auto kText = HtmlTable::Kind::Text;
+constexpr auto kNumber = HtmlTable::Kind::Number;
+constexpr const char* kMissing = "<span class=\"missing\">not recorded</span>";
+
+template <class T, class F>
+std::string or_missing(const std::optional<T>& value, F format) {
+  return value ? escape_html(format(*value)) : kMissing;
+}
+
+std::string text_or_missing(const std::string& text) { return text.empty() ? kMissing : escape_html(text); }
+
+std::string count_text(std::int64_t count) { return fmt::format("{}", count); }
+
+std::string fact(const std::string& title, const std::string& value) {
+  return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", title, value);
+}
+
+std::string figure(const char* chart, std::size_t series, const std::string& caption, const char* css = "") {
+  return fmt::format(
+      "<figure class=\"chart {}\" data-chart=\"{}\" data-series=\"{}\" hidden>\n<figcaption>{}</figcaption>\n"
+      "<div class=\"canvas\"><canvas role=\"img\" aria-label=\"{}\"></canvas></div>\n</figure>\n",
+      css, chart, series, caption, caption);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+std::string key_figures(const Series& series) {
+  std::vector<double> speed_ups, shares;
+  std::uint64_t tried = 0, failed = 0, tuned = 0, ties = 0;
+  for (const ProblemReport& problem : series.problems) {
+    failed += failed_count(problem);
+    tried += ok_count(problem) + failed_count(problem);
+    if (!problem.best) continue;
+    ++tuned;
+    ties += problem.best->tie ? 1 : 0;
+    if (problem.best->speed_up) speed_ups.push_back(*problem.best->speed_up);
+    if (problem.best->ceiling_share) shares.push_back(*problem.best->ceiling_share);
+  }
+  std::string html = "<dl class=\"keys\">\n";
+  html += fact("Problems with a best", fmt::format("{} of {}", tuned, series.problems.size()));
+  html += fact("Median speed-up over default", speed_ups.empty() ? kMissing : format_ratio(median(speed_ups)));
+  html += fact("Highest share of ceiling",
+               shares.empty() ? kMissing : format_percent(*std::max_element(shares.begin(), shares.end())));
+  html += fact("Configurations stored", fmt::format("{}, {} failed", tried, failed));
+  html += fact("Ties in the run-off", fmt::format("{}", ties));
+  return html + "</dl>\n";
+}
+
+std::string best_table(const Series& series) {
+  HtmlTable table({{"Problem", kText},
+                   {"Best, µs", kNumber},
+                   {"95 % interval, µs", kNumber},
+                   {"Default, µs", kNumber},
+                   {"Speed-up", kNumber},
+                   {"GB/s", kNumber},
+                   {"Of ceiling", kNumber},
+                   {"Run-off", kText}});
+  for (const ProblemReport& problem : series.problems) {
+    if (!problem.best) {
+      table.add({sizes_html(problem.sizes), "no valid configuration", "", "", "", "", "", ""}, {"", "missing"});
+      continue;
+    }
+    const Best& best = *problem.best;
+    const std::string interval = best.low_us && best.high_us ? fmt::format("{}&thinsp;&ndash;&thinsp;{}", format_number(*best.low_us),
+                                                                           format_number(*best.high_us))
+                                                             : kMissing;
+    std::string run_off = best.tie ? "tie" : "clear";
+    if (!best.verified) run_off += ", unverified";
+    table.add({sizes_html(problem.sizes), format_number(best.median_us), interval, or_missing(best.default_us, format_number),
+               or_missing(best.speed_up, format_ratio), or_missing(best.bytes_per_s, format_gb_per_s),
+               or_missing(best.ceiling_share, format_percent), run_off},
+              {"", "strong"});
+  }
+  return table.html();
+}
+
+/// One column a parameter: what the best configurations have in common is then seen at a glance.
+std::string configuration_table(const Series& series) {
+  std::vector<std::string> parameters;
+  for (const ProblemReport& problem : series.problems) {
+    if (!problem.best) continue;
+    const auto configuration = parse_object(problem.best->configuration);
+    for (const auto& [name, value] : configuration.items()) {
+      if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) parameters.push_back(name);
+    }
+  }
+  std::vector<Column> columns = {{"Problem", kText}};
+  for (const std::string& parameter : parameters) columns.push_back({escape_html(parameter), kNumber});
+  for (const char* title : {"Registers", "Shared", "Spills", "Occupancy"}) columns.push_back({title, kNumber});
+  HtmlTable table(columns);
+  for (const ProblemReport& problem : series.problems) {
+    if (!problem.best) continue;
+    const Best& best = *problem.best;
+    const auto configuration = parse_object(best.configuration);
+    std::vector<std::string> cells = {sizes_html(problem.sizes)};
+    for (const std::string& parameter : parameters) {
+      cells.push_back(configuration.contains(parameter) ? escape_html(value_text(configuration[parameter])) : kMissing);
+    }
+    cells.push_back(or_missing(best.registers, count_text));
+    cells.push_back(or_missing(best.shared_bytes, format_bytes));
+    cells.push_back(or_missing(best.spill_bytes, format_bytes));
+    cells.push_back(or_missing(best.occupancy, format_percent));
+    table.add(cells);
+  }
+  return table.html();
+}
+
+std::string finalist_table(const Series& series) {
+  HtmlTable table({{"Configuration", kText}, {"Median, µs", kNumber}, {"Time / best", kNumber}, {"95 % interval", kNumber}});
+  bool any = false;
+  for (const ProblemReport& problem : series.problems) {
+    if (!problem.best || problem.best->finalists.empty()) continue;
+    any = true;
+    const std::string rounds = problem.best->rounds ? fmt::format(", {} rounds", *problem.best->rounds) : "";
+    table.add_group(sizes_html(problem.sizes) + rounds);
+    for (const Finalist& finalist : problem.best->finalists) {
+      const bool chosen = finalist.configuration == problem.best->configuration;
+      table.add({escape_html(configuration_text(finalist.configuration)) + (chosen ? " <b>(chosen)</b>" : ""),
+                 format_number(finalist.median_us), fmt::format("{:.4f}", finalist.ratio),
+                 fmt::format("{:.4f}&thinsp;&ndash;&thinsp;{:.4f}", finalist.low, finalist.high)},
+                {"config"});
+    }
+  }
+  return any ? table.html() : fmt::format("<p>The finalists of the run-off were {}.</p>\n", kNotRecorded);
+}
+
+std::string session_table(const Series& series) {
+  HtmlTable table({{"Problem", kText}, {"Strategy", kText}, {"State", kText}, {"Budget", kText}, {"Started", kText},
+                   {"Space", kNumber}, {"Measured", kNumber}, {"Reused", kNumber}, {"Failed", kNumber},
+                   {"Replayed from", kText}});
+  const auto count = [](std::uint64_t value) { return fmt::format("{}", value); };
+  bool any = false;
+  for (const ProblemReport& problem : series.problems) {
+    for (const Session& session : problem.sessions) {
+      any = true;
+      const std::string replayed = session.replayed_from.empty() ? "&ndash;" : escape_html(session.replayed_from);
+      table.add({sizes_html(problem.sizes), escape_html(fmt::format("{}, seed {}", session.strategy, session.seed)),
+                 text_or_missing(session.state), text_or_missing(session.budget),
+                 escape_html(date_text(session.started_at, "")),
+                 session.space_size > 0 ? count(session.space_size) : kMissing, or_missing(session.measured, count),
+                 or_missing(session.reused, count), or_missing(session.failed, count), replayed});
+    }
+  }
+  return any ? table.html() : fmt::format("<p>Tuning sessions: {}.</p>\n", kNotRecorded);
+}
+
+std::string failure_section(const Series& series, std::size_t index) {
+  HtmlTable table({{"Problem", kText}, {"Failure", kText}, {"Count", kNumber}, {"Example", kText}, {"Why", kText}});
+  bool any = false;
+  for (const ProblemReport& problem : series.problems) {
+    for (const Failure& failure : problem.failures) {
+      any = true;
+      table.add({sizes_html(problem.sizes), escape_html(outcome_text(failure.outcome)), fmt::format("{}", failure.count),
+                 escape_html(configuration_text(failure.example_configuration)), text_or_missing(failure.example_detail)},
+                {"", "nowrap", "", "config", "detail"});
+    }
+  }
+  if (!any) return "<h3>Failures</h3>\n<p>No stored configuration failed.</p>\n";
+  return "<h3>Failures</h3>\n<p class=\"note\">A configuration that does not compile, does not fit, crashes, hangs or gives a wrong "
+         "result is recorded and never dispatched.</p>\n" +
+         figure("failures", index, "Failed configurations by kind", "wide") + table.html();
+}
+
+std::string details(const std::string& summary, const std::string& body) {
+  return fmt::format("<details>\n<summary>{}</summary>\n{}</details>\n", summary, body);
+}
+
+std::string convergence_section(const Series& series, std::size_t index) {
+  const bool any = std::any_of(series.problems.begin(), series.problems.end(), [](const ProblemReport& problem) {
+    return std::any_of(problem.sessions.begin(), problem.sessions.end(),
+                       [](const Session& session) { return !session.convergence.empty(); });
+  });
+  std::string html = "<h3>Convergence</h3>\n";
+  if (any) {
+    html += "<p class=\"note\">Best time found so far in the newest session of each problem, relative to the last one; 1.00 means "
+            "that nothing faster was found afterwards.</p>\n" +
+            figure("convergence", index, "Best so far against evaluations", "wide");
+  } else {
+    html += fmt::format("<p>The course of the search was {}.</p>\n", kNotRecorded);
+  }
+  return html + details("Convergence as a table", convergence_table_html(series)) + details("Tuning sessions", session_table(series));
+}
+
+std::string device_list(const Report& report) {
+  std::vector<std::string> devices;
+  for (const Device& device : report.devices) devices.push_back(device.name.empty() ? device.key : device.name);
+  return list_text(devices);
+}
+
+}  // namespace
+
+std::string series_title(const Report& report, const Series& series) {
+  const Device& device = report.devices[series.device];
+  const std::string choices = choices_text(series.choices);
+  return fmt::format("{}{}{} · {}", choices, choices.empty() ? "" : " · ", policy_text(series.policy),
+                     device.name.empty() ? device.key : device.name);
+}
+
+std::string summary_html(const Report& report) {
+  std::string html = fmt::format("<p class=\"origin\">{}</p>\n<dl class=\"facts\">\n", escape_html(origin_statement(report)));
+  html += fact("Device", escape_html(device_list(report)));
+  html += fact("Driver", escape_html(list_text(report.drivers)));
+  html += fact("NVRTC", escape_html(list_text(report.nvrtcs)));
+  html += fact("Recorded", escape_html(date_text(report.first_recorded_at, report.last_recorded_at)));
+  html += fact("Stored measurements", fmt::format("{}", report.records));
+  html += fact("attune", escape_html(list_text(report.attune_versions)));
+  html += fact("Template hash", fmt::format("<code>{}</code>", escape_html(report.template_hash)));
+  html += fact("Report written", escape_html(date_text(report.generated_at, "")));
+  html += "</dl>\n";
+  if (report.other_hash_records > 0) {
+    html += fmt::format("<p class=\"note\">{} measurements of other versions of this template are left out.</p>\n",
+                        report.other_hash_records);
+  }
+  return html;
+}
+
+std::string series_html(const Report& report, std::size_t index) {
+  const Series& series = report.series[index];
+  std::string html = fmt::format("<section>\n<h2>{}</h2>\n", escape_html(series_title(report, series)));
+  html += key_figures(series);
+  html += "<h3>Best against default and ceiling</h3>\n";
+  html += fmt::format("<p class=\"note\">{} A tie means that the run-off could not tell the winner from another finalist.</p>\n",
+                      escape_html(ceiling_statement(series)));
+  html += "<div class=\"figures\">\n" + figure("times", index, "Time per call") +
+          figure("share", index, "Share of the bandwidth ceiling") + "</div>\n";
+  html += best_table(series);
+  html += "<h3>Best configurations</h3>\n" + configuration_table(series);
+  html += details("Finalists of the run-off", finalist_table(series));
+  html += effects_html(series, index, figure("effects", index, "Best reachable and median time for each parameter value", "wide tall"));
+  html += convergence_section(series, index);
+  html += failure_section(series, index);
+  return html + "</section>\n";
+}
+
+std::string device_html(const Device& device) {
+  HtmlTable table({{"Field", kText}, {"Value", kText}});
+  table.add_group("Identity: measurements are keyed by these");
+  for (const auto& [label, value] : device.hard) table.add({escape_html(label), escape_html(value)});
+  table.add({"Key", fmt::format("<code>{}</code>", escape_html(device.key))});
+  table.add_group("Description: shown, never compared");
+  for (const auto& [label, value] : device.soft) table.add({escape_html(label), escape_html(value)});
+  return fmt::format("<section class=\"device\">\n<h2>{}</h2>\n{}</section>\n",
+                     device.name.empty() ? "Device without a name" : escape_html(device.name), table.html());
+}
+
+}  // namespace attune::report

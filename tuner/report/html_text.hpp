@@ -1,0 +1,36 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace attune::report {
+
+/// Text for an element's content or a quoted attribute.
+[[nodiscard]] std::string escape_html(const std::string& text);
+/// JSON for a <script> element: no character of it can end the element or start markup.
+[[nodiscard]] std::string escape_script_json(const std::string& json);
+/// "n = 2^20" with the exponent raised.
+[[nodiscard]] std::string sizes_html(const std::map<std::string, std::int64_t>& sizes);
+
+/// A table whose cells are markup already. Wide ones scroll inside their own frame, with the first column kept in view.
+class HtmlTable {
+ public:
+  enum class Kind { Text, Number };
+  struct Column {
+    std::string title;  ///< markup
+    Kind kind = Kind::Number;
+  };
+  explicit HtmlTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  /// A row; `classes[i]`, where there is one, is set on its cell.
+  void add(const std::vector<std::string>& cells, const std::vector<std::string>& classes = {});
+  /// A line across all columns that names what follows.
+  void add_group(const std::string& title);
+  [[nodiscard]] std::string html() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::string body_;
+};
+
+}  // namespace attune::report

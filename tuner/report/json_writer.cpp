@@ -1,0 +1,167 @@
+#include <nlohmann/json.hpp>
+
+#include "tuner/report/writers.hpp"
+
+namespace attune::report {
+
+using json = nlohmann::ordered_json;
+
+namespace {
+
+template <class T>
+json optional_json(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+json text_json(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+
+json fields_json(const std::vector<std::pair<std::string, std::string>>& fields) {
+  json object = json::object();
+  for (const auto& [label, value] : fields) object[label] = value;
+  return object;
+}
+
+json device_json(const Device& device) {
+  return {{"key", device.key},
+          {"name", text_json(device.name)},
+          {"driver", text_json(device.driver)},
+          {"identity", fields_json(device.hard)},
+          {"described_by", fields_json(device.soft)},
+          {"theoretical_bytes_per_s", optional_json(device.theoretical_bytes_per_s)}};
+}
+
+json best_json(const Best& best) {
+  json finalists = json::array();
+  for (const Finalist& finalist : best.finalists) {
+    finalists.push_back({{"configuration", finalist.configuration},
+                         {"median_us", finalist.median_us},
+                         {"ratio", finalist.ratio},
+                         {"low", finalist.low},
+                         {"high", finalist.high}});
+  }
+  return {{"configuration", best.configuration},
+          {"median_us", best.median_us},
+          {"low_us", optional_json(best.low_us)},
+          {"high_us", optional_json(best.high_us)},
+          {"default_us", optional_json(best.default_us)},
+          {"speed_up", optional_json(best.speed_up)},
+          {"bytes_per_s", optional_json(best.bytes_per_s)},
+          {"ceiling_share", optional_json(best.ceiling_share)},
+          {"tie", best.tie},
+          {"verified", best.verified},
+          {"recorded_at", text_json(best.recorded_at)},
+          {"driver", text_json(best.driver)},
+          {"registers", optional_json(best.registers)},
+          {"shared_bytes", optional_json(best.shared_bytes)},
+          {"spill_bytes", optional_json(best.spill_bytes)},
+          {"occupancy", optional_json(best.occupancy)},
+          {"sm_clock_mhz", optional_json(best.sm_clock_mhz)},
+          {"run_off_rounds", optional_json(best.rounds)},
+          {"finalists", finalists}};
+}
+
+json failures_json(const std::vector<Failure>& failures) {
+  json list = json::array();
+  for (const Failure& failure : failures) {
+    list.push_back({{"outcome", failure.outcome},
+                    {"count", failure.count},
+                    {"example_configuration", failure.example_configuration},
+                    {"example_detail", text_json(failure.example_detail)}});
+  }
+  return list;
+}
+
+json effects_json(const std::vector<ParameterEffect>& effects) {
+  json list = json::array();
+  for (const ParameterEffect& effect : effects) {
+    json values = json::array();
+    for (const ValueEffect& value : effect.values) {
+      values.push_back({{"value", value.value},
+                        {"default", value.is_default},
+                        {"configurations", value.configurations},
+                        {"timed", value.timed},
+                        {"best_ratio", optional_json(value.best_ratio)},
+                        {"median_ratio", optional_json(value.median_ratio)}});
+    }
+    list.push_back({{"parameter", effect.parameter}, {"values", values}});
+  }
+  return list;
+}
+
+json session_json(const Session& session) {
+  json points = json::array();
+  for (const ConvergencePoint& point : session.convergence) {
+    points.push_back(json::array({point.evaluations, point.elapsed_s, point.best_us}));
+  }
+  return {{"strategy", text_json(session.strategy)},
+          {"seed", session.seed},
+          {"state", text_json(session.state)},
+          {"budget", text_json(session.budget)},
+          {"started_at", text_json(session.started_at)},
+          {"finished_at", text_json(session.finished_at)},
+          {"replayed_from", text_json(session.replayed_from)},
+          {"attune_version", text_json(session.attune_version)},
+          {"space_size", session.space_size == 0 ? json(nullptr) : json(session.space_size)},
+          {"measured", optional_json(session.measured)},
+          {"reused", optional_json(session.reused)},
+          {"failed", optional_json(session.failed)},
+          {"convergence", points}};
+}
+
+json problem_json(const ProblemReport& problem) {
+  json sessions = json::array();
+  for (const Session& session : problem.sessions) sessions.push_back(session_json(session));
+  return {{"problem", problem.problem},
+          {"sizes", problem.sizes},
+          {"work_bytes", optional_json(problem.work_bytes)},
+          {"space_size", problem.space_size == 0 ? json(nullptr) : json(problem.space_size)},
+          {"best", problem.best ? best_json(*problem.best) : json(nullptr)},
+          {"outcomes", problem.outcomes},
+          {"failures", failures_json(problem.failures)},
+          {"effects", effects_json(problem.effects)},
+          {"sessions", sessions},
+          {"drivers", problem.drivers},
+          {"nvrtc", problem.nvrtcs},
+          {"origins", problem.origins},
+          {"first_recorded_at", text_json(problem.first_recorded_at)},
+          {"last_recorded_at", text_json(problem.last_recorded_at)}};
+}
+
+json series_json(const Series& series) {
+  json problems = json::array();
+  for (const ProblemReport& problem : series.problems) problems.push_back(problem_json(problem));
+  json ceiling = nullptr;
+  if (series.ceiling) ceiling = {{"bytes_per_s", series.ceiling->bytes_per_s}, {"kind", name(series.ceiling->kind)}};
+  return {{"device", series.device},
+          {"policy", series.policy},
+          {"choices", series.choices},
+          {"ceiling", ceiling},
+          {"problems", problems}};
+}
+
+}  // namespace
+
+std::string write_json(const Report& report) {
+  json devices = json::array(), series = json::array();
+  for (const Device& device : report.devices) devices.push_back(device_json(device));
+  for (const Series& one : report.series) series.push_back(series_json(one));
+  const json root = {{"attune_report", 1},
+                     {"generated_at", report.generated_at},
+                     {"template", {{"name", report.template_name},
+                                   {"hash", report.template_hash},
+                                   {"summary", text_json(report.summary)}}},
+                     {"records", report.records},
+                     {"records_of_other_versions", report.other_hash_records},
+                     {"drivers", report.drivers},
+                     {"nvrtc", report.nvrtcs},
+                     {"origins", report.origins},
+                     {"attune_versions", report.attune_versions},
+                     {"first_recorded_at", text_json(report.first_recorded_at)},
+                     {"last_recorded_at", text_json(report.last_recorded_at)},
+                     {"devices", devices},
+                     {"series", series}};
+  // A compiler log in a failure's detail may hold bytes that are no UTF-8.
+  return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace attune::report

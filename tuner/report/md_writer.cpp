@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+
+#include "tuner/report/text.hpp"
+#include "tuner/report/writers.hpp"
+
+namespace attune::report {
+
+namespace {
+
+/// A table cell: a pipe or a line break would end it.
+std::string cell(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '|') escaped += "\\|";
+    else if (c == '\n' || c == '\r') escaped += ' ';
+    else if (c == '<') escaped += "&lt;";
+    else escaped += c;
+  }
+  return escaped;
+}
+
+std::string row(const std::vector<std::string>& cells) {
+  std::string line = "|";
+  for (const std::string& text : cells) line += " " + cell(text) + " |";
+  return line + "\n";
+}
+
+/// The first `text_columns` are left-aligned, the others hold numbers.
+std::string head(const std::vector<std::string>& cells, std::size_t text_columns) {
+  std::string line = row(cells) + "|";
+  for (std::size_t i = 0; i < cells.size(); ++i) line += i < text_columns ? " --- |" : " ---: |";
+  return line + "\n";
+}
+
+template <class T, class F>
+std::string or_not_recorded(const std::optional<T>& value, F format) {
+  return value ? format(*value) : kNotRecorded;
+}
+
+std::string header(const Report& report) {
+  std::string text = fmt::format("# Tuning report: {}\n\n", report.template_name);
+  if (!report.summary.empty()) text += report.summary + "\n\n";
+  text += fmt::format("**{}**\n\n", origin_statement(report));
+  std::vector<std::string> devices;
+  for (const Device& device : report.devices) devices.push_back(device.name.empty() ? device.key : device.name);
+  text += head({"", ""}, 2);
+  text += row({"Device", list_text(devices)});
+  text += row({"Driver", list_text(report.drivers)});
+  text += row({"NVRTC", list_text(report.nvrtcs)});
+  text += row({"Recorded", date_text(report.first_recorded_at, report.last_recorded_at)});
+  text += row({"Template hash", report.template_hash});
+  text += row({"Records", fmt::format("{}", report.records)});
+  text += row({"attune", list_text(report.attune_versions)});
+  text += row({"Report written", date_text(report.generated_at, "")});
+  if (report.other_hash_records > 0) {
+    text += fmt::format("\n{} records of other versions of this template are left out.\n", report.other_hash_records);
+  }
+  return text;
+}
+
+std::string best_table(const Series& series) {
+  std::string text = head({"Problem", "Configuration", "Best us", "Interval us", "Default us", "Speed-up", "GB/s", "Of ceiling",
+                           "Tie"}, 2);
+  for (const ProblemReport& problem : series.problems) {
+    if (!problem.best) {
+      text += row({sizes_text(problem.sizes), "no valid configuration", "-", "-", "-", "-", "-", "-", "-"});
+      continue;
+    }
+    const Best& best = *problem.best;
+    text += row({sizes_text(problem.sizes), configuration_text(best.configuration), format_number(best.median_us),
+                 best.low_us && best.high_us
+                     ? fmt::format("{} to {}", format_number(*best.low_us), format_number(*best.high_us))
+                     : kNotRecorded,
+                 or_not_recorded(best.default_us, format_number), or_not_recorded(best.speed_up, format_ratio),
+                 or_not_recorded(best.bytes_per_s, format_gb_per_s), or_not_recorded(best.ceiling_share, format_percent),
+                 best.tie ? "tie" : "no"});
+  }
+  return text;
+}
+
+std::string outcome_table(const Series& series) {
+  std::string text = head({"Problem", "Search space", "Stored", "Ok", "Failed"}, 1);
+  for (const ProblemReport& problem : series.problems) {
+    const std::uint64_t ok = ok_count(problem), failed = failed_count(problem);
+    text += row({sizes_text(problem.sizes), problem.space_size > 0 ? fmt::format("{}", problem.space_size) : kNotRecorded,
+                 fmt::format("{}", ok + failed), fmt::format("{}", ok), fmt::format("{}", failed)});
+  }
+  text += "\n";
+  bool any = false;
+  for (const ProblemReport& problem : series.problems) {
+    for (const Failure& failure : problem.failures) {
+      if (!any) text += head({"Problem", "Failure", "Example", "Why", "Count"}, 4);
+      any = true;
+      text += row({sizes_text(problem.sizes), outcome_text(failure.outcome), configuration_text(failure.example_configuration),
+                   failure.example_detail.empty() ? kNotRecorded : failure.example_detail, fmt::format("{}", failure.count)});
+    }
+  }
+  return any ? text : text + "No configuration failed.\n";
+}
+
+std::string effects_table(const ProblemReport& problem) {
+  std::string text = head({"Parameter", "Value", "Best with it", "Median with it", "Timed", "Tried"}, 2);
+  const auto ratio = [](const std::optional<double>& value) { return value ? format_ratio(*value) : std::string("none ran"); };
+  for (const ParameterEffect& effect : problem.effects) {
+    for (const ValueEffect& value : effect.values) {
+      text += row({effect.parameter, value.value + (value.is_default ? " (default)" : ""), ratio(value.best_ratio),
+                   ratio(value.median_ratio), fmt::format("{}", value.timed), fmt::format("{}", value.configurations)});
+    }
+  }
+  return text;
+}
+
+std::string session_table(const Series& series) {
+  std::string text = head({"Problem", "Strategy", "State", "Budget", "Started", "Measured", "Reused", "Failed"}, 5);
+  const auto count = [](std::uint64_t value) { return fmt::format("{}", value); };
+  for (const ProblemReport& problem : series.problems) {
+    for (const Session& session : problem.sessions) {
+      text += row({sizes_text(problem.sizes), fmt::format("{}, seed {}", session.strategy, session.seed), session.state,
+                   session.budget.empty() ? kNotRecorded : session.budget, date_text(session.started_at, ""),
+                   or_not_recorded(session.measured, count), or_not_recorded(session.reused, count),
+                   or_not_recorded(session.failed, count)});
+    }
+  }
+  return text;
+}
+
+std::string series_section(const Report& report, const Series& series) {
+  const Device& device = report.devices[series.device];
+  std::string text = fmt::format("\n## {}{}{} on {}\n\n", choices_text(series.choices), series.choices.empty() ? "" : ", ",
+                                 policy_text(series.policy), device.name.empty() ? device.key : device.name);
+  text += ceiling_statement(series) + "\n\n" + best_table(series);
+  text += "\n### Outcomes\n\n" + outcome_table(series);
+  text += "\n### Sessions\n\n" + session_table(series);
+  for (const ProblemReport& problem : series.problems) {
+    if (problem.effects.empty()) continue;
+    text += fmt::format("\n### Effect of each parameter, {}\n\n", sizes_text(problem.sizes)) + effects_table(problem);
+  }
+  return text;
+}
+
+std::string device_section(const Device& device) {
+  std::string text = fmt::format("\n## Device {}\n\n", device.name.empty() ? device.key : device.name);
+  text += head({"Field", "Value"}, 2) + row({"Key", device.key});
+  for (const auto& [label, value] : device.hard) text += row({label, value});
+  for (const auto& [label, value] : device.soft) text += row({label, value});
+  return text;
+}
+
+}  // namespace
+
+std::string write_markdown(const Report& report) {
+  std::string text = header(report);
+  for (const Series& series : report.series) text += series_section(report, series);
+  for (const Device& device : report.devices) text += device_section(device);
+  return text;
+}
+
+}  // namespace attune::report

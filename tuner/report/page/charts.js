@@ -1,0 +1,250 @@
+"use strict";
+(function () {
+  const report = JSON.parse(document.getElementById("report-data").textContent);
+  const charts = [];
+  const style = () => getComputedStyle(document.documentElement);
+  const colour = (name) => style().getPropertyValue("--" + name).trim();
+
+  const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+  function countText(n) {
+    const exponent = Math.log2(n);
+    if (n < 1024 || !Number.isInteger(exponent)) return String(n);
+    return "2" + String(exponent).split("").map((digit) => superscripts[Number(digit)]).join("");
+  }
+  function sizesText(sizes) {
+    return Object.entries(sizes).map(([name, n]) => name + " = " + countText(n)).join(", ");
+  }
+  function number(value) {
+    if (value === null || value === undefined) return "not recorded";
+    return Number(value.toPrecision(4)).toString();
+  }
+
+  // The x of a problem: its size; with several sizes their product, without any its place.
+  function xOf(problem, place) {
+    const sizes = Object.values(problem.sizes);
+    return sizes.length ? sizes.reduce((product, n) => product * Math.max(n, 1), 1) : place + 1;
+  }
+  function xTitle(series) {
+    const names = Object.keys(series.problems[0].sizes);
+    return names.length === 0 ? "problem" : names.join(" × ");
+  }
+
+  function axisTitle(text) {
+    return { display: true, text: text, color: colour("muted") };
+  }
+  function sizeAxis(series) {
+    const xs = series.problems.map(xOf);
+    const low = Math.min(...xs), high = Math.max(...xs);
+    return {
+      type: "logarithmic", min: low === high ? low / 2 : low / 1.2, max: low === high ? high * 2 : high * 1.2,
+      title: axisTitle(xTitle(series)), grid: { color: colour("rule") },
+      afterBuildTicks: (axis) => { axis.ticks = [...new Set(xs)].map((value) => ({ value: value })); },
+      ticks: { color: colour("muted"), autoSkip: true, maxRotation: 0, callback: (value) => countText(value) },
+    };
+  }
+  // 1, 2 and 5 of each decade: Chart.js writes every step of it.
+  function logAxis(text) {
+    return {
+      type: "logarithmic", title: axisTitle(text), grid: { color: colour("rule") },
+      afterBuildTicks: (axis) => {
+        const decades = Math.log10(axis.max / axis.min);
+        const steps = decades > 4 ? [1] : decades > 2 ? [1, 3] : [1, 2, 5];
+        axis.ticks = [];
+        for (let power = Math.floor(Math.log10(axis.min)); power <= Math.log10(axis.max); power++) {
+          for (const step of steps) {
+            const value = step * Math.pow(10, power);
+            if (value >= axis.min && value <= axis.max) axis.ticks.push({ value: value });
+          }
+        }
+      },
+      ticks: { color: colour("muted"), callback: (value) => number(value) },
+    };
+  }
+  function linearAxis(text, callback) {
+    return {
+      type: "linear", title: axisTitle(text), grid: { color: colour("rule") },
+      ticks: { color: colour("muted"), callback: callback },
+    };
+  }
+  function options(scales, titleOf, labelOf) {
+    return {
+      responsive: true, maintainAspectRatio: false, animation: false, scales: scales,
+      interaction: { mode: "nearest", axis: "xy", intersect: false },
+      plugins: {
+        legend: { position: "bottom", align: "start", labels: { color: colour("ink"), boxWidth: 22, boxHeight: 2 } },
+        tooltip: { callbacks: { title: titleOf, label: labelOf } },
+      },
+    };
+  }
+  function line(label, points, name, extra) {
+    return Object.assign({
+      label: label, data: points, borderColor: colour(name), backgroundColor: colour(name), borderWidth: 2,
+      pointRadius: 3, pointHoverRadius: 5, tension: 0,
+    }, extra);
+  }
+  const pointTitle = (series) => (items) => sizesText(series.problems[items[0].raw.problem].sizes);
+
+  function times(series) {
+    const best = [], standard = [], ceiling = [];
+    series.problems.forEach((problem, i) => {
+      const x = xOf(problem, i);
+      if (problem.best) {
+        best.push({ x: x, y: problem.best.median_us, problem: i });
+        if (problem.best.default_us) standard.push({ x: x, y: problem.best.default_us, problem: i });
+      }
+      if (series.ceiling && problem.work_bytes) {
+        ceiling.push({ x: x, y: problem.work_bytes / series.ceiling.bytes_per_s * 1e6, problem: i });
+      }
+    });
+    if (best.length === 0) return null;
+    const shown = best.concat(standard).map((point) => point.y);
+    const y = logAxis("µs per call");
+    // The ceiling's line leaves the frame where launch cost, not bandwidth, decides.
+    y.min = Math.min(...shown) / 2;
+    const datasets = [line("best", best, "best"), line("default", standard, "default", { pointStyle: "rect" })];
+    if (ceiling.length) {
+      datasets.push(line("at the " + series.ceiling.kind + " bandwidth ceiling", ceiling, "ceiling",
+        { borderDash: [6, 4], pointRadius: 0, borderWidth: 1.5, clip: 0 }));
+    }
+    return {
+      type: "line", data: { datasets: datasets },
+      options: options({ x: sizeAxis(series), y: y }, pointTitle(series),
+        (item) => item.dataset.label + ": " + number(item.raw.y) + " µs"),
+    };
+  }
+
+  function share(series) {
+    if (!series.ceiling) return null;
+    const best = [], standard = [];
+    series.problems.forEach((problem, i) => {
+      if (!problem.best || problem.best.ceiling_share === null) return;
+      const x = xOf(problem, i);
+      best.push({ x: x, y: problem.best.ceiling_share * 100, problem: i });
+      if (problem.best.default_us) {
+        standard.push({ x: x, y: problem.best.ceiling_share * 100 * problem.best.median_us / problem.best.default_us, problem: i });
+      }
+    });
+    if (best.length === 0) return null;
+    const y = linearAxis("% of the " + series.ceiling.kind + " ceiling", (value) => value + " %");
+    y.min = 0;
+    y.suggestedMax = 100;
+    const xs = series.problems.map(xOf);
+    const edge = [Math.min(...xs) / 1.2, Math.max(...xs) * 1.2].map((x) => ({ x: x, y: 100, problem: 0 }));
+    return {
+      type: "line",
+      data: {
+        datasets: [line("best", best, "best"), line("default", standard, "default", { pointStyle: "rect" }),
+          line("ceiling", edge, "ceiling", { borderDash: [6, 4], pointRadius: 0, pointHitRadius: 0, borderWidth: 1.5 })],
+      },
+      options: options({ x: sizeAxis(series), y: y }, pointTitle(series),
+        (item) => item.dataset.label + ": " + item.raw.y.toFixed(1) + " %"),
+    };
+  }
+
+  // From muted to strong with growing size: neighbours in size are neighbours in colour.
+  function ramp(i, count) {
+    const dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
+    const at = count < 2 ? 1 : i / (count - 1);
+    const hue = 195 + 65 * at;
+    return dark ? `hsl(${hue} 70% ${45 + 30 * at}%)` : `hsl(${hue} 65% ${68 - 38 * at}%)`;
+  }
+
+  function convergence(series) {
+    const datasets = [];
+    const shown = series.problems.map((problem, i) => {
+      const session = problem.sessions.find((one) => one.convergence.length > 0);
+      return session ? { problem: i, points: session.convergence } : null;
+    }).filter((one) => one !== null);
+    if (shown.length === 0) return null;
+    let last = 1;
+    shown.forEach((one) => { last = Math.max(last, one.points[one.points.length - 1][0]); });
+    shown.forEach((one, i) => {
+      const final = one.points[one.points.length - 1][2];
+      const points = one.points.map((point) => ({ x: Math.max(point[0], 1), y: point[2] / final, us: point[2], s: point[1], problem: one.problem }));
+      if (points[points.length - 1].x < last) points.push(Object.assign({}, points[points.length - 1], { x: last }));
+      const shade = ramp(i, shown.length);
+      datasets.push(line(sizesText(series.problems[one.problem].sizes), points, "best",
+        { stepped: true, borderColor: shade, backgroundColor: shade, pointRadius: 0, borderWidth: 1.75, pointHitRadius: 6 }));
+    });
+    const y = linearAxis("best so far / last best", (value) => value.toFixed(2));
+    y.min = 1;
+    const x = logAxis("evaluations");
+    x.min = 1;
+    x.max = last;
+    return {
+      type: "line", data: { datasets: datasets },
+      options: options({ x: x, y: y }, (items) => items[0].dataset.label,
+        (item) => number(item.raw.us) + " µs after " + item.raw.x + " evaluations, " + number(item.raw.s) + " s (" + item.raw.y.toFixed(3) + ")"),
+    };
+  }
+
+  function effects(series, figure) {
+    const select = document.querySelector('select[data-effects="' + figure.dataset.series + '"]');
+    const problem = series.problems[Number(select.value)];
+    const labels = [], best = [], rest = [];
+    for (const effect of problem.effects) {
+      for (const value of effect.values) {
+        if (value.best_ratio === null) continue;
+        labels.push(effect.parameter + " = " + value.value);
+        best.push([1, value.best_ratio]);
+        rest.push([value.best_ratio, value.median_ratio]);
+      }
+    }
+    if (labels.length === 0) return null;
+    figure.querySelector(".canvas").style.height = (labels.length * 1.35 + 6) + "rem";
+    const bar = (label, data, name) => ({
+      label: label, data: data, backgroundColor: colour(name), barPercentage: 0.75, categoryPercentage: 0.9, minBarLength: 2,
+    });
+    const x = logAxis("time relative to the best of all");
+    x.min = 1;
+    const config = {
+      type: "bar", data: { labels: labels, datasets: [bar("best reachable", best, "best"), bar("median", rest, "default")] },
+      options: options({
+        x: x,
+        y: { stacked: true, grid: { display: false }, ticks: { color: colour("ink"), autoSkip: false, font: { size: 11 } } },
+      }, (items) => items[0].label, (item) => item.dataset.label + ": " + item.raw[1].toFixed(2) + "×"),
+    };
+    config.options.indexAxis = "y";
+    config.options.plugins.legend.labels.boxHeight = 8;
+    config.options.interaction = { mode: "index", axis: "y", intersect: false };
+    return config;
+  }
+
+  function failures(series) {
+    const kinds = [...new Set(series.problems.flatMap((problem) => problem.failures.map((one) => one.outcome)))].sort();
+    if (kinds.length === 0) return null;
+    const datasets = kinds.map((kind, i) => ({
+      label: kind.replace(/_/g, " "), backgroundColor: colour("kind" + (i % 6)), maxBarThickness: 42,
+      data: series.problems.map((problem) => (problem.failures.find((one) => one.outcome === kind) || { count: 0 }).count),
+    }));
+    const y = linearAxis("configurations", (value) => Number.isInteger(value) ? value : null);
+    y.stacked = true;
+    const config = {
+      type: "bar", data: { labels: series.problems.map((problem) => sizesText(problem.sizes)), datasets: datasets },
+      options: options({
+        x: { stacked: true, grid: { display: false }, ticks: { color: colour("muted") } }, y: y,
+      }, (items) => items[0].label, (item) => item.dataset.label + ": " + item.raw),
+    };
+    config.options.plugins.legend.labels.boxHeight = 8;
+    return config;
+  }
+
+  const kinds = { times: times, share: share, convergence: convergence, effects: effects, failures: failures };
+
+  function draw() {
+    while (charts.length) charts.pop().destroy();
+    Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+    document.querySelectorAll("figure[data-chart]").forEach((figure) => {
+      const config = kinds[figure.dataset.chart](report.series[Number(figure.dataset.series)], figure);
+      figure.hidden = config === null;
+      if (config !== null) charts.push(new Chart(figure.querySelector("canvas"), config));
+    });
+  }
+
+  document.querySelectorAll("p.pick").forEach((pick) => {
+    pick.hidden = false;
+    pick.querySelector("select").addEventListener("change", draw);
+  });
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  draw();
+})();

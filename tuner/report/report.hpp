@@ -1,0 +1,161 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/database.hpp"
+
+namespace attune::report {
+
+/// The report model: plain data, the same for every writer. An empty optional or string means "not recorded".
+
+/// Bandwidth that a problem is compared with.
+struct Ceiling {
+  enum class Kind {
+    Measured,     ///< a pure read, measured on the device by a session
+    Theoretical,  ///< memory clock x bus width x 2
+  };
+  double bytes_per_s = 0;
+  Kind kind = Kind::Measured;
+};
+[[nodiscard]] const char* name(Ceiling::Kind kind);  ///< "measured", "theoretical"
+
+struct Device {
+  std::string key;
+  std::string name;
+  std::string driver;
+  std::vector<std::pair<std::string, std::string>> hard;  ///< (field, value) of the identity that records are keyed by
+  std::vector<std::pair<std::string, std::string>> soft;  ///< (field, value) that is only shown
+  std::optional<double> theoretical_bytes_per_s;
+};
+
+/// One value of a parameter, over the configurations of one problem that ran and verified.
+struct ValueEffect {
+  std::string value;
+  bool is_default = false;
+  std::uint64_t configurations = 0;       ///< with this value, of any outcome
+  std::uint64_t timed = 0;                ///< of them, those with a time
+  std::optional<double> best_ratio;       ///< fastest with this value / fastest of all
+  std::optional<double> median_ratio;     ///< median over `timed` / fastest of all
+};
+
+struct ParameterEffect {
+  std::string parameter;
+  std::vector<ValueEffect> values;  ///< in the template's order
+};
+
+/// Configurations that failed in one way.
+struct Failure {
+  std::string outcome;
+  std::uint64_t count = 0;
+  std::string example_configuration;
+  std::string example_detail;
+};
+
+struct ConvergencePoint {
+  std::uint64_t evaluations = 0;
+  double elapsed_s = 0;
+  double best_us = 0;
+};
+
+struct Session {
+  std::string strategy;
+  std::uint64_t seed = 0;
+  std::string state;
+  std::string budget;
+  std::string started_at;
+  std::string finished_at;
+  std::string replayed_from;
+  std::string attune_version;
+  std::uint64_t space_size = 0;  ///< 0: not recorded
+  std::optional<std::uint64_t> measured, reused, failed;
+  std::vector<ConvergencePoint> convergence;
+};
+
+struct Finalist {
+  std::string configuration;
+  double median_us = 0;
+  double ratio = 1;  ///< its time / the best time, paired
+  double low = 1, high = 1;
+};
+
+struct Best {
+  std::string configuration;
+  double median_us = 0;
+  std::optional<double> low_us, high_us;  ///< of the stored measurement of this configuration
+  std::optional<double> default_us;       ///< of the same run-off; nothing: the default does not run
+  std::optional<double> speed_up;         ///< default / best
+  std::optional<double> bytes_per_s;
+  std::optional<double> ceiling_share;
+  bool tie = false;
+  bool verified = false;
+  std::string recorded_at;
+  std::string driver;
+  std::optional<std::int64_t> registers, shared_bytes, spill_bytes, sm_clock_mhz;
+  std::optional<double> occupancy;
+  std::vector<Finalist> finalists;
+  std::optional<std::uint64_t> rounds;
+};
+
+struct ProblemReport {
+  std::string problem;                        ///< canonical JSON
+  std::map<std::string, std::int64_t> sizes;
+  std::optional<std::int64_t> work_bytes;
+  std::uint64_t space_size = 0;               ///< 0: not recorded
+  std::optional<Best> best;                   ///< nothing: no configuration was valid
+  std::map<std::string, std::uint64_t> outcomes;
+  std::vector<Failure> failures;              ///< most frequent first
+  std::vector<ParameterEffect> effects;
+  std::vector<Session> sessions;              ///< newest first
+  std::vector<std::string> drivers, nvrtcs, origins;
+  std::string first_recorded_at, last_recorded_at;
+};
+
+/// Problems that differ only in size, on one device, under one policy; ascending in size.
+struct Series {
+  std::size_t device = 0;  ///< into Report::devices
+  std::string policy;
+  std::map<std::string, std::string> choices;  ///< {"T": "f32", "op": "sum"}
+  std::optional<Ceiling> ceiling;
+  std::vector<ProblemReport> problems;
+};
+
+struct Report {
+  std::string generated_at;
+  std::string template_name;
+  std::string template_hash;
+  std::string summary;              ///< the template's own sentence
+  std::uint64_t records = 0;
+  std::uint64_t other_hash_records = 0;  ///< of older versions of the template, left out
+  std::vector<std::string> drivers, nvrtcs, origins, attune_versions;
+  std::string first_recorded_at, last_recorded_at;
+  std::vector<Device> devices;      ///< those that occur
+  std::vector<Series> series;
+};
+
+struct Request {
+  std::string template_name;                   ///< empty: the only one in the database
+  std::optional<std::string> device;           ///< content key (or its beginning), or part of the name
+  std::optional<std::string> policy;           ///< "cold/graph"
+  std::map<std::string, std::string> problem;  ///< {"T": "f32", "n": "2^20"}: axes that have to match
+};
+
+/// What a report is made of, as read.
+struct Rows {
+  std::vector<db::TemplateRow> templates;
+  std::vector<db::DeviceRow> devices;
+  std::vector<db::RecordRow> records;
+  std::vector<db::SessionRow> sessions;
+  std::vector<db::BestRow> best;
+};
+
+/// The report on the newest version (by date of its rows) of one template.
+/// Throws: UsageError naming what was asked for and what is there: unknown template or device, several templates and
+/// none named, no row that matches.
+[[nodiscard]] Report build(const db::Database& database, const Request& request);
+[[nodiscard]] Report build(const Rows& rows, const Request& request);
+
+}  // namespace attune::report

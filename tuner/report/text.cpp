@@ -1,0 +1,141 @@
+#include "tuner/report/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tuner/base/text.hpp"
+
+namespace attune::report {
+
+std::string format_number(double value) {
+  if (value == 0 || !std::isfinite(value)) return value == 0 ? "0" : fmt::format("{}", value);
+  // Rounding may carry into the next power of ten (9.9996 -> 10.00), so the exponent is that of the rounded value.
+  const double magnitude = std::floor(std::log10(std::abs(value)));
+  const double step = std::pow(10.0, magnitude - 3);
+  const double rounded = std::round(value / step) * step;
+  const int decimals = std::clamp(3 - static_cast<int>(std::floor(std::log10(std::abs(rounded)) + 1e-12)), 0, 9);
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string format_gb_per_s(double bytes_per_s) { return format_number(bytes_per_s / 1e9); }
+
+std::string format_percent(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+std::string format_ratio(double ratio) { return fmt::format("{:.2f}×", ratio); }
+
+std::string format_bytes(std::int64_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::int64_t scale = 1;
+  std::size_t unit = 0;
+  while (bytes / scale >= 1024 && unit + 1 < std::size(kUnits)) {
+    scale *= 1024;
+    ++unit;
+  }
+  if (bytes % scale == 0) return fmt::format("{} {}", bytes / scale, kUnits[unit]);
+  return fmt::format("{:.1f} {}", static_cast<double>(bytes) / static_cast<double>(scale), kUnits[unit]);
+}
+
+std::string sizes_text(const std::map<std::string, std::int64_t>& sizes) {
+  if (sizes.empty()) return "-";
+  std::string text;
+  for (const auto& [name, size] : sizes) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, base::format_count(size));
+  }
+  return text;
+}
+
+std::string choices_text(const std::map<std::string, std::string>& choices) {
+  std::string text;
+  for (const auto& [name, choice] : choices) text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, choice);
+  return text;
+}
+
+std::string configuration_text(const std::string& json) {
+  const auto parsed = nlohmann::json::parse(json, nullptr, false);
+  if (!parsed.is_object()) return json;
+  std::string text;
+  for (const auto& [name, value] : parsed.items()) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name,
+                        value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
+std::string policy_text(const std::string& policy) {
+  if (policy == "cold/graph") return "cold L2, CUDA graph";
+  if (policy == "hot/graph") return "hot L2, CUDA graph";
+  if (policy == "cold/stream") return "cold L2, plain launches";
+  if (policy == "hot/stream") return "hot L2, plain launches";
+  return policy;
+}
+
+std::string outcome_text(const std::string& outcome) {
+  std::string text = outcome;
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+std::string list_text(const std::vector<std::string>& items) {
+  return items.empty() ? kNotRecorded : fmt::format("{}", fmt::join(items, ", "));
+}
+
+namespace {
+
+std::string minute_text(const std::string& iso) {
+  // "2026-11-20T13:17:05Z"; anything else is shown as it is.
+  if (iso.size() != 20 || iso[10] != 'T' || iso.back() != 'Z') return iso;
+  return iso.substr(0, 10) + " " + iso.substr(11, 5) + " UTC";
+}
+
+}  // namespace
+
+std::string date_text(const std::string& first, const std::string& last) {
+  if (first.empty() && last.empty()) return kNotRecorded;
+  if (first.empty() || last.empty()) return minute_text(first.empty() ? last : first);
+  const std::string from = minute_text(first), to = minute_text(last);
+  return from == to ? from : from + " to " + to;
+}
+
+std::string origin_statement(const Report& report) {
+  std::vector<std::string> recordings;
+  bool measured = false;
+  for (const std::string& origin : report.origins) {
+    if (origin.rfind("recording:", 0) == 0) {
+      recordings.push_back(origin.substr(10));
+    } else {
+      measured = measured || origin == "measured";
+    }
+  }
+  if (recordings.empty() && !measured) return "How these times were obtained was not recorded.";
+  if (recordings.empty()) return "Measured on the device named above.";
+  const std::string replayed = fmt::format("replayed from the recording {}", fmt::join(recordings, ", "));
+  if (measured) return fmt::format("Partly measured, partly {}.", replayed);
+  return fmt::format("Not measured here: {}. The times are those of the GPU named above, on the dates recorded with it.",
+                     replayed);
+}
+
+std::string ceiling_statement(const Series& series) {
+  if (!series.ceiling) return "The bandwidth ceiling was not recorded.";
+  const std::string rate = format_gb_per_s(series.ceiling->bytes_per_s);
+  if (series.ceiling->kind == Ceiling::Kind::Measured) {
+    return fmt::format("Bandwidth ceiling: {} GB/s, the best pure read measured on this device.", rate);
+  }
+  return fmt::format("Bandwidth ceiling: {} GB/s, theoretical (memory clock × bus width × 2); no measured one is recorded.",
+                     rate);
+}
+
+std::uint64_t failed_count(const ProblemReport& problem) {
+  std::uint64_t count = 0;
+  for (const Failure& failure : problem.failures) count += failure.count;
+  return count;
+}
+
+std::uint64_t ok_count(const ProblemReport& problem) {
+  const auto found = problem.outcomes.find("ok");
+  return found == problem.outcomes.end() ? 0 : found->second;
+}
+
+}  // namespace attune::report

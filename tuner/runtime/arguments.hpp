@@ -1,0 +1,56 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "attune/runtime.hpp"
+#include "tuner/spec/launch_plan.hpp"
+
+namespace attune::runtime {
+
+/// Most buffers, scalars and arguments of one kernel that a dispatched template may have: the hot path keeps them on the
+/// stack. Parameter space ends at 4 KB, 512 pointers, on older devices; no template comes near.
+inline constexpr std::size_t kMaxEntries = 64;
+
+/// Bytes between the parts of a workspace: what cuMemAlloc promises for a whole allocation.
+inline constexpr std::size_t kWorkspaceAlignment = 256;
+
+/// Where a plan's scratch buffers lie in one allocation. `zero_once` scratch comes first: [0, zero_bytes) must be zero
+/// before the first use and is zero again after every launch; [zero_bytes, total_bytes) may hold anything.
+struct WorkspaceLayout {
+  static constexpr std::size_t kNone = SIZE_MAX;  ///< offset of a buffer that is the caller's
+  std::vector<std::size_t> offsets;               ///< for each buffer of the plan
+  std::size_t zero_bytes = 0;
+  std::size_t total_bytes = 0;
+};
+[[nodiscard]] WorkspaceLayout layout_workspace(const spec::LaunchPlan& plan);
+
+/// The run-time signature of a plan: its public buffers in declaration order, then its scalars.
+class Signature {
+ public:
+  Signature() = default;
+  /// `owner`: "kernel 'reduce'", for messages. Throws: SpecError naming `path` when the plan has more than kMaxEntries
+  /// buffers, scalars or arguments.
+  Signature(const spec::LaunchPlan& plan, std::string owner, const std::string& path);
+  /// Throws: UsageError for a wrong count or size, a null address of a buffer that is not empty, a misaligned address.
+  void check(const Argument* arguments, std::size_t count) const;
+  [[nodiscard]] std::size_t buffer_count() const noexcept { return buffer_count_; }
+
+ private:
+  struct Entry {
+    std::string name;
+    std::uint32_t size_bytes = 8;
+    std::uint32_t alignment = 1;  ///< buffers only
+    bool may_be_null = true;
+  };
+  [[noreturn]] void refuse_count(std::size_t count) const;
+  [[noreturn]] void refuse(const Entry& entry, const Argument& argument) const;
+
+  std::string owner_;
+  std::vector<Entry> entries_;
+  std::size_t buffer_count_ = 0;
+};
+
+}  // namespace attune::runtime

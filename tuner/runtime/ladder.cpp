@@ -1,0 +1,236 @@
+#include "tuner/runtime/ladder.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "attune/error.hpp"
+
+namespace attune::runtime {
+namespace {
+
+using nlohmann::json;
+
+/// A best row with its place on the ladder.
+struct Candidate {
+  db::BestRow row;
+  std::size_t layer = 0;
+  Tier tier = Tier::Default;
+  std::string device_name;
+  std::string source_key;  ///< of the stored cubin
+  int capability_distance = 0;
+  bool newer_architecture = false;
+  double size_distance = 0;
+  int sm_distance = 0;
+};
+
+/// Ladder order; the last two only make it total, so that equal databases give equal choices.
+bool nearer(const Candidate& a, const Candidate& b) {
+  const auto rank = [](const Candidate& c) {
+    return std::tie(c.tier, c.capability_distance, c.newer_architecture, c.size_distance, c.sm_distance, c.layer, c.row.device_key,
+                    c.row.problem);
+  };
+  return rank(a) < rank(b);
+}
+
+std::string place(const Candidate& candidate, const std::vector<Layer>& layers) {
+  return fmt::format("{}: {} on {} ({})", name(candidate.tier), candidate.row.problem, candidate.device_name,
+                     layers[candidate.layer].path.string());
+}
+
+/// Rungs by device; sizes decide between the first two.
+void set_tier(Candidate& candidate, const spec::DeviceInfo& donor, const spec::DeviceInfo& device) {
+  candidate.device_name = donor.name;
+  candidate.sm_distance = std::abs(donor.sm_count - device.sm_count);
+  if (candidate.row.device_key == device.hard_key()) {
+    candidate.tier = candidate.size_distance > 0 ? Tier::NearestSize : Tier::ExactSize;
+  } else if (donor.architecture == device.architecture) {
+    candidate.tier = Tier::SiblingDevice;
+  } else {
+    candidate.tier = Tier::OtherDevice;
+    candidate.capability_distance = std::abs(donor.compute_capability - device.compute_capability);
+    candidate.newer_architecture = donor.compute_capability > device.compute_capability;
+  }
+}
+
+class Ladder {
+ public:
+  Ladder(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+         const std::vector<Layer>& layers, const std::string& policy)
+      : kernel_(kernel), problem_(problem), device_(device), layers_(layers), policy_(policy) {}
+
+  Choice walk() {
+    std::vector<Candidate> candidates;
+    for (std::size_t layer = 0; layer < layers_.size(); ++layer) collect(layer, candidates);
+    std::sort(candidates.begin(), candidates.end(), nearer);
+    for (const auto& candidate : candidates) {
+      if (auto choice = try_candidate(candidate)) {
+        choice->decision.passed_over = std::move(passed_over_);
+        return std::move(*choice);
+      }
+    }
+    if (candidates.empty()) explain_absence();
+    return take_default();
+  }
+
+ private:
+  void collect(std::size_t layer, std::vector<Candidate>& candidates) {
+    const auto rows = layers_[layer].database.candidates(kernel_.content_hash, spec::family_text(problem_), policy_);
+    if (rows.empty()) return;
+    std::map<std::string, std::string> infos;
+    for (auto& row : layers_[layer].database.devices()) infos.emplace(row.hard_key, std::move(row.info_json));
+    for (const auto& row : rows) {
+      if (row.objective != "time") continue;
+      if (auto candidate = place_row(row, layer, infos)) candidates.push_back(std::move(*candidate));
+    }
+  }
+
+  /// Nothing, with an explanation, when the row cannot be placed: it names other sizes, or its device is unknown.
+  std::optional<Candidate> place_row(const db::BestRow& row, std::size_t layer, const std::map<std::string, std::string>& infos) {
+    const auto refuse = [&](const std::string& reason) {
+      passed_over_.push_back(fmt::format("{} ({}): {}", row.problem, layers_[layer].path.string(), reason));
+      return std::nullopt;
+    };
+    Candidate candidate{row, layer, Tier::Default, {}, {}, 0, false, 0, 0};
+    try {
+      const spec::Problem donor_problem{problem_.choices, json::parse(row.sizes_json).get<std::map<std::string, std::int64_t>>()};
+      if (!same_sizes(donor_problem)) return refuse("its sizes " + row.sizes_json + " are not those of the template");
+      candidate.size_distance = donor_problem.sizes == problem_.sizes ? 0 : size_distance(donor_problem, problem_);
+      const auto info = infos.find(row.device_key);
+      if (info == infos.end()) return refuse("its device " + row.device_key + " is not described there");
+      const auto donor = spec::DeviceInfo::from_json(json::parse(info->second));
+      if (donor.backend != device_.backend) return refuse("its device is of the backend " + donor.backend);
+      set_tier(candidate, donor, device_);
+      if (!row.detail_json.empty()) candidate.source_key = json::parse(row.detail_json).value("source_key", "");
+    } catch (const std::exception& error) {  // json and field errors: the row is damaged, the others are not
+      return refuse(fmt::format("the row cannot be read: {}", error.what()));
+    }
+    return candidate;
+  }
+
+  bool same_sizes(const spec::Problem& donor) const {
+    return std::equal(donor.sizes.begin(), donor.sizes.end(), problem_.sizes.begin(), problem_.sizes.end(),
+                      [](const auto& a, const auto& b) { return a.first == b.first; });
+  }
+
+  std::optional<Choice> try_candidate(const Candidate& candidate) {
+    const auto refuse = [&](const std::string& reason) {
+      passed_over_.push_back(place(candidate, layers_) + ": " + reason);
+      return std::nullopt;
+    };
+    Choice choice;
+    try {
+      choice.configuration = spec::configuration_from_text(kernel_, candidate.row.configuration);
+      if (const auto violated = violated_constraint(kernel_, problem_, choice.configuration, device_)) {
+        return refuse(fmt::format("{} violates '{}' here", candidate.row.configuration, *violated));
+      }
+      choice.plan = spec::resolve(kernel_, problem_, choice.configuration, device_);
+    } catch (const UsageError& error) {
+      return refuse(fmt::format("its configuration is not in the template's space: {}", error.what()));
+    } catch (const SpecError& error) {
+      return refuse(fmt::format("{} does not resolve here: {}", candidate.row.configuration, error.what()));
+    }
+    fill(choice, candidate);
+    return choice;
+  }
+
+  void fill(Choice& choice, const Candidate& candidate) const {
+    const auto& row = candidate.row;
+    choice.layer = candidate.layer;
+    choice.cubin_key = row.cubin_key;
+    choice.source_key = candidate.source_key;
+    auto& decision = choice.decision;
+    decision.tier = candidate.tier;
+    decision.configuration = spec::to_text(kernel_, choice.configuration);
+    decision.donor_problem = row.problem;
+    decision.donor_device = candidate.device_name;
+    decision.recorded_at = row.recorded_at;
+    decision.median_us = row.median_us;
+    decision.aged = !row.driver.empty() && !device_.driver.empty() && row.driver != device_.driver;
+    decision.layer = layers_[candidate.layer].path.string();
+  }
+
+  /// Nothing was recorded for this very template and family: tells what near misses the layers hold.
+  void explain_absence() {
+    for (const auto& layer : layers_) {
+      db::Query query;
+      query.template_name = kernel_.name;
+      std::size_t other_version = 0, other_policy = 0;
+      const auto family = spec::family_text(problem_);
+      for (const auto& row : layer.database.best(query)) {
+        if (row.family != family) continue;
+        if (row.template_hash != kernel_.content_hash) {
+          ++other_version;
+        } else if (row.policy != policy_) {
+          ++other_policy;
+        }
+      }
+      if (other_version > 0) {
+        passed_over_.push_back(fmt::format("{}: {} result(s) belong to another version of the template '{}'", layer.path.string(),
+                                           other_version, kernel_.name));
+      }
+      if (other_policy > 0) {
+        passed_over_.push_back(fmt::format("{}: {} result(s) were tuned for another policy than {}", layer.path.string(),
+                                           other_policy, policy_));
+      }
+    }
+  }
+
+  Choice take_default() {
+    Choice choice;
+    choice.configuration = spec::default_configuration(kernel_);
+    choice.decision.configuration = spec::to_text(kernel_, choice.configuration);
+    if (const auto violated = violated_constraint(kernel_, problem_, choice.configuration, device_)) {
+      throw UsageError(fmt::format("failed choosing a configuration of '{}' for {} on {}: no usable tuning result, and the "
+                                   "default {} violates '{}'; tune this problem (`attune tune {}`) or change the default",
+                                   kernel_.name, spec::to_text(problem_), device_.name, choice.decision.configuration, *violated,
+                                   kernel_.name));
+    }
+    choice.plan = spec::resolve(kernel_, problem_, choice.configuration, device_);
+    choice.decision.passed_over = std::move(passed_over_);
+    return choice;
+  }
+
+  const spec::KernelTemplate& kernel_;
+  const spec::Problem& problem_;
+  const spec::DeviceInfo& device_;
+  const std::vector<Layer>& layers_;
+  const std::string& policy_;
+  std::vector<std::string> passed_over_;
+};
+
+/// 0 has no logarithm; it counts as half an element, nearer to 1 than to 4 and different from both.
+double log_size(std::int64_t size) { return size > 0 ? std::log2(static_cast<double>(size)) : -1.0; }
+
+}  // namespace
+
+double size_distance(const spec::Problem& a, const spec::Problem& b) {
+  double squares = 0;
+  for (const auto& [axis, size] : a.sizes) {
+    const double difference = log_size(size) - log_size(b.sizes.at(axis));
+    squares += difference * difference;
+  }
+  return std::sqrt(squares);
+}
+
+std::optional<std::string> violated_constraint(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                               const spec::Configuration& configuration, const spec::DeviceInfo& device) {
+  const auto scope = spec::make_scope(kernel, problem, configuration, device);
+  for (const auto& constraint : kernel.constraints) {
+    if (!constraint.expression.truth(scope)) return constraint.expression.text();
+  }
+  return std::nullopt;
+}
+
+Choice choose(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+              const std::vector<Layer>& layers, const std::string& policy) {
+  spec::validate(kernel, problem);
+  return Ladder(kernel, problem, device, layers, policy).walk();
+}
+
+}  // namespace attune::runtime

@@ -1,0 +1,251 @@
+#include "tuner/runtime/state.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "attune/error.hpp"
+#include "tuner/base/files.hpp"
+
+namespace attune {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Options& checked(const Options& options) {
+  static constexpr std::array<const char*, 4> kPolicies{"cold/graph", "cold/stream", "hot/graph", "hot/stream"};
+  if (std::find(kPolicies.begin(), kPolicies.end(), options.policy) == kPolicies.end()) {
+    throw UsageError(fmt::format("failed creating a Runtime: unknown policy '{}'; known: {}", options.policy, fmt::join(kPolicies, ", ")));
+  }
+  for (const auto& folder : options.templates) {
+    if (!fs::is_directory(folder)) {
+      throw UsageError(fmt::format("failed creating a Runtime: Options::templates names {}, which is no folder", folder.string()));
+    }
+  }
+  return options;
+}
+
+fs::path cubin_folder() {
+  const fs::path cache = base::cache_folder();
+  return cache.empty() ? cache : cache / "cubins";
+}
+
+std::uint64_t plan_hash(CUcontext context, const std::int64_t* sizes, std::size_t count) {
+  std::uint64_t hash = runtime::mix(0, reinterpret_cast<std::uint64_t>(context));
+  for (std::size_t i = 0; i < count; ++i) hash = runtime::mix(hash, static_cast<std::uint64_t>(sizes[i]));
+  return hash;
+}
+
+/// The driver's ordinal of a device handle.
+int ordinal_of(const gpu::Driver& driver, CUdevice device) {
+  const int count = gpu::device_count();
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    CUdevice handle = 0;
+    gpu::check(driver.cuDeviceGet(&handle, ordinal), "cuDeviceGet", fmt::format("finding device {}", ordinal));
+    if (handle == device) return ordinal;
+  }
+  throw EnvironmentError("failed identifying the current context's device: the driver does not list it");
+}
+
+}  // namespace
+
+namespace detail {
+
+PlanState* KernelState::find(CUcontext context, const std::int64_t* sizes) const {
+  const std::size_t count = size_names.size();
+  return plans.find(plan_hash(context, sizes, count), [&](const PlanState& plan) {
+    return plan.context == context && std::equal(plan.sizes.begin(), plan.sizes.end(), sizes);
+  });
+}
+
+void KernelState::check_size_count(std::size_t count) const {
+  if (count == size_names.size()) return;
+  throw UsageError(fmt::format("failed looking up kernel '{}': it has {} size(s) ({}), {} were given", kernel.name, size_names.size(),
+                               fmt::join(size_names, ", "), count));
+}
+
+spec::Problem KernelState::problem(const std::int64_t* sizes) const {
+  spec::Problem problem{choices, {}};
+  for (std::size_t i = 0; i < size_names.size(); ++i) problem.sizes[size_names[i]] = sizes[i];
+  return problem;
+}
+
+std::string KernelState::title(const std::int64_t* sizes) const {
+  return fmt::format("kernel '{}' at {}", kernel.name, spec::to_text(problem(sizes)));
+}
+
+}  // namespace detail
+
+Runtime::State::State(const Options& options)
+    : policy_(checked(options).policy), library_(options.templates), layers_(runtime::open_layers(options.databases)), code_(cubin_folder()) {}
+
+/// Code and scratch are released in the context they belong to, once its work is done. A context that is already gone (the
+/// driver shuts down before static objects) took them along.
+Runtime::State::~State() {
+  const gpu::Driver* const driver = driver_.load(std::memory_order_acquire);
+  if (driver == nullptr) return;
+  CUcontext before = nullptr;
+  const bool known = driver->cuCtxGetCurrent(&before) == CUDA_SUCCESS;
+  for (const auto& context : contexts_) {
+    if (driver->cuCtxSetCurrent(context->context) == CUDA_SUCCESS) driver->cuCtxSynchronize();
+    std::erase_if(plans_, [&](const auto& plan) { return plan->context == context->context; });
+    scratch.release(context->context);
+    context->modules.clear();
+  }
+  if (known) driver->cuCtxSetCurrent(before);
+}
+
+detail::KernelState* Runtime::State::kernel(const std::string& name, const std::map<std::string, std::string>& choices) {
+  const std::lock_guard lock(mutex_);
+  auto& entry = kernels_[{name, choices}];
+  if (entry) return entry.get();
+  auto created = std::make_unique<detail::KernelState>();
+  created->runtime = this;
+  created->kernel = library_.find(name);
+  created->choices = choices;
+  created->size_names = created->kernel.size_names();
+  spec::Problem smallest{choices, {}};  // sizes come with every launch; the choices are checked now
+  for (const auto& axis : created->kernel.problem) {
+    if (axis.kind == spec::AxisKind::Size) smallest.sizes[axis.name] = axis.min;
+  }
+  spec::validate(created->kernel, smallest);
+  entry = std::move(created);
+  return entry.get();
+}
+
+const gpu::Driver& Runtime::State::driver() {
+  const gpu::Driver* driver = driver_.load(std::memory_order_acquire);
+  if (driver == nullptr) {
+    driver = &gpu::Driver::get();
+    driver_.store(driver, std::memory_order_release);
+  }
+  return *driver;
+}
+
+CUcontext Runtime::State::current_context() {
+  CUcontext context = nullptr;
+  runtime::check(driver().cuCtxGetCurrent(&context), "cuCtxGetCurrent", "finding the current context");
+  if (context == nullptr) {
+    throw UsageError("failed dispatching: no CUDA context is current on this thread; call cudaSetDevice (CUDA 12 and later), "
+                     "allocate memory, or make a context current first");
+  }
+  return context;
+}
+
+const detail::PlanState& Runtime::State::plan(detail::KernelState& kernel, CUcontext context, const std::int64_t* sizes) {
+  if (const auto* plan = kernel.find(context, sizes)) return *plan;
+  const std::lock_guard lock(mutex_);
+  if (const auto* plan = kernel.find(context, sizes)) return *plan;  // another thread was faster
+  auto built = build(kernel, context_state(context), sizes);
+  plans_.push_back(std::move(built));
+  auto* const plan = plans_.back().get();
+  kernel.plans.insert(plan_hash(context, sizes, kernel.size_names.size()), plan);
+  plans_built.fetch_add(1, std::memory_order_relaxed);
+  return *plan;
+}
+
+std::unique_ptr<detail::PlanState> Runtime::State::build(detail::KernelState& kernel, runtime::ContextState& context,
+                                                         const std::int64_t* sizes) {
+  auto choice = choose(kernel, context.device, sizes);
+  auto plan = std::make_unique<detail::PlanState>();
+  plan->kernel = &kernel;
+  plan->context = context.context;
+  plan->sizes.assign(sizes, sizes + kernel.size_names.size());
+  plan->decision = choice.decision;
+  load(*plan, choice, context, sizes);
+  plan->resolved = std::move(choice.plan);
+  plan->signature = runtime::Signature(plan->resolved, kernel.title(sizes), kernel.kernel.spec_path);
+  plan->workspace = runtime::layout_workspace(plan->resolved);
+  plan->steps = runtime::bind_steps(plan->resolved, *plan->module);
+  return plan;
+}
+
+runtime::Choice Runtime::State::choose(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes) {
+  database_reads.fetch_add(1, std::memory_order_relaxed);
+  return runtime::choose(kernel.kernel, kernel.problem(sizes), device, layers_.layers, policy_);
+}
+
+void Runtime::State::load(detail::PlanState& plan, const runtime::Choice& choice, runtime::ContextState& context,
+                          const std::int64_t* sizes) {
+  const auto& kernel = *plan.kernel;
+  const auto request = runtime::make_code_request(kernel.kernel, kernel.problem(sizes), choice.configuration, context.device);
+  auto code = code_.find(request, choice, layers_.layers);
+  auto& module = context.modules[request.cache_key];
+  if (!code && !module) {
+    compiles.fetch_add(1, std::memory_order_relaxed);
+    code = code_.compile(request);
+    plan.decision.compiled = true;
+  }
+  // A module without code on file was compiled in this process and could not be kept.
+  plan.decision.cubin_source = code ? code->origin : "compiled";
+  if (!module) module = std::make_shared<const gpu::Module>(code->cubin);
+  plan.module = module;
+}
+
+runtime::ContextState& Runtime::State::context_state(CUcontext context) {
+  for (const auto& known : contexts_) {
+    if (known->context == context) return *known;
+  }
+  CUdevice device = 0;
+  gpu::check(driver().cuCtxGetDevice(&device), "cuCtxGetDevice", "finding the current context's device");
+  auto created = std::make_unique<runtime::ContextState>();
+  created->context = context;
+  created->device = gpu::read_device(ordinal_of(driver(), device));
+  contexts_.push_back(std::move(created));
+  return *contexts_.back();
+}
+
+std::vector<std::vector<std::int64_t>> Runtime::State::tuned_sizes(const detail::KernelState& kernel, CUcontext context) {
+  const std::lock_guard lock(mutex_);
+  const std::string device_key = context_state(context).device.hard_key();
+  const std::string family = spec::family_text(spec::Problem{kernel.choices, {}});
+  std::set<std::vector<std::int64_t>> found;
+  database_reads.fetch_add(1, std::memory_order_relaxed);
+  for (const auto& layer : layers_.layers) {
+    for (const auto& row : layer.database.candidates(kernel.kernel.content_hash, family, policy_)) {
+      if (row.device_key != device_key) continue;
+      const auto recorded = nlohmann::json::parse(row.sizes_json).get<std::map<std::string, std::int64_t>>();
+      std::vector<std::int64_t> sizes;
+      for (const auto& size : kernel.size_names) sizes.push_back(recorded.at(size));
+      found.insert(std::move(sizes));
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+Decision Runtime::State::explain(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes) {
+  const std::lock_guard lock(mutex_);
+  auto choice = choose(kernel, device, sizes);
+  const auto request = runtime::make_code_request(kernel.kernel, kernel.problem(sizes), choice.configuration, device);
+  const auto code = code_.find(request, choice, layers_.layers);
+  choice.decision.cubin_source = code ? code->origin : "compiled";
+  return choice.decision;
+}
+
+spec::DeviceInfo Runtime::State::device_of(CUcontext context) {
+  const std::lock_guard lock(mutex_);
+  return context_state(context).device;
+}
+
+spec::DeviceInfo Runtime::State::device_named(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  return runtime::device_by_name(layers_.layers, text);
+}
+
+std::vector<std::string> Runtime::State::notices() {
+  const std::lock_guard lock(mutex_);
+  auto notices = layers_.notices;
+  for (const auto& layer : layers_.layers) {
+    if (const auto bad = layer.database.bad_rows(); bad > 0) {
+      notices.push_back(fmt::format("{}: {} damaged row(s) were skipped; `attune db check` names them", layer.path.string(), bad));
+    }
+  }
+  if (!code_.warning().empty()) notices.push_back(code_.warning());
+  return notices;
+}
+
+}  // namespace attune

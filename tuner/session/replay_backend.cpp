@@ -1,0 +1,75 @@
+#include "tuner/session/replay_backend.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "attune/error.hpp"
+
+namespace attune::session {
+
+ReplayBackend::ReplayBackend(Recording recording, const std::string& path, const spec::KernelTemplate& kernel)
+    : recording_(std::move(recording)), origin_("recording:" + std::filesystem::path(path).filename().string()), kernel_(&kernel) {
+  if (recording_.template_hash != kernel.content_hash) {
+    throw UsageError(fmt::format(
+        "failed replaying {}: it was recorded with version {} of template \"{}\", the template here is version {}; record it again "
+        "on a GPU (attune record), or use the sources it was made with",
+        path, recording_.template_hash.substr(0, 12), recording_.template_name, kernel.content_hash.substr(0, 12)));
+  }
+}
+
+void ReplayBackend::prepare(const spec::KernelTemplate&, const spec::Problem& problem) {
+  current_ = recording_.find(problem);
+  if (current_ == nullptr) {
+    std::vector<std::string> known;
+    for (const auto& recorded : recording_.problems) known.push_back(spec::to_text(recorded.problem));
+    throw UsageError(fmt::format("failed replaying {}: the recording ({}) holds no such problem; it holds {}", spec::to_text(problem),
+                                 origin_, fmt::join(known, ", ")));
+  }
+  by_configuration_.clear();
+  for (const auto& measurement : current_->measurements) by_configuration_.emplace(measurement.configuration, &measurement);
+  ready_.clear();
+}
+
+void ReplayBackend::submit(const spec::Configuration& configuration) {
+  const std::string text = spec::to_text(*kernel_, configuration);
+  on_hand_over(text);
+  const auto found = by_configuration_.find(text);
+  if (found == by_configuration_.end()) {
+    ++missing_;
+    return;
+  }
+  ready_.push_back(*found->second);
+}
+
+std::vector<measure::Measurement> ReplayBackend::collect(std::chrono::milliseconds) { return std::exchange(ready_, {}); }
+
+std::optional<RunOffSamples> ReplayBackend::run_off(const std::vector<spec::Configuration>& finalists, int, std::uint64_t) {
+  // The recorded rounds are of the recording's own finalists. They answer only when the fastest of ours is among them;
+  // the others of ours that were never run off against it are left out rather than compared across runs.
+  RunOffSamples samples;
+  std::vector<std::size_t> columns;
+  for (const auto& finalist : finalists) {
+    const std::string text = spec::to_text(*kernel_, finalist);
+    const auto found = std::find(current_->finalists.begin(), current_->finalists.end(), text);
+    if (found == current_->finalists.end()) continue;
+    columns.push_back(static_cast<std::size_t>(found - current_->finalists.begin()));
+    samples.configurations.push_back(text);
+  }
+  if (finalists.empty() || samples.configurations.empty() ||
+      samples.configurations.front() != spec::to_text(*kernel_, finalists.front())) {
+    return std::nullopt;
+  }
+  for (const auto& round : current_->rounds_us) {
+    std::vector<double> picked;
+    for (const std::size_t column : columns) picked.push_back(round.at(column));
+    samples.rounds_us.push_back(std::move(picked));
+  }
+  if (samples.rounds_us.empty()) return std::nullopt;
+  return samples;
+}
+
+}  // namespace attune::session

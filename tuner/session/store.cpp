@@ -1,0 +1,127 @@
+#include "tuner/session/store.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "attune/error.hpp"
+#include "tuner/base/text.hpp"
+
+namespace attune::session {
+namespace {
+
+using nlohmann::json;
+
+/// Run-off samples out of a best row's detail.
+void read_rounds(const db::BestRow& best, RecordedProblem& recorded) {
+  const json detail = json::parse(best.detail_json);
+  recorded.work_bytes = detail.value("work_bytes", std::int64_t{0});
+  for (const auto& configuration : detail.at("round_configurations")) recorded.finalists.push_back(configuration.get<std::string>());
+  recorded.rounds_us = detail.at("rounds_us").get<std::vector<std::vector<double>>>();
+}
+
+std::string coverage_text(std::uint64_t measured, std::uint64_t space) {
+  if (measured >= space) return "whole space";
+  return fmt::format("sample: {} of {} configurations", measured, space);
+}
+
+}  // namespace
+
+db::RecordRow to_row(const RowContext& context, const measure::Measurement& measurement) {
+  db::RecordRow row;
+  row.template_hash = context.template_hash;
+  row.problem = spec::to_text(context.problem);
+  row.device_key = context.device_key;
+  row.policy = context.policy;
+  row.configuration = measurement.configuration;
+  row.outcome = measure::name(measurement.outcome);
+  row.stage = measure::name(measurement.stage);
+  row.verified = measurement.verified;
+  row.median_us = measurement.timing.median_us;
+  row.low_us = measurement.timing.low_us;
+  row.high_us = measurement.timing.high_us;
+  row.samples = measurement.timing.samples;
+  row.detail_json = measure::to_json(measurement).dump();
+  row.driver = context.driver;
+  row.nvrtc = context.nvrtc;
+  row.recorded_at = base::utc_now();
+  row.origin = context.origin;
+  return row;
+}
+
+measure::Measurement to_measurement(const db::RecordRow& row) {
+  try {
+    return measure::measurement_from_json(json::parse(row.detail_json));
+  } catch (const std::exception& error) {
+    throw Error(fmt::format("failed reading the record of {} for {}: {}", row.configuration, row.problem, error.what()));
+  }
+}
+
+db::BestRow to_best_row(const RowContext& context, const Decided& decided, const RunOffSamples& samples, std::int64_t work_bytes,
+                        const std::optional<CompiledCode>& code, const std::string& default_configuration) {
+  const Placed& winner = decided.placed.at(decided.winner);
+  db::BestRow row;
+  row.template_hash = context.template_hash;
+  row.template_name = context.template_name;
+  row.family = spec::family_text(context.problem);
+  row.problem = spec::to_text(context.problem);
+  row.sizes_json = json(context.problem.sizes).dump();
+  row.device_key = context.device_key;
+  row.policy = context.policy;
+  row.configuration = winner.configuration;
+  row.median_us = winner.median_us;
+  row.tie = decided.tie && winner.tied;
+  row.driver = context.driver;
+  row.recorded_at = base::utc_now();
+  if (code) row.cubin_key = code->cubin_key;
+  json finalists = json::array();
+  for (const auto& placed : decided.placed) {
+    if (placed.configuration == default_configuration) row.default_us = placed.median_us;
+    finalists.push_back({{"configuration", placed.configuration}, {"median_us", placed.median_us}, {"low_us", placed.low_us},
+                         {"high_us", placed.high_us}, {"ratio", placed.to_best.median_ratio}, {"low", placed.to_best.low},
+                         {"high", placed.to_best.high}, {"tied", placed.tied}});
+  }
+  json detail = {{"work_bytes", work_bytes}, {"rounds", samples.rounds_us.size()}, {"finalists", finalists},
+                 {"round_configurations", samples.configurations}, {"rounds_us", samples.rounds_us}, {"origin", context.origin}};
+  if (code) detail["source_key"] = code->source_key;
+  row.detail_json = detail.dump();
+  return row;
+}
+
+Recording extract_recording(const db::Database& database, const spec::KernelTemplate& kernel,
+                            const std::vector<spec::Problem>& problems, const std::string& device_key, const std::string& policy) {
+  Recording recording;
+  recording.template_name = kernel.name;
+  recording.template_hash = kernel.content_hash;
+  recording.policy = policy;
+  for (const auto& device : database.devices()) {
+    if (device.hard_key == device_key) recording.device = spec::DeviceInfo::from_json(json::parse(device.info_json));
+  }
+  std::uint64_t measured = 0, space = 0;
+  for (const auto& problem : problems) {
+    const db::Query query{kernel.content_hash, std::nullopt, spec::to_text(problem), device_key, policy};
+    const auto rows = database.records(query);
+    if (rows.empty()) throw UsageError(fmt::format("failed recording {}: the database has no measurement of it", *query.problem));
+    RecordedProblem recorded;
+    recorded.problem = problem;
+    for (const auto& row : rows) {
+      recorded.measurements.push_back(to_measurement(row));
+      recording.date = std::max(recording.date, row.recorded_at);
+      recording.nvrtc = row.nvrtc;
+    }
+    for (const auto& best : database.best(query)) read_rounds(best, recorded);
+    for (const auto& session : database.sessions(query)) {
+      recorded.space_size = session.space_size;
+      const json summary = json::parse(session.summary_json.empty() ? "{}" : session.summary_json);
+      recording.read_ceiling_bytes_per_s = std::max(recording.read_ceiling_bytes_per_s, summary.value("read_ceiling_bytes_per_s", 0.0));
+    }
+    measured += recorded.measurements.size();
+    space += recorded.space_size;
+    recording.problems.push_back(std::move(recorded));
+  }
+  recording.coverage = coverage_text(measured, space);
+  return recording;
+}
+
+}  // namespace attune::session

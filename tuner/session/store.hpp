@@ -1,0 +1,40 @@
+#pragma once
+#include <string>
+
+#include "db/database.hpp"
+#include "tuner/measure/measurement.hpp"
+#include "tuner/session/backend.hpp"
+#include "tuner/session/finalists.hpp"
+#include "tuner/session/recording.hpp"
+#include "tuner/spec/kernel_template.hpp"
+
+namespace attune::session {
+
+/// What all rows of one problem's tuning share.
+struct RowContext {
+  std::string template_hash;
+  std::string template_name;
+  spec::Problem problem;
+  std::string device_key;
+  std::string policy;
+  std::string driver;
+  std::string nvrtc;
+  std::string origin;
+};
+
+[[nodiscard]] db::RecordRow to_row(const RowContext& context, const measure::Measurement& measurement);
+/// Throws: Error naming the record when its detail cannot be read.
+[[nodiscard]] measure::Measurement to_measurement(const db::RecordRow& row);
+
+/// The best row of a decided run-off; `work_bytes` and all rounds go into its detail.
+[[nodiscard]] db::BestRow to_best_row(const RowContext& context, const Decided& decided, const RunOffSamples& samples,
+                                      std::int64_t work_bytes, const std::optional<CompiledCode>& code,
+                                      const std::string& default_configuration);
+
+/// Collects what the database holds of a template on one device under one policy into a recording.
+/// Throws: UsageError when nothing is there.
+[[nodiscard]] Recording extract_recording(const db::Database& database, const spec::KernelTemplate& kernel,
+                                          const std::vector<spec::Problem>& problems, const std::string& device_key,
+                                          const std::string& policy);
+
+}  // namespace attune::session

@@ -1,0 +1,198 @@
+#include "tuner/spec/device_info.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "attune/error.hpp"
+#include "tuner/base/hash.hpp"
+#include "tuner/spec/failure.hpp"
+
+namespace attune::spec {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t kKib = 1024;
+constexpr std::int64_t kMib = 1024 * kKib;
+
+struct Architecture {
+  const char* name;
+  const char* part;
+  int compute_capability;
+  int sm_count;
+  std::int64_t shared_optin_bytes;
+  std::int64_t shared_per_sm_bytes;
+  std::int64_t l2_bytes;
+  int memory_bus_bits;
+  int max_threads_per_sm;
+  int max_blocks_per_sm;
+};
+
+/// Per-SM limits: CUDA C++ Programming Guide, table of compute capabilities. SM count, L2 and bus width: the vendor's
+/// architecture whitepapers and data sheets of the named part.
+constexpr std::array<Architecture, 8> kArchitectures{{
+    {"sm_70", "Tesla V100 SXM2", 70, 80, 96 * kKib, 96 * kKib, 6 * kMib, 4096, 2048, 32},
+    {"sm_75", "Tesla T4", 75, 40, 64 * kKib, 64 * kKib, 4 * kMib, 256, 1024, 16},
+    {"sm_80", "A100 SXM4 40GB", 80, 108, 163 * kKib, 164 * kKib, 40 * kMib, 5120, 2048, 32},
+    {"sm_86", "A40", 86, 84, 99 * kKib, 100 * kKib, 6 * kMib, 384, 1536, 16},
+    {"sm_89", "GeForce RTX 4090", 89, 128, 99 * kKib, 100 * kKib, 72 * kMib, 384, 1536, 24},
+    {"sm_90", "H100 SXM5", 90, 132, 227 * kKib, 228 * kKib, 50 * kMib, 5120, 2048, 32},
+    {"sm_100", "B200", 100, 148, 227 * kKib, 228 * kKib, 126 * kMib, 8192, 2048, 32},
+    {"sm_120", "GeForce RTX 5090", 120, 170, 99 * kKib, 100 * kKib, 96 * kMib, 512, 1536, 24},
+}};
+
+struct Attribute {
+  const char* name;
+  Value (*get)(const DeviceInfo&);
+};
+
+constexpr std::size_t kHardAttributes = 8;  ///< the first rows of kAttributes: the hard identity
+
+/// What expressions may ask: hard figures and what follows from the architecture. Nothing soft, because devices that
+/// agree in the hard figures share tuned configurations.
+constexpr std::array<Attribute, 16> kAttributes{{
+    {"backend", [](const DeviceInfo& d) { return Value(d.backend); }},
+    {"architecture", [](const DeviceInfo& d) { return Value(d.architecture); }},
+    {"sm_count", [](const DeviceInfo& d) { return Value(std::int64_t{d.sm_count}); }},
+    {"shared_optin_bytes", [](const DeviceInfo& d) { return Value(d.shared_optin_bytes); }},
+    {"registers_per_sm", [](const DeviceInfo& d) { return Value(d.registers_per_sm); }},
+    {"l2_bytes", [](const DeviceInfo& d) { return Value(d.l2_bytes); }},
+    {"memory_bus_bits", [](const DeviceInfo& d) { return Value(std::int64_t{d.memory_bus_bits}); }},
+    {"warp_size", [](const DeviceInfo& d) { return Value(std::int64_t{d.warp_size}); }},
+    {"compute_capability", [](const DeviceInfo& d) { return Value(std::int64_t{d.compute_capability}); }},
+    {"max_threads_per_block", [](const DeviceInfo& d) { return Value(std::int64_t{d.max_threads_per_block}); }},
+    {"max_threads_per_sm", [](const DeviceInfo& d) { return Value(std::int64_t{d.max_threads_per_sm}); }},
+    {"max_blocks_per_sm", [](const DeviceInfo& d) { return Value(std::int64_t{d.max_blocks_per_sm}); }},
+    {"shared_per_sm_bytes", [](const DeviceInfo& d) { return Value(d.shared_per_sm_bytes); }},
+    {"shared_per_block_bytes", [](const DeviceInfo& d) { return Value(d.shared_per_block_bytes); }},
+    {"registers_per_block", [](const DeviceInfo& d) { return Value(d.registers_per_block); }},
+    {"cooperative_launch", [](const DeviceInfo& d) { return Value(d.cooperative_launch); }},
+}};
+
+Json fields(const DeviceInfo& device, std::size_t count) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < count; ++i) json[kAttributes[i].name] = spec::to_json(kAttributes[i].get(device));
+  return json;
+}
+
+template <class T>
+bool has_type(const Json& value) {
+  if constexpr (std::is_same_v<T, bool>) return value.is_boolean();
+  if constexpr (std::is_same_v<T, std::string>) return value.is_string();
+  if constexpr (std::is_integral_v<T>) return value.is_number_integer();
+  return value.is_number();
+}
+
+template <class T>
+void read(const Json& json, const char* field, T& target) {
+  const auto found = json.find(field);
+  if (found == json.end()) throw Error(fmt::format("failed reading a device: the field '{}' is missing", field), ExitCode::Spec);
+  if (!has_type<T>(*found)) {
+    throw Error(fmt::format("failed reading a device: the field '{}' has the wrong type ({})", field, found->type_name()),
+                ExitCode::Spec);
+  }
+  target = found->get<T>();
+}
+
+}  // namespace
+
+std::string DeviceInfo::hard_json() const { return fields(*this, kHardAttributes).dump(); }
+std::string DeviceInfo::hard_key() const { return base::content_key(hard_json()); }
+
+Json DeviceInfo::to_json() const {
+  Json json = fields(*this, kAttributes.size());
+  json.update({{"name", name},
+               {"uuid", uuid},
+               {"driver", driver},
+               {"sm_clock_khz", sm_clock_khz},
+               {"memory_clock_khz", memory_clock_khz},
+               {"memory_bytes", memory_bytes},
+               {"power_limit_w", power_limit_w},
+               {"ecc", ecc}});
+  return json;
+}
+
+DeviceInfo DeviceInfo::from_json(const Json& json) {
+  if (!json.is_object()) {
+    throw Error(fmt::format("failed reading a device: an object is needed, not {}", json.type_name()), ExitCode::Spec);
+  }
+  DeviceInfo device;
+  read(json, "backend", device.backend);
+  read(json, "architecture", device.architecture);
+  read(json, "sm_count", device.sm_count);
+  read(json, "shared_optin_bytes", device.shared_optin_bytes);
+  read(json, "registers_per_sm", device.registers_per_sm);
+  read(json, "l2_bytes", device.l2_bytes);
+  read(json, "memory_bus_bits", device.memory_bus_bits);
+  read(json, "warp_size", device.warp_size);
+  read(json, "compute_capability", device.compute_capability);
+  read(json, "max_threads_per_block", device.max_threads_per_block);
+  read(json, "max_threads_per_sm", device.max_threads_per_sm);
+  read(json, "max_blocks_per_sm", device.max_blocks_per_sm);
+  read(json, "shared_per_sm_bytes", device.shared_per_sm_bytes);
+  read(json, "shared_per_block_bytes", device.shared_per_block_bytes);
+  read(json, "registers_per_block", device.registers_per_block);
+  read(json, "cooperative_launch", device.cooperative_launch);
+  read(json, "name", device.name);
+  read(json, "uuid", device.uuid);
+  read(json, "driver", device.driver);
+  read(json, "sm_clock_khz", device.sm_clock_khz);
+  read(json, "memory_clock_khz", device.memory_clock_khz);
+  read(json, "memory_bytes", device.memory_bytes);
+  read(json, "power_limit_w", device.power_limit_w);
+  read(json, "ecc", device.ecc);
+  return device;
+}
+
+DeviceInfo DeviceInfo::of_architecture(const std::string& architecture) {
+  std::vector<std::string> known;
+  for (const Architecture& row : kArchitectures) {
+    known.emplace_back(row.name);
+    if (architecture != row.name) continue;
+    DeviceInfo device;
+    device.architecture = row.name;
+    device.sm_count = row.sm_count;
+    device.shared_optin_bytes = row.shared_optin_bytes;
+    device.registers_per_sm = 65536;
+    device.l2_bytes = row.l2_bytes;
+    device.memory_bus_bits = row.memory_bus_bits;
+    device.compute_capability = row.compute_capability;
+    device.max_threads_per_sm = row.max_threads_per_sm;
+    device.max_blocks_per_sm = row.max_blocks_per_sm;
+    device.shared_per_sm_bytes = row.shared_per_sm_bytes;
+    device.name = fmt::format("{} (figures of {})", row.name, row.part);
+    return device;
+  }
+  throw UsageError(fmt::format("unknown architecture '{}'; known: {}", architecture, joined(known)));
+}
+
+std::optional<Value> DeviceInfo::attribute(std::string_view attribute) const {
+  for (const Attribute& row : kAttributes) {
+    if (attribute == row.name) return row.get(*this);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> DeviceInfo::attribute_names() {
+  std::vector<std::string> names;
+  for (const Attribute& row : kAttributes) names.emplace_back(row.name);
+  return names;
+}
+
+std::string DeviceInfo::slug() const {
+  std::string slug;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!slug.empty() && slug.back() != '_') {
+      slug += '_';
+    }
+  }
+  while (!slug.empty() && slug.back() == '_') slug.pop_back();
+  return slug.empty() ? architecture : slug;
+}
+
+}  // namespace attune::spec

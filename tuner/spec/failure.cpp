@@ -1,0 +1,29 @@
+#include "tuner/spec/failure.hpp"
+
+#include <fmt/format.h>
+
+#include "tuner/base/text.hpp"
+
+namespace attune::spec {
+
+void fail(const SourcePosition& position, const std::string& message) {
+  throw SpecError(position.file, position.line, position.column, message);
+}
+
+SourcePosition advance(const SourcePosition& position, std::string_view text, std::size_t offset) {
+  SourcePosition moved = position;
+  for (const char c : text.substr(0, offset)) {
+    if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) ++moved.column;  // UTF-8 continuation bytes take no column
+  }
+  return moved;
+}
+
+std::string hint(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string near = base::closest(word, candidates);
+  if (!near.empty()) return fmt::format("; did you mean '{}'?", near);
+  return candidates.empty() ? std::string() : fmt::format("; known: {}", joined(candidates));
+}
+
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
+
+}  // namespace attune::spec

@@ -1,0 +1,22 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tuner/spec/expression.hpp"
+
+namespace attune::spec {
+
+/// Throws SpecError at `position`.
+[[noreturn]] void fail(const SourcePosition& position, const std::string& message);
+
+/// The position `offset` bytes further on the same line; columns count characters, not bytes.
+[[nodiscard]] SourcePosition advance(const SourcePosition& position, std::string_view text, std::size_t offset);
+
+/// "; did you mean 'block_size'?" or, when nothing is near, "; known: a, b, c".
+[[nodiscard]] std::string hint(std::string_view word, const std::vector<std::string>& candidates);
+
+/// "a, b, c"
+[[nodiscard]] std::string joined(const std::vector<std::string>& words);
+
+}  // namespace attune::spec

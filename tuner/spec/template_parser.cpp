@@ -1,0 +1,320 @@
+#include "tuner/spec/template_parser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tuner/base/hash.hpp"
+#include "tuner/spec/failure.hpp"
+#include "tuner/spec/macros.hpp"
+
+namespace attune::spec {
+namespace {
+
+constexpr std::int64_t kFormat = 1;
+constexpr std::size_t kMaximumValues = 65535;  ///< a Configuration holds 16-bit value indices
+
+/// Strings of a list: not empty, no duplicates.
+std::vector<std::string> read_words(const JsonNode& node, const std::string& what) {
+  std::vector<std::string> words;
+  for (const JsonNode& item : node.array(what)) {
+    const std::string& word = item.string("each of " + what);
+    if (word.empty()) fail(item.position, fmt::format("{} hold an empty string", what));
+    if (std::find(words.begin(), words.end(), word) != words.end()) {
+      fail(item.position, fmt::format("{} hold '{}' twice", what, word));
+    }
+    words.push_back(word);
+  }
+  if (words.empty()) fail(node.position, fmt::format("{} are empty; give at least one", what));
+  return words;
+}
+
+bool is_safe_path(const std::string& file) {
+  const std::filesystem::path path(file);
+  return !file.empty() && path.is_relative() &&
+         std::none_of(path.begin(), path.end(), [](const std::filesystem::path& part) { return part == ".."; });
+}
+
+}  // namespace
+
+std::size_t read_word(const JsonNode& node, const std::string& what, const std::vector<std::string>& words) {
+  const std::string& word = node.string(what);
+  const auto found = std::find(words.begin(), words.end(), word);
+  if (found == words.end()) fail(node.position, fmt::format("{} must be one of {}, not '{}'", what, joined(words), word));
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& files) {
+  const ObjectReader top(root_, "the template",
+                         {"attune", "name", "summary", "macro_prefix", "sources", "problem", "types", "parameters", "constraints",
+                          "let", "buffers", "scalars", "launches", "reference", "work", "options"});
+  read_head(top);
+  read_problem(top.require("problem", R"(say what is computed, e.g. "problem": {"n": {"size": {"min": 1}}})"));
+  if (const JsonNode* node = top.find("types")) read_types(*node);
+  read_parameters(top.require("parameters", R"(say what may be tuned, e.g. "parameters": {"block_size": {...}})"));
+  check_macros();
+  if (const JsonNode* node = top.find("constraints")) read_constraints(*node);
+  if (const JsonNode* node = top.find("let")) read_lets(*node);
+  read_sources(top.require("sources", R"(name the CUDA files, e.g. "sources": ["reduce.cu"])"), files);
+  if (const JsonNode* node = top.find("options")) read_options(*node);
+  read_buffers(top.require("buffers", R"(say what memory the kernels use, e.g. "buffers": {"in": {"type": "f32", "count": "n"}})"));
+  if (const JsonNode* node = top.find("scalars")) read_scalars(*node);
+  kernel_.steps = read_steps(top.require("launches", "say which kernels run"), "launches");
+  read_reference(top.require("reference", R"(say what results are checked against: {"builtin": ...}, {"launches": [...]} or "none")"));
+  if (const JsonNode* node = top.find("work")) read_work(*node);
+  return std::move(kernel_);
+}
+
+void TemplateParser::read_head(const ObjectReader& top) {
+  const JsonNode& format = top.require("attune", R"(begin with "attune": 1, the version of the format)");
+  if (format.integer("the format version") != kFormat) {
+    fail(format.position, fmt::format("format version {} is not known to this build, which reads {}; use a matching attune",
+                                      format.integer("the format version"), kFormat));
+  }
+  const JsonNode& name = top.require("name", "give the template a name");
+  kernel_.name = name.string("the template's name");
+  check_identifier(kernel_.name, "the template's name", name.position);
+  if (const JsonNode* summary = top.find("summary")) kernel_.summary = summary->string("the summary");
+  if (const JsonNode* prefix = top.find("macro_prefix")) {
+    kernel_.macro_prefix = prefix->string("the macro prefix");
+    if (!kernel_.macro_prefix.empty()) check_identifier(kernel_.macro_prefix, "the macro prefix", prefix->position);
+  }
+}
+
+void TemplateParser::read_problem(const JsonNode& node) {
+  for (const JsonNode::Member& member : node.object("\"problem\"")) {
+    kernel_.problem.push_back(read_axis(member));
+    static constexpr NameKind kKinds[] = {NameKind::TypeAxis, NameKind::ChoiceAxis, NameKind::Size};
+    names_.add(member.key, kKinds[static_cast<std::size_t>(kernel_.problem.back().kind)], member.position);
+  }
+  if (kernel_.problem.empty()) fail(node.position, R"("problem" is empty; give at least one size, e.g. "n": {"size": {}})");
+}
+
+ProblemAxis TemplateParser::read_axis(const JsonNode::Member& member) {
+  const std::string what = fmt::format("the problem's '{}'", member.key);
+  const ObjectReader reader(member.value, what, {"type", "choice", "size"});
+  if (member.value.members.size() != 1) {
+    fail(member.value.position, fmt::format("{} must be exactly one of \"type\", \"choice\" and \"size\"", what));
+  }
+  ProblemAxis axis;
+  axis.name = member.key;
+  if (const JsonNode* types = reader.find("type")) {
+    axis.kind = AxisKind::Type;
+    axis.values = read_words(*types, fmt::format("the types of '{}'", member.key));
+    for (const JsonNode& type : types->items) static_cast<void>(read_word(type, "an element type", element_type_names()));
+  } else if (const JsonNode* choices = reader.find("choice")) {
+    axis.kind = AxisKind::Choice;
+    axis.values = read_words(*choices, fmt::format("the choices of '{}'", member.key));
+  } else {
+    read_size(axis, *reader.find("size"));
+  }
+  return axis;
+}
+
+void TemplateParser::read_size(ProblemAxis& axis, const JsonNode& node) {
+  const ObjectReader reader(node, fmt::format("the size '{}'", axis.name), {"min", "max"});
+  if (const JsonNode* minimum = reader.find("min")) {
+    axis.min = minimum->integer("the smallest size");
+    if (axis.min < 0) fail(minimum->position, "the smallest size is negative");
+  }
+  if (const JsonNode* maximum = reader.find("max")) axis.max = maximum->integer("the largest size");
+  if (axis.max < axis.min) {
+    fail(node.position, fmt::format("the size '{}' has max {} below min {}", axis.name, axis.max, axis.min));
+  }
+}
+
+void TemplateParser::read_types(const JsonNode& node) {
+  for (const JsonNode::Member& member : node.object("\"types\"")) {
+    kernel_.types.push_back(read_alias(member));
+    names_.add(member.key, NameKind::TypeAlias, member.position);
+  }
+}
+
+KernelTemplate::TypeAlias TemplateParser::read_alias(const JsonNode::Member& member) {
+  const std::string what = fmt::format("the type alias '{}'", member.key);
+  const ObjectReader reader(member.value, what, {"by", "map", "else"});
+  KernelTemplate::TypeAlias alias;
+  alias.name = member.key;
+  const JsonNode& by = reader.require("by", "name the type of the problem it follows");
+  alias.by = by.string("\"by\"");
+  const ProblemAxis* axis = kernel_.axis(alias.by);
+  const std::vector<std::string> axes = names_.names(static_cast<unsigned>(NameKind::TypeAxis));
+  if (axis == nullptr || axis->kind != AxisKind::Type) {
+    fail(by.position, fmt::format("{} follows '{}', which is no type of the problem{}", what, alias.by, hint(alias.by, axes)));
+  }
+  std::vector<std::string> targets = element_type_names();
+  targets.push_back(alias.by);
+  if (const JsonNode* map = reader.find("map")) {
+    for (const JsonNode::Member& entry : map->object("\"map\"")) {
+      if (std::find(axis->values.begin(), axis->values.end(), entry.key) == axis->values.end()) {
+        fail(entry.position, fmt::format("{} maps '{}', which is no value of '{}'{}", what, entry.key, alias.by,
+                                         hint(entry.key, axis->values)));
+      }
+      alias.map[entry.key] = targets[read_word(entry.value, "the mapped type", targets)];
+    }
+  }
+  if (const JsonNode* otherwise = reader.find("else")) alias.otherwise = targets[read_word(*otherwise, "\"else\"", targets)];
+  for (const std::string& value : axis->values) {
+    if (alias.otherwise.empty() && !alias.map.contains(value)) {
+      fail(member.value.position, fmt::format("{} says nothing for '{}'; map it or add \"else\"", what, value));
+    }
+  }
+  return alias;
+}
+
+void TemplateParser::read_parameters(const JsonNode& node) {
+  for (const JsonNode::Member& member : node.object("\"parameters\"")) {
+    kernel_.parameters.push_back(read_parameter(member));
+    const bool launch = kernel_.parameters.back().binding == Binding::Launch;
+    names_.add(member.key, launch ? NameKind::LaunchParameter : NameKind::SourceParameter, member.position);
+  }
+}
+
+Parameter TemplateParser::read_parameter(const JsonNode::Member& member) {
+  const std::string what = fmt::format("the parameter '{}'", member.key);
+  const ObjectReader reader(member.value, what, {"values", "default", "bind"});
+  Parameter parameter;
+  parameter.name = member.key;
+  parameter.values = read_values(reader.require("values", "list the values to try"), fmt::format("the values of '{}'", member.key));
+  const JsonNode& standard = reader.require("default", "say which value is used where nothing was tuned");
+  const Value& value = standard.value(fmt::format("the default of '{}'", member.key));
+  const auto found =
+      std::find_if(parameter.values.begin(), parameter.values.end(), [&](const Value& v) { return equal(v, value); });
+  if (found == parameter.values.end()) {
+    std::vector<std::string> known;
+    for (const Value& candidate : parameter.values) known.push_back(to_text(candidate));
+    fail(standard.position,
+         fmt::format("the default {} of '{}' is not among its values ({})", to_text(value), member.key, joined(known)));
+  }
+  parameter.default_index = static_cast<std::size_t>(found - parameter.values.begin());
+  if (const JsonNode* bind = reader.find("bind")) {
+    static_cast<void>(read_word(*bind, fmt::format("\"bind\" of '{}'", member.key), {"launch"}));
+    parameter.binding = Binding::Launch;
+  }
+  return parameter;
+}
+
+std::vector<Value> TemplateParser::read_values(const JsonNode& node, const std::string& what) {
+  std::vector<Value> values;
+  for (const JsonNode& item : node.array(what)) {
+    const Value& value = item.value("each of " + what);
+    const auto kind = [](const Value& v) { return v.index() == 1 || v.index() == 2 ? std::size_t{1} : v.index(); };
+    if (!values.empty() && kind(value) != kind(values.front())) {
+      fail(item.position, fmt::format("{} mix kinds; use only numbers, only booleans or only strings", what));
+    }
+    if (std::any_of(values.begin(), values.end(), [&](const Value& v) { return equal(v, value); })) {
+      fail(item.position, fmt::format("{} hold {} twice", what, to_text(value)));
+    }
+    if (to_text(value).empty()) fail(item.position, fmt::format("{} hold an empty string", what));
+    values.push_back(value);
+  }
+  if (values.empty()) fail(node.position, fmt::format("{} are empty; give at least one", what));
+  if (values.size() > kMaximumValues) fail(node.position, fmt::format("{} are more than {}", what, kMaximumValues));
+  return values;
+}
+
+/// Two names that differ only in case or punctuation would meet in one macro, and the later would win unseen.
+void TemplateParser::check_macros() const {
+  std::map<std::string, std::string> owners;
+  const auto claim = [&](const std::string& macro, const std::string& owner) {
+    const auto [at, fresh] = owners.emplace(macro, owner);
+    if (!fresh) {
+      fail(root_.position, fmt::format("{} and {} both become the macro {}; rename one of them", at->second, owner, macro));
+    }
+  };
+  const auto claim_flags = [&](const std::string& name, const std::vector<std::string>& values) {
+    for (const std::string& value : values) {
+      claim(flag_name(kernel_.macro_prefix, name, value), fmt::format("'{}' = '{}'", name, value));
+    }
+  };
+  for (const ProblemAxis& axis : kernel_.problem) {
+    claim_flags(axis.name, axis.values);
+    if (axis.kind == AxisKind::Type) claim(macro_name(kernel_.macro_prefix, axis.name), fmt::format("'{}'", axis.name));
+  }
+  for (const KernelTemplate::TypeAlias& alias : kernel_.types) {
+    claim_flags(alias.name, possible_types(kernel_, alias.name));
+    claim(macro_name(kernel_.macro_prefix, alias.name), fmt::format("'{}'", alias.name));
+  }
+  for (const Parameter& parameter : kernel_.parameters) {
+    if (parameter.binding == Binding::Launch) continue;
+    claim(macro_name(kernel_.macro_prefix, parameter.name), fmt::format("'{}'", parameter.name));
+    for (const Value& value : parameter.values) {
+      if (std::holds_alternative<std::string>(value)) claim_flags(parameter.name, {to_text(value)});
+    }
+  }
+}
+
+void TemplateParser::read_constraints(const JsonNode& node) {
+  for (const JsonNode& item : node.array("\"constraints\"")) {
+    static_cast<void>(item.string("a constraint"));
+    kernel_.constraints.push_back({read_expression(item, "a constraint", visibility::kConstraint)});
+  }
+}
+
+void TemplateParser::read_lets(const JsonNode& node) {
+  for (const JsonNode::Member& member : node.object("\"let\"")) names_.add(member.key, NameKind::LaterLet, member.position);
+  for (const JsonNode::Member& member : node.members) {
+    kernel_.lets.emplace_back(member.key, read_expression(member.value, fmt::format("the let '{}'", member.key), visibility::kLet));
+    names_.define_let(member.key);
+  }
+}
+
+void TemplateParser::read_sources(const JsonNode& node, const std::map<std::string, std::string>& files) {
+  for (const JsonNode& item : node.array("\"sources\"")) {
+    SourceSpec source;
+    const JsonNode* file = &item;
+    if (item.kind == JsonNode::Kind::Object) {
+      const ObjectReader reader(item, "a source", {"file", "if"});
+      file = &reader.require("file", "name the file");
+      if (const JsonNode* condition = reader.find("if")) {
+        source.condition = read_expression(*condition, "a source's condition", visibility::kSource);
+      }
+    }
+    source.file = file->string("a source");
+    if (!is_safe_path(source.file)) {
+      fail(file->position, fmt::format("the source '{}' must be a path inside the template's folder", source.file));
+    }
+    const auto found = files.find(source.file);
+    if (found == files.end()) fail(file->position, fmt::format("the source file '{}' is missing; it belongs beside template.json", source.file));
+    if (!kernel_.files.insert(*found).second) fail(file->position, fmt::format("the source '{}' is named twice", source.file));
+    kernel_.sources.push_back(std::move(source));
+  }
+  if (kernel_.sources.empty()) fail(node.position, "\"sources\" is empty; name at least one file");
+}
+
+void TemplateParser::read_options(const JsonNode& node) {
+  for (const JsonNode& item : node.array("\"options\"")) {
+    const std::string& option = item.string("an option");
+    if (!option.starts_with("-")) fail(item.position, fmt::format("the option '{}' does not begin with '-'", option));
+    if (option.starts_with("-arch") || option.starts_with("--gpu-architecture")) {
+      fail(item.position, fmt::format("the option '{}' is attune's own: the device tuned for decides; remove it", option));
+    }
+    kernel_.options.push_back(option);
+  }
+}
+
+Expression TemplateParser::read_expression(const JsonNode& node, const std::string& what, const Visibility& visibility) const {
+  if (node.kind != JsonNode::Kind::Scalar) {
+    fail(node.position, fmt::format("{} must be an expression in a string, or a number, not {}", what, node.describe()));
+  }
+  const std::string text = node.is_bool() ? (std::get<bool>(node.scalar) ? "True" : "False") : to_text(node.scalar);
+  Expression expression = Expression::parse(text, node.inside());
+  names_.check(expression, visibility);
+  return expression;
+}
+
+KernelTemplate KernelTemplate::parse(const std::string& spec_text, const std::map<std::string, std::string>& files,
+                                     const std::string& path) {
+  const JsonNode root = JsonNode::parse(spec_text, path);
+  KernelTemplate kernel = TemplateParser(root).run(files);
+  kernel.spec_text = spec_text;
+  kernel.spec_path = path;
+  base::ContentHasher hasher;
+  hasher.add(spec_text);
+  for (const auto& [file, bytes] : kernel.files) hasher.add(file).add(bytes);
+  kernel.content_hash = hasher.key();
+  return kernel;
+}
+
+}  // namespace attune::spec

@@ -1,0 +1,80 @@
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tuner/spec/json_document.hpp"
+#include "tuner/spec/kernel_template.hpp"
+#include "tuner/spec/name_table.hpp"
+
+namespace attune::spec {
+
+/// Turns template.json's tree into a KernelTemplate and refuses what contradicts itself. One instance, one template.
+/// template_parser.cpp reads problem, types, parameters, constraints, lets and sources; template_launches.cpp buffers,
+/// scalars, launches, reference and work.
+class TemplateParser {
+ public:
+  explicit TemplateParser(const JsonNode& root) : root_(root) {}
+  [[nodiscard]] KernelTemplate run(const std::map<std::string, std::string>& files);
+
+ private:
+  void read_head(const ObjectReader& top);
+  void read_problem(const JsonNode& node);
+  [[nodiscard]] ProblemAxis read_axis(const JsonNode::Member& member);
+  void read_size(ProblemAxis& axis, const JsonNode& node);
+  void read_types(const JsonNode& node);
+  [[nodiscard]] KernelTemplate::TypeAlias read_alias(const JsonNode::Member& member);
+  void read_parameters(const JsonNode& node);
+  [[nodiscard]] Parameter read_parameter(const JsonNode::Member& member);
+  [[nodiscard]] std::vector<Value> read_values(const JsonNode& node, const std::string& what);
+  void check_macros() const;
+  void read_constraints(const JsonNode& node);
+  void read_lets(const JsonNode& node);
+  void read_sources(const JsonNode& node, const std::map<std::string, std::string>& files);
+  void read_options(const JsonNode& node);
+
+  void read_buffers(const JsonNode& node);
+  [[nodiscard]] BufferSpec read_buffer(const JsonNode::Member& member);
+  void read_buffer_role(const ObjectReader& reader, const JsonNode& node, BufferSpec& buffer);
+  void read_buffer_memory(const ObjectReader& reader, BufferSpec& buffer);
+  void read_scalars(const JsonNode& node);
+  [[nodiscard]] std::vector<StepSpec> read_steps(const JsonNode& node, const std::string& what);
+  [[nodiscard]] MemsetSpec read_memset(const JsonNode& node);
+  [[nodiscard]] LaunchSpec read_launch(const JsonNode& node);
+  void read_launch_extras(const ObjectReader& reader, LaunchSpec& launch);
+  [[nodiscard]] Repeat read_repeat(const JsonNode& node);
+  [[nodiscard]] ArgumentSpec read_argument(const JsonNode& node);
+  void read_reference(const JsonNode& node);
+  void check_builtin(const JsonNode& node) const;
+  void read_work(const JsonNode& node);
+
+  [[nodiscard]] Expression read_expression(const JsonNode& node, const std::string& what, const Visibility& visibility) const;
+  [[nodiscard]] std::vector<Expression> read_dimensions(const JsonNode& node, const std::string& what) const;
+  [[nodiscard]] std::string read_type(const JsonNode& node, const std::string& what) const;
+  [[nodiscard]] const BufferSpec* find_buffer(std::string_view name) const;
+
+  const JsonNode& root_;
+  KernelTemplate kernel_;
+  NameTable names_;
+};
+
+/// The position in `words` of the string that `node` holds. Throws: SpecError listing them.
+[[nodiscard]] std::size_t read_word(const JsonNode& node, const std::string& what, const std::vector<std::string>& words);
+
+namespace visibility {
+inline constexpr unsigned kChoices = static_cast<unsigned>(NameKind::TypeAxis) | static_cast<unsigned>(NameKind::ChoiceAxis) |
+                                     static_cast<unsigned>(NameKind::TypeAlias);
+inline constexpr unsigned kParameters =
+    static_cast<unsigned>(NameKind::SourceParameter) | static_cast<unsigned>(NameKind::LaunchParameter);
+inline constexpr Visibility kConstraint{"a constraint", kChoices | kParameters | static_cast<unsigned>(NameKind::Size),
+                                        "types, choices, sizes, parameters and device.*"};
+inline constexpr Visibility kLet{"a let", kConstraint.kinds | static_cast<unsigned>(NameKind::Let),
+                                 "types, choices, sizes, parameters, device.* and earlier lets"};
+inline constexpr Visibility kGeometry{"this expression", kLet.kinds | static_cast<unsigned>(NameKind::Index),
+                                      "types, choices, sizes, parameters, device.*, lets and the launch's loop index"};
+inline constexpr Visibility kSource{"a source's condition", kChoices | static_cast<unsigned>(NameKind::SourceParameter),
+                                    "types, choices, parameters that are not launch-bound, and device.*"};
+}  // namespace visibility
+
+}  // namespace attune::spec

@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include "tuner/spec/expression_lexer.hpp"
+#include "tuner/spec/expression_parser.hpp"
+#include "tuner/spec/failure.hpp"
+
+namespace attune::spec {
+namespace {
+
+/// A configuration holds 16-bit value indices.
+constexpr std::size_t kMaximumValues = 65535;
+
+class ValueListParser {
+ public:
+  ValueListParser(std::string_view text, const SourcePosition& position)
+      : text_(text), position_(position), tokens_(tokenise(text, position)) {}
+
+  std::vector<Value> run() {
+    std::vector<Value> values = parse_sum();
+    if (token().kind != Token::Kind::End) unexpected("'+' or the end");
+    return values;
+  }
+
+ private:
+  [[nodiscard]] const Token& token() const { return tokens_[cursor_]; }
+  bool accept(std::string_view what) {
+    if (!token().is(what)) return false;
+    ++cursor_;
+    return true;
+  }
+  void expect(std::string_view what) {
+    if (!accept(what)) unexpected(fmt::format("'{}'", what));
+  }
+  [[noreturn]] void error(std::size_t offset, const std::string& message) const {
+    fail_parsing(text_, position_, offset, message);
+  }
+  [[noreturn]] void unexpected(const std::string& wanted) const {
+    const bool end = token().kind == Token::Kind::End;
+    error(token().offset, end ? fmt::format("{} expected, but the list ends here", wanted)
+                              : fmt::format("{} expected, found '{}'", wanted, token().text));
+  }
+  void append(std::vector<Value>& values, Value value) const {
+    if (values.size() == kMaximumValues) error(0, fmt::format("the list has more than {} values", kMaximumValues));
+    values.push_back(std::move(value));
+  }
+  Expression element() { return ExpressionParser(text_, position_, tokens_, cursor_).parse(); }
+  static std::optional<Value> no_variables(std::string_view) { return std::nullopt; }
+
+  std::vector<Value> parse_sum() {
+    std::vector<Value> values = parse_list();
+    while (accept("+")) {
+      for (Value& value : parse_list()) append(values, std::move(value));
+    }
+    return values;
+  }
+
+  std::vector<Value> parse_list() {
+    if (accept("[")) return parse_items("]");
+    if (accept("(")) return parse_items(")");
+    if (accept("range")) return parse_range();
+    if (!accept("list") && !accept("tuple")) unexpected("a list such as [16, 32] or list(range(1, 12))");
+    if (++nesting_ > 16) error(token().offset, "the list is nested too deeply");
+    expect("(");
+    std::vector<Value> values = parse_sum();
+    expect(")");
+    --nesting_;
+    return values;
+  }
+
+  std::vector<Value> parse_items(std::string_view closer) {
+    std::vector<Value> values;
+    while (!token().is(closer)) {
+      const Expression item = element();
+      if (values.empty() && token().is("for")) {
+        values = parse_comprehension(item);
+        break;
+      }
+      append(values, item.evaluate(no_variables));
+      if (!accept(",")) break;
+    }
+    expect(closer);
+    return values;
+  }
+
+  std::vector<Value> parse_comprehension(const Expression& item) {
+    expect("for");
+    const Token name = token();
+    if (name.kind != Token::Kind::Name) unexpected("a name after 'for'");
+    ++cursor_;
+    expect("in");
+    if (++nesting_ > 16) error(token().offset, "the list is nested too deeply");
+    const std::vector<Value> source = parse_sum();
+    --nesting_;
+    std::optional<Expression> condition;
+    if (accept("if")) condition = element();
+    std::vector<Value> values;
+    for (const Value& bound : source) {
+      const Scope scope = [&](std::string_view variable) {
+        return variable == name.text ? std::optional<Value>(bound) : std::nullopt;
+      };
+      if (!condition || condition->truth(scope)) append(values, item.evaluate(scope));
+    }
+    return values;
+  }
+
+  std::vector<Value> parse_range() {
+    const std::size_t offset = token().offset;
+    expect("(");
+    std::vector<std::int64_t> bounds;
+    while (!token().is(")")) {
+      bounds.push_back(element().integer(no_variables));
+      if (!accept(",")) break;
+    }
+    expect(")");
+    if (bounds.empty() || bounds.size() > 3) error(offset, "range takes 1 to 3 arguments");
+    const std::int64_t first = bounds.size() > 1 ? bounds[0] : 0;
+    const std::int64_t stop = bounds.size() > 1 ? bounds[1] : bounds[0];
+    const std::int64_t step = bounds.size() > 2 ? bounds[2] : 1;
+    if (step == 0) error(offset, "the step of a range must not be 0");
+    std::vector<Value> values;
+    for (std::int64_t value = first; step > 0 ? value < stop : value > stop;) {
+      append(values, value);
+      if (__builtin_add_overflow(value, step, &value)) break;  // the next one would lie beyond any bound
+    }
+    return values;
+  }
+
+  std::string_view text_;
+  const SourcePosition& position_;
+  std::vector<Token> tokens_;
+  std::size_t cursor_ = 0;
+  int nesting_ = 0;
+};
+
+}  // namespace
+
+std::vector<Value> parse_value_list(std::string_view text, const SourcePosition& position) {
+  return ValueListParser(text, position).run();
+}
+
+}  // namespace attune::spec
