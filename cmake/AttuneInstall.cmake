@@ -33,6 +33,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/tuner DESTINATION ${attune_internal_head
         FILES_MATCHING PATTERN "*.hpp" PATTERN include EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/db DESTINATION ${attune_internal_headers} FILES_MATCHING PATTERN "*.hpp")
 install(FILES ${PROJECT_BINARY_DIR}/share/shipped.db DESTINATION ${CMAKE_INSTALL_DATADIR}/attune OPTIONAL)
+# What `attune tune` replays on a machine without a GPU.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/reduce/recordings/ DESTINATION ${CMAKE_INSTALL_DATADIR}/attune/recordings/reduce
+        OPTIONAL FILES_MATCHING PATTERN "*.json.zst")
 
 set(attune_package ${CMAKE_INSTALL_LIBDIR}/cmake/attune)
 install(EXPORT attuneTargets NAMESPACE attune:: DESTINATION ${attune_package})

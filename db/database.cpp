@@ -104,7 +104,8 @@ void Database::put(const SessionRow& row) {
   state_->write("storing a session", [&] {
     const std::string problem = state_->store_problem(row.problem);
     state_->statements.run(
-        "INSERT OR REPLACE INTO sessions (key, checksum, template_hash, problem_key, device_key, policy, strategy, seed,"
+        "INSERT OR REPLACE INTO sessions (key, checksum, template_hash, problem_key, device_key, policy, strategy, "
+        "seed,"
         " state, space_size, started_at, finished_at, summary_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         row.key, checksum(row.key, row), row.template_hash, problem, row.device_key, row.policy, row.strategy, row.seed,
         row.state, row.space_size, row.started_at, row.finished_at, row.summary_json);
@@ -197,8 +198,8 @@ const std::vector<std::string>& Database::notices() const { return state_->conne
 Database::Batch::Batch(Database& database) : state_(database.state_.get()) {
   state_->require_writable("beginning a batch");
   if (state_->batch != State::BatchState::None) {
-    throw DatabaseError(state_->path.string(), fmt::format("failed beginning a batch in database '{}': one is open",
-                                                           state_->path.string()));
+    throw DatabaseError(state_->path.string(),
+                        fmt::format("failed beginning a batch in database '{}': one is open", state_->path.string()));
   }
   try {
     state_->statements.run("BEGIN IMMEDIATE");
@@ -237,8 +238,9 @@ std::filesystem::path default_path() {
   if (named != nullptr && named[0] != '\0') return named;
   const std::filesystem::path folder = base::data_folder();
   if (folder.empty()) {
-    throw DatabaseError("", "failed locating the database: none of ATTUNE_DB, XDG_DATA_HOME and HOME is set; "
-                            "name a file with ATTUNE_DB or --db");
+    throw DatabaseError("",
+                        "failed locating the database: none of ATTUNE_DB, XDG_DATA_HOME and HOME is set; "
+                        "name a file with ATTUNE_DB or --db");
   }
   return folder / "attune.db";
 }

@@ -44,6 +44,7 @@ class Database {
   void clear_in_flight(const std::string& session_key);
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> in_flight() const;  ///< (session, configuration)
 
+  /// Records of one problem come in the order in which they were first stored; all other rows in an order of content.
   [[nodiscard]] std::vector<RecordRow> records(const Query& query) const;
   [[nodiscard]] std::vector<SessionRow> sessions(const Query& query) const;
   [[nodiscard]] std::vector<DeviceRow> devices() const;

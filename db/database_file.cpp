@@ -38,12 +38,12 @@ void make_private_folder(const fs::path& database) {
     struct stat status {};
     // A folder of a read-only or foreign file system answers EROFS or EACCES even where it exists.
     if (::stat(partial.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) continue;
-    fail(database, fmt::format("{} for '{}'; {}", base::errno_text("mkdir", error_number), partial.string(),
-                               kOtherFileRemedy));
+    fail(database,
+         fmt::format("{} for '{}'; {}", base::errno_text("mkdir", error_number), partial.string(), kOtherFileRemedy));
   }
 }
 
-bool exists(const fs::path& path) {
+bool present(const fs::path& path) {
   std::error_code error;
   return fs::exists(path, error);
 }
@@ -78,7 +78,7 @@ std::unique_ptr<SQLite::Database> open_read_only(const fs::path& path, const cha
 void refuse_foreign_files(const fs::path& path) {
   if (!has_bytes(path)) return;
   // Without a WAL or journal nobody is writing (the opening lock is ours), and immutable=1 leaves no files behind.
-  const bool settled = !exists(beside(path, "-wal")) && !exists(beside(path, "-journal"));
+  const bool settled = !present(beside(path, "-wal")) && !present(beside(path, "-journal"));
   Identity identity;
   try {
     identity = read_identity(*open_read_only(path, settled ? "&immutable=1" : ""));
@@ -112,10 +112,13 @@ void use_wal(SQLite::Database& sqlite, const fs::path& path) {
 std::unique_ptr<SQLite::Database> try_open_for_writing(const fs::path& path, std::string& damage) {
   const int flags = SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX;
   auto sqlite = std::make_unique<SQLite::Database>(path.string(), flags, kBusyTimeoutMs);
+  // Until the file is known to be ours and sound, closing it must not move its WAL into it.
+  sqlite3_db_config(sqlite->getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   try {
     const Identity identity = read_identity(*sqlite);
     require_ours(path, identity);
     damage = page_damage(*sqlite);
+    if (damage.empty()) damage = schema_damage(*sqlite, identity.user_version);
   } catch (const SQLite::Exception& error) {
     if (!is_damage(error)) throw;
     damage = error.what();
@@ -124,11 +127,12 @@ std::unique_ptr<SQLite::Database> try_open_for_writing(const fs::path& path, std
   if (sqlite3_db_readonly(sqlite->getHandle(), "main") == 1) {
     fail(path, fmt::format("the file cannot be written (read-only); {}", kOtherFileRemedy));
   }
+  sqlite3_db_config(sqlite->getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
   use_wal(*sqlite, path);
   // WAL with NORMAL survives the death of a process (the kernel has the pages), and a power cut without damage; a
   // power cut may take the last commits, which FULL would pay 190 us a commit for.
   sqlite->exec("PRAGMA synchronous = NORMAL");
-  migrate(*sqlite);
+  migrate(*sqlite, Database::kSchemaVersion);
   return sqlite;
 }
 
@@ -140,10 +144,10 @@ fs::path set_aside(const fs::path& path, LockFile& lock, const std::string& dama
   std::string stamp = base::utc_now();
   stamp.erase(std::remove_if(stamp.begin(), stamp.end(), [](char c) { return c == '-' || c == ':'; }), stamp.end());
   fs::path target = path.string() + ".corrupt-" + stamp;
-  for (int i = 2; exists(target); ++i) target = fmt::format("{}.corrupt-{}-{}", path.string(), stamp, i);
+  for (int i = 2; present(target); ++i) target = fmt::format("{}.corrupt-{}-{}", path.string(), stamp, i);
   // The WAL goes first: left beside a new database it would be replayed into that one.
   for (const char* suffix : {"-wal", "-journal", "-shm", ""}) {
-    if (!exists(beside(path, suffix))) continue;
+    if (!present(beside(path, suffix))) continue;
     std::error_code error;
     fs::rename(beside(path, suffix), beside(target, suffix), error);
     if (error) {
@@ -203,9 +207,10 @@ Connection open_for_writing(const fs::path& path) {
     connection.sqlite = try_open_for_writing(path, damage);
     if (!connection.sqlite) {
       const fs::path aside = set_aside(path, lock, damage);
-      connection.notices.push_back(fmt::format("database '{}' was damaged ({}); it was set aside as '{}' and a new one "
-                                               "was created",
-                                               path.string(), damage, aside.string()));
+      connection.notices.push_back(
+          fmt::format("database '{}' was damaged ({}); it was set aside as '{}' and a new one "
+                      "was created",
+                      path.string(), damage, aside.string()));
       damage.clear();
       connection.sqlite = try_open_for_writing(path, damage);
       if (!connection.sqlite) fail(path, fmt::format("a newly created file is damaged ({}); check the disk", damage));

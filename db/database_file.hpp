@@ -20,7 +20,7 @@ inline constexpr int kBusyTimeoutMs = 30000;
 /// An opened file of the current schema version.
 struct Connection {
   std::unique_ptr<SQLite::Database> sqlite;
-  LockFile in_use;                   ///< writers only
+  LockFile in_use;  ///< writers only
   std::vector<std::string> notices;
 };
 

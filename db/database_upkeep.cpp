@@ -141,7 +141,7 @@ void Database::export_to(const fs::path& path) const {
     const std::string mode = copy.execAndGet("PRAGMA journal_mode = DELETE").getString();
     if (mode != "delete") fail_export(path, fmt::format("the copy stays in journal mode '{}'", mode));
   } catch (const SQLite::Exception& failure) {
-    throw sqlite_failure(path, "exporting to a new file", failure);
+    throw sqlite_failure(path, "writing the copy", failure);
   }
   sync_file(partial, path);
   if (::rename(partial.c_str(), path.c_str()) != 0) fail_export(path, base::errno_text("rename", errno));

@@ -33,9 +33,9 @@ LockFile::LockFile(const std::filesystem::path& database) : database_(database) 
   const std::string path = database.string() + ".lock";
   fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (fd_ < 0) {
-    throw DatabaseError(database.string(), fmt::format("failed opening database '{}' for writing: {} for '{}'; {}",
-                                                       database.string(), base::errno_text("open", errno), path,
-                                                       kOtherFileRemedy));
+    throw DatabaseError(database.string(),
+                        fmt::format("failed opening database '{}' for writing: {} for '{}'; {}", database.string(),
+                                    base::errno_text("open", errno), path, kOtherFileRemedy));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <map>
 #include <string>
 
 #include "db/database.hpp"
@@ -43,6 +44,14 @@ void apply(SQLite::Database& sqlite, int version, const base::EmbeddedFile& file
   transaction.commit();
 }
 
+std::map<std::string, std::string> schema_of(SQLite::Database& sqlite) {
+  std::map<std::string, std::string> objects;
+  SQLite::Statement rows(sqlite,
+                         "SELECT type || ' ' || name, tbl_name || ': ' || coalesce(sql, '') FROM sqlite_master");
+  while (rows.executeStep()) objects[rows.getColumn(0).getString()] = rows.getColumn(1).getString();
+  return objects;
+}
+
 }  // namespace
 
 Identity read_identity(SQLite::Database& sqlite) {
@@ -53,8 +62,9 @@ Identity read_identity(SQLite::Database& sqlite) {
   identity.user_version = sqlite.execAndGet("PRAGMA user_version").getInt();
   identity.has_tables = sqlite.execAndGet("SELECT count(*) FROM sqlite_master").getInt() > 0;
   identity.has_our_tables = sqlite
-                                .execAndGet("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND "
-                                            "name IN ('schema_version', 'records', 'best')")
+                                .execAndGet(
+                                    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND "
+                                    "name IN ('schema_version', 'records', 'best')")
                                 .getInt() == 3;
   if (identity.has_our_tables) {
     identity.table_version = sqlite.execAndGet("SELECT coalesce(max(version), 0) FROM schema_version").getInt();
@@ -69,32 +79,48 @@ void require_ours(const std::filesystem::path& path, const Identity& identity) {
   const bool empty = !identity.has_tables && identity.user_version == 0;
   if (empty && (identity.application_id == 0 || identity.application_id == kApplicationId)) return;
   if (identity.application_id != kApplicationId && !identity.has_our_tables) {
-    refuse(fmt::format("it belongs to another program (application_id {}, expected {}); name another file with "
-                       "ATTUNE_DB or --db",
-                       identity.application_id, kApplicationId));
+    refuse(
+        fmt::format("it belongs to another program (application_id {}, expected {}); name another file with "
+                    "ATTUNE_DB or --db",
+                    identity.application_id, kApplicationId));
   }
   if (identity.user_version > Database::kSchemaVersion) {
-    refuse(fmt::format("its schema version {} is newer than version {} of this build; the file was left as it is: "
-                       "update attune, or name another file with ATTUNE_DB or --db",
-                       identity.user_version, Database::kSchemaVersion));
+    refuse(
+        fmt::format("its schema version {} is newer than version {} of this build; the file was left as it is: "
+                    "update attune, or name another file with ATTUNE_DB or --db",
+                    identity.user_version, Database::kSchemaVersion));
   }
   if (identity.user_version != identity.table_version) {
-    refuse(fmt::format("it is damaged: user_version says schema {}, its schema_version table says {}; move the file "
-                       "away to start a new one",
-                       identity.user_version, identity.table_version));
+    refuse(
+        fmt::format("it is damaged: user_version says schema {}, its schema_version table says {}; move the file "
+                    "away to start a new one",
+                    identity.user_version, identity.table_version));
   }
 }
 
-void migrate(SQLite::Database& sqlite) {
+void migrate(SQLite::Database& sqlite, int last) {
   for (const base::EmbeddedFile& file : base::embedded_schema()) {
     const int current = sqlite.execAndGet("PRAGMA user_version").getInt();
     const int version = migration_number(file.path);
-    if (version <= current) continue;
+    if (version <= current || version > last) continue;
     if (version != current + 1) {
       throw Error(fmt::format("failed migrating: migration {} follows schema version {}", version, current));
     }
     apply(sqlite, version, file);
   }
+}
+
+std::string schema_damage(SQLite::Database& sqlite, int version) {
+  SQLite::Database model(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  migrate(model, version);
+  const auto found = schema_of(sqlite);
+  for (const auto& [name, definition] : schema_of(model)) {
+    const auto same_name = found.find(name);
+    if (same_name == found.end() || same_name->second != definition) {
+      return fmt::format("{} is not as schema version {} made it", name, version);
+    }
+  }
+  return {};
 }
 
 }  // namespace attune::db

@@ -2,6 +2,7 @@
 #include <SQLiteCpp/Database.h>
 
 #include <filesystem>
+#include <string>
 
 namespace attune::db {
 
@@ -9,7 +10,7 @@ namespace attune::db {
 struct Identity {
   int application_id = 0;
   int user_version = 0;
-  int table_version = 0;     ///< newest row of schema_version; 0 without that table
+  int table_version = 0;  ///< newest row of schema_version; 0 without that table
   bool has_tables = false;
   bool has_our_tables = false;
 };
@@ -20,8 +21,12 @@ struct Identity {
 /// Throws: DatabaseError when the file belongs to another program, is newer than this build, or contradicts itself.
 void require_ours(const std::filesystem::path& path, const Identity& identity);
 
-/// Applies the migrations that the file lacks, each in one transaction. Requires: the opening lock.
-/// Throws: SQLite::Exception; the file then stands at the last version that was complete.
-void migrate(SQLite::Database& sqlite);
+/// Applies the migrations that the file lacks, up to schema version `last`, each in one transaction. Requires: the
+/// opening lock. Throws: SQLite::Exception; the file then stands at the last version that was complete.
+void migrate(SQLite::Database& sqlite, int last);
+
+/// Names a table or index that is not as the migrations up to `version` made it; empty when all are. SQLite reads a
+/// damaged CREATE statement without complaint as long as it still means something. Additions are no damage.
+[[nodiscard]] std::string schema_damage(SQLite::Database& sqlite, int version);
 
 }  // namespace attune::db

@@ -78,11 +78,11 @@ struct BestRow {
 };
 
 struct Query {
-  std::optional<std::string> template_hash;
-  std::optional<std::string> template_name;
-  std::optional<std::string> problem;
-  std::optional<std::string> device_key;
-  std::optional<std::string> policy;
+  std::optional<std::string> template_hash = std::nullopt;
+  std::optional<std::string> template_name = std::nullopt;
+  std::optional<std::string> problem = std::nullopt;
+  std::optional<std::string> device_key = std::nullopt;
+  std::optional<std::string> policy = std::nullopt;
 };
 
 struct Info {

@@ -11,21 +11,36 @@ int primary_code(const SQLite::Exception& error) { return error.getErrorCode() &
 
 const char* code_name(int primary) {
   switch (primary) {
-    case SQLITE_ERROR: return "SQLITE_ERROR";
-    case SQLITE_PERM: return "SQLITE_PERM";
-    case SQLITE_BUSY: return "SQLITE_BUSY";
-    case SQLITE_LOCKED: return "SQLITE_LOCKED";
-    case SQLITE_NOMEM: return "SQLITE_NOMEM";
-    case SQLITE_READONLY: return "SQLITE_READONLY";
-    case SQLITE_IOERR: return "SQLITE_IOERR";
-    case SQLITE_CORRUPT: return "SQLITE_CORRUPT";
-    case SQLITE_FULL: return "SQLITE_FULL";
-    case SQLITE_CANTOPEN: return "SQLITE_CANTOPEN";
-    case SQLITE_PROTOCOL: return "SQLITE_PROTOCOL";
-    case SQLITE_TOOBIG: return "SQLITE_TOOBIG";
-    case SQLITE_CONSTRAINT: return "SQLITE_CONSTRAINT";
-    case SQLITE_NOTADB: return "SQLITE_NOTADB";
-    default: return nullptr;
+    case SQLITE_ERROR:
+      return "SQLITE_ERROR";
+    case SQLITE_PERM:
+      return "SQLITE_PERM";
+    case SQLITE_BUSY:
+      return "SQLITE_BUSY";
+    case SQLITE_LOCKED:
+      return "SQLITE_LOCKED";
+    case SQLITE_NOMEM:
+      return "SQLITE_NOMEM";
+    case SQLITE_READONLY:
+      return "SQLITE_READONLY";
+    case SQLITE_IOERR:
+      return "SQLITE_IOERR";
+    case SQLITE_CORRUPT:
+      return "SQLITE_CORRUPT";
+    case SQLITE_FULL:
+      return "SQLITE_FULL";
+    case SQLITE_CANTOPEN:
+      return "SQLITE_CANTOPEN";
+    case SQLITE_PROTOCOL:
+      return "SQLITE_PROTOCOL";
+    case SQLITE_TOOBIG:
+      return "SQLITE_TOOBIG";
+    case SQLITE_CONSTRAINT:
+      return "SQLITE_CONSTRAINT";
+    case SQLITE_NOTADB:
+      return "SQLITE_NOTADB";
+    default:
+      return nullptr;
   }
 }
 
@@ -33,17 +48,20 @@ const char* remedy(int primary) {
   switch (primary) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-    case SQLITE_PROTOCOL: return "; another process keeps it locked: try again when that one has finished";
+    case SQLITE_PROTOCOL:
+      return "; another process keeps it locked: try again when that one has finished";
     case SQLITE_IOERR:
     case SQLITE_FULL:
       return "; nothing of this transaction was stored: free disk space or name another file with ATTUNE_DB or --db";
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
-    case SQLITE_READONLY: return "; name a writable file with ATTUNE_DB or --db";
+    case SQLITE_READONLY:
+      return "; name a writable file with ATTUNE_DB or --db";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return "; `attune db check` lists the damage, and the next tuning run sets the file aside and starts a new one";
-    default: return "";
+    default:
+      return "";
   }
 }
 

@@ -23,7 +23,8 @@ const char* const Table<SessionRow>::kSelect =
     " FROM sessions t LEFT JOIN problems p ON p.key = t.problem_key";
 
 const char* const Table<BestRow>::kSelect =
-    "SELECT t.key, t.checksum, t.template_hash, t.template_name, t.family, p.text, t.sizes_json, t.device_key, t.policy,"
+    "SELECT t.key, t.checksum, t.template_hash, t.template_name, t.family, p.text, t.sizes_json, t.device_key, "
+    "t.policy,"
     " t.objective, c.text, t.median_us, t.default_us, t.tie, t.cubin_key, t.driver, t.recorded_at, t.detail_json"
     " FROM best t LEFT JOIN problems p ON p.key = t.problem_key"
     " LEFT JOIN configurations c ON c.key = t.configuration_key";
@@ -114,7 +115,8 @@ const char* const Table<RecordRow>::kOrder = " ORDER BY t.template_hash, t.probl
 
 const char* const Table<SessionRow>::kOrder = " ORDER BY t.started_at, t.key";
 
-const char* const Table<BestRow>::kOrder = " ORDER BY t.template_name, t.template_hash, t.family, t.device_key, t.policy, t.objective, p.text";
+const char* const Table<BestRow>::kOrder =
+    " ORDER BY t.template_name, t.template_hash, t.family, t.device_key, t.policy, t.objective, p.text";
 
 const char* const Table<DeviceRow>::kOrder = " ORDER BY hard_key";
 

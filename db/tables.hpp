@@ -48,10 +48,10 @@ template <>
 struct Table<RecordRow> {
   static constexpr const char* kName = "records";
   static constexpr auto kFields =
-      std::tuple{&RecordRow::template_hash, &RecordRow::problem,   &RecordRow::device_key, &RecordRow::policy,
-                 &RecordRow::configuration, &RecordRow::outcome,   &RecordRow::stage,      &RecordRow::verified,
-                 &RecordRow::median_us,     &RecordRow::low_us,    &RecordRow::high_us,    &RecordRow::samples,
-                 &RecordRow::detail_json,   &RecordRow::driver,    &RecordRow::nvrtc,      &RecordRow::recorded_at,
+      std::tuple{&RecordRow::template_hash, &RecordRow::problem, &RecordRow::device_key, &RecordRow::policy,
+                 &RecordRow::configuration, &RecordRow::outcome, &RecordRow::stage,      &RecordRow::verified,
+                 &RecordRow::median_us,     &RecordRow::low_us,  &RecordRow::high_us,    &RecordRow::samples,
+                 &RecordRow::detail_json,   &RecordRow::driver,  &RecordRow::nvrtc,      &RecordRow::recorded_at,
                  &RecordRow::origin};
   static const char* const kSelect;
   static const char* const kOrder;
@@ -61,10 +61,10 @@ struct Table<RecordRow> {
 template <>
 struct Table<SessionRow> {
   static constexpr const char* kName = "sessions";
-  static constexpr auto kFields =
-      std::tuple{&SessionRow::key,        &SessionRow::template_hash, &SessionRow::problem,     &SessionRow::device_key,
-                 &SessionRow::policy,     &SessionRow::strategy,      &SessionRow::seed,        &SessionRow::state,
-                 &SessionRow::space_size, &SessionRow::started_at,    &SessionRow::finished_at, &SessionRow::summary_json};
+  static constexpr auto kFields = std::tuple{
+      &SessionRow::key,        &SessionRow::template_hash, &SessionRow::problem,     &SessionRow::device_key,
+      &SessionRow::policy,     &SessionRow::strategy,      &SessionRow::seed,        &SessionRow::state,
+      &SessionRow::space_size, &SessionRow::started_at,    &SessionRow::finished_at, &SessionRow::summary_json};
   static const char* const kSelect;
   static const char* const kOrder;
   static std::string key(const SessionRow& row) { return row.key; }
@@ -74,9 +74,9 @@ template <>
 struct Table<BestRow> {
   static constexpr const char* kName = "best";
   static constexpr auto kFields =
-      std::tuple{&BestRow::template_hash, &BestRow::template_name, &BestRow::family,     &BestRow::problem,
-                 &BestRow::sizes_json,    &BestRow::device_key,    &BestRow::policy,     &BestRow::objective,
-                 &BestRow::configuration, &BestRow::median_us,     &BestRow::default_us, &BestRow::tie,
+      std::tuple{&BestRow::template_hash, &BestRow::template_name, &BestRow::family,      &BestRow::problem,
+                 &BestRow::sizes_json,    &BestRow::device_key,    &BestRow::policy,      &BestRow::objective,
+                 &BestRow::configuration, &BestRow::median_us,     &BestRow::default_us,  &BestRow::tie,
                  &BestRow::cubin_key,     &BestRow::driver,        &BestRow::recorded_at, &BestRow::detail_json};
   static const char* const kSelect;
   static const char* const kOrder;
@@ -126,16 +126,19 @@ struct Filter {
 /// Of the row types that a Query selects: RecordRow, SessionRow, BestRow.
 template <class Row>
 [[nodiscard]] Filter filter_of(const Query& query);
-template <> Filter filter_of<RecordRow>(const Query& query);
-template <> Filter filter_of<SessionRow>(const Query& query);
-template <> Filter filter_of<BestRow>(const Query& query);
+template <>
+Filter filter_of<RecordRow>(const Query& query);
+template <>
+Filter filter_of<SessionRow>(const Query& query);
+template <>
+Filter filter_of<BestRow>(const Query& query);
 
 /// Whether a row really is what the query asked for. A damaged index entry can lead to an undamaged row that is not.
 template <class Row>
 [[nodiscard]] bool matches(const Query& query, const Row& row) {
   return (!query.template_hash || *query.template_hash == row.template_hash) &&
-         (!query.problem || *query.problem == row.problem) && (!query.device_key || *query.device_key == row.device_key) &&
-         (!query.policy || *query.policy == row.policy);
+         (!query.problem || *query.problem == row.problem) &&
+         (!query.device_key || *query.device_key == row.device_key) && (!query.policy || *query.policy == row.policy);
 }
 
 }  // namespace attune::db

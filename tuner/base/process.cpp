@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/prctl.h>
@@ -10,8 +11,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "tuner/base/errno_text.hpp"
@@ -103,6 +106,22 @@ pid_t wait_for(pid_t pid, int* status, int flags) {
   }
 }
 
+bool other_end_closed(const Channel& channel) {
+  pollfd entry{channel.fd(), 0, 0};
+  return channel.open() && ::poll(&entry, 1, 0) == 1 && (entry.revents & POLLHUP) != 0;
+}
+
+/// A worker that closed its channel is on its way out; killing it now would hide how it meant to end. 0 when it is
+/// still there after a second.
+pid_t wait_briefly(pid_t pid, int* status) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  for (;;) {
+    const pid_t reaped = wait_for(pid, status, WNOHANG);
+    if (reaped != 0 || std::chrono::steady_clock::now() >= until) return reaped;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 }  // namespace
 
 WorkerProcess::WorkerProcess(const std::filesystem::path& executable, const std::vector<std::string>& arguments) {
@@ -128,12 +147,13 @@ WorkerProcess::~WorkerProcess() {
 }
 
 std::string WorkerProcess::kill_and_reap() {
-  channel_.close();
   if (!running()) return "was not running";
+  // Closed only at the end: a worker that saw it close would begin to leave in an orderly way and be killed in the midst.
+  Channel channel = std::move(channel_);
+  const bool leaving = other_end_closed(channel);
   const pid_t pid = std::exchange(pid_, -1);
   int status = 0;
-  // A worker whose channel we saw close may still be on its way out; SIGKILL does not change an end that has begun.
-  pid_t reaped = wait_for(pid, &status, WNOHANG);
+  pid_t reaped = leaving ? wait_briefly(pid, &status) : wait_for(pid, &status, WNOHANG);
   if (reaped == 0) {
     ::kill(pid, SIGKILL);
     reaped = wait_for(pid, &status, 0);

@@ -27,7 +27,7 @@ class WorkerProcess {
   [[nodiscard]] int pid() const noexcept { return pid_; }
 
   /// SIGKILL, then waits. Returns how it ended, e.g. "killed by signal 9 (SIGKILL)" or "exited with code 3". When it
-  /// had already died by itself, that end is told, not ours.
+  /// had already died by itself, or had closed its channel and leaves within a second, that end is told, not ours.
   std::string kill_and_reap();
 
  private:

@@ -214,10 +214,9 @@ void CompilePool::expire() {
 
 void CompilePool::lose(Worker& worker, const std::string& how) {
   if (worker.state == Worker::State::Starting && ++failed_starts_ >= kFailedStartLimit) {
-    throw EnvironmentError(
-        fmt::format("failed starting compile worker {}: it {} before it was ready, {} times; does it run by "
-                    "itself?",
-                    options_.worker.string(), how, failed_starts_));
+    throw EnvironmentError(fmt::format(
+        "failed starting compile worker {}: lost {} times before it was ready, last: {}; run it by itself to see more",
+        options_.worker.string(), failed_starts_, how));
   }
   const std::string key = std::exchange(worker.key, {});
   start(worker);
@@ -229,7 +228,8 @@ void CompilePool::lose(Worker& worker, const std::string& how) {
   }
   CompileResult result;
   result.status = CompileStatus::Crashed;
-  result.log = fmt::format("{}: the compile worker {}, {} times\n", describe(job.request), how, job.lost_workers);
+  result.log =
+      fmt::format("{}: lost the compile worker {} times, last: {}\n", describe(job.request), job.lost_workers, how);
   finish(key, result);
 }
 

@@ -68,7 +68,9 @@ std::vector<CachedFile> list_files(const fs::path& folder) {
     if (name.size() != 2 || name.find_first_not_of("0123456789abcdef") != std::string::npos) continue;
     for (const fs::directory_entry& entry : fs::directory_iterator(sub.path(), error)) {
       struct stat status {};
-      if (entry.path().extension() != kExtension || ::stat(entry.path().c_str(), &status) != 0) continue;
+      const fs::path extension = entry.path().extension();
+      const bool ours = extension == kExtension || extension == ".new";  // .new: what a killed writer left
+      if (!ours || ::stat(entry.path().c_str(), &status) != 0) continue;
       files.push_back({entry.path(), static_cast<std::uint64_t>(status.st_size), status.st_mtim});
     }
   }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <regex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attune/error.hpp"
@@ -94,9 +95,17 @@ std::string build_from_ptx(const std::string& ptx, const std::string& library) {
   return version_match[1].str() + " " + build_match[1].str();
 }
 
-bool includes_headers(const std::string& source) {
-  static const std::regex include("(^|\\n)[ \\t]*#[ \\t]*include[ \\t]*[<\"]");
-  return std::regex_search(source, include);
+/// An include directive, or what looks like one in a comment: a folder too many does no harm.
+bool includes_headers(std::string_view source) {
+  constexpr std::string_view kBlanks = " \t";
+  constexpr std::string_view kWord = "include";
+  for (std::size_t at = source.find(kWord); at != std::string_view::npos; at = source.find(kWord, at + 1)) {
+    const std::size_t before = at == 0 ? std::string_view::npos : source.find_last_not_of(kBlanks, at - 1);
+    const std::size_t after = source.find_first_not_of(kBlanks, at + kWord.size());
+    if (before == std::string_view::npos || after == std::string_view::npos) continue;
+    if (source[before] == '#' && (source[after] == '<' || source[after] == '"')) return true;
+  }
+  return false;
 }
 
 }  // namespace

@@ -14,6 +14,8 @@ class Call {
  public:
   /// Throws: Error (arguments differ from the compiled kernel), CudaError (an attribute is refused).
   Call(const spec::LaunchPlan& plan, const gpu::Module& module);
+  Call(Call&&) = default;  // no copies: argument pointers point into this object's own storage
+  Call& operator=(Call&&) = default;
 
   /// Puts the whole call on the stream, clearing `zero_each` scratch first. Throws: CudaError naming the kernel.
   void enqueue(const Addresses& addresses, CUstream stream);

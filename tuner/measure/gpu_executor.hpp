@@ -2,7 +2,8 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -79,34 +80,44 @@ class GpuExecutor {
   /// The reply to `submit` once it is there; nothing within `timeout`.
   [[nodiscard]] std::optional<VisitReply> collect(std::chrono::milliseconds timeout);
   [[nodiscard]] bool busy() const noexcept { return busy_; }
-  [[nodiscard]] int descriptor() const noexcept { return worker_.running() ? worker_channel_fd_ : -1; }
+  [[nodiscard]] int descriptor() noexcept { return worker_.running() ? worker_.channel().fd() : -1; }
   [[nodiscard]] RunOffReply run_off(const RunOffRequest& request);
   /// What a pure read of 4 GiB reaches on this device, best of a few grid shapes; cold. Units: bytes per second.
   /// Requires: set_support. 0 when the device has too little free memory.
   [[nodiscard]] double read_ceiling_bytes_per_s();
+  /// Process id of the worker, -1 while there is none.
+  [[nodiscard]] int worker_pid() const noexcept { return worker_.pid(); }
   /// How often a worker had to be replaced since the start.
   [[nodiscard]] int replacements() const noexcept { return replacements_; }
 
  private:
   using Clock = std::chrono::steady_clock;
+  enum class End { Died, TimedOut };
+
   void start();
   void restart();
+  /// Sends the current problem to a worker that has just started.
   void send_prepare();
   void send_visit();
-  [[nodiscard]] std::chrono::milliseconds deadline_for(const VisitRequest& request) const;
+  /// The worker died or was hung: tries `current_` once more, or gives the reply that says how it ended.
+  [[nodiscard]] std::optional<VisitReply> after_failure(End end, const std::string& how);
+  [[nodiscard]] VisitReply accept(const nlohmann::json& message);
+  [[nodiscard]] RunOffReply try_run_off(const RunOffRequest& request);
+  [[nodiscard]] std::chrono::milliseconds deadline_for(double best_us) const;
+  void forget_dropped(const nlohmann::json& message);
 
   Options options_;
   spec::DeviceInfo device_;
   base::WorkerProcess worker_;
-  int worker_channel_fd_ = -1;
-  std::string prepare_message_;                    ///< CBOR of the last prepare, sent again to a fresh worker
-  std::unordered_set<std::string> loaded_;         ///< cubin keys this worker holds
+  std::shared_ptr<const nlohmann::json> prepare_message_;  ///< of the last prepare, sent again to a fresh worker
+  std::unordered_set<std::string> loaded_;                 ///< cubin keys this worker holds
+  std::unordered_set<std::string> verified_;               ///< configurations of this problem that passed verification
   VisitRequest current_;
-  std::string current_cubin_;
   bool busy_ = false;
   bool retried_ = false;
-  bool had_success_ = false;
-  double last_calls_ = 1;
+  double best_us_ = 0;          ///< of this problem; 0: nothing succeeded yet
+  double batch_us_ = 0;         ///< longest batch of this problem's successes
+  std::chrono::milliseconds prepare_time_{0};
   Clock::time_point deadline_;
   int replacements_ = 0;
 };

@@ -55,8 +55,9 @@ auto key_in(const Names& names, const std::string& text, const char* what) {
 /// Reads the fields of one JSON object and names the one that is wrong.
 class FieldReader {
  public:
-  FieldReader(const json& object, std::string prefix) : object_(object), prefix_(std::move(prefix)) {
-    if (!object.is_object()) fail(prefix_.empty() ? "the whole" : prefix_, "an object", object);
+  /// `name` of the object, empty for the measurement itself.
+  FieldReader(const json& object, const std::string& name) : object_(object), prefix_(name.empty() ? "" : name + ".") {
+    if (!object.is_object()) fail(name, "an object", object);
   }
   [[nodiscard]] const json& at(const char* field) const {
     const auto found = object_.find(field);
@@ -82,21 +83,23 @@ class FieldReader {
   }
   [[nodiscard]] int count(const char* field) const {
     const json& value = at(field);
-    const bool fits = value.is_number_integer() && std::in_range<int>(value.get<std::int64_t>()) && value.get<std::int64_t>() >= 0;
+    const bool fits =
+        value.is_number_integer() && std::in_range<int>(value.get<std::int64_t>()) && value.get<std::int64_t>() >= 0;
     if (!fits) fail(prefix_ + field, "a whole number from 0 to 2147483647", value);
     return value.get<int>();
   }
 
  private:
   [[noreturn]] static void fail(const std::string& field, const char* expected, const json& value) {
-    throw Error(fmt::format("failed reading a measurement: field '{}' must be {}, not {}", field, expected, value.dump()));
+    throw Error(
+        fmt::format("failed reading a measurement: field '{}' must be {}, not {}", field, expected, value.dump()));
   }
   const json& object_;
   std::string prefix_;
 };
 
 Timing timing_from_json(const json& object) {
-  const FieldReader read(object, "timing.");
+  const FieldReader read(object, "timing");
   Timing timing;
   timing.median_us = read.number("median_us");
   timing.low_us = read.number("low_us");
@@ -111,7 +114,7 @@ Timing timing_from_json(const json& object) {
 }
 
 Resources resources_from_json(const json& object) {
-  const FieldReader read(object, "resources.");
+  const FieldReader read(object, "resources");
   Resources resources;
   resources.registers = read.count("registers");
   resources.shared_bytes = read.count("shared_bytes");

@@ -24,13 +24,13 @@ struct Policy {
   LaunchMode launch = LaunchMode::Graph;
   bool operator==(const Policy&) const = default;
 };
-[[nodiscard]] std::string to_text(const Policy& policy);              ///< "cold/graph"
-[[nodiscard]] Policy policy_from_text(const std::string& text);       ///< throws UsageError
+[[nodiscard]] std::string to_text(const Policy& policy);         ///< "cold/graph"
+[[nodiscard]] Policy policy_from_text(const std::string& text);  ///< throws UsageError
 
 /// Timing of one configuration. Units: microseconds per call.
 struct Timing {
   double median_us = 0;
-  double low_us = 0;          ///< order-statistic interval of the median, 95 %, widened by the spread between visits
+  double low_us = 0;  ///< order-statistic interval of the median, 95 %, widened by the spread between visits
   double high_us = 0;
   double min_us = 0;
   double within_spread = 0;   ///< half interval of the pooled samples / median
@@ -43,9 +43,9 @@ struct Timing {
 /// Resources of the configuration's heaviest kernel (most registers).
 struct Resources {
   int registers = 0;
-  int shared_bytes = 0;       ///< static + dynamic
+  int shared_bytes = 0;  ///< static + dynamic
   int stack_bytes = 0;
-  int spill_bytes = 0;        ///< stores + loads
+  int spill_bytes = 0;  ///< stores + loads
   double occupancy = 0;
   double compile_ms = 0;
 };
@@ -58,9 +58,9 @@ struct Measurement {
   bool verified = false;
   Timing timing;
   Resources resources;
-  int sm_clock_mhz = 0;       ///< 0: not read
-  std::string throttle;       ///< active throttle reasons, empty: none or not read
-  std::string detail;         ///< why it failed, in a sentence
+  int sm_clock_mhz = 0;  ///< 0: not read
+  std::string throttle;  ///< active throttle reasons, empty: none or not read
+  std::string detail;    ///< why it failed, in a sentence
 };
 
 [[nodiscard]] nlohmann::json to_json(const Measurement& measurement);
@@ -76,7 +76,7 @@ struct Measurement {
 /// Whether a candidate beats the incumbent in interleaved rounds: `ratios[i]` = candidate / incumbent of round i.
 struct PairedComparison {
   double median_ratio = 1;
-  double low = 1;   ///< order-statistic interval of the median ratio
+  double low = 1;  ///< order-statistic interval of the median ratio
   double high = 1;
   [[nodiscard]] bool faster() const { return high < 1; }
   [[nodiscard]] bool tie() const { return low <= 1 && high >= 1; }

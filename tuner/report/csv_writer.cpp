@@ -48,10 +48,16 @@ class Line {
 
 std::string header() {
   Line line;
-  for (const char* column :
-       {"template", "template_hash", "device", "device_key", "policy", "problem", "best_us", "low_us", "high_us", "default_us",
-        "speed_up", "work_bytes", "bytes_per_s", "ceiling_bytes_per_s", "ceiling_kind", "ceiling_share", "tie", "verified",
-        "configuration", "space_size"}) {
+  for (const char* column : {"template",      "template_hash",
+                             "device",        "device_key",
+                             "policy",        "problem",
+                             "best_us",       "low_us",
+                             "high_us",       "default_us",
+                             "speed_up",      "work_bytes",
+                             "bytes_per_s",   "ceiling_bytes_per_s",
+                             "ceiling_kind",  "ceiling_share",
+                             "tie",           "verified",
+                             "configuration", "space_size"}) {
     line.add(column);
   }
   for (const char* outcome : kOutcomes) line.add(outcome);

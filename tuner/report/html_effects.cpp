@@ -38,7 +38,8 @@ std::vector<ParameterEffect> united(const Series& series) {
   std::vector<ParameterEffect> all;
   for (const ProblemReport& problem : series.problems) {
     for (const ParameterEffect& effect : problem.effects) {
-      auto known = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.parameter == effect.parameter; });
+      auto known =
+          std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.parameter == effect.parameter; });
       if (known == all.end()) known = all.insert(all.end(), ParameterEffect{effect.parameter, {}});
       for (const ValueEffect& value : effect.values) {
         const bool seen = std::any_of(known->values.begin(), known->values.end(),
@@ -52,7 +53,8 @@ std::vector<ParameterEffect> united(const Series& series) {
 
 std::string matrix(const Series& series, std::optional<double> ValueEffect::*ratio) {
   std::vector<HtmlTable::Column> columns = {{"Value", HtmlTable::Kind::Text}};
-  for (const ProblemReport& problem : series.problems) columns.push_back({sizes_html(problem.sizes), HtmlTable::Kind::Number});
+  for (const ProblemReport& problem : series.problems)
+    columns.push_back({sizes_html(problem.sizes), HtmlTable::Kind::Number});
   HtmlTable table(columns);
   for (const ParameterEffect& parameter : united(series)) {
     table.add_group(escape_html(parameter.parameter));
@@ -79,11 +81,8 @@ std::string matrix(const Series& series, std::optional<double> ValueEffect::*rat
   return table.html();
 }
 
-const Session* newest_with_convergence(const ProblemReport& problem) {
-  for (const Session& session : problem.sessions) {
-    if (!session.convergence.empty()) return &session;
-  }
-  return nullptr;
+const Session* shown_session(const ProblemReport& problem) {
+  return problem.convergence_session ? &problem.sessions[*problem.convergence_session] : nullptr;
 }
 
 }  // namespace
@@ -93,9 +92,11 @@ std::string effects_html(const Series& series, std::size_t index, const std::str
                                [](const ProblemReport& problem) { return !problem.effects.empty(); });
   std::string html = "<h3>Effect of each parameter</h3>\n";
   if (!any) return html + fmt::format("<p>Measurements of single configurations are {}.</p>\n", kNotRecorded);
-  html += "<p class=\"note\">The best time that is reachable when a parameter is fixed to one value, relative to the best time of "
-          "all: 1.00 means that the value costs nothing, 1.50 that every configuration with it is at least 50 % slower. "
-          "A dash: no stored configuration has this value.</p>\n";
+  html +=
+      "<p class=\"note\">The best time that is reachable when a parameter is fixed to one value, relative to the best "
+      "time of "
+      "all: 1.00 means that the value costs nothing, 1.50 that every configuration with it is at least 50 % slower. "
+      "A dash: no stored configuration has this value.</p>\n";
   html += fmt::format("<p class=\"pick\" hidden><label>Problem <select data-effects=\"{}\">", index);
   for (std::size_t i = 0; i < series.problems.size(); ++i) {
     html += fmt::format("<option value=\"{}\"{}>{}</option>", i, i + 1 == series.problems.size() ? " selected" : "",
@@ -110,7 +111,7 @@ std::string effects_html(const Series& series, std::size_t index, const std::str
 std::string convergence_table_html(const Series& series) {
   std::uint64_t last = 0;
   for (const ProblemReport& problem : series.problems) {
-    const Session* session = newest_with_convergence(problem);
+    const Session* session = shown_session(problem);
     if (session != nullptr) last = std::max(last, session->convergence.back().evaluations);
   }
   std::vector<std::uint64_t> marks;
@@ -124,7 +125,7 @@ std::string convergence_table_html(const Series& series) {
   columns.push_back({"Last, µs", HtmlTable::Kind::Number});
   HtmlTable table(columns);
   for (const ProblemReport& problem : series.problems) {
-    const Session* session = newest_with_convergence(problem);
+    const Session* session = shown_session(problem);
     if (session == nullptr) continue;
     const double final_us = session->convergence.back().best_us;
     std::vector<std::string> cells = {sizes_html(problem.sizes)};

@@ -17,6 +17,7 @@ namespace {
 using Column = HtmlTable::Column;
 constexpr auto kText = HtmlTable::Kind::Text;
 constexpr auto kNumber = HtmlTable::Kind::Number;
+constexpr auto kDecimal = HtmlTable::Kind::Decimal;
 constexpr const char* kMissing = "<span class=\"missing\">not recorded</span>";
 
 template <class T, class F>
@@ -58,7 +59,7 @@ std::string key_figures(const Series& series) {
     if (problem.best->ceiling_share) shares.push_back(*problem.best->ceiling_share);
   }
   std::string html = "<dl class=\"keys\">\n";
-  html += fact("Problems with a best", fmt::format("{} of {}", tuned, series.problems.size()));
+  html += fact("Problems tuned", fmt::format("{} of {}", tuned, series.problems.size()));
   html += fact("Median speed-up over default", speed_ups.empty() ? kMissing : format_ratio(median(speed_ups)));
   html += fact("Highest share of ceiling",
                shares.empty() ? kMissing : format_percent(*std::max_element(shares.begin(), shares.end())));
@@ -69,11 +70,11 @@ std::string key_figures(const Series& series) {
 
 std::string best_table(const Series& series) {
   HtmlTable table({{"Problem", kText},
-                   {"Best, µs", kNumber},
+                   {"Best, µs", kDecimal},
                    {"95 % interval, µs", kNumber},
-                   {"Default, µs", kNumber},
+                   {"Default, µs", kDecimal},
                    {"Speed-up", kNumber},
-                   {"GB/s", kNumber},
+                   {"GB/s", kDecimal},
                    {"Of ceiling", kNumber},
                    {"Run-off", kText}});
   for (const ProblemReport& problem : series.problems) {
@@ -82,14 +83,15 @@ std::string best_table(const Series& series) {
       continue;
     }
     const Best& best = *problem.best;
-    const std::string interval = best.low_us && best.high_us ? fmt::format("{}&thinsp;&ndash;&thinsp;{}", format_number(*best.low_us),
-                                                                           format_number(*best.high_us))
-                                                             : kMissing;
+    const std::string interval =
+        best.low_us && best.high_us
+            ? fmt::format("{}&thinsp;&ndash;&thinsp;{}", format_number(*best.low_us), format_number(*best.high_us))
+            : kMissing;
     std::string run_off = best.tie ? "tie" : "clear";
     if (!best.verified) run_off += ", unverified";
-    table.add({sizes_html(problem.sizes), format_number(best.median_us), interval, or_missing(best.default_us, format_number),
-               or_missing(best.speed_up, format_ratio), or_missing(best.bytes_per_s, format_gb_per_s),
-               or_missing(best.ceiling_share, format_percent), run_off},
+    table.add({sizes_html(problem.sizes), format_number(best.median_us), interval,
+               or_missing(best.default_us, format_number), or_missing(best.speed_up, format_ratio),
+               or_missing(best.bytes_per_s, format_gb_per_s), or_missing(best.ceiling_share, format_percent), run_off},
               {"", "strong"});
   }
   return table.html();
@@ -106,7 +108,12 @@ std::string configuration_table(const Series& series) {
     }
   }
   std::vector<Column> columns = {{"Problem", kText}};
-  for (const std::string& parameter : parameters) columns.push_back({escape_html(parameter), kNumber});
+  for (const std::string& parameter : parameters) {
+    const bool texts = std::any_of(series.problems.begin(), series.problems.end(), [&](const ProblemReport& problem) {
+      return problem.best && !text_at(parse_object(problem.best->configuration), parameter).empty();
+    });
+    columns.push_back({escape_html(parameter), texts ? kText : kNumber});
+  }
   for (const char* title : {"Registers", "Shared", "Spills", "Occupancy"}) columns.push_back({title, kNumber});
   HtmlTable table(columns);
   for (const ProblemReport& problem : series.problems) {
@@ -127,7 +134,8 @@ std::string configuration_table(const Series& series) {
 }
 
 std::string finalist_table(const Series& series) {
-  HtmlTable table({{"Configuration", kText}, {"Median, µs", kNumber}, {"Time / best", kNumber}, {"95 % interval", kNumber}});
+  HtmlTable table(
+      {{"Configuration", kText}, {"Median, µs", kDecimal}, {"Time / best", kNumber}, {"95 % interval", kNumber}});
   bool any = false;
   for (const ProblemReport& problem : series.problems) {
     if (!problem.best || problem.best->finalists.empty()) continue;
@@ -146,8 +154,15 @@ std::string finalist_table(const Series& series) {
 }
 
 std::string session_table(const Series& series) {
-  HtmlTable table({{"Problem", kText}, {"Strategy", kText}, {"State", kText}, {"Budget", kText}, {"Started", kText},
-                   {"Space", kNumber}, {"Measured", kNumber}, {"Reused", kNumber}, {"Failed", kNumber},
+  HtmlTable table({{"Problem", kText},
+                   {"Strategy", kText},
+                   {"State", kText},
+                   {"Budget", kText},
+                   {"Started", kText},
+                   {"Space", kNumber},
+                   {"Measured", kNumber},
+                   {"Reused", kNumber},
+                   {"Failed", kNumber},
                    {"Replayed from", kText}});
   const auto count = [](std::uint64_t value) { return fmt::format("{}", value); };
   bool any = false;
@@ -165,41 +180,89 @@ std::string session_table(const Series& series) {
   return any ? table.html() : fmt::format("<p>Tuning sessions: {}.</p>\n", kNotRecorded);
 }
 
-std::string failure_section(const Series& series, std::size_t index) {
-  HtmlTable table({{"Problem", kText}, {"Failure", kText}, {"Count", kNumber}, {"Example", kText}, {"Why", kText}});
-  bool any = false;
-  for (const ProblemReport& problem : series.problems) {
-    for (const Failure& failure : problem.failures) {
-      any = true;
-      table.add({sizes_html(problem.sizes), escape_html(outcome_text(failure.outcome)), fmt::format("{}", failure.count),
-                 escape_html(configuration_text(failure.example_configuration)), text_or_missing(failure.example_detail)},
-                {"", "nowrap", "", "config", "detail"});
-    }
-  }
-  if (!any) return "<h3>Failures</h3>\n<p>No stored configuration failed.</p>\n";
-  return "<h3>Failures</h3>\n<p class=\"note\">A configuration that does not compile, does not fit, crashes, hangs or gives a wrong "
-         "result is recorded and never dispatched.</p>\n" +
-         figure("failures", index, "Failed configurations by kind", "wide") + table.html();
-}
-
 std::string details(const std::string& summary, const std::string& body) {
   return fmt::format("<details>\n<summary>{}</summary>\n{}</details>\n", summary, body);
 }
 
+/// Each kind once with its total and the first example; the matrix holds the counts of each problem.
+std::string failure_examples(const std::vector<Failure>& failures) {
+  HtmlTable table({{"Failure", kText}, {"Count", kNumber}, {"Example", kText}, {"Why", kText}});
+  for (const Failure& failure : failures) {
+    table.add({escape_html(outcome_text(failure.outcome)), fmt::format("{}", failure.count),
+               escape_html(configuration_text(failure.example_configuration)), text_or_missing(failure.example_detail)},
+              {"", "", "config", "detail"});
+  }
+  return table.html();
+}
+
+std::string failure_matrix(const Series& series, const std::vector<Failure>& kinds) {
+  std::vector<Column> columns = {{"Problem", kText}, {"Stored", kNumber}, {"Ok", kNumber}};
+  for (const Failure& kind : kinds) columns.push_back({escape_html(outcome_text(kind.outcome)), kNumber});
+  HtmlTable table(columns);
+  for (const ProblemReport& problem : series.problems) {
+    std::vector<std::string> cells = {sizes_html(problem.sizes),
+                                      fmt::format("{}", ok_count(problem) + failed_count(problem)),
+                                      fmt::format("{}", ok_count(problem))};
+    for (const Failure& kind : kinds) {
+      const auto count = problem.outcomes.find(kind.outcome);
+      cells.push_back(fmt::format("{}", count == problem.outcomes.end() ? 0 : count->second));
+    }
+    table.add(cells);
+  }
+  return table.html();
+}
+
+std::vector<Failure> failures_by_kind(const Series& series) {
+  std::vector<Failure> kinds;
+  for (const ProblemReport& problem : series.problems) {
+    for (const Failure& failure : problem.failures) {
+      const auto known = std::find_if(kinds.begin(), kinds.end(),
+                                      [&](const Failure& kind) { return kind.outcome == failure.outcome; });
+      if (known == kinds.end()) {
+        kinds.push_back(failure);
+      } else {
+        known->count += failure.count;
+      }
+    }
+  }
+  std::stable_sort(kinds.begin(), kinds.end(), [](const Failure& a, const Failure& b) { return a.count > b.count; });
+  return kinds;
+}
+
+std::string failure_list(const Series& series) {
+  std::string html;
+  for (const ProblemReport& problem : series.problems) {
+    if (!problem.failures.empty())
+      html += fmt::format("<h4>{}</h4>\n", sizes_html(problem.sizes)) + failure_examples(problem.failures);
+  }
+  return html;
+}
+
+std::string failure_section(const Series& series, std::size_t index) {
+  const std::vector<Failure> kinds = failures_by_kind(series);
+  if (kinds.empty()) return "<h3>Failures</h3>\n<p>No stored configuration failed.</p>\n";
+  return "<h3>Failures</h3>\n<p class=\"note\">A configuration that does not compile, does not fit, crashes, hangs or "
+         "gives a wrong "
+         "result is recorded and never dispatched.</p>\n" +
+         failure_examples(kinds) + figure("failures", index, "Failed configurations by kind", "wide") +
+         failure_matrix(series, kinds) + details("Examples of every problem", failure_list(series));
+}
+
 std::string convergence_section(const Series& series, std::size_t index) {
-  const bool any = std::any_of(series.problems.begin(), series.problems.end(), [](const ProblemReport& problem) {
-    return std::any_of(problem.sessions.begin(), problem.sessions.end(),
-                       [](const Session& session) { return !session.convergence.empty(); });
-  });
+  const bool any = std::any_of(series.problems.begin(), series.problems.end(),
+                               [](const ProblemReport& problem) { return problem.convergence_session.has_value(); });
   std::string html = "<h3>Convergence</h3>\n";
   if (any) {
-    html += "<p class=\"note\">Best time found so far in the newest session of each problem, relative to the last one; 1.00 means "
-            "that nothing faster was found afterwards.</p>\n" +
-            figure("convergence", index, "Best so far against evaluations", "wide");
+    html +=
+        "<p class=\"note\">Best time found so far in the newest session of each problem that measured something, "
+        "relative to the last one; 1.00 means "
+        "that nothing faster was found afterwards. The chart ends at 2.00.</p>\n" +
+        figure("convergence", index, "Best so far against evaluations", "wide");
   } else {
     html += fmt::format("<p>The course of the search was {}.</p>\n", kNotRecorded);
   }
-  return html + details("Convergence as a table", convergence_table_html(series)) + details("Tuning sessions", session_table(series));
+  if (any) html += details("Convergence as a table", convergence_table_html(series));
+  return html + details("Tuning sessions", session_table(series));
 }
 
 std::string device_list(const Report& report) {
@@ -218,7 +281,8 @@ std::string series_title(const Report& report, const Series& series) {
 }
 
 std::string summary_html(const Report& report) {
-  std::string html = fmt::format("<p class=\"origin\">{}</p>\n<dl class=\"facts\">\n", escape_html(origin_statement(report)));
+  std::string html =
+      fmt::format("<p class=\"origin\">{}</p>\n<dl class=\"facts\">\n", escape_html(origin_statement(report)));
   html += fact("Device", escape_html(device_list(report)));
   html += fact("Driver", escape_html(list_text(report.drivers)));
   html += fact("NVRTC", escape_html(list_text(report.nvrtcs)));
@@ -240,14 +304,16 @@ std::string series_html(const Report& report, std::size_t index) {
   std::string html = fmt::format("<section>\n<h2>{}</h2>\n", escape_html(series_title(report, series)));
   html += key_figures(series);
   html += "<h3>Best against default and ceiling</h3>\n";
-  html += fmt::format("<p class=\"note\">{} A tie means that the run-off could not tell the winner from another finalist.</p>\n",
-                      escape_html(ceiling_statement(series)));
+  html += fmt::format(
+      "<p class=\"note\">{} A tie means that the run-off could not tell the winner from another finalist.</p>\n",
+      escape_html(ceiling_statement(series)));
   html += "<div class=\"figures\">\n" + figure("times", index, "Time per call") +
           figure("share", index, "Share of the bandwidth ceiling") + "</div>\n";
   html += best_table(series);
   html += "<h3>Best configurations</h3>\n" + configuration_table(series);
   html += details("Finalists of the run-off", finalist_table(series));
-  html += effects_html(series, index, figure("effects", index, "Best reachable and median time for each parameter value", "wide tall"));
+  html += effects_html(
+      series, index, figure("effects", index, "Best reachable and median time for each parameter value", "wide tall"));
   html += convergence_section(series, index);
   html += failure_section(series, index);
   return html + "</section>\n";
@@ -260,8 +326,8 @@ std::string device_html(const Device& device) {
   table.add({"Key", fmt::format("<code>{}</code>", escape_html(device.key))});
   table.add_group("Description: shown, never compared");
   for (const auto& [label, value] : device.soft) table.add({escape_html(label), escape_html(value)});
-  return fmt::format("<section class=\"device\">\n<h2>{}</h2>\n{}</section>\n",
-                     device.name.empty() ? "Device without a name" : escape_html(device.name), table.html());
+  return fmt::format("<section class=\"device\">\n<h2>Device: {}</h2>\n{}</section>\n",
+                     device.name.empty() ? "no name recorded" : escape_html(device.name), table.html());
 }
 
 }  // namespace attune::report

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "tuner/base/text.hpp"
 
 namespace attune::report {
@@ -11,12 +14,23 @@ std::string escape_html(const std::string& text) {
   escaped.reserve(text.size());
   for (const char c : text) {
     switch (c) {
-      case '&': escaped += "&amp;"; break;
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      case '"': escaped += "&quot;"; break;
-      case '\'': escaped += "&#39;"; break;
-      default: escaped += c;
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        escaped += c;
     }
   }
   return escaped;
@@ -28,10 +42,17 @@ std::string escape_script_json(const std::string& json) {
   for (const char c : json) {
     // Outside strings JSON has none of these, inside them the escape means the same character.
     switch (c) {
-      case '<': escaped += "\\u003c"; break;
-      case '>': escaped += "\\u003e"; break;
-      case '&': escaped += "\\u0026"; break;
-      default: escaped += c;
+      case '<':
+        escaped += "\\u003c";
+        break;
+      case '>':
+        escaped += "\\u003e";
+        break;
+      case '&':
+        escaped += "\\u0026";
+        break;
+      default:
+        escaped += c;
     }
   }
   return escaped;
@@ -48,30 +69,62 @@ std::string sizes_html(const std::map<std::string, std::int64_t>& sizes) {
   return html;
 }
 
-void HtmlTable::add(const std::vector<std::string>& cells, const std::vector<std::string>& classes) {
-  body_ += "<tr>";
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    std::string css = columns_[i].kind == Kind::Number ? "num" : "";
-    if (i < classes.size() && !classes[i].empty()) css += (css.empty() ? "" : " ") + classes[i];
-    const std::string attribute = css.empty() ? "" : fmt::format(" class=\"{}\"", css);
-    body_ += i == 0 ? fmt::format("<th scope=\"row\"{}>{}</th>", attribute, cells[i])
-                    : fmt::format("<td{}>{}</td>", attribute, cells[i]);
-  }
-  body_ += "</tr>\n";
+namespace {
+
+/// Digits after the point of a plain number; nothing for other cells.
+std::optional<std::size_t> decimals_of(const std::string& cell) {
+  if (cell.empty() || cell.find_first_not_of("-0123456789.") != std::string::npos) return std::nullopt;
+  const std::size_t point = cell.find('.');
+  return point == std::string::npos ? 0 : cell.size() - point - 1;
 }
 
-void HtmlTable::add_group(const std::string& title) {
-  body_ += fmt::format("<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"{}\"><span>{}</span></th></tr>\n", columns_.size(),
-                       title);
+/// Invisible digits after a number with fewer decimals than its column, so that the points stand under each other.
+std::string padded(const std::string& cell, std::size_t decimals) {
+  const auto own = decimals_of(cell);
+  if (!own || *own >= decimals) return cell;
+  const std::string padding = (*own == 0 ? "." : "") + std::string(decimals - *own, '0');
+  return fmt::format("{}<span class=\"pad\" aria-hidden=\"true\">{}</span>", cell, padding);
+}
+
+}  // namespace
+
+void HtmlTable::add(const std::vector<std::string>& cells, const std::vector<std::string>& classes) {
+  rows_.push_back({cells, classes, false});
+}
+
+void HtmlTable::add_group(const std::string& title) { rows_.push_back({{title}, {}, true}); }
+
+std::string HtmlTable::row_html(const Row& row, const std::vector<std::size_t>& decimals) const {
+  if (row.group) {
+    return fmt::format("<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"{}\"><span>{}</span></th></tr>\n",
+                       columns_.size(), row.cells.front());
+  }
+  std::string html = "<tr>";
+  for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    std::string css = columns_[i].kind == Kind::Text ? "" : "num";
+    if (i < row.classes.size() && !row.classes[i].empty()) css += (css.empty() ? "" : " ") + row.classes[i];
+    const std::string attribute = css.empty() ? "" : fmt::format(" class=\"{}\"", css);
+    const std::string cell = columns_[i].kind == Kind::Decimal ? padded(row.cells[i], decimals[i]) : row.cells[i];
+    html += i == 0 ? fmt::format("<th scope=\"row\"{}>{}</th>", attribute, cell)
+                   : fmt::format("<td{}>{}</td>", attribute, cell);
+  }
+  return html + "</tr>\n";
 }
 
 std::string HtmlTable::html() const {
-  std::string head;
+  std::string head, body;
   for (const Column& column : columns_) {
-    head += fmt::format("<th scope=\"col\"{}>{}</th>", column.kind == Kind::Number ? " class=\"num\"" : "", column.title);
+    head += fmt::format("<th scope=\"col\"{}>{}</th>", column.kind == Kind::Text ? "" : " class=\"num\"", column.title);
   }
-  return fmt::format("<div class=\"scroll\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n", head,
-                     body_);
+  std::vector<std::size_t> decimals(columns_.size(), 0);
+  for (const Row& row : rows_) {
+    for (std::size_t i = 0; !row.group && i < row.cells.size(); ++i) {
+      decimals[i] = std::max(decimals[i], decimals_of(row.cells[i]).value_or(0));
+    }
+  }
+  for (const Row& row : rows_) body += row_html(row, decimals);
+  return fmt::format("<div class=\"scroll\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n",
+                     head, body);
 }
 
 }  // namespace attune::report

@@ -16,7 +16,11 @@ namespace attune::report {
 /// A table whose cells are markup already. Wide ones scroll inside their own frame, with the first column kept in view.
 class HtmlTable {
  public:
-  enum class Kind { Text, Number };
+  enum class Kind {
+    Text,
+    Number,   ///< right-aligned
+    Decimal,  ///< right-aligned with the decimal points under each other
+  };
   struct Column {
     std::string title;  ///< markup
     Kind kind = Kind::Number;
@@ -29,8 +33,15 @@ class HtmlTable {
   [[nodiscard]] std::string html() const;
 
  private:
+  struct Row {
+    std::vector<std::string> cells;  ///< of a group line: its title alone
+    std::vector<std::string> classes;
+    bool group = false;
+  };
+  [[nodiscard]] std::string row_html(const Row& row, const std::vector<std::size_t>& decimals) const;
+
   std::vector<Column> columns_;
-  std::string body_;
+  std::vector<Row> rows_;
 };
 
 }  // namespace attune::report

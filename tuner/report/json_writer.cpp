@@ -35,6 +35,8 @@ json best_json(const Best& best) {
   for (const Finalist& finalist : best.finalists) {
     finalists.push_back({{"configuration", finalist.configuration},
                          {"median_us", finalist.median_us},
+                         {"low_us", optional_json(finalist.low_us)},
+                         {"high_us", optional_json(finalist.high_us)},
                          {"ratio", finalist.ratio},
                          {"low", finalist.low},
                          {"high", finalist.high}});
@@ -120,6 +122,7 @@ json problem_json(const ProblemReport& problem) {
           {"failures", failures_json(problem.failures)},
           {"effects", effects_json(problem.effects)},
           {"sessions", sessions},
+          {"convergence_session", optional_json(problem.convergence_session)},
           {"drivers", problem.drivers},
           {"nvrtc", problem.nvrtcs},
           {"origins", problem.origins},
@@ -145,21 +148,21 @@ std::string write_json(const Report& report) {
   json devices = json::array(), series = json::array();
   for (const Device& device : report.devices) devices.push_back(device_json(device));
   for (const Series& one : report.series) series.push_back(series_json(one));
-  const json root = {{"attune_report", 1},
-                     {"generated_at", report.generated_at},
-                     {"template", {{"name", report.template_name},
-                                   {"hash", report.template_hash},
-                                   {"summary", text_json(report.summary)}}},
-                     {"records", report.records},
-                     {"records_of_other_versions", report.other_hash_records},
-                     {"drivers", report.drivers},
-                     {"nvrtc", report.nvrtcs},
-                     {"origins", report.origins},
-                     {"attune_versions", report.attune_versions},
-                     {"first_recorded_at", text_json(report.first_recorded_at)},
-                     {"last_recorded_at", text_json(report.last_recorded_at)},
-                     {"devices", devices},
-                     {"series", series}};
+  const json root = {
+      {"attune_report", 1},
+      {"generated_at", report.generated_at},
+      {"template",
+       {{"name", report.template_name}, {"hash", report.template_hash}, {"summary", text_json(report.summary)}}},
+      {"records", report.records},
+      {"records_of_other_versions", report.other_hash_records},
+      {"drivers", report.drivers},
+      {"nvrtc", report.nvrtcs},
+      {"origins", report.origins},
+      {"attune_versions", report.attune_versions},
+      {"first_recorded_at", text_json(report.first_recorded_at)},
+      {"last_recorded_at", text_json(report.last_recorded_at)},
+      {"devices", devices},
+      {"series", series}};
   // A compiler log in a failure's detail may hold bytes that are no UTF-8.
   return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }

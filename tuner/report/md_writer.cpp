@@ -7,14 +7,18 @@ namespace attune::report {
 
 namespace {
 
-/// A table cell: a pipe or a line break would end it.
+/// Text that stays text: a pipe or a line break would end a table cell, a tag would vanish.
 std::string cell(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
-    if (c == '|') escaped += "\\|";
-    else if (c == '\n' || c == '\r') escaped += ' ';
-    else if (c == '<') escaped += "&lt;";
-    else escaped += c;
+    if (c == '|')
+      escaped += "\\|";
+    else if (c == '\n' || c == '\r')
+      escaped += ' ';
+    else if (c == '<')
+      escaped += "&lt;";
+    else
+      escaped += c;
   }
   return escaped;
 }
@@ -39,8 +43,8 @@ std::string or_not_recorded(const std::optional<T>& value, F format) {
 
 std::string header(const Report& report) {
   std::string text = fmt::format("# Tuning report: {}\n\n", report.template_name);
-  if (!report.summary.empty()) text += report.summary + "\n\n";
-  text += fmt::format("**{}**\n\n", origin_statement(report));
+  if (!report.summary.empty()) text += cell(report.summary) + "\n\n";
+  text += fmt::format("**{}**\n\n", cell(origin_statement(report)));
   std::vector<std::string> devices;
   for (const Device& device : report.devices) devices.push_back(device.name.empty() ? device.key : device.name);
   text += head({"", ""}, 2);
@@ -59,8 +63,8 @@ std::string header(const Report& report) {
 }
 
 std::string best_table(const Series& series) {
-  std::string text = head({"Problem", "Configuration", "Best us", "Interval us", "Default us", "Speed-up", "GB/s", "Of ceiling",
-                           "Tie"}, 2);
+  std::string text = head(
+      {"Problem", "Configuration", "Best us", "Interval us", "Default us", "Speed-up", "GB/s", "Of ceiling", "Tie"}, 2);
   for (const ProblemReport& problem : series.problems) {
     if (!problem.best) {
       text += row({sizes_text(problem.sizes), "no valid configuration", "-", "-", "-", "-", "-", "-", "-"});
@@ -72,8 +76,8 @@ std::string best_table(const Series& series) {
                      ? fmt::format("{} to {}", format_number(*best.low_us), format_number(*best.high_us))
                      : kNotRecorded,
                  or_not_recorded(best.default_us, format_number), or_not_recorded(best.speed_up, format_ratio),
-                 or_not_recorded(best.bytes_per_s, format_gb_per_s), or_not_recorded(best.ceiling_share, format_percent),
-                 best.tie ? "tie" : "no"});
+                 or_not_recorded(best.bytes_per_s, format_gb_per_s),
+                 or_not_recorded(best.ceiling_share, format_percent), best.tie ? "tie" : "no"});
   }
   return text;
 }
@@ -82,8 +86,9 @@ std::string outcome_table(const Series& series) {
   std::string text = head({"Problem", "Search space", "Stored", "Ok", "Failed"}, 1);
   for (const ProblemReport& problem : series.problems) {
     const std::uint64_t ok = ok_count(problem), failed = failed_count(problem);
-    text += row({sizes_text(problem.sizes), problem.space_size > 0 ? fmt::format("{}", problem.space_size) : kNotRecorded,
-                 fmt::format("{}", ok + failed), fmt::format("{}", ok), fmt::format("{}", failed)});
+    text +=
+        row({sizes_text(problem.sizes), problem.space_size > 0 ? fmt::format("{}", problem.space_size) : kNotRecorded,
+             fmt::format("{}", ok + failed), fmt::format("{}", ok), fmt::format("{}", failed)});
   }
   text += "\n";
   bool any = false;
@@ -91,8 +96,9 @@ std::string outcome_table(const Series& series) {
     for (const Failure& failure : problem.failures) {
       if (!any) text += head({"Problem", "Failure", "Example", "Why", "Count"}, 4);
       any = true;
-      text += row({sizes_text(problem.sizes), outcome_text(failure.outcome), configuration_text(failure.example_configuration),
-                   failure.example_detail.empty() ? kNotRecorded : failure.example_detail, fmt::format("{}", failure.count)});
+      text += row(
+          {sizes_text(problem.sizes), outcome_text(failure.outcome), configuration_text(failure.example_configuration),
+           failure.example_detail.empty() ? kNotRecorded : failure.example_detail, fmt::format("{}", failure.count)});
     }
   }
   return any ? text : text + "No configuration failed.\n";
@@ -100,7 +106,9 @@ std::string outcome_table(const Series& series) {
 
 std::string effects_table(const ProblemReport& problem) {
   std::string text = head({"Parameter", "Value", "Best with it", "Median with it", "Timed", "Tried"}, 2);
-  const auto ratio = [](const std::optional<double>& value) { return value ? format_ratio(*value) : std::string("none ran"); };
+  const auto ratio = [](const std::optional<double>& value) {
+    return value ? format_ratio(*value) : std::string("none ran");
+  };
   for (const ParameterEffect& effect : problem.effects) {
     for (const ValueEffect& value : effect.values) {
       text += row({effect.parameter, value.value + (value.is_default ? " (default)" : ""), ratio(value.best_ratio),
@@ -126,8 +134,9 @@ std::string session_table(const Series& series) {
 
 std::string series_section(const Report& report, const Series& series) {
   const Device& device = report.devices[series.device];
-  std::string text = fmt::format("\n## {}{}{} on {}\n\n", choices_text(series.choices), series.choices.empty() ? "" : ", ",
-                                 policy_text(series.policy), device.name.empty() ? device.key : device.name);
+  std::string text =
+      fmt::format("\n## {}{}{} on {}\n\n", choices_text(series.choices), series.choices.empty() ? "" : ", ",
+                  policy_text(series.policy), cell(device.name.empty() ? device.key : device.name));
   text += ceiling_statement(series) + "\n\n" + best_table(series);
   text += "\n### Outcomes\n\n" + outcome_table(series);
   text += "\n### Sessions\n\n" + session_table(series);
@@ -139,7 +148,7 @@ std::string series_section(const Report& report, const Series& series) {
 }
 
 std::string device_section(const Device& device) {
-  std::string text = fmt::format("\n## Device {}\n\n", device.name.empty() ? device.key : device.name);
+  std::string text = fmt::format("\n## Device {}\n\n", cell(device.name.empty() ? device.key : device.name));
   text += head({"Field", "Value"}, 2) + row({"Key", device.key});
   for (const auto& [label, value] : device.hard) text += row({label, value});
   for (const auto& [label, value] : device.soft) text += row({label, value});

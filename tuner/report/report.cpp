@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
@@ -35,13 +36,15 @@ std::string choose_template(const Rows& rows, const std::string& asked) {
   if (known.empty()) throw UsageError("failed reporting: the database holds no template; run `attune tune` first");
   if (asked.empty()) {
     if (known.size() == 1) return known.front();
-    throw UsageError(fmt::format("failed reporting: the database holds several templates and none was named; name one of: {}",
-                                 fmt::join(known, ", ")));
+    throw UsageError(
+        fmt::format("failed reporting: the database holds several templates and none was named; name one of: {}",
+                    fmt::join(known, ", ")));
   }
   if (names.count(asked) != 0) return asked;
   const std::string near = base::closest(asked, known);
-  throw UsageError(fmt::format("failed reporting on template '{}': the database holds nothing of it{}; it knows: {}", asked,
-                               near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near), fmt::join(known, ", ")));
+  throw UsageError(fmt::format("failed reporting on template '{}': the database holds nothing of it{}; it knows: {}",
+                               asked, near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
+                               fmt::join(known, ", ")));
 }
 
 /// The version of the template with the newest row: records of other versions answer for other code.
@@ -62,7 +65,8 @@ const db::TemplateRow& choose_version(const Rows& rows, const std::string& templ
 }
 
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -77,8 +81,8 @@ std::vector<Device> choose_devices(const Rows& rows, const std::optional<std::st
     if (matches) chosen.push_back(std::move(device));
   }
   if (chosen.empty() && asked) {
-    throw UsageError(fmt::format("failed reporting on device '{}': no stored device has this key or name; stored: {}", *asked,
-                                 known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+    throw UsageError(fmt::format("failed reporting on device '{}': no stored device has this key or name; stored: {}",
+                                 *asked, known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
   }
   return chosen;
 }
@@ -172,6 +176,16 @@ void add_rates(ProblemReport& problem, const std::optional<Ceiling>& ceiling) {
   if (ceiling) problem.best->ceiling_share = *problem.best->bytes_per_s / ceiling->bytes_per_s;
 }
 
+std::optional<std::size_t> convergence_session(const std::vector<Session>& sessions) {
+  std::optional<std::size_t> any;
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    if (sessions[i].convergence.empty()) continue;
+    if (sessions[i].measured.value_or(0) > 0) return i;
+    if (!any) any = i;
+  }
+  return any;
+}
+
 ProblemReport problem_report(const std::string& text, const ProblemRows& rows,
                              const std::vector<DeclaredParameter>& declared, const std::optional<Ceiling>& ceiling) {
   ProblemReport problem;
@@ -181,6 +195,7 @@ ProblemReport problem_report(const std::string& text, const ProblemRows& rows,
     problem.best = read_best(*rows.best);
     problem.work_bytes = integer_at(parse_object(rows.best->detail_json), "work_bytes");
     add_unique(problem.drivers, rows.best->driver);
+    add_unique(problem.origins, text_at(parse_object(rows.best->detail_json), "origin"));
     widen(problem.first_recorded_at, problem.last_recorded_at, rows.best->recorded_at, rows.best->recorded_at);
   }
   add_records(problem, rows.records);
@@ -194,6 +209,7 @@ ProblemReport problem_report(const std::string& text, const ProblemRows& rows,
       add_unique(problem.origins, "recording:" + from);
     }
   }
+  problem.convergence_session = convergence_session(problem.sessions);
   if (problem.work_bytes && *problem.work_bytes <= 0) problem.work_bytes.reset();
   add_rates(problem, ceiling);
   return problem;
@@ -220,7 +236,8 @@ std::size_t device_index(Report& report, const std::vector<Device>& devices, con
   for (std::size_t i = 0; i < report.devices.size(); ++i) {
     if (report.devices[i].key == key) return i;
   }
-  const auto known = std::find_if(devices.begin(), devices.end(), [&](const Device& device) { return device.key == key; });
+  const auto known =
+      std::find_if(devices.begin(), devices.end(), [&](const Device& device) { return device.key == key; });
   Device device;
   device.key = key;
   report.devices.push_back(known == devices.end() ? device : *known);
@@ -267,9 +284,10 @@ Report build(const Rows& rows, const Request& request) {
   const auto devices = choose_devices(rows, request.device);
   const Grouped grouped = group_rows(rows, version.hash, request, devices);
   if (grouped.empty()) {
-    throw UsageError(fmt::format("failed reporting on template '{}' (version {}): no stored row matches; "
-                                 "leave out a filter, or run `attune tune {}`", report.template_name, version.hash,
-                                 report.template_name));
+    throw UsageError(
+        fmt::format("failed reporting on template '{}' (version {}): no stored row matches; "
+                    "leave out a filter, or run `attune tune {}`",
+                    report.template_name, version.hash, report.template_name));
   }
   for (const auto& [key, group] : grouped) add_problem(report, key, group, grouped, devices, declared);
   for (Series& series : report.series) {

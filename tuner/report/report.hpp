@@ -36,10 +36,10 @@ struct Device {
 struct ValueEffect {
   std::string value;
   bool is_default = false;
-  std::uint64_t configurations = 0;       ///< with this value, of any outcome
-  std::uint64_t timed = 0;                ///< of them, those with a time
-  std::optional<double> best_ratio;       ///< fastest with this value / fastest of all
-  std::optional<double> median_ratio;     ///< median over `timed` / fastest of all
+  std::uint64_t configurations = 0;    ///< with this value, of any outcome
+  std::uint64_t timed = 0;             ///< of them, those with a time
+  std::optional<double> best_ratio;    ///< fastest with this value / fastest of all
+  std::optional<double> median_ratio;  ///< median over `timed` / fastest of all
 };
 
 struct ParameterEffect {
@@ -78,14 +78,15 @@ struct Session {
 struct Finalist {
   std::string configuration;
   double median_us = 0;
-  double ratio = 1;  ///< its time / the best time, paired
+  std::optional<double> low_us, high_us;
+  double ratio = 1;  ///< its time / the fastest time, paired
   double low = 1, high = 1;
 };
 
 struct Best {
   std::string configuration;
   double median_us = 0;
-  std::optional<double> low_us, high_us;  ///< of the stored measurement of this configuration
+  std::optional<double> low_us, high_us;  ///< interval of median_us
   std::optional<double> default_us;       ///< of the same run-off; nothing: the default does not run
   std::optional<double> speed_up;         ///< default / best
   std::optional<double> bytes_per_s;
@@ -101,15 +102,17 @@ struct Best {
 };
 
 struct ProblemReport {
-  std::string problem;                        ///< canonical JSON
+  std::string problem;  ///< canonical JSON
   std::map<std::string, std::int64_t> sizes;
   std::optional<std::int64_t> work_bytes;
-  std::uint64_t space_size = 0;               ///< 0: not recorded
-  std::optional<Best> best;                   ///< nothing: no configuration was valid
+  std::uint64_t space_size = 0;  ///< 0: not recorded
+  std::optional<Best> best;      ///< nothing: no configuration was valid
   std::map<std::string, std::uint64_t> outcomes;
-  std::vector<Failure> failures;              ///< most frequent first
+  std::vector<Failure> failures;  ///< most frequent first
   std::vector<ParameterEffect> effects;
-  std::vector<Session> sessions;              ///< newest first
+  std::vector<Session> sessions;  ///< newest first
+  /// The session whose convergence is shown: the newest that measured something itself, else the newest that has any.
+  std::optional<std::size_t> convergence_session;
   std::vector<std::string> drivers, nvrtcs, origins;
   std::string first_recorded_at, last_recorded_at;
 };
@@ -127,12 +130,12 @@ struct Report {
   std::string generated_at;
   std::string template_name;
   std::string template_hash;
-  std::string summary;              ///< the template's own sentence
+  std::string summary;  ///< the template's own sentence
   std::uint64_t records = 0;
   std::uint64_t other_hash_records = 0;  ///< of older versions of the template, left out
   std::vector<std::string> drivers, nvrtcs, origins, attune_versions;
   std::string first_recorded_at, last_recorded_at;
-  std::vector<Device> devices;      ///< those that occur
+  std::vector<Device> devices;  ///< those that occur
   std::vector<Series> series;
 };
 

@@ -70,6 +70,11 @@ std::string text_at(const json& object, const std::string& path) {
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
+std::string recording_name(const std::string& origin) {
+  constexpr const char* kPrefix = "recording:";
+  return origin.rfind(kPrefix, 0) == 0 ? origin.substr(std::string(kPrefix).size()) : origin;
+}
+
 std::string value_text(const json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 Device read_device(const db::DeviceRow& row) {
@@ -118,7 +123,7 @@ Session read_session(const db::SessionRow& row) {
   session.started_at = row.started_at;
   session.finished_at = row.finished_at;
   session.budget = text_at(summary, "budget");
-  session.replayed_from = text_at(summary, "replayed_from");
+  session.replayed_from = recording_name(text_at(summary, "replayed_from"));
   session.attune_version = text_at(summary, "attune_version");
   session.space_size = row.space_size > 0 ? row.space_size : count_at(summary, "space_size").value_or(0);
   session.measured = count_at(summary, "measured");
@@ -157,8 +162,12 @@ Best read_best(const db::BestRow& row) {
   for (const json& item : *finalists) {
     const auto median_us = number_at(item, "median_us"), ratio = number_at(item, "ratio");
     if (!median_us || !ratio) continue;
-    best.finalists.push_back({text_at(item, "configuration"), *median_us, *ratio,
-                              number_at(item, "low").value_or(*ratio), number_at(item, "high").value_or(*ratio)});
+    const Finalist& finalist = best.finalists.emplace_back(
+        Finalist{text_at(item, "configuration"), *median_us, number_at(item, "low_us"), number_at(item, "high_us"),
+                 *ratio, number_at(item, "low").value_or(*ratio), number_at(item, "high").value_or(*ratio)});
+    if (finalist.configuration != row.configuration || !finalist.low_us || !finalist.high_us) continue;
+    best.low_us = finalist.low_us;
+    best.high_us = finalist.high_us;
   }
   return best;
 }
@@ -166,7 +175,9 @@ Best read_best(const db::BestRow& row) {
 void add_measurement(Best& best, const db::RecordRow& row) {
   const json detail = parse_object(row.detail_json);
   best.verified = row.verified;
-  if (row.low_us > 0 && row.high_us > 0) {
+  // Without the run-off's own interval that of the search serves, where it is one of the published time at all.
+  const bool covers = row.low_us > 0 && row.low_us <= best.median_us && best.median_us <= row.high_us;
+  if (!best.low_us && covers) {
     best.low_us = row.low_us;
     best.high_us = row.high_us;
   }

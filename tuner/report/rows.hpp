@@ -23,8 +23,10 @@ namespace attune::report {
 [[nodiscard]] Session read_session(const db::SessionRow& row);
 /// Everything of `Best` that the row itself tells; times per byte are filled in by `build`.
 [[nodiscard]] Best read_best(const db::BestRow& row);
-/// Interval, verification and resources of the measurement of the best configuration.
+/// Verification and resources of the measurement of the best configuration; its interval where the row had none.
 void add_measurement(Best& best, const db::RecordRow& row);
+/// "recording:reduce.json.zst" -> "reduce.json.zst"; other texts as they are.
+[[nodiscard]] std::string recording_name(const std::string& origin);
 /// Why this measurement failed.
 [[nodiscard]] std::string failure_detail(const db::RecordRow& row);
 /// A problem of canonical JSON, taken apart: integers are sizes, strings are choices.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tuner/base/text.hpp"
+#include "tuner/report/rows.hpp"
 
 namespace attune::report {
 
@@ -22,7 +23,9 @@ std::string format_number(double value) {
 
 std::string format_gb_per_s(double bytes_per_s) { return format_number(bytes_per_s / 1e9); }
 
-std::string format_percent(double share) { return fmt::format("{:.1f} %", share * 100); }
+std::string format_percent(double share) {
+  return std::abs(share) < 0.01 ? fmt::format("{:.2f} %", share * 100) : fmt::format("{:.1f} %", share * 100);
+}
 
 std::string format_ratio(double ratio) { return fmt::format("{:.2f}×", ratio); }
 
@@ -96,7 +99,12 @@ std::string date_text(const std::string& first, const std::string& last) {
   if (first.empty() && last.empty()) return kNotRecorded;
   if (first.empty() || last.empty()) return minute_text(first.empty() ? last : first);
   const std::string from = minute_text(first), to = minute_text(last);
-  return from == to ? from : from + " to " + to;
+  if (from == to) return from;
+  constexpr std::size_t kDay = 10, kMinute = 16;  // lengths of "2026-11-20" and "2026-11-20 13:17"
+  if (from.size() > kMinute && to.size() > kMinute && from.compare(0, kDay, to, 0, kDay) == 0) {
+    return from.substr(0, kMinute) + " to " + to.substr(kDay + 1);
+  }
+  return from + " to " + to;
 }
 
 std::string origin_statement(const Report& report) {
@@ -104,17 +112,20 @@ std::string origin_statement(const Report& report) {
   bool measured = false;
   for (const std::string& origin : report.origins) {
     if (origin.rfind("recording:", 0) == 0) {
-      recordings.push_back(origin.substr(10));
+      recordings.push_back(recording_name(origin));
     } else {
       measured = measured || origin == "measured";
     }
   }
   if (recordings.empty() && !measured) return "How these times were obtained was not recorded.";
-  if (recordings.empty()) return "Measured on the device named above.";
-  const std::string replayed = fmt::format("replayed from the recording {}", fmt::join(recordings, ", "));
-  if (measured) return fmt::format("Partly measured, partly {}.", replayed);
-  return fmt::format("Not measured here: {}. The times are those of the GPU named above, on the dates recorded with it.",
-                     replayed);
+  std::vector<std::string> devices;
+  for (const Device& device : report.devices) devices.push_back(device.name.empty() ? device.key : device.name);
+  const std::string where = fmt::format("{}", fmt::join(devices, ", "));
+  if (recordings.empty()) return fmt::format("Measured on {} by the tuning runs themselves.", where);
+  const std::string replayed = fmt::format("replayed from a recording ({})", fmt::join(recordings, ", "));
+  if (measured) return fmt::format("Partly measured on {}, partly {}.", where, replayed);
+  return fmt::format("Not measured by these tuning runs but {}: the times were recorded earlier on {}.", replayed,
+                     where);
 }
 
 std::string ceiling_statement(const Series& series) {
@@ -123,8 +134,8 @@ std::string ceiling_statement(const Series& series) {
   if (series.ceiling->kind == Ceiling::Kind::Measured) {
     return fmt::format("Bandwidth ceiling: {} GB/s, the best pure read measured on this device.", rate);
   }
-  return fmt::format("Bandwidth ceiling: {} GB/s, theoretical (memory clock × bus width × 2); no measured one is recorded.",
-                     rate);
+  return fmt::format(
+      "Bandwidth ceiling: {} GB/s, theoretical (memory clock × bus width × 2); no measured one is recorded.", rate);
 }
 
 std::uint64_t failed_count(const ProblemReport& problem) {

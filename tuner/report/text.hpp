@@ -14,15 +14,16 @@ inline constexpr const char* kNotRecorded = "not recorded";
 /// Four significant digits without an exponent: 1.234, 12.34, 123.4, 12345.
 [[nodiscard]] std::string format_number(double value);
 [[nodiscard]] std::string format_gb_per_s(double bytes_per_s);
-[[nodiscard]] std::string format_percent(double share);  ///< "93.4 %"
-[[nodiscard]] std::string format_ratio(double ratio);    ///< "1.24×"
+[[nodiscard]] std::string format_percent(double share);      ///< "93.4 %"; below 1 % "0.05 %"
+[[nodiscard]] std::string format_ratio(double ratio);        ///< "1.24×"
 [[nodiscard]] std::string format_bytes(std::int64_t bytes);  ///< "60 MiB", "140.4 GiB"
 
 /// "n = 2^20"; several as "m = 2^10, n = 2^12"; "-" without sizes.
 [[nodiscard]] std::string sizes_text(const std::map<std::string, std::int64_t>& sizes);
 /// "T = f32, op = sum"
 [[nodiscard]] std::string choices_text(const std::map<std::string, std::string>& choices);
-/// {"block_size":256,"stage":"two_pass"} -> "block_size=256, stage=two_pass". A text that is no JSON object is returned as it is.
+/// {"block_size":256,"stage":"two_pass"} -> "block_size=256, stage=two_pass". A text that is no JSON object is returned
+/// as it is.
 [[nodiscard]] std::string configuration_text(const std::string& json);
 /// "cold/graph" -> "cold L2, CUDA graph"; an unknown policy as it is.
 [[nodiscard]] std::string policy_text(const std::string& policy);
@@ -30,7 +31,7 @@ inline constexpr const char* kNotRecorded = "not recorded";
 [[nodiscard]] std::string outcome_text(const std::string& outcome);
 /// "a, b"; "not recorded" when empty.
 [[nodiscard]] std::string list_text(const std::vector<std::string>& items);
-/// "2026-11-20 13:17 UTC", or a range of two such dates; "not recorded" when empty.
+/// "2026-11-20 13:17 UTC", "2026-11-20 13:17 to 13:25 UTC", or two whole dates; "not recorded" when empty.
 [[nodiscard]] std::string date_text(const std::string& first, const std::string& last);
 
 /// Whether the times were measured or replayed, in a sentence or two.

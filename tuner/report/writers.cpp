@@ -16,10 +16,14 @@ Format format_from_name(const std::string& name) {
 
 std::string write(const Report& report, Format format) {
   switch (format) {
-    case Format::Html: return write_html(report);
-    case Format::Markdown: return write_markdown(report);
-    case Format::Csv: return write_csv(report);
-    case Format::Json: return write_json(report);
+    case Format::Html:
+      return write_html(report);
+    case Format::Markdown:
+      return write_markdown(report);
+    case Format::Csv:
+      return write_csv(report);
+    case Format::Json:
+      return write_json(report);
   }
   throw Error("failed writing the report: unknown format");
 }

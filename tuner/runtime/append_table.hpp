@@ -7,9 +7,10 @@
 
 namespace attune::runtime {
 
-/// A hash table that only grows: readers probe without locks while one writer appends. Entries live elsewhere, are never
-/// removed and may share a hash. Growing publishes a larger slot array and keeps the old ones, because a reader may still
-/// be in one; doubling keeps them smaller together than the current one (a copy for every insertion would not).
+/// A hash table that only grows: readers probe without locks while one writer appends. Entries live elsewhere, are
+/// never removed and may share a hash. Growing publishes a larger slot array and keeps the old ones, because a reader
+/// may still be in one; doubling keeps them smaller together than the current one (a copy for every insertion would
+/// not).
 template <class T>
 class AppendTable {
  public:

@@ -10,7 +10,9 @@
 namespace attune::runtime {
 namespace {
 
-std::size_t aligned(std::size_t bytes) { return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment; }
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+}
 
 }  // namespace
 
@@ -31,14 +33,18 @@ WorkspaceLayout layout_workspace(const spec::LaunchPlan& plan) {
   return layout;
 }
 
-Signature::Signature(const spec::LaunchPlan& plan, std::string owner, const std::string& path) : owner_(std::move(owner)) {
+Signature::Signature(const spec::LaunchPlan& plan, std::string owner, const std::string& path)
+    : owner_(std::move(owner)) {
   std::size_t most_arguments = 0;
   for (const auto& step : plan.steps) {
-    if (const auto* launch = std::get_if<spec::ResolvedLaunch>(&step)) most_arguments = std::max(most_arguments, launch->arguments.size());
+    if (const auto* launch = std::get_if<spec::ResolvedLaunch>(&step))
+      most_arguments = std::max(most_arguments, launch->arguments.size());
   }
   if (std::max({plan.buffers.size(), plan.scalars.size(), most_arguments}) > kMaxEntries) {
-    throw SpecError(path, 0, 0, fmt::format("a template that is dispatched may have at most {} buffers, scalars and kernel "
-                                            "arguments each", kMaxEntries));
+    throw SpecError(path, 0, 0,
+                    fmt::format("a template that is dispatched may have at most {} buffers, scalars and kernel "
+                                "arguments each",
+                                kMaxEntries));
   }
   for (const auto& buffer : plan.buffers) {
     if (buffer.workspace) continue;
@@ -56,8 +62,8 @@ void Signature::check(const Argument* arguments, std::size_t count) const {
   for (std::size_t i = 0; i < count; ++i) {
     const Entry& entry = entries_[i];
     const bool size_wrong = arguments[i].size_bytes != entry.size_bytes;
-    const bool address_wrong = i < buffer_count_ &&
-                               ((arguments[i].bits == 0 && !entry.may_be_null) || arguments[i].bits % entry.alignment != 0);
+    const bool address_wrong = i < buffer_count_ && ((arguments[i].bits == 0 && !entry.may_be_null) ||
+                                                     arguments[i].bits % entry.alignment != 0);
     if (size_wrong || address_wrong) refuse(entry, arguments[i]);
   }
 }
@@ -65,8 +71,8 @@ void Signature::check(const Argument* arguments, std::size_t count) const {
 void Signature::refuse_count(std::size_t count) const {
   std::vector<std::string> names;
   for (const auto& entry : entries_) names.push_back(entry.name);
-  throw UsageError(fmt::format("failed launching {}: it takes {} argument(s) ({}), {} were given", owner_, entries_.size(),
-                               fmt::join(names, ", "), count));
+  throw UsageError(fmt::format("failed launching {}: it takes {} argument(s) ({}), {} were given", owner_,
+                               entries_.size(), fmt::join(names, ", "), count));
 }
 
 void Signature::refuse(const Entry& entry, const Argument& argument) const {
@@ -75,8 +81,8 @@ void Signature::refuse(const Entry& entry, const Argument& argument) const {
                                  entry.size_bytes, argument.size_bytes));
   }
   if (argument.bits == 0) throw UsageError(fmt::format("failed launching {}: buffer '{}' is null", owner_, entry.name));
-  throw UsageError(fmt::format("failed launching {}: the address {:#x} of buffer '{}' is not a multiple of {} bytes", owner_,
-                               argument.bits, entry.name, entry.alignment));
+  throw UsageError(fmt::format("failed launching {}: the address {:#x} of buffer '{}' is not a multiple of {} bytes",
+                               owner_, argument.bits, entry.name, entry.alignment));
 }
 
 }  // namespace attune::runtime

@@ -10,8 +10,8 @@
 
 namespace attune::runtime {
 
-/// Most buffers, scalars and arguments of one kernel that a dispatched template may have: the hot path keeps them on the
-/// stack. Parameter space ends at 4 KB, 512 pointers, on older devices; no template comes near.
+/// Most buffers, scalars and arguments of one kernel that a dispatched template may have: the hot path keeps them on
+/// the stack. Parameter space ends at 4 KB, 512 pointers, on older devices; no template comes near.
 inline constexpr std::size_t kMaxEntries = 64;
 
 /// Bytes between the parts of a workspace: what cuMemAlloc promises for a whole allocation.

@@ -10,8 +10,8 @@ namespace attune::runtime {
 CodeRequest make_code_request(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                               const spec::Configuration& configuration, const spec::DeviceInfo& device) {
   CodeRequest request;
-  request.compile = {spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu", device.architecture,
-                     kernel.options};
+  request.compile = {spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu",
+                     device.architecture, kernel.options};
   request.source_key = base::content_key(request.compile.source + "\n" + device.architecture);
   base::ContentHasher hasher;
   hasher.add("dispatch").add(device.architecture).add(request.compile.source);
@@ -22,15 +22,18 @@ CodeRequest make_code_request(const spec::KernelTemplate& kernel, const spec::Pr
 
 CodeStore::CodeStore(const std::filesystem::path& folder) {
   if (folder.empty()) {
-    warning_ = "no cache folder ($XDG_CACHE_HOME and HOME are not set): compiled kernels are not kept between processes";
+    warning_ =
+        "no cache folder ($XDG_CACHE_HOME and HOME are not set): compiled kernels are not kept between processes";
     return;
   }
   cache_.emplace(folder);
   warning_ = cache_->warning();
 }
 
-std::optional<Code> CodeStore::find(const CodeRequest& request, const Choice& choice, const std::vector<Layer>& layers) const {
-  if (choice.layer && layers[*choice.layer].trusted && !choice.cubin_key.empty() && choice.source_key == request.source_key) {
+std::optional<Code> CodeStore::find(const CodeRequest& request, const Choice& choice,
+                                    const std::vector<Layer>& layers) const {
+  if (choice.layer && layers[*choice.layer].trusted && !choice.cubin_key.empty() &&
+      choice.source_key == request.source_key) {
     if (auto cubin = layers[*choice.layer].database.cubin(choice.cubin_key)) return Code{std::move(*cubin), "database"};
   }
   if (!cache_) return std::nullopt;
@@ -44,10 +47,12 @@ Code CodeStore::compile(const CodeRequest& request) {
   auto result = nvrtc_->compile(request.compile);
   if (result.status != compile::CompileStatus::Ok) {
     throw CompileError(fmt::format("failed compiling {} for {} with {}: NVRTC rejected the source; its log:\n{}",
-                                   request.compile.name, request.compile.architecture, nvrtc_->build(), result.log), result.log);
+                                   request.compile.name, request.compile.architecture, nvrtc_->build(), result.log),
+                       result.log);
   }
   // A failed compilation is not kept under this key: another NVRTC may well accept the source.
   if (cache_) {
+    result.key = request.cache_key;  // the cache checks that a file holds what its name says
     cache_->store(request.cache_key, result);
     warning_ = cache_->warning();
   }

@@ -14,11 +14,11 @@ namespace attune::runtime {
 /// What has to be compiled for a choice, and the keys by which it may be found compiled.
 struct CodeRequest {
   compile::CompileRequest compile;
-  /// Content key of source and architecture. The tuning session writes the same beside a stored cubin, so that a cubin of
-  /// another source never loads and NVRTC need not be asked for its build.
+  /// Content key of source and architecture. The tuning session writes the same beside a stored cubin, so that a cubin
+  /// of another source never loads and NVRTC need not be asked for its build.
   std::string source_key;
-  /// Adds every option; names the cubin in the compile cache. It leaves out NVRTC's build on purpose: any build's cubin of
-  /// this source and these options is valid here, and knowing the build means loading NVRTC.
+  /// Adds every option; names the cubin in the compile cache. It leaves out NVRTC's build on purpose: any build's cubin
+  /// of this source and these options is valid here, and knowing the build means loading NVRTC.
   std::string cache_key;
 };
 [[nodiscard]] CodeRequest make_code_request(const spec::KernelTemplate& kernel, const spec::Problem& problem,
@@ -35,8 +35,10 @@ class CodeStore {
   /// `folder`: of the compile cache; empty: none.
   explicit CodeStore(const std::filesystem::path& folder);
   /// Without NVRTC; nothing when it would have to compile.
-  [[nodiscard]] std::optional<Code> find(const CodeRequest& request, const Choice& choice, const std::vector<Layer>& layers) const;
-  /// The only place where dispatch loads NVRTC; stores what it compiles. Throws: EnvironmentError (no NVRTC), CompileError.
+  [[nodiscard]] std::optional<Code> find(const CodeRequest& request, const Choice& choice,
+                                         const std::vector<Layer>& layers) const;
+  /// The only place where dispatch loads NVRTC; stores what it compiles. Throws: EnvironmentError (no NVRTC),
+  /// CompileError.
   [[nodiscard]] Code compile(const CodeRequest& request);
   /// Why compiled code is not kept; empty when it is.
   [[nodiscard]] const std::string& warning() const noexcept { return warning_; }

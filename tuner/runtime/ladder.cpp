@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
 
 #include "attune/error.hpp"
@@ -32,8 +33,8 @@ struct Candidate {
 /// Ladder order; the last two only make it total, so that equal databases give equal choices.
 bool nearer(const Candidate& a, const Candidate& b) {
   const auto rank = [](const Candidate& c) {
-    return std::tie(c.tier, c.capability_distance, c.newer_architecture, c.size_distance, c.sm_distance, c.layer, c.row.device_key,
-                    c.row.problem);
+    return std::tie(c.tier, c.capability_distance, c.newer_architecture, c.size_distance, c.sm_distance, c.layer,
+                    c.row.device_key, c.row.problem);
   };
   return rank(a) < rank(b);
 }
@@ -66,7 +67,9 @@ class Ladder {
 
   Choice walk() {
     std::vector<Candidate> candidates;
-    for (std::size_t layer = 0; layer < layers_.size(); ++layer) collect(layer, candidates);
+    for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+      read(layer, [&] { collect(layer, candidates); });
+    }
     std::sort(candidates.begin(), candidates.end(), nearer);
     for (const auto& candidate : candidates) {
       if (auto choice = try_candidate(candidate)) {
@@ -79,6 +82,18 @@ class Ladder {
   }
 
  private:
+  /// A layer that turns out to be damaged is passed over like a candidate: the others, or the default, still serve.
+  template <class Read>
+  void read(std::size_t layer, Read&& read_layer) {
+    if (unreadable_.contains(layer)) return;
+    try {
+      read_layer();
+    } catch (const DatabaseError& error) {
+      unreadable_.insert(layer);
+      passed_over_.push_back(fmt::format("{}: {}", layers_[layer].path.string(), error.what()));
+    }
+  }
+
   void collect(std::size_t layer, std::vector<Candidate>& candidates) {
     const auto rows = layers_[layer].database.candidates(kernel_.content_hash, spec::family_text(problem_), policy_);
     if (rows.empty()) return;
@@ -91,14 +106,16 @@ class Ladder {
   }
 
   /// Nothing, with an explanation, when the row cannot be placed: it names other sizes, or its device is unknown.
-  std::optional<Candidate> place_row(const db::BestRow& row, std::size_t layer, const std::map<std::string, std::string>& infos) {
+  std::optional<Candidate> place_row(const db::BestRow& row, std::size_t layer,
+                                     const std::map<std::string, std::string>& infos) {
     const auto refuse = [&](const std::string& reason) {
       passed_over_.push_back(fmt::format("{} ({}): {}", row.problem, layers_[layer].path.string(), reason));
       return std::nullopt;
     };
     Candidate candidate{row, layer, Tier::Default, {}, {}, 0, false, 0, 0};
     try {
-      const spec::Problem donor_problem{problem_.choices, json::parse(row.sizes_json).get<std::map<std::string, std::int64_t>>()};
+      const spec::Problem donor_problem{problem_.choices,
+                                        json::parse(row.sizes_json).get<std::map<std::string, std::int64_t>>()};
       if (!same_sizes(donor_problem)) return refuse("its sizes " + row.sizes_json + " are not those of the template");
       candidate.size_distance = donor_problem.sizes == problem_.sizes ? 0 : size_distance(donor_problem, problem_);
       const auto info = infos.find(row.device_key);
@@ -157,27 +174,31 @@ class Ladder {
 
   /// Nothing was recorded for this very template and family: tells what near misses the layers hold.
   void explain_absence() {
-    for (const auto& layer : layers_) {
-      db::Query query;
-      query.template_name = kernel_.name;
-      std::size_t other_version = 0, other_policy = 0;
-      const auto family = spec::family_text(problem_);
-      for (const auto& row : layer.database.best(query)) {
-        if (row.family != family) continue;
-        if (row.template_hash != kernel_.content_hash) {
-          ++other_version;
-        } else if (row.policy != policy_) {
-          ++other_policy;
-        }
+    for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+      read(layer, [&] { count_near_misses(layers_[layer]); });
+    }
+  }
+
+  void count_near_misses(const Layer& layer) {
+    db::Query query;
+    query.template_name = kernel_.name;
+    std::size_t other_version = 0, other_policy = 0;
+    const auto family = spec::family_text(problem_);
+    for (const auto& row : layer.database.best(query)) {
+      if (row.family != family) continue;
+      if (row.template_hash != kernel_.content_hash) {
+        ++other_version;
+      } else if (row.policy != policy_) {
+        ++other_policy;
       }
-      if (other_version > 0) {
-        passed_over_.push_back(fmt::format("{}: {} result(s) belong to another version of the template '{}'", layer.path.string(),
-                                           other_version, kernel_.name));
-      }
-      if (other_policy > 0) {
-        passed_over_.push_back(fmt::format("{}: {} result(s) were tuned for another policy than {}", layer.path.string(),
-                                           other_policy, policy_));
-      }
+    }
+    if (other_version > 0) {
+      passed_over_.push_back(fmt::format("{}: {} result(s) belong to another version of the template '{}'",
+                                         layer.path.string(), other_version, kernel_.name));
+    }
+    if (other_policy > 0) {
+      passed_over_.push_back(fmt::format("{}: {} result(s) were tuned for another policy than {}", layer.path.string(),
+                                         other_policy, policy_));
     }
   }
 
@@ -186,10 +207,10 @@ class Ladder {
     choice.configuration = spec::default_configuration(kernel_);
     choice.decision.configuration = spec::to_text(kernel_, choice.configuration);
     if (const auto violated = violated_constraint(kernel_, problem_, choice.configuration, device_)) {
-      throw UsageError(fmt::format("failed choosing a configuration of '{}' for {} on {}: no usable tuning result, and the "
-                                   "default {} violates '{}'; tune this problem (`attune tune {}`) or change the default",
-                                   kernel_.name, spec::to_text(problem_), device_.name, choice.decision.configuration, *violated,
-                                   kernel_.name));
+      throw UsageError(fmt::format(
+          "failed choosing a configuration of '{}' for {} on {}: no usable tuning result, and the "
+          "default {} violates '{}'; tune this problem (`attune tune {}`) or change the default",
+          kernel_.name, spec::to_text(problem_), device_.name, choice.decision.configuration, *violated, kernel_.name));
     }
     choice.plan = spec::resolve(kernel_, problem_, choice.configuration, device_);
     choice.decision.passed_over = std::move(passed_over_);
@@ -202,6 +223,7 @@ class Ladder {
   const std::vector<Layer>& layers_;
   const std::string& policy_;
   std::vector<std::string> passed_over_;
+  std::set<std::size_t> unreadable_;  ///< layers
 };
 
 /// 0 has no logarithm; it counts as half an element, nearer to 1 than to 4 and different from both.
@@ -219,7 +241,8 @@ double size_distance(const spec::Problem& a, const spec::Problem& b) {
 }
 
 std::optional<std::string> violated_constraint(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                                               const spec::Configuration& configuration, const spec::DeviceInfo& device) {
+                                               const spec::Configuration& configuration,
+                                               const spec::DeviceInfo& device) {
   const auto scope = spec::make_scope(kernel, problem, configuration, device);
   for (const auto& constraint : kernel.constraints) {
     if (!constraint.expression.truth(scope)) return constraint.expression.text();

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "attune/error.hpp"
-#include "tuner/base/files.hpp"
 
 namespace attune::runtime {
 namespace {
@@ -22,6 +22,12 @@ namespace fs = std::filesystem;
 bool owned_by_user_alone(const fs::path& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid() && (status.st_mode & S_IWOTH) == 0;
+}
+
+/// A folder that may not be searched counts as one without the file.
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
 }
 
 void keep(OpenedLayers& opened, db::Database database, const fs::path& path, bool trusted) {
@@ -46,20 +52,22 @@ void open_user_default(OpenedLayers& opened) {
     opened.notices.push_back(fmt::format("{}; dispatching without a database of the user's", error.what()));
     return;
   }
-  if (fs::exists(path)) {
+  if (is_there(path)) {
     open_default(opened, path);
   } else {
-    opened.notices.push_back(fmt::format("no tuning database at {}: nothing was tuned by this user yet", path.string()));
+    opened.notices.push_back(
+        fmt::format("no tuning database at {}: nothing was tuned by this user yet", path.string()));
   }
 }
 
 void open_shipped(OpenedLayers& opened) {
   const auto paths = shipped_database_paths();
   for (const auto& path : paths) {
-    if (fs::exists(path)) return open_default(opened, path);
+    if (is_there(path)) return open_default(opened, path);
   }
-  opened.notices.push_back(fmt::format("no shipped database at {}", fmt::join(
-      [&] { std::vector<std::string> texts; for (const auto& path : paths) texts.push_back(path.string()); return texts; }(), ", ")));
+  std::vector<std::string> texts;
+  for (const auto& path : paths) texts.push_back(path.string());
+  opened.notices.push_back(fmt::format("no shipped database at {}", fmt::join(texts, ", ")));
 }
 
 std::map<std::string, spec::DeviceInfo> recorded_devices(const std::vector<Layer>& layers) {
@@ -76,16 +84,21 @@ std::map<std::string, spec::DeviceInfo> recorded_devices(const std::vector<Layer
 
 std::vector<fs::path> shipped_database_paths() {
   if (const char* named = std::getenv("ATTUNE_SHIPPED_DB"); named != nullptr && *named != '\0') return {named};
-  const fs::path program_folder = base::own_executable().parent_path();
-  return {(program_folder / "../share/attune/shipped.db").lexically_normal(), ATTUNE_INSTALLED_SHIPPED_DB, ATTUNE_BUILD_SHIPPED_DB};
+  std::vector<fs::path> paths{ATTUNE_INSTALLED_SHIPPED_DB, ATTUNE_BUILD_SHIPPED_DB};
+  std::error_code no_proc;  // without /proc there is one place less to look
+  const fs::path program = fs::read_symlink("/proc/self/exe", no_proc);
+  if (!no_proc) paths.insert(paths.begin(), (program.parent_path() / "../share/attune/shipped.db").lexically_normal());
+  return paths;
 }
 
 OpenedLayers open_layers(const std::vector<fs::path>& named) {
   OpenedLayers opened;
   for (const auto& path : named) {
-    if (!fs::exists(path)) {
-      throw UsageError(fmt::format("failed opening database layer {}: there is no such file; create it with `attune tune` or "
-                                   "leave it out of Options::databases", path.string()));
+    if (!is_there(path)) {
+      throw UsageError(
+          fmt::format("failed opening database layer {}: there is no such file; create it with `attune tune` or "
+                      "leave it out of Options::databases",
+                      path.string()));
     }
     keep(opened, db::Database::open(path, db::OpenMode::ReadOnly), path, true);
   }
@@ -113,9 +126,10 @@ spec::DeviceInfo device_by_name(const std::vector<Layer>& layers, const std::str
   try {
     return spec::DeviceInfo::of_architecture(text);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("failed finding device '{}': no database layer has records of it ({}), and it is no known "
-                                 "architecture: {}", text, names.empty() ? "none hold any" : fmt::format("{}", fmt::join(names, ", ")),
-                                 error.what()));
+    throw UsageError(
+        fmt::format("failed finding device '{}': no database layer has records of it ({}), and it is no known "
+                    "architecture: {}",
+                    text, names.empty() ? "none hold any" : fmt::format("{}", fmt::join(names, ", ")), error.what()));
   }
 }
 

@@ -10,9 +10,9 @@ namespace attune::runtime {
 
 /// One opened database of the stack that dispatch looks through.
 struct Layer {
-  db::Database database;       ///< opened read-only; one thread at a time
+  db::Database database;  ///< opened read-only; one thread at a time
   std::filesystem::path path;
-  bool trusted = false;        ///< its stored cubins may be loaded: named by the program, or owned by this user alone
+  bool trusted = false;  ///< its stored cubins may be loaded: named by the program, or owned by this user alone
 };
 
 struct OpenedLayers {

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 
 #include "attune/error.hpp"
@@ -10,18 +9,14 @@
 namespace attune::runtime {
 namespace {
 
-bool has_memset(const spec::LaunchPlan& plan, std::size_t buffer) {
-  return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const spec::ResolvedStep& step) {
-    const auto* memset = std::get_if<spec::ResolvedMemset>(&step);
-    return memset != nullptr && memset->buffer == static_cast<int>(buffer);
-  });
-}
-
 ConstantStep bind_constant(const spec::ResolvedBuffer& buffer, int index, const gpu::Module& module) {
   const auto [variable, bytes] = module.global(buffer.name);
   if (bytes < static_cast<std::size_t>(buffer.bytes)) {
-    throw Error(fmt::format("failed binding constant buffer '{}': it has {} bytes at these sizes, the variable in the source "
-                            "{}", buffer.name, buffer.bytes, bytes), ExitCode::Spec);
+    throw Error(
+        fmt::format("failed binding constant buffer '{}': it has {} bytes at these sizes, the variable in the source "
+                    "{}",
+                    buffer.name, buffer.bytes, bytes),
+        ExitCode::Spec);
   }
   return {index, variable, static_cast<std::size_t>(buffer.bytes)};
 }
@@ -35,7 +30,7 @@ std::vector<Step> bind_steps(const spec::LaunchPlan& plan, const gpu::Module& mo
     const auto bytes = static_cast<std::size_t>(buffer.bytes);
     if (buffer.memory == spec::Memory::Constant) {
       steps.emplace_back(bind_constant(buffer, static_cast<int>(i), module));
-    } else if (buffer.workspace && buffer.init == spec::WorkspaceInit::ZeroEach && bytes > 0 && !has_memset(plan, i)) {
+    } else if (buffer.workspace && buffer.init == spec::WorkspaceInit::ZeroEach && bytes > 0) {
       steps.emplace_back(MemsetStep{static_cast<int>(i), 0, bytes});
     }
   }
@@ -55,8 +50,10 @@ std::vector<Step> bind_steps(const spec::LaunchPlan& plan, const gpu::Module& mo
 
 namespace attune::detail {
 
-void PlanState::enqueue(const gpu::Driver& driver, const Argument* arguments, CUdeviceptr zero, CUdeviceptr plain, CUstream stream) const {
-  std::array<std::uint64_t, runtime::kMaxEntries> addresses;  // of buffers, in template order; only the first ones are used
+void PlanState::enqueue(const gpu::Driver& driver, const Argument* arguments, CUdeviceptr zero, CUdeviceptr plain,
+                        CUstream stream) const {
+  std::array<std::uint64_t, runtime::kMaxEntries>
+      addresses;  // of buffers, in template order; only the first ones are used
   std::size_t next_public = 0;
   for (std::size_t i = 0; i < resolved.buffers.size(); ++i) {
     const std::size_t offset = workspace.offsets[i];
@@ -70,7 +67,8 @@ void PlanState::enqueue(const gpu::Driver& driver, const Argument* arguments, CU
     if (const auto* launch = std::get_if<gpu::BoundLaunch>(&step)) {
       enqueue_kernel(*launch, arguments, addresses.data(), stream);
     } else if (const auto* memset = std::get_if<runtime::MemsetStep>(&step)) {
-      runtime::check(driver.cuMemsetD8Async(addresses[static_cast<std::size_t>(memset->buffer)], memset->byte, memset->bytes, stream),
+      runtime::check(driver.cuMemsetD8Async(addresses[static_cast<std::size_t>(memset->buffer)], memset->byte,
+                                            memset->bytes, stream),
                      "cuMemsetD8Async", "initialising a buffer");
     } else {
       const auto& constant = std::get<runtime::ConstantStep>(step);
@@ -91,11 +89,13 @@ void PlanState::enqueue_kernel(const gpu::BoundLaunch& bound, const Argument* ar
     const auto index = static_cast<std::size_t>(argument.index);
     const void* bytes = &argument.bits;  // little-endian: the low size_bytes come first
     if (argument.kind == spec::ResolvedArgument::Kind::Buffer) bytes = &addresses[index];
-    if (argument.kind == spec::ResolvedArgument::Kind::Scalar) bytes = &arguments[signature.buffer_count() + index].bits;
+    if (argument.kind == spec::ResolvedArgument::Kind::Scalar)
+      bytes = &arguments[signature.buffer_count() + index].bits;
     parameters[i] = const_cast<void*>(bytes);  // cuLaunchKernelEx reads them and takes void**
   }
   const CUresult result = bound.enqueue(parameters.data(), stream);
-  if (result != CUDA_SUCCESS) gpu::check(result, "cuLaunchKernelEx", fmt::format("launching kernel '{}'", launch.kernel));
+  if (result != CUDA_SUCCESS)
+    gpu::check(result, "cuLaunchKernelEx", fmt::format("launching kernel '{}'", launch.kernel));
 }
 
 }  // namespace attune::detail

@@ -16,7 +16,8 @@ namespace attune::runtime {
 
 /// gpu::check for the hot path: the description becomes a std::string, which allocates, only when something failed.
 inline void check(CUresult result, const char* call, const char* what) {
-  if (result != CUDA_SUCCESS) [[unlikely]] gpu::check(result, call, what);
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    gpu::check(result, call, what);
 }
 
 struct MemsetStep {
@@ -56,10 +57,12 @@ struct PlanState {
 
   /// Puts every step onto the stream; no allocation, no lock. `zero` and `plain` are the two parts of the workspace.
   /// Requires: arguments checked by `signature`, `context` current. Throws: CudaError.
-  void enqueue(const gpu::Driver& driver, const Argument* arguments, CUdeviceptr zero, CUdeviceptr plain, CUstream stream) const;
+  void enqueue(const gpu::Driver& driver, const Argument* arguments, CUdeviceptr zero, CUdeviceptr plain,
+               CUstream stream) const;
 
  private:
-  void enqueue_kernel(const gpu::BoundLaunch& launch, const Argument* arguments, const std::uint64_t* addresses, CUstream stream) const;
+  void enqueue_kernel(const gpu::BoundLaunch& launch, const Argument* arguments, const std::uint64_t* addresses,
+                      CUstream stream) const;
 };
 
 }  // namespace attune::detail

@@ -12,7 +12,8 @@ using detail::PlanState;
 
 bool is_capturing(const gpu::Driver& driver, CUstream stream) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  runtime::check(driver.cuStreamIsCapturing(stream, &status), "cuStreamIsCapturing", "asking whether the stream is being captured");
+  runtime::check(driver.cuStreamIsCapturing(stream, &status), "cuStreamIsCapturing",
+                 "asking whether the stream is being captured");
   return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
@@ -20,8 +21,10 @@ bool is_capturing(const gpu::Driver& driver, CUstream stream) {
 const PlanState& plan_for_launch(KernelState& kernel, CUcontext context, const std::int64_t* sizes, CUstream stream) {
   if (const auto* plan = kernel.find(context, sizes)) return *plan;
   if (is_capturing(kernel.runtime->driver(), stream)) {
-    throw UsageError(fmt::format("failed launching {}: its stream is being captured and the plan is not prepared; call prepare() "
-                                 "with these sizes, or make a Plan, before the capture begins", kernel.title(sizes)));
+    throw UsageError(
+        fmt::format("failed launching {}: its stream is being captured and the plan is not prepared; call prepare() "
+                    "with these sizes, or make a Plan, before the capture begins",
+                    kernel.title(sizes)));
   }
   return kernel.runtime->plan(kernel, context, sizes);
 }
@@ -31,11 +34,13 @@ void launch_with_scratch(const PlanState& plan, CUcontext context, const Argumen
   const auto& driver = runtime.driver();
   const auto& layout = plan.workspace;
   if (is_capturing(driver, stream)) {
-    throw UsageError(fmt::format("failed launching {}: its stream is being captured and the plan needs {} bytes of scratch, which a "
-                                 "replay on another stream would share; use Plan::launch with a workspace of your own",
-                                 plan.kernel->title(plan.sizes.data()), layout.total_bytes));
+    throw UsageError(
+        fmt::format("failed launching {}: its stream is being captured and the plan needs {} bytes of scratch, which a "
+                    "replay on another stream would share; use Plan::launch with a workspace of your own",
+                    plan.kernel->title(plan.sizes.data()), layout.total_bytes));
   }
-  const auto claim = runtime.scratch.claim(driver, context, stream, layout.zero_bytes, layout.total_bytes - layout.zero_bytes);
+  const auto claim =
+      runtime.scratch.claim(driver, context, stream, layout.zero_bytes, layout.total_bytes - layout.zero_bytes);
   try {
     plan.enqueue(driver, arguments, claim.zero(), claim.plain(), stream);
   } catch (...) {
@@ -48,7 +53,8 @@ void check_workspace(const PlanState& plan, const void* workspace) {
   const auto address = reinterpret_cast<std::uint64_t>(workspace);
   if (plan.workspace.total_bytes == 0 || (address != 0 && address % runtime::kWorkspaceAlignment == 0)) return;
   throw UsageError(fmt::format("failed launching {}: it needs a workspace of {} bytes, aligned to {}; {} was given",
-                               plan.kernel->title(plan.sizes.data()), plan.workspace.total_bytes, runtime::kWorkspaceAlignment,
+                               plan.kernel->title(plan.sizes.data()), plan.workspace.total_bytes,
+                               runtime::kWorkspaceAlignment,
                                address == 0 ? std::string("none") : fmt::format("{:#x}", address)));
 }
 

@@ -57,7 +57,8 @@ class ScratchPool {
 
  private:
   [[nodiscard]] Scratch* add(std::uint64_t hash, CUcontext context, std::uint64_t stream_id);
-  void grow(const gpu::Driver& driver, Scratch& scratch, CUstream stream, std::size_t zero_bytes, std::size_t plain_bytes);
+  void grow(const gpu::Driver& driver, Scratch& scratch, CUstream stream, std::size_t zero_bytes,
+            std::size_t plain_bytes);
 
   std::mutex mutex_;
   AppendTable<Scratch> table_;

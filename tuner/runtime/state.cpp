@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "attune/error.hpp"
@@ -19,11 +20,13 @@ namespace fs = std::filesystem;
 const Options& checked(const Options& options) {
   static constexpr std::array<const char*, 4> kPolicies{"cold/graph", "cold/stream", "hot/graph", "hot/stream"};
   if (std::find(kPolicies.begin(), kPolicies.end(), options.policy) == kPolicies.end()) {
-    throw UsageError(fmt::format("failed creating a Runtime: unknown policy '{}'; known: {}", options.policy, fmt::join(kPolicies, ", ")));
+    throw UsageError(fmt::format("failed creating a Runtime: unknown policy '{}'; known: {}", options.policy,
+                                 fmt::join(kPolicies, ", ")));
   }
   for (const auto& folder : options.templates) {
     if (!fs::is_directory(folder)) {
-      throw UsageError(fmt::format("failed creating a Runtime: Options::templates names {}, which is no folder", folder.string()));
+      throw UsageError(
+          fmt::format("failed creating a Runtime: Options::templates names {}, which is no folder", folder.string()));
     }
   }
   return options;
@@ -38,6 +41,18 @@ std::uint64_t plan_hash(CUcontext context, const std::int64_t* sizes, std::size_
   std::uint64_t hash = runtime::mix(0, reinterpret_cast<std::uint64_t>(context));
   for (std::size_t i = 0; i < count; ++i) hash = runtime::mix(hash, static_cast<std::uint64_t>(sizes[i]));
   return hash;
+}
+
+/// A row's sizes in the template's order; nothing for a row that names others, which the ladder refuses and explains.
+std::optional<std::vector<std::int64_t>> sizes_in_order(const std::string& sizes_json,
+                                                        const std::vector<std::string>& names) {
+  const auto recorded = nlohmann::json::parse(sizes_json, nullptr, false);
+  std::vector<std::int64_t> sizes;
+  for (const auto& name : names) {
+    if (!recorded.is_object() || !recorded.contains(name) || !recorded[name].is_number_integer()) return std::nullopt;
+    sizes.push_back(recorded[name].get<std::int64_t>());
+  }
+  return sizes;
 }
 
 /// The driver's ordinal of a device handle.
@@ -64,8 +79,8 @@ PlanState* KernelState::find(CUcontext context, const std::int64_t* sizes) const
 
 void KernelState::check_size_count(std::size_t count) const {
   if (count == size_names.size()) return;
-  throw UsageError(fmt::format("failed looking up kernel '{}': it has {} size(s) ({}), {} were given", kernel.name, size_names.size(),
-                               fmt::join(size_names, ", "), count));
+  throw UsageError(fmt::format("failed looking up kernel '{}': it has {} size(s) ({}), {} were given", kernel.name,
+                               size_names.size(), fmt::join(size_names, ", "), count));
 }
 
 spec::Problem KernelState::problem(const std::int64_t* sizes) const {
@@ -81,10 +96,13 @@ std::string KernelState::title(const std::int64_t* sizes) const {
 }  // namespace detail
 
 Runtime::State::State(const Options& options)
-    : policy_(checked(options).policy), library_(options.templates), layers_(runtime::open_layers(options.databases)), code_(cubin_folder()) {}
+    : policy_(checked(options).policy),
+      library_(options.templates),
+      layers_(runtime::open_layers(options.databases)),
+      code_(cubin_folder()) {}
 
-/// Code and scratch are released in the context they belong to, once its work is done. A context that is already gone (the
-/// driver shuts down before static objects) took them along.
+/// Code and scratch are released in the context they belong to, once its work is done. A context that is already gone
+/// (the driver shuts down before static objects) took them along.
 Runtime::State::~State() {
   const gpu::Driver* const driver = driver_.load(std::memory_order_acquire);
   if (driver == nullptr) return;
@@ -99,7 +117,8 @@ Runtime::State::~State() {
   if (known) driver->cuCtxSetCurrent(before);
 }
 
-detail::KernelState* Runtime::State::kernel(const std::string& name, const std::map<std::string, std::string>& choices) {
+detail::KernelState* Runtime::State::kernel(const std::string& name,
+                                            const std::map<std::string, std::string>& choices) {
   const std::lock_guard lock(mutex_);
   auto& entry = kernels_[{name, choices}];
   if (entry) return entry.get();
@@ -130,13 +149,15 @@ CUcontext Runtime::State::current_context() {
   CUcontext context = nullptr;
   runtime::check(driver().cuCtxGetCurrent(&context), "cuCtxGetCurrent", "finding the current context");
   if (context == nullptr) {
-    throw UsageError("failed dispatching: no CUDA context is current on this thread; call cudaSetDevice (CUDA 12 and later), "
-                     "allocate memory, or make a context current first");
+    throw UsageError(
+        "failed dispatching: no CUDA context is current on this thread; call cudaSetDevice (CUDA 12 and later), "
+        "allocate memory, or make a context current first");
   }
   return context;
 }
 
-const detail::PlanState& Runtime::State::plan(detail::KernelState& kernel, CUcontext context, const std::int64_t* sizes) {
+const detail::PlanState& Runtime::State::plan(detail::KernelState& kernel, CUcontext context,
+                                              const std::int64_t* sizes) {
   if (const auto* plan = kernel.find(context, sizes)) return *plan;
   const std::lock_guard lock(mutex_);
   if (const auto* plan = kernel.find(context, sizes)) return *plan;  // another thread was faster
@@ -164,7 +185,8 @@ std::unique_ptr<detail::PlanState> Runtime::State::build(detail::KernelState& ke
   return plan;
 }
 
-runtime::Choice Runtime::State::choose(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes) {
+runtime::Choice Runtime::State::choose(const detail::KernelState& kernel, const spec::DeviceInfo& device,
+                                       const std::int64_t* sizes) {
   database_reads.fetch_add(1, std::memory_order_relaxed);
   return runtime::choose(kernel.kernel, kernel.problem(sizes), device, layers_.layers, policy_);
 }
@@ -172,7 +194,8 @@ runtime::Choice Runtime::State::choose(const detail::KernelState& kernel, const 
 void Runtime::State::load(detail::PlanState& plan, const runtime::Choice& choice, runtime::ContextState& context,
                           const std::int64_t* sizes) {
   const auto& kernel = *plan.kernel;
-  const auto request = runtime::make_code_request(kernel.kernel, kernel.problem(sizes), choice.configuration, context.device);
+  const auto request =
+      runtime::make_code_request(kernel.kernel, kernel.problem(sizes), choice.configuration, context.device);
   auto code = code_.find(request, choice, layers_.layers);
   auto& module = context.modules[request.cache_key];
   if (!code && !module) {
@@ -199,7 +222,8 @@ runtime::ContextState& Runtime::State::context_state(CUcontext context) {
   return *contexts_.back();
 }
 
-std::vector<std::vector<std::int64_t>> Runtime::State::tuned_sizes(const detail::KernelState& kernel, CUcontext context) {
+std::vector<std::vector<std::int64_t>> Runtime::State::tuned_sizes(const detail::KernelState& kernel,
+                                                                   CUcontext context) {
   const std::lock_guard lock(mutex_);
   const std::string device_key = context_state(context).device.hard_key();
   const std::string family = spec::family_text(spec::Problem{kernel.choices, {}});
@@ -208,16 +232,14 @@ std::vector<std::vector<std::int64_t>> Runtime::State::tuned_sizes(const detail:
   for (const auto& layer : layers_.layers) {
     for (const auto& row : layer.database.candidates(kernel.kernel.content_hash, family, policy_)) {
       if (row.device_key != device_key) continue;
-      const auto recorded = nlohmann::json::parse(row.sizes_json).get<std::map<std::string, std::int64_t>>();
-      std::vector<std::int64_t> sizes;
-      for (const auto& size : kernel.size_names) sizes.push_back(recorded.at(size));
-      found.insert(std::move(sizes));
+      if (auto sizes = sizes_in_order(row.sizes_json, kernel.size_names)) found.insert(std::move(*sizes));
     }
   }
   return {found.begin(), found.end()};
 }
 
-Decision Runtime::State::explain(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes) {
+Decision Runtime::State::explain(const detail::KernelState& kernel, const spec::DeviceInfo& device,
+                                 const std::int64_t* sizes) {
   const std::lock_guard lock(mutex_);
   auto choice = choose(kernel, device, sizes);
   const auto request = runtime::make_code_request(kernel.kernel, kernel.problem(sizes), choice.configuration, device);
@@ -241,7 +263,8 @@ std::vector<std::string> Runtime::State::notices() {
   auto notices = layers_.notices;
   for (const auto& layer : layers_.layers) {
     if (const auto bad = layer.database.bad_rows(); bad > 0) {
-      notices.push_back(fmt::format("{}: {} damaged row(s) were skipped; `attune db check` names them", layer.path.string(), bad));
+      notices.push_back(
+          fmt::format("{}: {} damaged row(s) were skipped; `attune db check` names them", layer.path.string(), bad));
     }
   }
   if (!code_.warning().empty()) notices.push_back(code_.warning());

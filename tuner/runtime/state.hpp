@@ -62,10 +62,13 @@ struct Runtime::State {
   /// Throws: EnvironmentError (no driver), UsageError when no context is current.
   [[nodiscard]] CUcontext current_context();
   /// Finds or builds. Takes the mutex only to build.
-  [[nodiscard]] const detail::PlanState& plan(detail::KernelState& kernel, CUcontext context, const std::int64_t* sizes);
+  [[nodiscard]] const detail::PlanState& plan(detail::KernelState& kernel, CUcontext context,
+                                              const std::int64_t* sizes);
   /// Sizes recorded for this kernel on the device of the context.
-  [[nodiscard]] std::vector<std::vector<std::int64_t>> tuned_sizes(const detail::KernelState& kernel, CUcontext context);
-  [[nodiscard]] Decision explain(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes);
+  [[nodiscard]] std::vector<std::vector<std::int64_t>> tuned_sizes(const detail::KernelState& kernel,
+                                                                   CUcontext context);
+  [[nodiscard]] Decision explain(const detail::KernelState& kernel, const spec::DeviceInfo& device,
+                                 const std::int64_t* sizes);
   [[nodiscard]] spec::DeviceInfo device_of(CUcontext context);
   [[nodiscard]] spec::DeviceInfo device_named(const std::string& text);
   [[nodiscard]] std::vector<std::string> notices();
@@ -81,8 +84,10 @@ struct Runtime::State {
   [[nodiscard]] runtime::ContextState& context_state(CUcontext context);
   [[nodiscard]] std::unique_ptr<detail::PlanState> build(detail::KernelState& kernel, runtime::ContextState& context,
                                                          const std::int64_t* sizes);
-  [[nodiscard]] runtime::Choice choose(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes);
-  void load(detail::PlanState& plan, const runtime::Choice& choice, runtime::ContextState& context, const std::int64_t* sizes);
+  [[nodiscard]] runtime::Choice choose(const detail::KernelState& kernel, const spec::DeviceInfo& device,
+                                       const std::int64_t* sizes);
+  void load(detail::PlanState& plan, const runtime::Choice& choice, runtime::ContextState& context,
+            const std::int64_t* sizes);
 
   std::atomic<const gpu::Driver*> driver_{nullptr};
   std::mutex mutex_;

@@ -54,11 +54,14 @@ const std::vector<Column>& columns() {
 
 /// Nearest multiple of `step` as the double that prints with no more digits than the step has.
 double rounded(double value, double step) {
+  if (!std::isfinite(value)) throw Error("failed saving the recording: a time or share is not finite");
   const double steps_per_unit = std::round(1 / step);
   return std::round(value * steps_per_unit) / steps_per_unit;
 }
 
-std::string name_of(const json& value) { return value.is_object() || value.is_array() ? value.type_name() : value.dump(); }
+std::string name_of(const json& value) {
+  return value.is_object() || value.is_array() ? value.type_name() : value.dump();
+}
 
 /// Reads fields of one JSON object; every error names the file, where in it, and the field.
 class Reader {
@@ -69,7 +72,8 @@ class Reader {
   }
 
   [[noreturn]] void fail(const std::string& message) const {
-    throw SpecError(path_, 0, 0, fmt::format("failed reading the recording: {}{}{}", where_, where_.empty() ? "" : ": ", message));
+    throw SpecError(path_, 0, 0,
+                    fmt::format("failed reading the recording: {}{}{}", where_, where_.empty() ? "" : ": ", message));
   }
   [[nodiscard]] const json& at(const char* field) const {
     const auto found = object_.find(field);
@@ -119,7 +123,8 @@ class Reader {
 /// What makes a problem's parts contradict each other; empty when they agree.
 std::string contradiction(const RecordedProblem& problem) {
   if (problem.space_size < problem.measurements.size()) {
-    return fmt::format("field 'space_size' is {}, but there are {} measurements", problem.space_size, problem.measurements.size());
+    return fmt::format("field 'space_size' is {}, but there are {} measurements", problem.space_size,
+                       problem.measurements.size());
   }
   for (std::size_t round = 0; round < problem.rounds_us.size(); ++round) {
     const std::size_t width = problem.rounds_us[round].size();
@@ -148,8 +153,9 @@ json parse_configuration(const std::string& text) {
 json measurement_row(const measure::Measurement& measurement, const std::vector<std::string>& parameters) {
   const json configuration = parse_configuration(measurement.configuration);
   if (parameter_names(configuration) != parameters) {
-    throw Error(fmt::format("failed saving the recording: {} has other parameters than the problem's first configuration",
-                            measurement.configuration));
+    throw Error(
+        fmt::format("failed saving the recording: {} has other parameters than the problem's first configuration",
+                    measurement.configuration));
   }
   json values = json::array();
   for (const json& value : configuration) values.push_back(value);
@@ -205,8 +211,8 @@ std::vector<std::size_t> locate(const std::vector<std::string>& header, const Re
   return places;
 }
 
-measure::Measurement read_row(const json& row, const std::vector<std::string>& header, const std::vector<std::size_t>& places,
-                              const std::vector<std::string>& parameters) {
+measure::Measurement read_row(const json& row, const std::vector<std::string>& header,
+                              const std::vector<std::size_t>& places, const std::vector<std::string>& parameters) {
   if (!row.is_array() || row.size() != header.size()) {
     throw Error(fmt::format("must be an array of {} values, as 'columns' says", header.size()));
   }
@@ -309,7 +315,8 @@ bool is_compressed(const std::filesystem::path& path) { return path.extension() 
 }  // namespace
 
 const RecordedProblem* Recording::find(const spec::Problem& problem) const {
-  const auto found = std::find_if(problems.begin(), problems.end(), [&](const auto& entry) { return entry.problem == problem; });
+  const auto found =
+      std::find_if(problems.begin(), problems.end(), [&](const auto& entry) { return entry.problem == problem; });
   return found == problems.end() ? nullptr : &*found;
 }
 
@@ -345,7 +352,8 @@ Recording Recording::load(const std::filesystem::path& path) {
     try {
       bytes = base::decompress(bytes);
     } catch (const Error& error) {
-      throw SpecError(path.string(), 0, 0, fmt::format("failed reading the recording: {}; fetch or record the file again", error.what()));
+      throw SpecError(path.string(), 0, 0,
+                      fmt::format("failed reading the recording: {}; fetch or record the file again", error.what()));
     }
   }
   return parse(bytes, path.string());

@@ -14,8 +14,8 @@ namespace attune::session {
 /// The measured space of one problem.
 struct RecordedProblem {
   spec::Problem problem;
-  std::int64_t work_bytes = 0;           ///< the template's work.bytes at this problem
-  std::uint64_t space_size = 0;          ///< whole space; larger than measurements.size() for a sample
+  std::int64_t work_bytes = 0;   ///< the template's work.bytes at this problem
+  std::uint64_t space_size = 0;  ///< whole space; larger than measurements.size() for a sample
   std::vector<measure::Measurement> measurements;
   /// The run-off's finalists: configuration -> samples of each round, us per call (same rounds for all).
   std::vector<std::string> finalists;
@@ -28,13 +28,13 @@ struct RecordedProblem {
 /// that saving what was loaded gives the same bytes.
 struct Recording {
   spec::DeviceInfo device;
-  std::string date;            ///< UTC
+  std::string date;  ///< UTC
   std::string template_name;
   std::string template_hash;
   std::string nvrtc;
   std::string policy;
   double read_ceiling_bytes_per_s = 0;  ///< best pure read of the device in the same run; 0: not measured
-  std::string coverage;        ///< "whole space", or how the sample was drawn
+  std::string coverage;                 ///< "whole space", or how the sample was drawn
   std::vector<RecordedProblem> problems;
 
   [[nodiscard]] const RecordedProblem* find(const spec::Problem& problem) const;

@@ -42,7 +42,8 @@ db::RecordRow to_row(const RowContext& context, const measure::Measurement& meas
   row.low_us = measurement.timing.low_us;
   row.high_us = measurement.timing.high_us;
   row.samples = measurement.timing.samples;
-  row.detail_json = measure::to_json(measurement).dump();
+  // A compiler log may be cut inside a character: replaced rather than refused.
+  row.detail_json = measure::to_json(measurement).dump(-1, ' ', false, json::error_handler_t::replace);
   row.driver = context.driver;
   row.nvrtc = context.nvrtc;
   row.recorded_at = base::utc_now();

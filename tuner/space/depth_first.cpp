@@ -15,7 +15,7 @@ namespace attune::space {
 namespace {
 
 enum class Verdict : std::uint8_t {
-  Unknown,    ///< not evaluated for these values yet
+  Unknown,  ///< not evaluated for these values yet
   Holds,
   Fails,
   Undecided,  ///< evaluating it failed; matters only if every other condition holds
@@ -27,12 +27,12 @@ constexpr std::size_t kMaxRemembered = std::size_t{1} << 18;
 /// A condition on at least one parameter, prepared for repeated evaluation.
 struct Condition {
   const spec::Expression* expression = nullptr;
-  std::vector<std::size_t> depths;   ///< parameters it depends on, ascending; the last one is where it is checked
-  std::vector<std::size_t> strides;  ///< of `remembered`, for each of `depths`
-  std::vector<Verdict> remembered;   ///< by value indices; empty: too many combinations
-  std::size_t offset = 0;            ///< into `remembered`, from the parameters above the last
-  bool through_scope = false;        ///< names a derived variable
-  std::vector<const spec::Value*> values;                      ///< as expression->variables()
+  std::vector<std::size_t> depths;         ///< parameters it depends on, ascending; the last one is where it is checked
+  std::vector<std::size_t> strides;        ///< of `remembered`, for each of `depths`
+  std::vector<Verdict> remembered;         ///< by value indices; empty: too many combinations
+  std::size_t offset = 0;                  ///< into `remembered`, from the parameters above the last
+  bool through_scope = false;              ///< names a derived variable
+  std::vector<const spec::Value*> values;  ///< as expression->variables()
   std::vector<std::pair<std::size_t, std::size_t>> parameter_slots;  ///< (index into values, depth)
   std::uint64_t removed = 0;
 };
@@ -50,6 +50,7 @@ class DepthFirst {
   static void plan_memory(Condition& condition, const std::vector<spec::Parameter>& parameters);
   [[noreturn]] void throw_unknown(const std::string& variable, const spec::Expression& expression) const;
 
+  void go_on(std::size_t depth) { depth == path_.index.size() ? emit() : descend(depth); }
   void descend(std::size_t depth);
   [[nodiscard]] bool admits(std::size_t depth, std::size_t value_index);
   [[nodiscard]] bool truth(Condition& condition);
@@ -62,8 +63,8 @@ class DepthFirst {
   std::vector<const spec::Expression*> constant_conditions_;
   std::unordered_map<std::string, spec::Value> constants_;  ///< node-based: pointers into it stay valid
   std::vector<Condition> conditions_;
-  std::vector<std::vector<std::size_t>> conditions_at_;     ///< by depth, in declaration order
-  std::vector<std::size_t> undecided_;                      ///< conditions on the path that could not be evaluated
+  std::vector<std::vector<std::size_t>> conditions_at_;  ///< by depth, in declaration order
+  std::vector<std::size_t> undecided_;                   ///< conditions on the path that could not be evaluated
   spec::Configuration path_;
   Enumeration result_;
 };
@@ -72,8 +73,10 @@ DepthFirst::DepthFirst(const SearchInput& input) : input_(input) {
   const auto& parameters = input.parameters;
   for (std::size_t depth = 0; depth < parameters.size(); ++depth) {
     if (parameters[depth].values.size() > std::numeric_limits<std::uint16_t>::max() + std::size_t{1}) {
-      throw UsageError(fmt::format("failed building the search space: parameter '{}' has {} values, more than 65536; "
-                                   "declare fewer", parameters[depth].name, parameters[depth].values.size()));
+      throw UsageError(
+          fmt::format("failed building the search space: parameter '{}' has {} values, more than 65536; "
+                      "declare fewer",
+                      parameters[depth].name, parameters[depth].values.size()));
     }
     depth_of_.emplace(parameters[depth].name, depth);
   }
@@ -161,17 +164,13 @@ Enumeration DepthFirst::run() {
     result_.emptied_by = expression->text();
     return std::move(result_);
   }
-  descend(0);
+  go_on(0);
   if (result_.count == 0) result_.emptied_by = last_to_remove();
   result_.packed.shrink_to_fit();
   return std::move(result_);
 }
 
 void DepthFirst::descend(std::size_t depth) {
-  if (depth == path_.index.size()) {
-    emit();
-    return;
-  }
   for (const std::size_t i : conditions_at_[depth]) {
     Condition& condition = conditions_[i];
     condition.offset = 0;
@@ -183,7 +182,7 @@ void DepthFirst::descend(std::size_t depth) {
   const std::size_t value_count = input_.parameters[depth].values.size();
   for (std::size_t value_index = 0; value_index < value_count; ++value_index) {
     path_.index[depth] = static_cast<std::uint16_t>(value_index);
-    if (admits(depth, value_index)) descend(depth + 1);
+    if (admits(depth, value_index)) go_on(depth + 1);
     undecided_.resize(undecided_above);
   }
 }
@@ -210,7 +209,8 @@ bool DepthFirst::admits(std::size_t depth, std::size_t value_index) {
 }
 
 bool DepthFirst::truth(Condition& condition) {
-  // A derived variable is evaluated where the expression reaches it, not before: the scope form keeps `or` and `and` lazy.
+  // A derived variable is evaluated where the expression reaches it, not before: the scope form keeps `or` and `and`
+  // lazy.
   if (condition.through_scope) return condition.expression->truth(input_.scope_of(path_));
   for (const auto& [slot, depth] : condition.parameter_slots) {
     condition.values[slot] = &input_.parameters[depth].values[path_.index[depth]];
@@ -229,8 +229,10 @@ Verdict DepthFirst::decide(Condition& condition) {
 void DepthFirst::emit() {
   for (const std::size_t i : undecided_) static_cast<void>(truth(conditions_[i]));
   if (result_.count == kMaxConfigurations) {
-    throw UsageError(fmt::format("failed building the search space: more than {} configurations satisfy the conditions; "
-                                 "declare fewer values or add conditions", kMaxConfigurations));
+    throw UsageError(
+        fmt::format("failed building the search space: more than {} configurations satisfy the conditions; "
+                    "declare fewer values or add conditions",
+                    kMaxConfigurations));
   }
   result_.packed.insert(result_.packed.end(), path_.index.begin(), path_.index.end());
   ++result_.count;

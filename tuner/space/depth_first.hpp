@@ -26,18 +26,19 @@ struct SearchInput {
 struct Enumeration {
   std::vector<std::uint16_t> packed;  ///< value indices, one row a configuration
   std::uint64_t count = 0;
-  std::string emptied_by;             ///< the condition (or parameter) that left none; empty when count > 0
+  std::string emptied_by;  ///< the condition (or parameter) that left none; empty when count > 0
 };
 
 /// More than this many valid configurations are refused: no tuning run can use them, and their rows fill the memory.
 inline constexpr std::uint64_t kMaxConfigurations = std::uint64_t{1} << 26;
 
-/// Binds one parameter after another and checks each condition as soon as the last of its parameters is bound, so that a
-/// failing condition cuts the whole subtree. Conditions of few parameters are evaluated once for each combination of
+/// Binds one parameter after another and checks each condition as soon as the last of its parameters is bound, so that
+/// a failing condition cuts the whole subtree. Conditions of few parameters are evaluated once for each combination of
 /// their values and remembered.
 /// A condition that cannot be evaluated (a division by zero) is an error only for a configuration that every other
-/// condition admits: whether a guard stands before or after it in the file, or at a deeper parameter, makes no difference.
-/// Throws: SpecError at the condition's place (unknown variable, evaluation); UsageError over kMaxConfigurations, or for
+/// condition admits: whether a guard stands before or after it in the file, or at a deeper parameter, makes no
+/// difference. Throws: SpecError at the condition's place (unknown variable, evaluation); UsageError over
+/// kMaxConfigurations, or for
 ///         a parameter of more than 65536 values.
 [[nodiscard]] Enumeration search_depth_first(const SearchInput& input);
 

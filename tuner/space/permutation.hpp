@@ -6,9 +6,8 @@
 
 namespace attune::space {
 
-/// Uniform in [0, bound). std::uniform_int_distribution and std::shuffle are left to each standard library: one seed would
-/// give another order on another platform, and a tuning run would not repeat.
-/// Requires: bound > 0.
+/// Uniform in [0, bound). std::uniform_int_distribution and std::shuffle are left to each standard library: one seed
+/// would give another order on another platform, and a tuning run would not repeat. Requires: bound > 0.
 [[nodiscard]] std::uint64_t draw_below(std::mt19937_64& random, std::uint64_t bound);
 
 /// A uniformly random order of 0 .. size-1, drawn one element at a time: Fisher-Yates over an array of which only the

@@ -93,8 +93,8 @@ std::vector<Ordinal> SearchSpace::neighbours(Ordinal ordinal, Neighbourhood kind
   for (std::size_t parameter = 0; parameter < width_; ++parameter) {
     const std::size_t own = probe.index[parameter];
     const std::size_t first = kind == Neighbourhood::Hamming || own == 0 ? 0 : own - 1;
-    const std::size_t end = kind == Neighbourhood::Hamming ? value_counts_[parameter]
-                                                           : std::min(own + 2, value_counts_[parameter]);
+    const std::size_t end =
+        kind == Neighbourhood::Hamming ? value_counts_[parameter] : std::min(own + 2, value_counts_[parameter]);
     for (std::size_t value_index = first; value_index < end; ++value_index) {
       if (value_index == own) continue;
       probe.index[parameter] = static_cast<std::uint16_t>(value_index);

@@ -33,7 +33,8 @@ class SearchSpace {
                                          const spec::DeviceInfo& device);
   /// The general form: `constants` gives every variable that is no parameter.
   [[nodiscard]] static SearchSpace build(const std::vector<spec::Parameter>& parameters,
-                                         const std::vector<spec::Constraint>& constraints, const spec::Scope& constants);
+                                         const std::vector<spec::Constraint>& constraints,
+                                         const spec::Scope& constants);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return count_; }
   /// Product of the value counts; 2^64 - 1 when it is that or more.
@@ -57,7 +58,7 @@ class SearchSpace {
   std::uint64_t count_ = 0;
   std::uint64_t cartesian_ = 0;
   std::vector<std::uint16_t> packed_;
-  std::vector<std::uint32_t> buckets_;   ///< open addressing: ordinal + 1, 0 empty
+  std::vector<std::uint32_t> buckets_;  ///< open addressing: ordinal + 1, 0 empty
   std::vector<std::size_t> value_counts_;
   std::string emptied_by_;
 };

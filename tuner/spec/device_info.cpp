@@ -89,10 +89,12 @@ bool has_type(const Json& value) {
 template <class T>
 void read(const Json& json, const char* field, T& target) {
   const auto found = json.find(field);
-  if (found == json.end()) throw Error(fmt::format("failed reading a device: the field '{}' is missing", field), ExitCode::Spec);
+  if (found == json.end())
+    throw Error(fmt::format("failed reading a device: the field '{}' is missing", field), ExitCode::Spec);
   if (!has_type<T>(*found)) {
-    throw Error(fmt::format("failed reading a device: the field '{}' has the wrong type ({})", field, found->type_name()),
-                ExitCode::Spec);
+    throw Error(
+        fmt::format("failed reading a device: the field '{}' has the wrong type ({})", field, found->type_name()),
+        ExitCode::Spec);
   }
   target = found->get<T>();
 }

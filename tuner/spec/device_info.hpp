@@ -14,15 +14,15 @@ namespace attune::spec {
 struct DeviceInfo {
   // Hard identity: two devices that agree in all of these share tuned configurations.
   std::string backend = "cuda";
-  std::string architecture;              ///< "sm_90"
+  std::string architecture;  ///< "sm_90"
   int sm_count = 0;
-  std::int64_t shared_optin_bytes = 0;   ///< shared memory a block may ask for
+  std::int64_t shared_optin_bytes = 0;  ///< shared memory a block may ask for
   std::int64_t registers_per_sm = 0;
   std::int64_t l2_bytes = 0;
   int memory_bus_bits = 0;
   int warp_size = 32;
   // Follows from the architecture; in expressions and occupancy, not in the key.
-  int compute_capability = 0;            ///< 90
+  int compute_capability = 0;  ///< 90
   int max_threads_per_block = 1024;
   int max_threads_per_sm = 0;
   int max_blocks_per_sm = 0;
@@ -31,9 +31,9 @@ struct DeviceInfo {
   std::int64_t registers_per_block = 65536;
   bool cooperative_launch = true;
   // Soft: recorded and shown, never compared.
-  std::string name;                      ///< "NVIDIA H200"
+  std::string name;  ///< "NVIDIA H200"
   std::string uuid;
-  std::string driver;                    ///< "580.159.04"
+  std::string driver;  ///< "580.159.04"
   int sm_clock_khz = 0;
   int memory_clock_khz = 0;
   std::int64_t memory_bytes = 0;

@@ -18,8 +18,7 @@ namespace {
     near.clear();
     for (const std::string& attribute : DeviceInfo::attribute_names()) near.push_back("device." + attribute);
   }
-  const std::string suggestion = hint(name, near);
-  site.error(fmt::format("unknown variable '{}'{}", name, suggestion.find("did you mean") == std::string::npos ? "" : suggestion));
+  site.error(fmt::format("unknown variable '{}'{}", name, suggestion(name, near)));
 }
 
 /// One step that pops two and pushes one, or works on the top alone; `top` is the topmost value.
@@ -48,9 +47,15 @@ Slot* combine(Opcode opcode, Slot* top, const Site& site) {
     case Opcode::Clamp:
       top[-2] = clamp(top[-2], top[-1], top[0], site);
       return top - 2;
-    case Opcode::Not: *top = Slot::of(!top->truth()); return top;
-    case Opcode::ListEnd: *top = Slot::of(false); return top;
-    default: *top = unary(opcode, *top, site); return top;
+    case Opcode::Not:
+      *top = Slot::of(!top->truth());
+      return top;
+    case Opcode::ListEnd:
+      *top = Slot::of(false);
+      return top;
+    default:
+      *top = unary(opcode, *top, site);
+      return top;
   }
 }
 
@@ -65,7 +70,9 @@ Slot run(const Expression::Program& program, Load&& load) {
   for (std::size_t at = 0; at < end;) {
     const Instruction& instruction = code[at++];
     switch (instruction.opcode) {
-      case Opcode::Constant: *++top = Slot::of(program.constants[instruction.operand]); break;
+      case Opcode::Constant:
+        *++top = Slot::of(program.constants[instruction.operand]);
+        break;
       case Opcode::Variable: {
         const Value* const value = load(instruction.operand);
         if (value == nullptr) unknown_variable({program, instruction});
@@ -94,7 +101,9 @@ Slot run(const Expression::Program& program, Load&& load) {
         at = instruction.operand;
         break;
       }
-      default: top = combine(instruction.opcode, top, {program, instruction}); break;
+      default:
+        top = combine(instruction.opcode, top, {program, instruction});
+        break;
     }
   }
   return *top;
@@ -148,7 +157,9 @@ Value Expression::evaluate(std::span<const Value* const> values) const {
   return run(program(), span_loader(values)).value();
 }
 
-bool Expression::truth(std::span<const Value* const> values) const { return run(program(), span_loader(values)).truth(); }
+bool Expression::truth(std::span<const Value* const> values) const {
+  return run(program(), span_loader(values)).truth();
+}
 
 bool Expression::truth(const Scope& scope) const {
   ScopeLoader loader(program(), scope);
@@ -163,8 +174,8 @@ std::int64_t Expression::integer(const Scope& scope) const {
   if (real != nullptr && std::trunc(*real) == *real && std::fabs(*real) < 9223372036854775808.0) {
     return static_cast<std::int64_t>(*real);
   }
-  fail(position(), fmt::format("failed evaluating the expression \"{}\": an integer is needed, not {}{}", text(), to_text(value),
-                               real != nullptr ? "; '//' divides to an integer" : ""));
+  fail(position(), fmt::format("failed evaluating the expression \"{}\": an integer is needed, not {}{}", text(),
+                               to_text(value), real != nullptr ? "; '//' divides to an integer" : ""));
 }
 
 const std::vector<std::string>& Expression::variables() const { return program().variables; }

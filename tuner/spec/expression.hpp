@@ -65,9 +65,9 @@ class Expression {
 /// Names that mean something in expressions (operators, constants, functions): nothing may be called so.
 [[nodiscard]] std::vector<std::string> reserved_words();
 
-/// The list that a Python list expression denotes: "[16, 32]", "(1, 2)", "list(range(1, 12))", "[2*i for i in range(4)]"
-/// with an optional `if`, and `+` of such lists. T1 files write `Values` this way. Throws: SpecError, also for more than
-/// 65535 values.
+/// The list that a Python list expression denotes: "[16, 32]", "(1, 2)", "list(range(1, 12))", "[2*i for i in
+/// range(4)]" with an optional `if`, and `+` of such lists. T1 files write `Values` this way. Throws: SpecError, also
+/// for more than 65535 values.
 [[nodiscard]] std::vector<Value> parse_value_list(std::string_view text, const SourcePosition& position);
 
 }  // namespace attune::spec

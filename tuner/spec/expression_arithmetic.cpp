@@ -15,26 +15,45 @@ constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
 const char* symbol(Opcode opcode) {
   switch (opcode) {
     case Opcode::Negate:
-    case Opcode::Subtract: return "-";
+    case Opcode::Subtract:
+      return "-";
     case Opcode::Plus:
-    case Opcode::Add: return "+";
-    case Opcode::Multiply: return "*";
-    case Opcode::Divide: return "/";
-    case Opcode::FloorDivide: return "//";
-    case Opcode::Modulo: return "%";
-    case Opcode::Power: return "**";
-    case Opcode::Minimum: return "min";
-    case Opcode::Maximum: return "max";
-    case Opcode::CeilDivide: return "ceil_div";
-    case Opcode::Clamp: return "clamp";
-    case Opcode::Absolute: return "abs";
-    case Opcode::SizeOf: return "sizeof";
-    case Opcode::Round: return "round";
-    case Opcode::Floor: return "floor";
-    case Opcode::Ceil: return "ceil";
-    case Opcode::Log2: return "log2";
-    case Opcode::ToInteger: return "int";
-    default: return "comparison";
+    case Opcode::Add:
+      return "+";
+    case Opcode::Multiply:
+      return "*";
+    case Opcode::Divide:
+      return "/";
+    case Opcode::FloorDivide:
+      return "//";
+    case Opcode::Modulo:
+      return "%";
+    case Opcode::Power:
+      return "**";
+    case Opcode::Minimum:
+      return "min";
+    case Opcode::Maximum:
+      return "max";
+    case Opcode::CeilDivide:
+      return "ceil_div";
+    case Opcode::Clamp:
+      return "clamp";
+    case Opcode::Absolute:
+      return "abs";
+    case Opcode::SizeOf:
+      return "sizeof";
+    case Opcode::Round:
+      return "round";
+    case Opcode::Floor:
+      return "floor";
+    case Opcode::Ceil:
+      return "ceil";
+    case Opcode::Log2:
+      return "log2";
+    case Opcode::ToInteger:
+      return "int";
+    default:
+      return "comparison";
   }
 }
 
@@ -95,11 +114,14 @@ Slot integer_arithmetic(Opcode opcode, std::int64_t a, std::int64_t b, const Sit
     case Opcode::Multiply:
       if (__builtin_mul_overflow(a, b, &result)) overflow(opcode, site);
       return Slot::of(result);
-    case Opcode::Power: return integer_power(a, b, site);
-    default: break;
+    case Opcode::Power:
+      return integer_power(a, b, site);
+    default:
+      break;
   }
   if (b == 0) zero_division(opcode, site);
-  if (opcode == Opcode::Divide) return Slot::of(static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b)));
+  if (opcode == Opcode::Divide)
+    return Slot::of(static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b)));
   if (opcode == Opcode::Modulo) return Slot::of(floor_remainder(a, b));
   if (a == kLowest && b == -1) overflow(opcode, site);
   const std::int64_t quotient = floor_quotient(a, b);
@@ -109,17 +131,22 @@ Slot integer_arithmetic(Opcode opcode, std::int64_t a, std::int64_t b, const Sit
 
 Slot real_arithmetic(Opcode opcode, double a, double b, const Site& site) {
   switch (opcode) {
-    case Opcode::Add: return Slot::of(a + b);
-    case Opcode::Subtract: return Slot::of(a - b);
-    case Opcode::Multiply: return Slot::of(a * b);
+    case Opcode::Add:
+      return Slot::of(a + b);
+    case Opcode::Subtract:
+      return Slot::of(a - b);
+    case Opcode::Multiply:
+      return Slot::of(a * b);
     case Opcode::Power: {
       if (a == 0 && b < 0) zero_division(opcode, site);
       const double power = std::pow(a, b);
       if (!std::isfinite(power)) site.error("the result of '**' is no finite number");
       return Slot::of(power);
     }
-    case Opcode::CeilDivide: site.error("ceil_div needs integers");
-    default: break;
+    case Opcode::CeilDivide:
+      site.error("ceil_div needs integers");
+    default:
+      break;
   }
   if (b == 0) zero_division(opcode, site);
   if (opcode == Opcode::Divide) return Slot::of(a / b);
@@ -131,12 +158,18 @@ Slot real_arithmetic(Opcode opcode, double a, double b, const Site& site) {
 template <class T>
 bool ordered(Opcode opcode, const T& a, const T& b) {
   switch (opcode) {
-    case Opcode::Less: return a < b;
-    case Opcode::LessEqual: return a <= b;
-    case Opcode::Greater: return a > b;
-    case Opcode::GreaterEqual: return a >= b;
-    case Opcode::NotEqual: return a != b;
-    default: return a == b;
+    case Opcode::Less:
+      return a < b;
+    case Opcode::LessEqual:
+      return a <= b;
+    case Opcode::Greater:
+      return a > b;
+    case Opcode::GreaterEqual:
+      return a >= b;
+    case Opcode::NotEqual:
+      return a != b;
+    default:
+      return a == b;
   }
 }
 
@@ -165,10 +198,14 @@ Slot Slot::of(const Value& value) {
 
 Value Slot::value() const {
   switch (kind) {
-    case Kind::Bool: return integer != 0;
-    case Kind::Integer: return integer;
-    case Kind::Real: return real;
-    case Kind::Text: break;
+    case Kind::Bool:
+      return integer != 0;
+    case Kind::Integer:
+      return integer;
+    case Kind::Real:
+      return real;
+    case Kind::Text:
+      break;
   }
   return *text;
 }
@@ -215,19 +252,27 @@ Slot unary(Opcode opcode, const Slot& a, const Site& site) {
     return Slot::of(negative ? -a.integer : a.integer);
   }
   switch (opcode) {
-    case Opcode::Negate: return Slot::of(-a.real);
-    case Opcode::Absolute: return Slot::of(std::fabs(a.real));
-    case Opcode::Floor: return to_integer(opcode, std::floor(a.real), site);
-    case Opcode::Ceil: return to_integer(opcode, std::ceil(a.real), site);
-    case Opcode::Round: return to_integer(opcode, std::nearbyint(a.real), site);  // halves to even, as Python
-    case Opcode::ToInteger: return to_integer(opcode, std::trunc(a.real), site);
-    default: return a;
+    case Opcode::Negate:
+      return Slot::of(-a.real);
+    case Opcode::Absolute:
+      return Slot::of(std::fabs(a.real));
+    case Opcode::Floor:
+      return to_integer(opcode, std::floor(a.real), site);
+    case Opcode::Ceil:
+      return to_integer(opcode, std::ceil(a.real), site);
+    case Opcode::Round:
+      return to_integer(opcode, std::nearbyint(a.real), site);  // halves to even, as Python
+    case Opcode::ToInteger:
+      return to_integer(opcode, std::trunc(a.real), site);
+    default:
+      return a;
   }
 }
 
 Slot clamp(const Slot& value, const Slot& low, const Slot& high, const Site& site) {
   if (compare(Opcode::Greater, low, high, site)) {
-    site.error(fmt::format("clamp's lower bound {} exceeds its upper bound {}", to_text(low.value()), to_text(high.value())));
+    site.error(
+        fmt::format("clamp's lower bound {} exceeds its upper bound {}", to_text(low.value()), to_text(high.value())));
   }
   if (compare(Opcode::Less, value, low, site)) return low;
   return compare(Opcode::Greater, value, high, site) ? high : value;

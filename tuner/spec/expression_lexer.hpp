@@ -13,7 +13,9 @@ struct Token {
   std::size_t offset = 0;  ///< of its first byte inside the expression
   Value value;             ///< Literals only
 
-  [[nodiscard]] bool is(std::string_view what) const { return (kind == Kind::Name || kind == Kind::Symbol) && text == what; }
+  [[nodiscard]] bool is(std::string_view what) const {
+    return (kind == Kind::Name || kind == Kind::Symbol) && text == what;
+  }
 };
 
 /// The tokens of `text`, ended by one End token. Throws: SpecError at the first character that starts no token.

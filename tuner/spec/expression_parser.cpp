@@ -35,13 +35,16 @@ constexpr std::array<Function, 11> kFunctions{{
     {"int", 1, 1, Opcode::ToInteger},
 }};
 
-constexpr std::array<std::string_view, 12> kKeywords = {"and", "or",   "not", "in",     "is",   "if",
+constexpr std::array<std::string_view, 12> kKeywords = {"and",  "or",  "not",    "in",   "is",   "if",
                                                         "else", "for", "lambda", "None", "True", "False"};
 
-bool is_keyword(std::string_view word) { return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end(); }
+bool is_keyword(std::string_view word) {
+  return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end();
+}
 
 const Function* find_function(std::string_view name) {
-  const auto found = std::find_if(kFunctions.begin(), kFunctions.end(), [&](const Function& f) { return f.name == name; });
+  const auto found =
+      std::find_if(kFunctions.begin(), kFunctions.end(), [&](const Function& f) { return f.name == name; });
   return found == kFunctions.end() ? nullptr : found;
 }
 
@@ -66,8 +69,8 @@ std::optional<Opcode> comparison(const Token& token) {
 
 }  // namespace
 
-ExpressionParser::ExpressionParser(std::string_view text, const SourcePosition& position, const std::vector<Token>& tokens,
-                                   std::size_t& cursor)
+ExpressionParser::ExpressionParser(std::string_view text, const SourcePosition& position,
+                                   const std::vector<Token>& tokens, std::size_t& cursor)
     : program_(std::make_shared<Expression::Program>()), tokens_(tokens), cursor_(cursor) {
   program_->text = text;
   program_->position = position;
@@ -237,7 +240,8 @@ void ExpressionParser::parse_unary() {
   std::vector<const Token*> signs;
   while (token().is("-") || token().is("+")) signs.push_back(&tokens_[cursor_++]);
   parse_power();
-  for (; !signs.empty(); signs.pop_back()) emit(signs.back()->is("-") ? Opcode::Negate : Opcode::Plus, *signs.back(), 0);
+  for (; !signs.empty(); signs.pop_back())
+    emit(signs.back()->is("-") ? Opcode::Negate : Opcode::Plus, *signs.back(), 0);
 }
 
 void ExpressionParser::parse_power() {

@@ -18,10 +18,15 @@ SourcePosition advance(const SourcePosition& position, std::string_view text, st
   return moved;
 }
 
-std::string hint(std::string_view word, const std::vector<std::string>& candidates) {
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
+  if (word.size() < 2) return {};  // any letter is one edit from any other
   const std::string near = base::closest(word, candidates);
-  if (!near.empty()) return fmt::format("; did you mean '{}'?", near);
-  return candidates.empty() ? std::string() : fmt::format("; known: {}", joined(candidates));
+  return near.empty() ? std::string() : fmt::format("; did you mean '{}'?", near);
+}
+
+std::string hint(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string near = suggestion(word, candidates);
+  return near.empty() && !candidates.empty() ? fmt::format("; known: {}", joined(candidates)) : near;
 }
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }

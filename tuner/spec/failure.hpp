@@ -13,7 +13,10 @@ namespace attune::spec {
 /// The position `offset` bytes further on the same line; columns count characters, not bytes.
 [[nodiscard]] SourcePosition advance(const SourcePosition& position, std::string_view text, std::size_t offset);
 
-/// "; did you mean 'block_size'?" or, when nothing is near, "; known: a, b, c".
+/// "; did you mean 'block_size'?", or nothing when nothing is near.
+[[nodiscard]] std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);
+
+/// The suggestion or, when nothing is near, "; known: a, b, c".
 [[nodiscard]] std::string hint(std::string_view word, const std::vector<std::string>& candidates);
 
 /// "a, b, c"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "tuner/spec/failure.hpp"
@@ -95,7 +96,8 @@ class Walker {
       JsonNode::Member member;
       member.position = here_;
       member.key = token().get<std::string>();
-      if (node.find(member.key) != nullptr) fail(member.position, fmt::format("the key '{}' is given twice", member.key));
+      if (node.find(member.key) != nullptr)
+        fail(member.position, fmt::format("the key '{}' is given twice", member.key));
       skip();
       step();  // the colon
       skip();
@@ -158,7 +160,7 @@ std::string syntax_message(const Json::parse_error& error) {
 
 void check_syntax(const std::string& text, const std::string& path) {
   try {
-    static_cast<void>(Json::parse(text, nullptr, true, true));
+    const Json parsed = Json::parse(text, nullptr, true, true);
   } catch (const Json::parse_error& error) {
     // `byte` counts from 1 and names the last character read.
     fail(Walker(text, path).locate(error.byte > 0 ? error.byte - 1 : 0), syntax_message(error));
@@ -180,18 +182,24 @@ JsonNode JsonNode::parse(const std::string& text, const std::string& path) {
 }
 
 const JsonNode* JsonNode::find(std::string_view key) const {
-  const auto found = std::find_if(members.begin(), members.end(), [&](const Member& member) { return member.key == key; });
+  const auto found =
+      std::find_if(members.begin(), members.end(), [&](const Member& member) { return member.key == key; });
   return found == members.end() ? nullptr : &found->value;
 }
 
 const char* JsonNode::describe() const {
   switch (kind) {
-    case Kind::Object: return "an object";
-    case Kind::Array: return "a list";
-    case Kind::Null: return "null";
-    case Kind::Scalar: break;
+    case Kind::Object:
+      return "an object";
+    case Kind::Array:
+      return "a list";
+    case Kind::Null:
+      return "null";
+    case Kind::Scalar:
+      break;
   }
-  static constexpr std::array<const char*, 4> kScalars = {"a boolean", "an integer", "a number with a fraction", "a string"};
+  static constexpr std::array<const char*, 4> kScalars = {"a boolean", "an integer", "a number with a fraction",
+                                                          "a string"};
   return kScalars[scalar.index()];
 }
 

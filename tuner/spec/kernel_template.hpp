@@ -38,21 +38,21 @@ struct Constraint {
   Expression expression;
 };
 
-enum class Fill { Uniform, Integers, Zeros, Ones };      ///< how tuning fills a buffer (Uniform: (-1,1) or small ints)
+enum class Fill { Uniform, Integers, Zeros, Ones };  ///< how tuning fills a buffer (Uniform: (-1,1) or small ints)
 enum class WorkspaceInit { None, ZeroOnce, ZeroEach };
 enum class Memory { Global, Constant };
 
 struct BufferSpec {
   std::string name;
-  std::string type;         ///< a type axis ("T"), a `types` alias, or an element type ("f32")
-  Expression count;         ///< elements
+  std::string type;  ///< a type axis ("T"), a `types` alias, or an element type ("f32")
+  Expression count;  ///< elements
   Fill fill = Fill::Uniform;
-  bool input = false;       ///< filled before the call (default for buffers neither output nor workspace)
+  bool input = false;  ///< filled before the call (default for buffers neither output nor workspace)
   bool output = false;
   bool workspace = false;
   WorkspaceInit init = WorkspaceInit::None;
   Memory memory = Memory::Global;
-  int align_bytes = 0;      ///< promised alignment; 0: only the element's own
+  int align_bytes = 0;  ///< promised alignment; 0: only the element's own
 };
 
 /// A run-time argument that is no buffer and no size; `value` is what tuning passes.
@@ -67,6 +67,7 @@ struct ScalarSpec {
 struct ArgumentSpec {
   std::string name;
   std::optional<ElementType> type;
+  SourcePosition position;
 };
 
 struct Repeat {
@@ -106,11 +107,12 @@ struct ReferenceSpec {
   enum class Kind { None, Builtin, Kernel } kind = Kind::None;
   std::string builtin;
   std::vector<StepSpec> steps;
-  double relative_tolerance = 0;  ///< of Kernel references on random data; 0: 64 units in the last place of the output type
+  double relative_tolerance =
+      0;  ///< of Kernel references on random data; 0: 64 units in the last place of the output type
 };
 
 struct WorkSpec {
-  std::optional<Expression> bytes;       ///< bytes that must move, for GB/s and the share of the ceiling
+  std::optional<Expression> bytes;  ///< bytes that must move, for GB/s and the share of the ceiling
   std::optional<Expression> operations;
 };
 
@@ -121,29 +123,34 @@ struct KernelTemplate {
   std::string summary;
   std::string macro_prefix = "ATTUNE_";
   std::vector<SourceSpec> sources;
-  std::map<std::string, std::string> files;            ///< file name -> bytes, every source named above
-  std::vector<ProblemAxis> problem;                    ///< in declaration order
+  std::map<std::string, std::string> files;  ///< file name -> bytes, every source named above
+  std::vector<ProblemAxis> problem;          ///< in declaration order
   /// Types that follow from others: "types": {"A": {"by": "T", "map": {"i8": "i32"}, "else": "T"}}.
-  struct TypeAlias { std::string name; std::string by; std::map<std::string, std::string> map; std::string otherwise; };
+  struct TypeAlias {
+    std::string name;
+    std::string by;
+    std::map<std::string, std::string> map;
+    std::string otherwise;
+  };
   std::vector<TypeAlias> types;
   std::vector<Parameter> parameters;
   std::vector<Constraint> constraints;
-  std::vector<std::pair<std::string, Expression>> lets; ///< in declaration order; a later one may use earlier ones
+  std::vector<std::pair<std::string, Expression>> lets;  ///< in declaration order; a later one may use earlier ones
   std::vector<BufferSpec> buffers;
   std::vector<ScalarSpec> scalars;
-  std::vector<StepSpec> steps;                          ///< memsets and launches in order
+  std::vector<StepSpec> steps;  ///< memsets and launches in order
   ReferenceSpec reference;
   WorkSpec work;
-  std::vector<std::string> options;                     ///< further NVRTC options
-  std::string spec_text;                                ///< template.json as read
-  std::string spec_path;                                ///< for messages
-  std::string content_hash;                             ///< content key of spec_text and every source; the record's key
+  std::vector<std::string> options;  ///< further NVRTC options
+  std::string spec_text;             ///< template.json as read
+  std::string spec_path;             ///< for messages
+  std::string content_hash;          ///< content key of spec_text and every source; the record's key
 
   /// Reads `folder`/template.json and its sources. Throws: SpecError with file, line, column and remedy.
   [[nodiscard]] static KernelTemplate load(const std::filesystem::path& folder);
   /// The same from memory; `path` is what errors name. `files` maps source names to bytes.
-  [[nodiscard]] static KernelTemplate parse(const std::string& spec_text, const std::map<std::string, std::string>& files,
-                                            const std::string& path);
+  [[nodiscard]] static KernelTemplate parse(const std::string& spec_text,
+                                            const std::map<std::string, std::string>& files, const std::string& path);
 
   [[nodiscard]] const ProblemAxis* axis(std::string_view name) const;
   [[nodiscard]] const Parameter* parameter(std::string_view name) const;
@@ -158,7 +165,8 @@ struct Configuration {
 };
 
 [[nodiscard]] Configuration default_configuration(const KernelTemplate& kernel);
-[[nodiscard]] const Value& value_of(const KernelTemplate& kernel, const Configuration& configuration, std::size_t parameter);
+[[nodiscard]] const Value& value_of(const KernelTemplate& kernel, const Configuration& configuration,
+                                    std::size_t parameter);
 /// {"block_size":256,...} in canonical form: sorted keys, no spaces. The configuration's key in the database.
 [[nodiscard]] std::string to_text(const KernelTemplate& kernel, const Configuration& configuration);
 /// Throws: UsageError naming an unknown or missing parameter, or a value that is not declared.
@@ -166,7 +174,7 @@ struct Configuration {
 
 /// What is to be computed: a value for every axis.
 struct Problem {
-  std::map<std::string, std::string> choices;    ///< type and choice axes
+  std::map<std::string, std::string> choices;  ///< type and choice axes
   std::map<std::string, std::int64_t> sizes;
   bool operator==(const Problem&) const = default;
   auto operator<=>(const Problem&) const = default;

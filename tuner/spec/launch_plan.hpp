@@ -10,7 +10,18 @@
 
 namespace attune::spec {
 
-/// Variables of a configured problem: axes, parameters, lets, device.*. Keeps references to its arguments.
+/// A launch that the device cannot make: an empty, negative or too large grid or block, too much shared memory, a
+/// cluster where there are none. Of a configuration it is data (Outcome::ExceedsLimits), not a fault of the template.
+class LimitError : public SpecError {
+ public:
+  using SpecError::SpecError;
+};
+
+/// Variables that are the same for every configuration: axes, type aliases and device.*. Keeps references to its
+/// arguments. The constants of a search space.
+[[nodiscard]] Scope problem_scope(const KernelTemplate& kernel, const Problem& problem, const DeviceInfo& device);
+
+/// Variables of a configured problem: those of problem_scope, parameters and lets. Keeps references to its arguments.
 /// A `let` is evaluated on first use; a failing one throws SpecError at its place in template.json.
 [[nodiscard]] Scope make_scope(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                                const DeviceInfo& device);
@@ -22,7 +33,7 @@ namespace attune::spec {
 struct ResolvedBuffer {
   std::string name;
   ElementType type = ElementType::F32;
-  std::int64_t count = 0;   ///< elements
+  std::int64_t count = 0;  ///< elements
   std::int64_t bytes = 0;
   Fill fill = Fill::Uniform;
   bool input = false;
@@ -34,9 +45,9 @@ struct ResolvedBuffer {
 };
 
 struct ResolvedArgument {
-  enum class Kind { Buffer, Scalar, Value } kind = Kind::Value;
-  int index = 0;            ///< into buffers or scalars
-  std::uint64_t bits = 0;   ///< of a Value: little-endian, `size_bytes` of it
+  enum class Kind { Buffer, Scalar, Bits } kind = Kind::Bits;
+  int index = 0;           ///< into buffers or scalars
+  std::uint64_t bits = 0;  ///< of Bits: little-endian, `size_bytes` of it
   int size_bytes = 8;
 };
 
@@ -65,26 +76,28 @@ struct ResolvedScalar {
 
 /// Everything that is needed to run one configured problem, except the compiled code and the addresses.
 struct LaunchPlan {
-  std::vector<ResolvedBuffer> buffers;   ///< in template order
+  std::vector<ResolvedBuffer> buffers;  ///< in template order
   std::vector<ResolvedScalar> scalars;
-  std::vector<ResolvedStep> steps;       ///< conditions evaluated, repeats unrolled
+  std::vector<ResolvedStep> steps;  ///< conditions evaluated, repeats unrolled
   std::int64_t work_bytes = 0;
   std::int64_t work_operations = 0;
 };
 
-/// Evaluates geometry, counts and arguments. Throws: SpecError at the expression's place in template.json (also for a
-/// grid or block that is zero, negative or over the device's limits: `limit_error()` in the message).
-[[nodiscard]] LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
-                                 const DeviceInfo& device);
+/// Evaluates geometry, counts and arguments. Throws: LimitError when the device cannot launch it, SpecError for what is
+/// wrong on every device (an argument out of its type's range, a negative count), both at the expression's place in
+/// template.json; UsageError when the problem lacks an axis.
+[[nodiscard]] LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem,
+                                 const Configuration& configuration, const DeviceInfo& device);
 /// The reference's steps of a Kernel reference, over the same buffers.
 [[nodiscard]] LaunchPlan resolve_reference(const KernelTemplate& kernel, const Problem& problem,
                                            const Configuration& configuration, const DeviceInfo& device);
 
-/// The program NVRTC compiles: one `#define`/`using` prelude from problem types, choices and Source-bound parameters,
-/// then the chosen files, each behind `#line 1 "<file>"`. Equal texts mean equal cubins. Sizes never enter.
-/// `ATTUNE_P`, `ATTUNE_P_<VALUE>` (string values, 1 or 0 for every declared value), `ATTUNE_T` (using), and
-/// `ATTUNE_T_<TYPE>` (1 or 0); see docs/template-format.md.
-[[nodiscard]] std::string make_source(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
-                                      const DeviceInfo& device);
+/// The program that NVRTC compiles: one `#define`/`using` prelude from problem types, choices and Source-bound
+/// parameters, then the chosen files, each behind `#line 1 "<file>"`. Equal texts mean equal cubins. Sizes never enter.
+/// `ATTUNE_P`, `ATTUNE_P_<VALUE>` (string values, 1 or 0 for every declared value), `using attune_T` with `ATTUNE_T` as
+/// its second spelling, and `ATTUNE_T_<TYPE>` (1 or 0); see docs/template-format.md.
+/// Throws: SpecError when no source's condition holds.
+[[nodiscard]] std::string make_source(const KernelTemplate& kernel, const Problem& problem,
+                                      const Configuration& configuration, const DeviceInfo& device);
 
 }  // namespace attune::spec

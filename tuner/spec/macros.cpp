@@ -66,7 +66,7 @@ std::string resolve_type(const KernelTemplate& kernel, const std::string& refere
   if (kernel.axis(reference) == nullptr) return reference;
   const auto chosen = problem.choices.find(reference);
   if (chosen == problem.choices.end()) {
-    throw UsageError(fmt::format("the problem gives no value for the type '{}' of template '{}'", reference, kernel.name));
+    throw UsageError(fmt::format("the problem gives no value for '{}' of template '{}'", reference, kernel.name));
   }
   return chosen->second;
 }

@@ -12,17 +12,28 @@ namespace attune::spec {
 
 const char* describe(NameKind kind) {
   switch (kind) {
-    case NameKind::TypeAxis: return "type of the problem";
-    case NameKind::ChoiceAxis: return "choice of the problem";
-    case NameKind::Size: return "size of the problem";
-    case NameKind::TypeAlias: return "type alias";
-    case NameKind::SourceParameter: return "parameter";
-    case NameKind::LaunchParameter: return "launch-bound parameter";
-    case NameKind::Let: return "let";
-    case NameKind::LaterLet: return "let defined here or later";
-    case NameKind::Buffer: return "buffer";
-    case NameKind::Scalar: return "scalar";
-    case NameKind::Index: return "loop index";
+    case NameKind::TypeAxis:
+      return "type of the problem";
+    case NameKind::ChoiceAxis:
+      return "choice of the problem";
+    case NameKind::Size:
+      return "size of the problem";
+    case NameKind::TypeAlias:
+      return "type alias";
+    case NameKind::SourceParameter:
+      return "parameter";
+    case NameKind::LaunchParameter:
+      return "launch-bound parameter";
+    case NameKind::Let:
+      return "let";
+    case NameKind::LaterLet:
+      return "let defined here or later";
+    case NameKind::Buffer:
+      return "buffer";
+    case NameKind::Scalar:
+      return "scalar";
+    case NameKind::Index:
+      return "loop index";
   }
   throw Error("failed describing a name: unknown kind");
 }
@@ -32,44 +43,52 @@ void check_identifier(const std::string& name, std::string_view what, const Sour
   const bool valid = !name.empty() && std::all_of(name.begin(), name.end(), part) &&
                      std::isdigit(static_cast<unsigned char>(name.front())) == 0;
   if (!valid) {
-    fail(position, fmt::format("{} '{}' is no C identifier; use letters, digits and '_', not starting with a digit", what, name));
+    fail(position,
+         fmt::format("{} '{}' is no C identifier; use letters, digits and '_', not starting with a digit", what, name));
   }
 }
 
 void NameTable::add(const std::string& name, NameKind kind, const SourcePosition& position) {
   check_identifier(name, "the name", position);
+  // Buffers and scalars are arguments only, so that a buffer may be called "in".
+  const bool in_expressions = kind != NameKind::Buffer && kind != NameKind::Scalar;
   const std::vector<std::string> reserved = reserved_words();
-  if (std::find(reserved.begin(), reserved.end(), name) != reserved.end()) {
+  if (in_expressions && std::find(reserved.begin(), reserved.end(), name) != reserved.end()) {
     fail(position, fmt::format("the name '{}' means something in expressions already; choose another", name));
   }
-  for (const Entry& entry : entries_) {
-    if (entry.name == name) {
-      fail(position, fmt::format("the name '{}' is taken by the {} at line {}; rename one of them", name, describe(entry.kind),
-                                 entry.position.line));
-    }
+  if (const Entry* const taken = entry(name)) {
+    fail(position, fmt::format("the name '{}' is taken by the {} at line {}; rename one of them", name,
+                               describe(taken->kind), taken->position.line));
   }
   entries_.push_back({name, kind, position});
 }
 
 void NameTable::define_let(std::string_view name) {
-  for (Entry& entry : entries_) {
-    if (entry.name == name) entry.kind = NameKind::Let;
+  for (Entry& candidate : entries_) {
+    if (candidate.name == name) candidate.kind = NameKind::Let;
   }
 }
 
 void NameTable::remove(std::string_view name) {
-  std::erase_if(entries_, [&](const Entry& entry) { return entry.name == name; });
+  std::erase_if(entries_, [&](const Entry& candidate) { return candidate.name == name; });
+}
+
+const NameTable::Entry* NameTable::entry(std::string_view name) const {
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.name == name; });
+  return found == entries_.end() ? nullptr : &*found;
 }
 
 const NameKind* NameTable::find(std::string_view name) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.name == name; });
-  return found == entries_.end() ? nullptr : &found->kind;
+  const Entry* const found = entry(name);
+  return found == nullptr ? nullptr : &found->kind;
 }
+
+SourcePosition NameTable::position(std::string_view name) const { return entry(name)->position; }
 
 std::vector<std::string> NameTable::names(unsigned kinds) const {
   std::vector<std::string> names;
-  for (const Entry& entry : entries_) {
-    if ((static_cast<unsigned>(entry.kind) & kinds) != 0) names.push_back(entry.name);
+  for (const Entry& candidate : entries_) {
+    if ((static_cast<unsigned>(candidate.kind) & kinds) != 0) names.push_back(candidate.name);
   }
   return names;
 }
@@ -77,8 +96,9 @@ std::vector<std::string> NameTable::names(unsigned kinds) const {
 void NameTable::check(const Expression& expression, const Visibility& visibility) const {
   for (std::size_t i = 0; i < expression.variables().size(); ++i) {
     const std::string& variable = expression.variables()[i];
-    const auto error = [&](const std::string& message) {
-      fail(expression.variable_position(i), fmt::format("{} in the expression \"{}\"", message, expression.text()));
+    const auto error = [&](const std::string& message, const std::string& remedy) {
+      fail(expression.variable_position(i),
+           fmt::format("{} in the expression \"{}\"{}", message, expression.text(), remedy));
     };
     std::vector<std::string> known;
     for (const std::string& attribute : DeviceInfo::attribute_names()) known.push_back("device." + attribute);
@@ -86,12 +106,12 @@ void NameTable::check(const Expression& expression, const Visibility& visibility
     if (!variable.starts_with("device.")) {
       if (const NameKind* kind = find(variable)) {
         if ((static_cast<unsigned>(*kind) & visibility.kinds) != 0) continue;
-        error(fmt::format("'{}' is a {}, which {} cannot use (it may use {})", variable, describe(*kind), visibility.what,
-                          visibility.allowed));
+        error(fmt::format("'{}' is a {}, which {} cannot use,", variable, describe(*kind), visibility.what),
+              fmt::format("; it may use {}", visibility.allowed));
       }
       known = names(visibility.kinds);
     }
-    error(fmt::format("unknown variable '{}'{}", variable, hint(variable, known)));
+    error(fmt::format("unknown variable '{}'", variable), hint(variable, known));
   }
 }
 

@@ -8,13 +8,22 @@
 namespace attune::spec {
 
 enum class NameKind : unsigned {
-  TypeAxis = 1, ChoiceAxis = 2, Size = 4, TypeAlias = 8, SourceParameter = 16, LaunchParameter = 32, Let = 64,
-  LaterLet = 128, Buffer = 256, Scalar = 512, Index = 1024,
+  TypeAxis = 1,
+  ChoiceAxis = 2,
+  Size = 4,
+  TypeAlias = 8,
+  SourceParameter = 16,
+  LaunchParameter = 32,
+  Let = 64,
+  LaterLet = 128,
+  Buffer = 256,
+  Scalar = 512,
+  Index = 1024,
 };
 
 /// What a kind of expression may refer to. `kinds` is a set of NameKind bits.
 struct Visibility {
-  const char* what;     ///< "a constraint"
+  const char* what;  ///< "a constraint"
   unsigned kinds;
   const char* allowed;  ///< "types, choices, sizes, parameters and device.*"
 };
@@ -22,7 +31,7 @@ struct Visibility {
 /// Every name of a template and what it is. One name means one thing.
 class NameTable {
  public:
-  /// Throws: SpecError when the name is no C identifier, a reserved word or taken.
+  /// Throws: SpecError when the name is no C identifier, taken, or a word of expressions although it can stand in them.
   void add(const std::string& name, NameKind kind, const SourcePosition& position);
   /// A let becomes visible once its own expression has been read.
   void define_let(std::string_view name);
@@ -31,6 +40,8 @@ class NameTable {
   void check(const Expression& expression, const Visibility& visibility) const;
   /// Nothing when there is no such name.
   [[nodiscard]] const NameKind* find(std::string_view name) const;
+  /// Where the name was given. Requires: it was added.
+  [[nodiscard]] SourcePosition position(std::string_view name) const;
   /// Names of the kinds in the set, in the order in which they were added.
   [[nodiscard]] std::vector<std::string> names(unsigned kinds) const;
 
@@ -40,6 +51,8 @@ class NameTable {
     NameKind kind;
     SourcePosition position;
   };
+  [[nodiscard]] const Entry* entry(std::string_view name) const;
+
   std::vector<Entry> entries_;
 };
 

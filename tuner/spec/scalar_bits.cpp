@@ -1,5 +1,6 @@
 #include "tuner/spec/scalar_bits.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -12,8 +13,8 @@ std::uint16_t half_bits(double value) {
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return sign;
   int exponent = 0;
-  std::frexp(magnitude, &exponent);                       // magnitude = [0.5, 1) * 2^exponent
-  const int lowest_bit = std::max(exponent - 11, -24);    // 11 significant bits, or the subnormal step 2^-24
+  std::frexp(magnitude, &exponent);                     // magnitude = [0.5, 1) * 2^exponent
+  const int lowest_bit = std::max(exponent - 11, -24);  // 11 significant bits, or the subnormal step 2^-24
   const auto steps = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, -lowest_bit)));
   // A normal number is (1024 + mantissa) steps; a carry out of the mantissa runs into the exponent, as it should.
   const std::uint32_t bits = lowest_bit == -24 ? steps : (static_cast<std::uint32_t>(lowest_bit + 24) << 10) + steps;
@@ -33,7 +34,9 @@ std::uint16_t bfloat_bits(double value) {
 
 std::optional<std::uint64_t> float_bits(double value, ElementType type) {
   if (type == ElementType::F64) return std::bit_cast<std::uint64_t>(value);
-  const double largest = type == ElementType::F16 ? 65504.0 : type == ElementType::BF16 ? 3.3895313892515355e38 : 3.4028234663852886e38;
+  const double largest = type == ElementType::F16    ? 65504.0
+                         : type == ElementType::BF16 ? 3.3895313892515355e38
+                                                     : 3.4028234663852886e38;
   if (!(std::fabs(value) <= largest)) return std::nullopt;
   if (type == ElementType::F16) return half_bits(value);
   if (type == ElementType::BF16) return bfloat_bits(value);

@@ -14,8 +14,9 @@ struct T1Space {
   std::vector<Constraint> constraints;
 };
 
-/// Reads a T1 file's text. Throws: SpecError with file, line and column. `Values` is a string that holds a Python
-/// expression; `Conditions[].Expression` is Python too. Source: the T1 schema as files in the wild use it.
+/// Reads a T1 file's text. Throws: SpecError with file, line and column. `Values` is a list or a string that holds a
+/// Python list; `Conditions[].Expression` is Python too. A missing `Default` is the first value. Source: the T1 schema
+/// as files in the wild use it.
 [[nodiscard]] T1Space parse_t1(const std::string& text, const std::string& path);
 
 }  // namespace attune::spec

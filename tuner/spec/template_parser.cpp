@@ -41,14 +41,15 @@ bool is_safe_path(const std::string& file) {
 std::size_t read_word(const JsonNode& node, const std::string& what, const std::vector<std::string>& words) {
   const std::string& word = node.string(what);
   const auto found = std::find(words.begin(), words.end(), word);
-  if (found == words.end()) fail(node.position, fmt::format("{} must be one of {}, not '{}'", what, joined(words), word));
+  if (found == words.end())
+    fail(node.position, fmt::format("{} must be one of {}, not '{}'", what, joined(words), word));
   return static_cast<std::size_t>(found - words.begin());
 }
 
 KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& files) {
   const ObjectReader top(root_, "the template",
-                         {"attune", "name", "summary", "macro_prefix", "sources", "problem", "types", "parameters", "constraints",
-                          "let", "buffers", "scalars", "launches", "reference", "work", "options"});
+                         {"attune", "name", "summary", "macro_prefix", "sources", "problem", "types", "parameters",
+                          "constraints", "let", "buffers", "scalars", "launches", "reference", "work", "options"});
   read_head(top);
   read_problem(top.require("problem", R"(say what is computed, e.g. "problem": {"n": {"size": {"min": 1}}})"));
   if (const JsonNode* node = top.find("types")) read_types(*node);
@@ -58,10 +59,12 @@ KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& fil
   if (const JsonNode* node = top.find("let")) read_lets(*node);
   read_sources(top.require("sources", R"(name the CUDA files, e.g. "sources": ["reduce.cu"])"), files);
   if (const JsonNode* node = top.find("options")) read_options(*node);
-  read_buffers(top.require("buffers", R"(say what memory the kernels use, e.g. "buffers": {"in": {"type": "f32", "count": "n"}})"));
+  read_buffers(top.require(
+      "buffers", R"(say what memory the kernels use, e.g. "buffers": {"in": {"type": "f32", "count": "n"}})"));
   if (const JsonNode* node = top.find("scalars")) read_scalars(*node);
   kernel_.steps = read_steps(top.require("launches", "say which kernels run"), "launches");
-  read_reference(top.require("reference", R"(say what results are checked against: {"builtin": ...}, {"launches": [...]} or "none")"));
+  read_reference(top.require(
+      "reference", R"(say what results are checked against: {"builtin": ...}, {"launches": [...]} or "none")"));
   if (const JsonNode* node = top.find("work")) read_work(*node);
   return std::move(kernel_);
 }
@@ -69,8 +72,9 @@ KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& fil
 void TemplateParser::read_head(const ObjectReader& top) {
   const JsonNode& format = top.require("attune", R"(begin with "attune": 1, the version of the format)");
   if (format.integer("the format version") != kFormat) {
-    fail(format.position, fmt::format("format version {} is not known to this build, which reads {}; use a matching attune",
-                                      format.integer("the format version"), kFormat));
+    fail(format.position,
+         fmt::format("format version {} is not known to this build, which reads {}; use a matching attune",
+                     format.integer("the format version"), kFormat));
   }
   const JsonNode& name = top.require("name", "give the template a name");
   kernel_.name = name.string("the template's name");
@@ -88,7 +92,8 @@ void TemplateParser::read_problem(const JsonNode& node) {
     static constexpr NameKind kKinds[] = {NameKind::TypeAxis, NameKind::ChoiceAxis, NameKind::Size};
     names_.add(member.key, kKinds[static_cast<std::size_t>(kernel_.problem.back().kind)], member.position);
   }
-  if (kernel_.problem.empty()) fail(node.position, R"("problem" is empty; give at least one size, e.g. "n": {"size": {}})");
+  if (kernel_.problem.empty())
+    fail(node.position, R"("problem" is empty; give at least one size, e.g. "n": {"size": {}})");
 }
 
 ProblemAxis TemplateParser::read_axis(const JsonNode::Member& member) {
@@ -102,7 +107,8 @@ ProblemAxis TemplateParser::read_axis(const JsonNode::Member& member) {
   if (const JsonNode* types = reader.find("type")) {
     axis.kind = AxisKind::Type;
     axis.values = read_words(*types, fmt::format("the types of '{}'", member.key));
-    for (const JsonNode& type : types->items) static_cast<void>(read_word(type, "an element type", element_type_names()));
+    for (const JsonNode& type : types->items)
+      static_cast<void>(read_word(type, "an element type", element_type_names()));
   } else if (const JsonNode* choices = reader.find("choice")) {
     axis.kind = AxisKind::Choice;
     axis.values = read_words(*choices, fmt::format("the choices of '{}'", member.key));
@@ -141,7 +147,8 @@ KernelTemplate::TypeAlias TemplateParser::read_alias(const JsonNode::Member& mem
   const ProblemAxis* axis = kernel_.axis(alias.by);
   const std::vector<std::string> axes = names_.names(static_cast<unsigned>(NameKind::TypeAxis));
   if (axis == nullptr || axis->kind != AxisKind::Type) {
-    fail(by.position, fmt::format("{} follows '{}', which is no type of the problem{}", what, alias.by, hint(alias.by, axes)));
+    fail(by.position,
+         fmt::format("{} follows '{}', which is no type of the problem{}", what, alias.by, hint(alias.by, axes)));
   }
   std::vector<std::string> targets = element_type_names();
   targets.push_back(alias.by);
@@ -154,7 +161,8 @@ KernelTemplate::TypeAlias TemplateParser::read_alias(const JsonNode::Member& mem
       alias.map[entry.key] = targets[read_word(entry.value, "the mapped type", targets)];
     }
   }
-  if (const JsonNode* otherwise = reader.find("else")) alias.otherwise = targets[read_word(*otherwise, "\"else\"", targets)];
+  if (const JsonNode* otherwise = reader.find("else"))
+    alias.otherwise = targets[read_word(*otherwise, "\"else\"", targets)];
   for (const std::string& value : axis->values) {
     if (alias.otherwise.empty() && !alias.map.contains(value)) {
       fail(member.value.position, fmt::format("{} says nothing for '{}'; map it or add \"else\"", what, value));
@@ -176,7 +184,8 @@ Parameter TemplateParser::read_parameter(const JsonNode::Member& member) {
   const ObjectReader reader(member.value, what, {"values", "default", "bind"});
   Parameter parameter;
   parameter.name = member.key;
-  parameter.values = read_values(reader.require("values", "list the values to try"), fmt::format("the values of '{}'", member.key));
+  parameter.values =
+      read_values(reader.require("values", "list the values to try"), fmt::format("the values of '{}'", member.key));
   const JsonNode& standard = reader.require("default", "say which value is used where nothing was tuned");
   const Value& value = standard.value(fmt::format("the default of '{}'", member.key));
   const auto found =
@@ -217,28 +226,32 @@ std::vector<Value> TemplateParser::read_values(const JsonNode& node, const std::
 /// Two names that differ only in case or punctuation would meet in one macro, and the later would win unseen.
 void TemplateParser::check_macros() const {
   std::map<std::string, std::string> owners;
-  const auto claim = [&](const std::string& macro, const std::string& owner) {
+  const auto claim = [&](const std::string& macro, const std::string& name, const std::string& owner) {
     const auto [at, fresh] = owners.emplace(macro, owner);
     if (!fresh) {
-      fail(root_.position, fmt::format("{} and {} both become the macro {}; rename one of them", at->second, owner, macro));
+      fail(names_.position(name),
+           fmt::format("{} and {} both become the macro {}; rename one of them", at->second, owner, macro));
     }
+  };
+  const auto claim_name = [&](const std::string& name) {
+    claim(macro_name(kernel_.macro_prefix, name), name, fmt::format("'{}'", name));
   };
   const auto claim_flags = [&](const std::string& name, const std::vector<std::string>& values) {
     for (const std::string& value : values) {
-      claim(flag_name(kernel_.macro_prefix, name, value), fmt::format("'{}' = '{}'", name, value));
+      claim(flag_name(kernel_.macro_prefix, name, value), name, fmt::format("'{}' = '{}'", name, value));
     }
   };
   for (const ProblemAxis& axis : kernel_.problem) {
     claim_flags(axis.name, axis.values);
-    if (axis.kind == AxisKind::Type) claim(macro_name(kernel_.macro_prefix, axis.name), fmt::format("'{}'", axis.name));
+    if (axis.kind == AxisKind::Type) claim_name(axis.name);
   }
   for (const KernelTemplate::TypeAlias& alias : kernel_.types) {
     claim_flags(alias.name, possible_types(kernel_, alias.name));
-    claim(macro_name(kernel_.macro_prefix, alias.name), fmt::format("'{}'", alias.name));
+    claim_name(alias.name);
   }
   for (const Parameter& parameter : kernel_.parameters) {
     if (parameter.binding == Binding::Launch) continue;
-    claim(macro_name(kernel_.macro_prefix, parameter.name), fmt::format("'{}'", parameter.name));
+    claim_name(parameter.name);
     for (const Value& value : parameter.values) {
       if (std::holds_alternative<std::string>(value)) claim_flags(parameter.name, {to_text(value)});
     }
@@ -253,9 +266,11 @@ void TemplateParser::read_constraints(const JsonNode& node) {
 }
 
 void TemplateParser::read_lets(const JsonNode& node) {
-  for (const JsonNode::Member& member : node.object("\"let\"")) names_.add(member.key, NameKind::LaterLet, member.position);
+  for (const JsonNode::Member& member : node.object("\"let\""))
+    names_.add(member.key, NameKind::LaterLet, member.position);
   for (const JsonNode::Member& member : node.members) {
-    kernel_.lets.emplace_back(member.key, read_expression(member.value, fmt::format("the let '{}'", member.key), visibility::kLet));
+    kernel_.lets.emplace_back(member.key,
+                              read_expression(member.value, fmt::format("the let '{}'", member.key), visibility::kLet));
     names_.define_let(member.key);
   }
 }
@@ -276,8 +291,11 @@ void TemplateParser::read_sources(const JsonNode& node, const std::map<std::stri
       fail(file->position, fmt::format("the source '{}' must be a path inside the template's folder", source.file));
     }
     const auto found = files.find(source.file);
-    if (found == files.end()) fail(file->position, fmt::format("the source file '{}' is missing; it belongs beside template.json", source.file));
-    if (!kernel_.files.insert(*found).second) fail(file->position, fmt::format("the source '{}' is named twice", source.file));
+    if (found == files.end())
+      fail(file->position,
+           fmt::format("the source file '{}' is missing; it belongs beside template.json", source.file));
+    if (!kernel_.files.insert(*found).second)
+      fail(file->position, fmt::format("the source '{}' is named twice", source.file));
     kernel_.sources.push_back(std::move(source));
   }
   if (kernel_.sources.empty()) fail(node.position, "\"sources\" is empty; name at least one file");
@@ -288,15 +306,18 @@ void TemplateParser::read_options(const JsonNode& node) {
     const std::string& option = item.string("an option");
     if (!option.starts_with("-")) fail(item.position, fmt::format("the option '{}' does not begin with '-'", option));
     if (option.starts_with("-arch") || option.starts_with("--gpu-architecture")) {
-      fail(item.position, fmt::format("the option '{}' is attune's own: the device tuned for decides; remove it", option));
+      fail(item.position,
+           fmt::format("the option '{}' is attune's own: the device tuned for decides; remove it", option));
     }
     kernel_.options.push_back(option);
   }
 }
 
-Expression TemplateParser::read_expression(const JsonNode& node, const std::string& what, const Visibility& visibility) const {
+Expression TemplateParser::read_expression(const JsonNode& node, const std::string& what,
+                                           const Visibility& visibility) const {
   if (node.kind != JsonNode::Kind::Scalar) {
-    fail(node.position, fmt::format("{} must be an expression in a string, or a number, not {}", what, node.describe()));
+    fail(node.position,
+         fmt::format("{} must be an expression in a string, or a number, not {}", what, node.describe()));
   }
   const std::string text = node.is_bool() ? (std::get<bool>(node.scalar) ? "True" : "False") : to_text(node.scalar);
   Expression expression = Expression::parse(text, node.inside());

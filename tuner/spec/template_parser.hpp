@@ -49,7 +49,8 @@ class TemplateParser {
   void check_builtin(const JsonNode& node) const;
   void read_work(const JsonNode& node);
 
-  [[nodiscard]] Expression read_expression(const JsonNode& node, const std::string& what, const Visibility& visibility) const;
+  [[nodiscard]] Expression read_expression(const JsonNode& node, const std::string& what,
+                                           const Visibility& visibility) const;
   [[nodiscard]] std::vector<Expression> read_dimensions(const JsonNode& node, const std::string& what) const;
   [[nodiscard]] std::string read_type(const JsonNode& node, const std::string& what) const;
   [[nodiscard]] const BufferSpec* find_buffer(std::string_view name) const;
@@ -60,10 +61,12 @@ class TemplateParser {
 };
 
 /// The position in `words` of the string that `node` holds. Throws: SpecError listing them.
-[[nodiscard]] std::size_t read_word(const JsonNode& node, const std::string& what, const std::vector<std::string>& words);
+[[nodiscard]] std::size_t read_word(const JsonNode& node, const std::string& what,
+                                    const std::vector<std::string>& words);
 
 namespace visibility {
-inline constexpr unsigned kChoices = static_cast<unsigned>(NameKind::TypeAxis) | static_cast<unsigned>(NameKind::ChoiceAxis) |
+inline constexpr unsigned kChoices = static_cast<unsigned>(NameKind::TypeAxis) |
+                                     static_cast<unsigned>(NameKind::ChoiceAxis) |
                                      static_cast<unsigned>(NameKind::TypeAlias);
 inline constexpr unsigned kParameters =
     static_cast<unsigned>(NameKind::SourceParameter) | static_cast<unsigned>(NameKind::LaunchParameter);

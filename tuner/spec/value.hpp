@@ -23,8 +23,8 @@ using Value = std::variant<bool, std::int64_t, double, std::string>;
 
 /// Element types of buffers and scalars.
 enum class ElementType { I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64 };
-[[nodiscard]] const char* name(ElementType type);           ///< "f32"
-[[nodiscard]] const char* cuda_name(ElementType type);      ///< "float"
+[[nodiscard]] const char* name(ElementType type);       ///< "f32"
+[[nodiscard]] const char* cuda_name(ElementType type);  ///< "float"
 [[nodiscard]] int size_bytes(ElementType type);
 /// Throws: Error listing the known names.
 [[nodiscard]] ElementType element_type(const std::string& name);

@@ -45,6 +45,14 @@ TEST_CASE("the end of a worker is told as it happened") {
     WorkerProcess worker(ATTUNE_TEST_WORKER, {"crash"});
     CHECK(end_of(worker) == "killed by signal 11 (SIGSEGV)");
   }
+  SUBCASE("exit code of one that closes its channel first and takes a moment") {
+    WorkerProcess worker(ATTUNE_TEST_WORKER, {"linger"});
+    CHECK(end_of(worker) == "exited with code 5");
+  }
+  SUBCASE("our kill of one that closes its channel and stays") {
+    WorkerProcess worker(ATTUNE_TEST_WORKER, {"cling"});
+    CHECK(end_of(worker) == "killed by signal 9 (SIGKILL)");
+  }
   SUBCASE("our kill") {
     WorkerProcess worker(ATTUNE_TEST_WORKER, {"sleep"});
     CHECK(worker.channel().receive(kForEver).value() == "asleep");

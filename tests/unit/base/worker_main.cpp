@@ -32,6 +32,11 @@ int work(const std::string& what, base::Channel& channel) {
     for (;;) channel.send(channel.receive(std::chrono::milliseconds(-1)).value());
   }
   if (what == "exit") return 3;
+  if (what == "linger" || what == "cling") {
+    channel.close();
+    ::usleep(what == "linger" ? 20'000 : 30'000'000);
+    return 5;
+  }
   if (what == "crash") {
     ::signal(SIGSEGV, SIG_DFL);  // a sanitizer would turn the signal into an exit
     ::raise(SIGSEGV);

@@ -55,7 +55,8 @@ TEST_CASE("an empty space names the condition that removed the last configuratio
     CHECK(space.emptied_by() == "a < 2");
   }
   SUBCASE("a condition that was never reached is not blamed") {
-    const auto space = SearchSpace::build({counting("a", 3), counting("b", 3)}, conditions({"a > 5", "b > 5"}), no_constants);
+    const auto space =
+        SearchSpace::build({counting("a", 3), counting("b", 3)}, conditions({"a > 5", "b > 5"}), no_constants);
     CHECK(space.emptied_by() == "a > 5");
   }
   SUBCASE("a parameter without values") {
@@ -97,7 +98,8 @@ TEST_CASE("a Cartesian size beyond 64 bits saturates") {
 }
 
 TEST_CASE("find is the inverse of at, and nothing for what is outside") {
-  const auto space = SearchSpace::build({counting("a", 40), counting("b", 40)}, conditions({"(a + b) % 3 == 1"}), no_constants);
+  const auto space =
+      SearchSpace::build({counting("a", 40), counting("b", 40)}, conditions({"(a + b) % 3 == 1"}), no_constants);
   // a + b = 1 mod 3: residues 0, 1, 2 occur 14, 13, 13 times in 0..39, so 14*13 + 13*14 + 13*13 pairs.
   REQUIRE(space.size() == 533);
   for (Ordinal ordinal = 0; ordinal < space.size(); ++ordinal) CHECK(space.find(space.at(ordinal)) == ordinal);
@@ -108,7 +110,8 @@ TEST_CASE("find is the inverse of at, and nothing for what is outside") {
 }
 
 TEST_CASE("Hamming neighbours differ in one parameter by any value, adjacent ones by one step") {
-  const auto space = SearchSpace::build({counting("a", 4), counting("b", 3)}, conditions({"not (a == 2 and b == 1)"}), no_constants);
+  const auto space =
+      SearchSpace::build({counting("a", 4), counting("b", 3)}, conditions({"not (a == 2 and b == 1)"}), no_constants);
   const auto at = [&](std::uint16_t a, std::uint16_t b) { return space.find({{a, b}}).value(); };
   CHECK(space.neighbours(at(1, 1), Neighbourhood::Hamming) ==
         std::vector<Ordinal>{at(0, 1), at(3, 1), at(1, 0), at(1, 2)});
@@ -151,7 +154,8 @@ TEST_CASE("sampling is uniform") {
 
 TEST_CASE("an unknown variable is refused at its place, with a suggestion") {
   try {
-    static_cast<void>(SearchSpace::build({integers("block_size", {1})}, conditions({"1 < 2", "1 > 2 and blok_size > 0"}), no_constants));
+    static_cast<void>(SearchSpace::build({integers("block_size", {1})},
+                                         conditions({"1 < 2", "1 > 2 and blok_size > 0"}), no_constants));
     FAIL("must throw");
   } catch (const SpecError& error) {
     const std::string message = error.what();
@@ -164,7 +168,8 @@ TEST_CASE("an unknown variable is refused at its place, with a suggestion") {
 
 TEST_CASE("a condition that fails to evaluate throws at its place when nothing else removes the configuration") {
   try {
-    static_cast<void>(SearchSpace::build({integers("a", {4}), integers("b", {2, 0})}, conditions({"a > 0", "a % b == 0"}), no_constants));
+    static_cast<void>(SearchSpace::build({integers("a", {4}), integers("b", {2, 0})},
+                                         conditions({"a > 0", "a % b == 0"}), no_constants));
     FAIL("must throw");
   } catch (const SpecError& error) {
     CHECK(error.line() == 2);
@@ -174,21 +179,26 @@ TEST_CASE("a condition that fails to evaluate throws at its place when nothing e
 TEST_CASE("a guard protects a condition wherever it stands and whatever parameter it needs") {
   const std::vector<spec::Parameter> parameters = {integers("a", {4}), integers("b", {0, 2}), integers("c", {0, 1})};
   SUBCASE("before it") {
-    CHECK(rows(SearchSpace::build(parameters, conditions({"b > 0", "a % b == 0"}), no_constants)) == Rows{{0, 1, 0}, {0, 1, 1}});
+    CHECK(rows(SearchSpace::build(parameters, conditions({"b > 0", "a % b == 0"}), no_constants)) ==
+          Rows{{0, 1, 0}, {0, 1, 1}});
   }
   SUBCASE("after it") {
-    CHECK(rows(SearchSpace::build(parameters, conditions({"a % b == 0", "b > 0"}), no_constants)) == Rows{{0, 1, 0}, {0, 1, 1}});
+    CHECK(rows(SearchSpace::build(parameters, conditions({"a % b == 0", "b > 0"}), no_constants)) ==
+          Rows{{0, 1, 0}, {0, 1, 1}});
   }
   SUBCASE("at a deeper parameter") {
-    CHECK(rows(SearchSpace::build(parameters, conditions({"a % b == 0", "b > 0 and c == 1"}), no_constants)) == Rows{{0, 1, 1}});
+    CHECK(rows(SearchSpace::build(parameters, conditions({"a % b == 0", "b > 0 and c == 1"}), no_constants)) ==
+          Rows{{0, 1, 1}});
   }
 }
 
 TEST_CASE("a condition over more combinations than are remembered is still right") {
-  const auto space = SearchSpace::build({counting("a", 600), counting("b", 600)}, conditions({"a + b == 599"}), no_constants);
+  const auto space =
+      SearchSpace::build({counting("a", 600), counting("b", 600)}, conditions({"a + b == 599"}), no_constants);
   REQUIRE(space.size() == 600);
   for (const Ordinal ordinal : {0u, 17u, 599u}) {
-    CHECK(space.at(ordinal).index == std::vector<std::uint16_t>{static_cast<std::uint16_t>(ordinal), static_cast<std::uint16_t>(599 - ordinal)});
+    CHECK(space.at(ordinal).index ==
+          std::vector<std::uint16_t>{static_cast<std::uint16_t>(ordinal), static_cast<std::uint16_t>(599 - ordinal)});
   }
 }
 
@@ -202,6 +212,7 @@ TEST_CASE("the space survives being moved and copied") {
 }
 
 TEST_CASE("a parameter of more values than an index can tell apart is refused") {
-  CHECK(SearchSpace::build({counting("a", 65536)}, conditions({"a == 65535"}), no_constants).at(0).index.front() == 65535);
+  CHECK(SearchSpace::build({counting("a", 65536)}, conditions({"a == 65535"}), no_constants).at(0).index.front() ==
+        65535);
   CHECK_THROWS_AS(static_cast<void>(SearchSpace::build({counting("a", 65537)}, {}, no_constants)), UsageError);
 }

@@ -34,13 +34,20 @@ class Generator {
 
   std::string condition(std::size_t parameter_count) {
     switch (below(7)) {
-      case 0: return term(parameter_count) + " <= " + term(parameter_count);
-      case 1: return term(parameter_count) + " % 3 != " + term(parameter_count);
-      case 2: return condition(parameter_count) + " or " + condition(parameter_count);
-      case 3: return "not (" + condition(parameter_count) + ") and n > 2";
-      case 4: return term(parameter_count) + " in [1, 2.5, n]";
-      case 5: return "1 <= " + term(parameter_count) + " < 7";
-      default: return std::to_string(below(3)) + " != 2";
+      case 0:
+        return term(parameter_count) + " <= " + term(parameter_count);
+      case 1:
+        return term(parameter_count) + " % 3 != " + term(parameter_count);
+      case 2:
+        return condition(parameter_count) + " or " + condition(parameter_count);
+      case 3:
+        return "not (" + condition(parameter_count) + ") and n > 2";
+      case 4:
+        return term(parameter_count) + " in [1, 2.5, n]";
+      case 5:
+        return "1 <= " + term(parameter_count) + " < 7";
+      default:
+        return std::to_string(below(3)) + " != 2";
     }
   }
 
@@ -49,18 +56,25 @@ class Generator {
  private:
   spec::Value value() {
     switch (below(4)) {
-      case 0: return 0.5 * static_cast<double>(below(12));
-      case 1: return below(2) == 1;
-      default: return static_cast<std::int64_t>(below(9));
+      case 0:
+        return 0.5 * static_cast<double>(below(12));
+      case 1:
+        return below(2) == 1;
+      default:
+        return static_cast<std::int64_t>(below(9));
     }
   }
   std::string term(std::size_t parameter_count) {
     const auto name = [&] { return std::string(1, static_cast<char>('a' + below(parameter_count))); };
     switch (below(4)) {
-      case 0: return name();
-      case 1: return name() + " + " + name();
-      case 2: return name() + " * " + name() + " - n";
-      default: return "max(" + name() + ", " + std::to_string(below(6)) + ")";
+      case 0:
+        return name();
+      case 1:
+        return name() + " + " + name();
+      case 2:
+        return name() + " * " + name() + " - n";
+      default:
+        return "max(" + name() + ", " + std::to_string(below(6)) + ")";
     }
   }
   std::mt19937_64 random_;
@@ -100,7 +114,7 @@ Rows brute_force(const std::vector<spec::Parameter>& parameters, const std::vect
 TEST_CASE("depth-first construction equals brute force on random spaces and conditions") {
   Generator generator(20251120);
   std::size_t empty = 0, partial = 0;
-  for (int trial = 0; trial < 400; ++trial) {
+  for (int trial = 0; trial < 800; ++trial) {
     const auto parameters = generator.parameters();
     std::vector<std::string> lines;
     const std::uint64_t condition_count = generator.below(5);
@@ -116,7 +130,7 @@ TEST_CASE("depth-first construction equals brute force on random spaces and cond
     if (!expected.empty() && expected.size() < space.cartesian_size()) ++partial;
   }
   // The generator must reach both interesting cases often for the comparison to mean something.
-  CHECK(empty > 20);
+  CHECK(empty > 40);
   CHECK(partial > 100);
 }
 

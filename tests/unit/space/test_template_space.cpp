@@ -15,7 +15,9 @@ namespace {
 spec::KernelTemplate make_template() {
   spec::KernelTemplate kernel;
   kernel.name = "sample";
-  kernel.problem = {{"T", spec::AxisKind::Type, {"f32", "f64"}}, {"op", spec::AxisKind::Choice, {"sum", "max"}}, {"n", spec::AxisKind::Size, {}}};
+  kernel.problem = {{"T", spec::AxisKind::Type, {"f32", "f64"}},
+                    {"op", spec::AxisKind::Choice, {"sum", "max"}},
+                    {"n", spec::AxisKind::Size, {}}};
   return kernel;
 }
 

@@ -32,27 +32,25 @@ enum class Tier {
 /// Why a problem is dispatched as it is. Reading one is cheap; it is plain data.
 struct Decision {
   Tier tier = Tier::Default;
-  std::string configuration;              ///< canonical JSON
-  std::string donor_problem;              ///< canonical JSON of the record it came from; empty for Default
-  std::string donor_device;               ///< name of the donor's device
-  std::string recorded_at;                ///< UTC of that record
-  double median_us = 0;                   ///< the donor's run-off time; 0 for Default
-  bool aged = false;                      ///< recorded under another driver
-  std::string layer;                      ///< database file it came from
-  std::vector<std::string> passed_over;   ///< closer candidates and why each was refused, nearest first
-  bool compiled = false;                  ///< NVRTC had to run in this process
-  std::string cubin_source;               ///< "database", "cache" or "compiled"; of explain(): where it would come from
+  std::string configuration;             ///< canonical JSON
+  std::string donor_problem;             ///< canonical JSON of the record it came from; empty for Default
+  std::string donor_device;              ///< name of the donor's device
+  std::string recorded_at;               ///< UTC of that record
+  double median_us = 0;                  ///< the donor's run-off time; 0 for Default
+  bool aged = false;                     ///< recorded under another driver
+  std::string layer;                     ///< database file it came from
+  std::vector<std::string> passed_over;  ///< closer candidates and why each was refused, nearest first
+  bool compiled = false;                 ///< NVRTC had to run in this process
+  std::string cubin_source;              ///< "database", "cache" or "compiled"; of explain(): where it would come from
 };
-/// The decision in a few lines of text, as `attune explain` prints it. No trailing newline.
+/// The decision in a few lines of text. No trailing newline.
 [[nodiscard]] std::string describe(const Decision& decision);
 
 /// One run-time argument: a device address or a scalar of up to 8 bytes.
 struct Argument {
   std::uint64_t bits = 0;
   std::uint32_t size_bytes = 0;
-  static Argument pointer(const void* device_address) {
-    return {reinterpret_cast<std::uint64_t>(device_address), 8};
-  }
+  static Argument pointer(const void* device_address) { return {reinterpret_cast<std::uint64_t>(device_address), 8}; }
   template <class T>
   static Argument scalar(T value) {
     static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>);
@@ -116,10 +114,13 @@ class Kernel {
   /// call for a size there is no lock, allocation, SQL or system call of attune's. Scratch is kept per stream.
   /// Shapes:   `sizes` in the template's declaration order of size axes; `arguments` as Plan::launch.
   /// Requires: a current context, to which `stream` belongs; the context outlives the Runtime.
-  /// Throws:   UsageError, EnvironmentError (no driver), CompileError, CudaError; under capture UsageError also when the
+  /// Throws:   UsageError, EnvironmentError (no driver), CompileError, CudaError; under capture UsageError also when
+  /// the
   ///           plan is not prepared or needs scratch (use Plan::launch with a workspace of your own).
-  void launch(const std::int64_t* sizes, std::size_t size_count, const Argument* arguments, std::size_t count, Stream stream) const;
-  void launch(std::initializer_list<std::int64_t> sizes, std::initializer_list<Argument> arguments, Stream stream) const {
+  void launch(const std::int64_t* sizes, std::size_t size_count, const Argument* arguments, std::size_t count,
+              Stream stream) const;
+  void launch(std::initializer_list<std::int64_t> sizes, std::initializer_list<Argument> arguments,
+              Stream stream) const {
     launch(sizes.begin(), sizes.size(), arguments.begin(), arguments.size(), stream);
   }
   /// Builds and loads the plans of every size that was tuned on this device now. Sizes in between are prepared by name.
@@ -151,7 +152,9 @@ class Reduce {
   void prepare() const { kernel_.prepare(); }
   [[nodiscard]] Plan plan(std::int64_t n) const { return kernel_.plan({n}); }
   [[nodiscard]] Decision explain(std::int64_t n) const { return kernel_.explain({n}); }
-  [[nodiscard]] Decision explain_on(const std::string& device, std::int64_t n) const { return kernel_.explain_on(device, {n}); }
+  [[nodiscard]] Decision explain_on(const std::string& device, std::int64_t n) const {
+    return kernel_.explain_on(device, {n});
+  }
   [[nodiscard]] const Kernel& kernel() const { return kernel_; }
 
  private:
@@ -187,11 +190,24 @@ class Runtime {
 };
 
 namespace detail {
-template <class T> struct TypeName;
-template <> struct TypeName<float> { static constexpr const char* value = "f32"; };
-template <> struct TypeName<double> { static constexpr const char* value = "f64"; };
-template <> struct TypeName<std::int32_t> { static constexpr const char* value = "i32"; };
-template <> struct TypeName<std::int8_t> { static constexpr const char* value = "i8"; };
+template <class T>
+struct TypeName;
+template <>
+struct TypeName<float> {
+  static constexpr const char* value = "f32";
+};
+template <>
+struct TypeName<double> {
+  static constexpr const char* value = "f64";
+};
+template <>
+struct TypeName<std::int32_t> {
+  static constexpr const char* value = "i32";
+};
+template <>
+struct TypeName<std::int8_t> {
+  static constexpr const char* value = "i8";
+};
 }  // namespace detail
 
 template <class T>

@@ -152,8 +152,8 @@
   function convergence(series) {
     const datasets = [];
     const shown = series.problems.map((problem, i) => {
-      const session = problem.sessions.find((one) => one.convergence.length > 0);
-      return session ? { problem: i, points: session.convergence } : null;
+      const shown = problem.convergence_session;
+      return shown === null ? null : { problem: i, points: problem.sessions[shown].convergence };
     }).filter((one) => one !== null);
     if (shown.length === 0) return null;
     let last = 1;
@@ -168,6 +168,8 @@
     });
     const y = linearAxis("best so far / last best", (value) => value.toFixed(2));
     y.min = 1;
+    // One slow first guess would flatten everything that is worth seeing.
+    y.max = Math.min(2, Math.max(1.05, ...datasets.flatMap((one) => one.data.map((point) => point.y))));
     const x = logAxis("evaluations");
     x.min = 1;
     x.max = last;

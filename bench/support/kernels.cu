@@ -1,0 +1,83 @@
+#include "bench/support/kernels.hpp"
+
+#include <string>
+
+#include "attune/error.hpp"
+
+namespace attune::bench {
+namespace {
+
+constexpr int kBlock = 256;
+constexpr int kBlocks = 2048;
+
+void check_launch(const char* what) {
+  const cudaError_t result = cudaGetLastError();
+  if (result == cudaSuccess) return;
+  throw EnvironmentError(std::string("failed launching the kernel that ") + what + ": " + cudaGetErrorName(result) + " (" +
+                         cudaGetErrorString(result) + "); were the benchmarks built for this device's architecture (CMAKE_CUDA_ARCHITECTURES)?");
+}
+
+__device__ std::uint32_t random_bits(std::uint64_t index, std::uint32_t seed) {
+  // The finaliser of SplitMix64: neighbouring indices give unrelated values.
+  std::uint64_t z = (index + 1) * 0x9E3779B97F4A7C15ull + seed;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  return static_cast<std::uint32_t>(z >> 32);
+}
+
+__global__ void fill_kernel(float* data, std::int64_t count, std::uint32_t seed) {
+  const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride)
+    data[i] = static_cast<float>(random_bits(static_cast<std::uint64_t>(i), seed) >> 8) * 0x1p-24f;
+}
+
+__global__ void add_kernel(const float* data, std::int64_t count, double* sum) {
+  double mine = 0;
+  const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) mine += data[i];
+  for (int offset = 16; offset > 0; offset /= 2) mine += __shfl_xor_sync(~0u, mine, offset);
+  if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
+}
+
+template <int Items>
+__global__ void __launch_bounds__(1024) read_kernel(const uint4* data, std::int64_t count, unsigned* sink) {
+  const std::int64_t tile = std::int64_t{blockDim.x} * Items;
+  unsigned seen = 0;
+  for (std::int64_t first = blockIdx.x * tile + threadIdx.x; first < count; first += gridDim.x * tile) {
+    uint4 v[Items];
+#pragma unroll
+    for (int k = 0; k < Items; ++k) {
+      const std::int64_t i = first + std::int64_t{k} * blockDim.x;
+      v[k] = i < count ? data[i] : uint4{};
+    }
+#pragma unroll
+    for (int k = 0; k < Items; ++k) seen ^= v[k].x ^ v[k].y ^ v[k].z ^ v[k].w;
+  }
+  // Random data never leaves this word in every thread; the compiler cannot know and keeps the loads.
+  if (seen == 0x9E3779B9u) *sink = seen;
+}
+
+}  // namespace
+
+void fill_uniform(float* data, std::int64_t count, std::uint32_t seed, CUstream_st* stream) {
+  fill_kernel<<<kBlocks, kBlock, 0, stream>>>(data, count, seed);
+  check_launch("fills the input");
+}
+
+void add_in_double(const float* data, std::int64_t count, double* sum, CUstream_st* stream) {
+  add_kernel<<<kBlocks, kBlock, 0, stream>>>(data, count, sum);
+  check_launch("computes the reference");
+}
+
+void read(const void* data, std::size_t bytes, const ReadShape& shape, int sm_count, unsigned* sink, CUstream_st* stream) {
+  const auto* words = static_cast<const uint4*>(data);
+  const auto count = static_cast<std::int64_t>(bytes / sizeof(uint4));
+  const int grid = sm_count * shape.blocks_per_sm;
+  if (shape.items == 2) read_kernel<2><<<grid, shape.block_size, 0, stream>>>(words, count, sink);
+  else if (shape.items == 4) read_kernel<4><<<grid, shape.block_size, 0, stream>>>(words, count, sink);
+  else if (shape.items == 8) read_kernel<8><<<grid, shape.block_size, 0, stream>>>(words, count, sink);
+  else throw UsageError("failed launching the read kernel: it has no variant of " + std::to_string(shape.items) + " loads; choose 2, 4 or 8");
+  check_launch("reads");
+}
+
+}  // namespace attune::bench

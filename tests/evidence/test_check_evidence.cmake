@@ -1,0 +1,52 @@
+# The verdicts of check_evidence.cmake on made-up outcomes of a made-up repository.
+# cmake -DFOLDER=<scratch folder> -P test_check_evidence.cmake
+set(root "${FOLDER}/repository")
+set(outcome "${root}/tests/gpu/outcome.json")
+file(REMOVE_RECURSE "${FOLDER}")
+file(WRITE "${root}/templates/copy/template.json" "{}")
+file(WRITE "${root}/README.md" "not covered")
+
+function(current_hash variable)
+  execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${root} -P ${CMAKE_CURRENT_LIST_DIR}/../../cmake/content_hash.cmake
+                  ERROR_VARIABLE hash ERROR_STRIP_TRAILING_WHITESPACE)
+  set(${variable} "${hash}" PARENT_SCOPE)
+endfunction()
+
+function(record passed failed content)
+  file(WRITE "${outcome}" "{\"passed\": ${passed}, \"failed\": ${failed}, \"skipped\": 1, \"device\": \"Imaginary 1\", \"driver\": \"1\", \"cuda\": \"13.0\", \"date\": \"2026-01-02\", \"content\": \"${content}\"}")
+endfunction()
+
+# expect(<holds: TRUE or FALSE> <word of the verdict> <claim>)
+function(expect holds word claim)
+  execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${root} -DOUTCOME=${outcome} -P ${CMAKE_CURRENT_LIST_DIR}/check_evidence.cmake
+                  RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if((result EQUAL 0 AND NOT holds) OR (NOT result EQUAL 0 AND holds))
+    message(SEND_ERROR "${claim}: exit code ${result}\n${out}${err}")
+  endif()
+  if(NOT "${out}${err}" MATCHES "GPU EVIDENCE: ${word}")
+    message(SEND_ERROR "${claim}: the verdict is not ${word}\n${out}${err}")
+  endif()
+endfunction()
+
+expect(FALSE MISSING "a repository without an outcome has no evidence")
+current_hash(hash)
+record(12 0 "${hash}")
+expect(TRUE CURRENT "a clean run of the current sources is evidence")
+record(12 3 "${hash}")
+expect(FALSE FAILED "a run with failures is no evidence")
+record(0 0 "${hash}")
+expect(FALSE EMPTY "a run that tested nothing is no evidence")
+record(12 0 "0000000000000000")
+expect(FALSE STALE "a run of other sources is no evidence")
+record("\"many\"" 0 "${hash}")
+expect(FALSE DAMAGED "counts have to be numbers")
+file(WRITE "${outcome}" "{\"passed\": 12")
+expect(FALSE DAMAGED "a truncated outcome is no evidence")
+file(WRITE "${outcome}" "{\"passed\": 12, \"failed\": 0}")
+expect(FALSE DAMAGED "an outcome without a content hash is no evidence")
+
+record(12 0 "${hash}")
+file(WRITE "${root}/README.md" "changed")
+expect(TRUE CURRENT "a change of a file that is not covered leaves the evidence standing")
+file(WRITE "${root}/templates/copy/template.json" "{ }")
+expect(FALSE STALE "one changed byte of a template makes the evidence stale")

@@ -1,0 +1,308 @@
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+#include "attune/runtime.hpp"
+#include "db/database.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tests/unit/runtime/environment.hpp"
+#include "tuner/gpu/handles.hpp"
+#include "tuner/runtime/code_store.hpp"
+
+using namespace attune;
+using namespace attune::test;
+
+namespace {
+
+/// A device array of floats and one result, filled with small integers: every partial sum is exact.
+class Input {
+ public:
+  explicit Input(std::int64_t n, std::int64_t offset = 0)
+      : n_(n), offset_(offset), memory_(bytes(n + offset)), out_(sizeof(float)) {
+    std::vector<float> values(static_cast<std::size_t>(n + offset),
+                              1e30f);  // what lies before the offset must not count
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto value = i * 7 % 11 - 4;
+      values[static_cast<std::size_t>(offset + i)] = static_cast<float>(value);
+      sum_ += value;
+    }
+    copy(memory_.address(), values.data(), values.size() * sizeof(float));
+    poison();
+  }
+  void poison() const {
+    const float nothing = -12345.0f;
+    copy(out_.address(), &nothing, sizeof nothing);
+  }
+  [[nodiscard]] const float* in() const { return reinterpret_cast<const float*>(memory_.address()) + offset_; }
+  [[nodiscard]] float* out() const { return reinterpret_cast<float*>(out_.address()); }
+  [[nodiscard]] std::int64_t n() const { return n_; }
+  [[nodiscard]] float expected() const { return static_cast<float>(sum_); }
+  /// Waits for the whole context.
+  [[nodiscard]] float result() const {
+    const auto& driver = gpu::Driver::get();
+    float value = 0;
+    gpu::check(driver.cuCtxSynchronize(), "cuCtxSynchronize", "waiting");
+    gpu::check(driver.cuMemcpyDtoHAsync(&value, out_.address(), sizeof value, nullptr), "cuMemcpyDtoHAsync",
+               "reading the result");
+    gpu::check(driver.cuCtxSynchronize(), "cuCtxSynchronize", "waiting");
+    return value;
+  }
+
+ private:
+  static std::size_t bytes(std::int64_t count) {
+    return static_cast<std::size_t>(count > 0 ? count : 1) * sizeof(float);
+  }
+  static void copy(CUdeviceptr to, const void* from, std::size_t count) {
+    const auto& driver = gpu::Driver::get();
+    if (count > 0)
+      gpu::check(driver.cuMemcpyHtoDAsync(to, from, count, nullptr), "cuMemcpyHtoDAsync", "writing the input");
+    gpu::check(driver.cuCtxSynchronize(), "cuCtxSynchronize", "waiting");
+  }
+  std::int64_t n_;
+  std::int64_t offset_;
+  gpu::Buffer memory_;
+  gpu::Buffer out_;
+  std::int64_t sum_ = 0;
+};
+
+/// A context, no databases, and a compile cache of its own.
+struct Fixture {
+  TempFolder folder;
+  Variable user{"ATTUNE_DB", (folder / "user.db").string()};
+  Variable shipped{"ATTUNE_SHIPPED_DB", (folder / "shipped.db").string()};
+  Variable cache{"XDG_CACHE_HOME", (folder / "cache").string()};
+  gpu::Context context{0};
+
+  /// Device memory for a plan, zeroed.
+  static gpu::Buffer workspace_of(const Plan& plan) {
+    gpu::Buffer workspace(plan.workspace_bytes());
+    gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), nullptr),
+               "cuMemsetD8Async", "zeroing");
+    gpu::check(gpu::Driver::get().cuCtxSynchronize(), "cuCtxSynchronize", "waiting");
+    return workspace;
+  }
+};
+
+constexpr std::int64_t kLarge = 1000003;  // many blocks: the default configuration needs scratch
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "sums are right from no element to many, launched twice") {
+  Runtime runtime;
+  const auto sum = runtime.reduce<float>(Op::Sum);
+  for (const std::int64_t n : {std::int64_t{0}, std::int64_t{1}, std::int64_t{3}, kLarge}) {
+    CAPTURE(n);
+    const Input input(n);
+    for (int launch = 0; launch < 2; ++launch) {
+      input.poison();
+      sum(input.in(), n, input.out(), nullptr);
+      CHECK(input.result() == input.expected());
+    }
+  }
+  CHECK(runtime.counters().launches == 8);
+  CHECK(runtime.counters().plans_built == 4);
+  CHECK(runtime.counters().compiles == 1);  // sizes never enter the source
+}
+
+TEST_CASE_FIXTURE(Fixture, "inputs that start between vectors are summed right") {
+  Runtime runtime;
+  const auto sum = runtime.reduce<float>(Op::Sum);
+  for (const std::int64_t offset : {1, 2, 3}) {
+    CAPTURE(offset);
+    const Input input(kLarge, offset);
+    sum(input.in(), kLarge, input.out(), nullptr);
+    CHECK(input.result() == input.expected());
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "a second runtime finds the code of the first and compiles nothing") {
+  const Input input(kLarge);
+  {
+    Runtime runtime;
+    const auto sum = runtime.reduce<float>(Op::Sum);
+    sum(input.in(), kLarge, input.out(), nullptr);
+    CHECK(runtime.counters().compiles == 1);
+    CHECK(sum.explain(kLarge).compiled);
+    CHECK(sum.explain(kLarge).cubin_source == "compiled");
+  }
+  Runtime runtime;
+  const auto sum = runtime.reduce<float>(Op::Sum);
+  CHECK(sum.explain(kLarge).cubin_source == "cache");
+  sum(input.in(), kLarge, input.out(), nullptr);
+  CHECK(input.result() == input.expected());
+  CHECK(runtime.counters().compiles == 0);
+  CHECK_FALSE(sum.explain(kLarge).compiled);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a tuned result with its stored cubin is dispatched without compiling or cache") {
+  const auto device = gpu::read_device(0);
+  const auto kernel = spec::TemplateLibrary().find("reduce");
+  const spec::Problem problem{{{"T", "f32"}, {"op", "sum"}}, {{"n", kLarge}}};
+  const auto configuration = spec::default_configuration(kernel);
+  const auto request = runtime::make_code_request(kernel, problem, configuration, device);
+  const auto code = runtime::CodeStore(folder / "elsewhere").compile(request);
+  {
+    auto database = db::Database::open(folder / "user.db", db::OpenMode::ReadWrite);
+    db::BestRow row;
+    row.template_hash = kernel.content_hash;
+    row.template_name = kernel.name;
+    row.family = spec::family_text(problem);
+    row.problem = spec::to_text(problem);
+    row.sizes_json = nlohmann::json(problem.sizes).dump();
+    row.device_key = device.hard_key();
+    row.policy = "cold/graph";
+    row.configuration = spec::to_text(kernel, configuration);
+    row.cubin_key = "0123456789abcdef0123456789abcdef";
+    row.detail_json = nlohmann::json{{"source_key", request.source_key}}.dump();
+    database.put(db::DeviceRow{device.hard_key(), device.hard_json(), device.to_json().dump()});
+    database.put(row);
+    database.put_cubin(row.cubin_key, code.cubin, row.detail_json);
+  }
+  Runtime runtime;
+  const auto sum = runtime.reduce<float>(Op::Sum);
+  sum.prepare();
+  CHECK(runtime.counters().plans_built == 1);
+  CHECK(sum.explain(kLarge).tier == Tier::ExactSize);
+  CHECK(sum.explain(kLarge).cubin_source == "database");
+  const Input input(kLarge);
+  sum(input.in(), kLarge, input.out(), nullptr);
+  CHECK(input.result() == input.expected());
+  CHECK(runtime.counters().compiles == 0);
+  CHECK(runtime.counters().plans_built == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "an unprepared plan is refused under capture, and so is one that needs scratch of the runtime's") {
+  Runtime runtime;
+  const auto sum = runtime.reduce<float>(Op::Sum);
+  const Input input(kLarge);
+  const gpu::Stream stream;
+  const auto capture = [&] {
+    static_cast<void>(gpu::Graph::capture(stream, [&] { sum(input.in(), kLarge, input.out(), stream.get()); }));
+  };
+  CHECK_THROWS_WITH_AS(capture(), doctest::Contains("the plan is not prepared"), UsageError);
+  CHECK(runtime.counters().plans_built == 0);
+  sum(input.in(), kLarge, input.out(), stream.get());
+  CHECK_THROWS_WITH_AS(capture(), doctest::Contains("workspace of your own"), UsageError);
+  CHECK(input.result() == input.expected());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a prepared plan that needs no scratch is captured by a plain launch") {
+  Runtime runtime;
+  const auto sum = runtime.reduce<float>(Op::Sum);
+  const Input input(3);
+  REQUIRE(sum.plan(3).workspace_bytes() == 0);
+  const gpu::Stream stream;
+  const auto graph = gpu::Graph::capture(stream, [&] { sum(input.in(), 3, input.out(), stream.get()); });
+  graph.launch(stream);
+  CHECK(input.result() == input.expected());
+}
+
+TEST_CASE_FIXTURE(Fixture, "a plan with a workspace of the caller's is captured and replays right") {
+  Runtime runtime;
+  const auto sum = runtime.reduce<float>(Op::Sum);
+  const Input input(kLarge);
+  const Plan plan = sum.plan(kLarge);
+  REQUIRE(plan.workspace_bytes() > 0);
+  const auto workspace = Fixture::workspace_of(plan);
+  const gpu::Stream stream;
+  auto* const scratch = reinterpret_cast<void*>(workspace.address());
+  const auto graph = gpu::Graph::capture(stream, [&] {
+    plan.launch({Argument::pointer(input.in()), Argument::pointer(input.out())}, scratch, stream.get());
+  });
+  for (int replay = 0; replay < 5; ++replay) {
+    input.poison();
+    graph.launch(stream);
+    CHECK(input.result() == input.expected());
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "a plan refuses a missing, a misaligned workspace and wrong arguments before it launches") {
+  Runtime runtime;
+  const auto sum = runtime.reduce<float>(Op::Sum);
+  const Input input(kLarge);
+  const Plan plan = sum.plan(kLarge);
+  const auto in = Argument::pointer(input.in()), out = Argument::pointer(input.out());
+  CHECK_THROWS_WITH_AS(plan.launch({in, out}, nullptr, nullptr), doctest::Contains("none was given"), UsageError);
+  CHECK_THROWS_AS(plan.launch({in, out}, reinterpret_cast<void*>(input.out() + 1), nullptr), UsageError);
+  CHECK_THROWS_AS(plan.launch({in}, nullptr, nullptr), UsageError);
+  CHECK_THROWS_AS(sum(nullptr, kLarge, input.out(), nullptr), UsageError);
+  CHECK(runtime.counters().launches == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "two streams reduce at the same time without disturbing each other") {
+  Runtime runtime;
+  const auto sum = runtime.reduce<float>(Op::Sum);
+  const Input first(kLarge), second(3 * kLarge);
+  const gpu::Stream one, two;
+  for (int round = 0; round < 200; ++round) {
+    sum(first.in(), first.n(), first.out(), one.get());
+    sum(second.in(), second.n(), second.out(), two.get());
+  }
+  CHECK(first.result() == first.expected());
+  CHECK(second.result() == second.expected());
+}
+
+TEST_CASE_FIXTURE(Fixture, "plans of different sizes share a stream's scratch, whichever order they come in") {
+  Runtime runtime;
+  const auto sum = runtime.reduce<float>(Op::Sum);
+  const Input small(20011), large(3 * kLarge);
+  for (int round = 0; round < 20; ++round) {
+    for (const Input* input : {&small, &large, &small}) {
+      input->poison();
+      sum(input->in(), input->n(), input->out(), nullptr);
+      CHECK(input->result() == input->expected());
+    }
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "threads that build and launch on one stream at once all get right sums") {
+  Runtime runtime;
+  const auto sum = runtime.reduce<float>(Op::Sum);
+  const gpu::Stream stream;
+  constexpr std::size_t kThreads = 8;
+  std::vector<std::unique_ptr<Input>> inputs;
+  for (std::size_t i = 0; i < kThreads; ++i)
+    inputs.push_back(std::make_unique<Input>(kLarge + static_cast<std::int64_t>(i)));
+  std::vector<std::thread> threads;
+  for (const auto& input : inputs) {
+    threads.emplace_back([&, target = input.get()] {
+      context.make_current();
+      for (int round = 0; round < 100; ++round) sum(target->in(), target->n(), target->out(), stream.get());
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (const auto& input : inputs) CHECK(input->result() == input->expected());
+  CHECK(runtime.counters().launches == kThreads * 100);
+  CHECK(runtime.counters().plans_built == kThreads);
+  CHECK(runtime.counters().compiles == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a thread without a current context is told so") {
+  Runtime runtime;
+  const auto sum = runtime.reduce<float>(Op::Sum);
+  std::string message;
+  std::thread([&] {
+    try {
+      sum(nullptr, 1, nullptr, nullptr);
+    } catch (const UsageError& error) {
+      message = error.what();
+    }
+  }).join();
+  CHECK(message.find("no CUDA context is current") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the runtime leaves the current context as it was") {
+  {
+    Runtime runtime;
+    const Input input(kLarge);
+    runtime.reduce<float>(Op::Sum)(input.in(), kLarge, input.out(), nullptr);
+  }
+  CUcontext current = nullptr;
+  gpu::check(gpu::Driver::get().cuCtxGetCurrent(&current), "cuCtxGetCurrent", "reading the context");
+  CHECK(current == context.get());
+}

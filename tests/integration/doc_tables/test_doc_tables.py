@@ -1,0 +1,168 @@
+"""tools/doc_tables.py on a small made-up repository."""
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SCRIPT = Path(sys.argv.pop(1))
+
+DEVICE = {"name": "Imaginary 1"}
+HEAD = {"device": DEVICE, "driver": "1.2", "cuda": "13.0", "date": "2026-01-02", "content": "0123456789abcdef"}
+
+
+def comparison(n, policy, attune_us, peer_us, rate):
+    return {"problem": {"T": "f32", "op": "sum", "n": n}, "policy": policy, "attune_us": attune_us, "peer": "cub",
+            "peer_us": peer_us, "ratio": peer_us / attune_us, "spread": {"attune": 0.003, "peer": 0.004},
+            "bytes_per_s": rate, "configuration": {"stage": "a|b", "block_size": 256}}
+
+
+class DocTables(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        (self.root / "docs").mkdir()
+        (self.root / "tests/gpu").mkdir(parents=True)
+        self.results = self.root / "bench/results/imaginary_1"
+        self.results.mkdir(parents=True)
+        self.write_comparison([comparison(2**20, "cold/graph", 4.0, 5.0, 1.0e12),
+                               comparison(1000, "cold/graph", 2.0, 1.0, 2.0e9),
+                               comparison(2**20, "hot/graph", 2.0, 3.0, 2.0e12),
+                               {"problem": {"T": "f32", "op": "sum", "n": 2**30}, "policy": "cold/graph",
+                                "error": "not enough memory"}])
+        self.readme("reduce_vs_cub")
+
+    def write_comparison(self, rows):
+        (self.results / "reduce_vs_cub.json").write_text(json.dumps({"bench": "reduce_vs_cub", **HEAD, "rows": rows}))
+
+    def readme(self, *tables):
+        body = "".join(f"<!-- table:{name} -->\nold\n<!-- /table -->\nbetween\n" for name in tables)
+        (self.root / "README.md").write_text("# before\n" + body + "after\n")
+
+    def run_script(self, *arguments):
+        return subprocess.run([sys.executable, SCRIPT, "--root", self.root, *arguments], capture_output=True, text=True)
+
+    def generated(self, *tables):
+        self.readme(*tables)
+        done = self.run_script()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return (self.root / "README.md").read_text()
+
+    def test_check_names_the_file_that_is_not_up_to_date_and_leaves_it_alone(self):
+        before = (self.root / "README.md").read_text()
+        done = self.run_script("--check")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("README.md", done.stdout)
+        self.assertEqual((self.root / "README.md").read_text(), before)
+
+    def test_check_accepts_what_was_generated_and_notices_one_changed_digit(self):
+        text = self.generated("reduce_vs_cub")
+        self.assertEqual(self.run_script("--check").returncode, 0)
+        (self.root / "README.md").write_text(text.replace("1.250", "1.350"))
+        self.assertEqual(self.run_script("--check").returncode, 1)
+
+    def test_check_notices_newer_results(self):
+        self.generated("reduce_vs_cub")
+        self.write_comparison([comparison(2**20, "cold/graph", 3.0, 5.0, 1.0e12)])
+        self.assertEqual(self.run_script("--check").returncode, 1)
+
+    def test_tables_in_docs_are_covered(self):
+        self.generated("reduce_vs_cub")
+        (self.root / "docs/performance.md").write_text("<!-- table:gpu_tests -->\nold\n<!-- /table -->\n")
+        done = self.run_script("--check")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("docs/performance.md", done.stdout)
+        self.assertNotIn("README.md", done.stdout)
+
+    def test_text_outside_the_markers_is_kept(self):
+        text = self.generated("reduce_vs_cub")
+        self.assertTrue(text.startswith("# before\n<!-- table:reduce_vs_cub -->\n"))
+        self.assertTrue(text.endswith("<!-- /table -->\nbetween\nafter\n"))
+        self.assertNotIn("\nold\n", text)
+
+    def test_a_comparison_shows_times_ratio_with_spread_and_configuration_by_ascending_size(self):
+        text = self.generated("reduce_vs_cub")
+        # hypot(0.003, 0.004) = 0.005; 1.25 * 0.005 = 0.00625
+        self.assertIn("| 2^20 | 4.000 | 5.000 | 1.250 ± 0.006 | not recorded | block_size=256 stage=a\\|b |", text)
+        self.assertLess(text.index("| 1000 |"), text.index("| 2^20 |"))
+        self.assertIn("Imaginary 1, driver 1.2, CUDA 13.0, 2026-01-02, content `0123456789abcdef`", text)
+
+    def test_cold_and_hot_are_tables_of_their_own(self):
+        text = self.generated("reduce_vs_cub")
+        cold, hot = text.index("cold/graph"), text.index("hot/graph")
+        self.assertLess(cold, text.index("| 2^20 | 4.000"))
+        self.assertGreater(text.index("| 2^20 | 2.000 | 3.000 | 1.500"), hot)
+
+    def test_a_row_that_could_not_be_measured_says_why(self):
+        self.assertIn("| 2^30 | not measured: not enough memory |", self.generated("reduce_vs_cub"))
+
+    def test_the_share_is_of_the_best_cold_read_of_the_same_device(self):
+        rows = [{"bytes": 2**28, "policy": "cold/graph", "us": 100.0, "bytes_per_s": 2.0e12},
+                {"bytes": 2**30, "policy": "cold/graph", "us": 400.0, "bytes_per_s": 2.5e12},
+                {"bytes": 2**20, "policy": "hot/graph", "us": 1.0, "bytes_per_s": 9.0e12},
+                {"bytes": 2**40, "policy": "cold/graph", "error": "too large", "bytes_per_s": 8.0e13}]
+        (self.results / "read_ceiling.json").write_text(json.dumps({"bench": "read_ceiling", **HEAD, "rows": rows}))
+        text = self.generated("reduce_vs_cub", "read_ceiling")
+        self.assertIn("| 1.250 ± 0.006 | 40.0 % |", text)  # 1.0e12 / 2.5e12
+        self.assertIn("| 2^30 | cold/graph | 400.0 | 2500 |", text)
+        self.assertIn("| 2^40 | cold/graph | not measured: too large |", text)
+
+    def test_a_single_spread_is_that_of_the_paired_ratio(self):
+        row = comparison(2**20, "cold/graph", 4.0, 5.0, 1.0e12)
+        row["spread"] = 0.02
+        self.write_comparison([row])
+        self.assertIn("| 1.250 ± 0.025 |", self.generated("reduce_vs_cub"))  # 1.25 * 0.02
+
+    def test_a_policy_of_the_whole_file_counts_for_its_rows(self):
+        rows = [{"bytes": 2**30, "us": 400.0, "bytes_per_s": 2.5e12}, {"bytes": 2**33, "error": "not measured: too large"}]
+        (self.results / "read_ceiling.json").write_text(json.dumps({**HEAD, "policy": "cold/graph", "rows": rows}))
+        text = self.generated("read_ceiling")
+        self.assertIn("| 2^30 | cold/graph | 400.0 | 2500 |", text)
+        self.assertIn("| 2^33 | cold/graph | not measured: too large |", text)
+
+    def test_fields_that_were_not_recorded_are_said_to_be(self):
+        self.write_comparison([{"problem": {"n": 1024}, "attune_us": 1.0, "configuration": '{"b":true}'}])
+        self.assertIn("| 2^10 | 1.000 | not recorded | not recorded | not recorded | b=true |",
+                      self.generated("reduce_vs_cub"))
+
+    def test_gpu_tests_are_one_line(self):
+        outcome = {"passed": 41, "failed": 0, "skipped": 2, **HEAD, "device": "Imaginary 1"}
+        (self.root / "tests/gpu/outcome.json").write_text(json.dumps(outcome))
+        self.assertIn("GPU tests: 41 passed, 0 failed, 2 skipped on Imaginary 1, driver 1.2, CUDA 13.0, 2026-01-02, "
+                      "content `0123456789abcdef`.\n<!-- /table -->", self.generated("gpu_tests"))
+
+    def test_nothing_recorded_is_said(self):
+        (self.results / "reduce_vs_cub.json").unlink()
+        text = self.generated("reduce_vs_cub", "read_ceiling", "gpu_tests")
+        self.assertIn("No comparison with CUB is recorded yet.", text)
+        self.assertIn("No read ceiling is recorded yet.", text)
+        self.assertIn("No run of the GPU tests is recorded yet.", text)
+
+    def assert_refused(self, *words):
+        before = (self.root / "README.md").read_text()
+        for arguments in ([], ["--check"]):
+            done = self.run_script(*arguments)
+            self.assertEqual(done.returncode, 2)
+            for word in words:
+                self.assertIn(word, done.stderr)
+        self.assertEqual((self.root / "README.md").read_text(), before)
+
+    def test_an_unknown_table_is_refused_by_name(self):
+        self.readme("reduce_vs_nothing")
+        self.assert_refused("README.md", "reduce_vs_nothing", "reduce_vs_cub")
+
+    def test_a_marker_without_its_end_is_refused(self):
+        (self.root / "README.md").write_text("<!-- table:gpu_tests -->\ntext\n")
+        self.assert_refused("README.md", "<!-- /table -->")
+
+    def test_a_damaged_result_file_is_refused_by_name(self):
+        (self.results / "reduce_vs_cub.json").write_text('{"rows": [')
+        self.assert_refused("reduce_vs_cub.json")
+        (self.results / "reduce_vs_cub.json").write_text('{"rows": 3}')
+        self.assert_refused("reduce_vs_cub.json", "rows")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,70 @@
+// A compile worker without NVRTC: what a request's source says is what happens to it.
+//   "ok ..."      answers Ok with the source as the cubin
+//   "bad ..."     answers Failed
+//   "broken ..."  answers Crashed, as when NVRTC reports an internal error
+//   "exit"        leaves with code 7
+//   "exit once F" leaves with code 7 unless file F exists, which it makes; then answers Ok
+//   "hang"        never answers
+// $ATTUNE_FAULTY_BUILD names a file that holds the NVRTC build to report; $ATTUNE_FAULTY_START=exit leaves at the
+// start.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tuner/base/files.hpp"
+#include "tuner/base/process.hpp"
+#include "tuner/compile/compiler.hpp"
+
+namespace {
+
+using namespace attune;
+
+std::string build() {
+  const char* const file = std::getenv("ATTUNE_FAULTY_BUILD");
+  return file == nullptr ? "1.0 test" : base::read_file(file);
+}
+
+compile::CompileResult answer(const compile::CompileRequest& request) {
+  const std::string& source = request.source;
+  if (source == "exit") ::_exit(7);
+  if (source == "hang") {
+    for (;;) ::pause();
+  }
+  const std::string once = "exit once ";
+  if (source.starts_with(once)) {
+    const std::filesystem::path flag = source.substr(once.size());
+    if (!std::filesystem::exists(flag)) {
+      base::write_file_atomic(flag, "");
+      ::_exit(7);
+    }
+  }
+  compile::CompileResult result;
+  result.status = source.starts_with("bad")      ? compile::CompileStatus::Failed
+                  : source.starts_with("broken") ? compile::CompileStatus::Crashed
+                                                 : compile::CompileStatus::Ok;
+  result.key = compile::cubin_key(request, build());
+  result.cubin = source;
+  result.log = "from process " + std::to_string(::getpid());
+  result.compile_ms = 1;
+  return result;
+}
+
+}  // namespace
+
+int main() {
+  base::Channel channel = base::enter_worker();
+  const char* const start = std::getenv("ATTUNE_FAULTY_START");
+  if (start != nullptr && std::string(start) == "exit") return 9;
+  try {
+    channel.send({{"nvrtc", build()}});
+    for (;;) {
+      const auto message = channel.receive(std::chrono::milliseconds(-1));
+      channel.send(compile::to_json(answer(compile::request_from_json(message.value()))));
+    }
+  } catch (const base::ChannelClosed&) {
+    return 0;
+  }
+}

@@ -1,0 +1,261 @@
+// What the pool does when workers fail, with a worker that fails on request and needs no NVRTC.
+#include <doctest/doctest.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "attune/error.hpp"
+#include "tests/unit/base/temporary_folder.hpp"
+#include "tuner/base/files.hpp"
+#include "tuner/compile/compile_pool.hpp"
+
+using namespace attune::compile;
+using attune::testing::ScopedVariable;
+using attune::testing::TemporaryFolder;
+
+namespace {
+
+constexpr std::chrono::milliseconds kForEver{-1};
+constexpr std::chrono::milliseconds kNow{0};
+
+CompilePool::Options faulty(int workers = 1) {
+  CompilePool::Options options;
+  options.worker = ATTUNE_FAULTY_WORKER;
+  options.workers = workers;
+  return options;
+}
+
+CompileRequest request(const std::string& source) { return {source, "some.cu", "sm_90", {}}; }
+
+/// Collects until nothing is pending; results by ticket.
+std::map<std::uint64_t, CompileResult> collect_all(CompilePool& pool) {
+  std::map<std::uint64_t, CompileResult> results;
+  while (pool.pending() > 0) {
+    for (auto& completed : pool.collect(kForEver)) {
+      CHECK(results.emplace(completed.ticket, completed.result).second);
+    }
+  }
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("every ticket is answered once, with more jobs than workers") {
+  CompilePool pool(faulty(2));
+  std::map<std::uint64_t, std::string> asked;
+  for (int i = 0; i < 20; ++i) {
+    const std::string source = "ok " + std::to_string(i);
+    asked[pool.submit(request(source))] = source;
+  }
+  CHECK(pool.pending() == 20);
+  const auto results = collect_all(pool);
+  CHECK(results.size() == 20);
+  for (const auto& [ticket, result] : results) {
+    CHECK(result.cubin == asked.at(ticket));
+    CHECK(result.key == cubin_key(request(asked.at(ticket)), "1.0 test"));
+  }
+}
+
+TEST_CASE("equal requests in flight are compiled once") {
+  CompilePool pool(faulty(2));
+  const auto first = pool.submit(request("ok same"));
+  const auto second = pool.submit(request("ok same"));
+  CHECK(first != second);
+  const auto results = collect_all(pool);
+  CHECK(results.at(first).log == results.at(second).log);  // the log names the process; one made both
+  CHECK(results.at(first).cubin == "ok same");
+}
+
+TEST_CASE("collect does not wait when nothing is pending") {
+  CompilePool pool(faulty());
+  CHECK(pool.collect(kForEver).empty());
+  CHECK(pool.pending() == 0);
+}
+
+TEST_CASE("collect comes back at its timeout while a job goes on") {
+  CompilePool pool(faulty());
+  (void)pool.submit(request("hang"));
+  CHECK(pool.collect(kNow).empty());
+  CHECK(pool.collect(std::chrono::milliseconds(5)).empty());
+  CHECK(pool.pending() == 1);
+}
+
+TEST_CASE("a signal ends the wait of collect") {
+  static volatile sig_atomic_t arrived = 0;
+  struct sigaction action {};
+  struct sigaction before {};
+  action.sa_handler = [](int) { arrived = 1; };
+  REQUIRE(::sigaction(SIGUSR1, &action, &before) == 0);
+  CompilePool pool(faulty());
+  (void)pool.submit(request("hang"));
+  const pthread_t self = ::pthread_self();
+  std::atomic<bool> over = false;
+  // Again and again: the first one may come before the wait begins.
+  std::thread interrupter([self, &over] {
+    while (!over) {
+      ::pthread_kill(self, SIGUSR1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+  CHECK(pool.collect(kForEver).empty());
+  over = true;
+  interrupter.join();
+  CHECK(arrived == 1);
+  ::sigaction(SIGUSR1, &before, nullptr);
+}
+
+TEST_CASE("a descriptor of the pool becomes readable when collect has work") {
+  CompilePool pool(faulty());
+  REQUIRE(pool.descriptors().size() == 1);
+  const auto ticket = pool.submit(request("ok"));
+  pollfd entry{pool.descriptors().front(), POLLIN, 0};
+  REQUIRE(::poll(&entry, 1, -1) == 1);
+  const auto done = pool.collect(kNow);
+  REQUIRE(done.size() == 1);
+  CHECK(done.front().ticket == ticket);
+}
+
+TEST_CASE("compile_now leaves what else finishes to collect") {
+  CompilePool pool(faulty());
+  const auto other = pool.submit(request("ok other"));
+  CHECK(pool.compile_now(request("ok mine")).cubin == "ok mine");
+  CHECK(pool.pending() == 1);
+  const auto done = pool.collect(kForEver);
+  REQUIRE(done.size() == 1);
+  CHECK(done.front().ticket == other);
+}
+
+TEST_CASE("a job whose worker died is tried once more in a fresh worker") {
+  const TemporaryFolder folder;
+  CompilePool pool(faulty());
+  const int before = pool.worker_pids().front();
+  const CompileResult result = pool.compile_now(request("exit once " + (folder.path() / "flag").string()));
+  CHECK(result.status == CompileStatus::Ok);
+  CHECK(pool.worker_pids().front() != before);
+  CHECK(result.log == "from process " + std::to_string(pool.worker_pids().front()));
+}
+
+TEST_CASE("a job that kills two workers is Crashed, and the next job is well") {
+  CompilePool pool(faulty());
+  const CompileResult result = pool.compile_now(request("exit"));
+  CHECK(result.status == CompileStatus::Crashed);
+  CHECK(result.log ==
+        "failed compiling some.cu for sm_90: lost the compile worker 2 times, last: exited with code 7\n");
+  CHECK(result.key == cubin_key(request("exit"), "1.0 test"));
+  CHECK(pool.compile_now(request("ok")).status == CompileStatus::Ok);
+}
+
+TEST_CASE("a dying worker takes no other job with it") {
+  CompilePool pool(faulty(2));
+  std::set<std::uint64_t> well;
+  const auto sick = pool.submit(request("exit"));
+  for (int i = 0; i < 10; ++i) well.insert(pool.submit(request("ok " + std::to_string(i))));
+  for (const auto& [ticket, result] : collect_all(pool)) {
+    CHECK(result.status == (ticket == sick ? CompileStatus::Crashed : CompileStatus::Ok));
+  }
+}
+
+TEST_CASE("a worker that dies idle is replaced") {
+  CompilePool pool(faulty());
+  const int before = pool.worker_pids().front();
+  ::kill(before, SIGKILL);
+  CHECK(pool.compile_now(request("ok")).status == CompileStatus::Ok);
+  CHECK(pool.worker_pids().front() != before);
+}
+
+TEST_CASE("a job past the deadline is TimedOut, and the next job is well") {
+  CompilePool::Options options = faulty();
+  options.deadline = std::chrono::milliseconds(50);
+  CompilePool pool(options);
+  const int before = pool.worker_pids().front();
+  const CompileResult result = pool.compile_now(request("hang"));
+  CHECK(result.status == CompileStatus::TimedOut);
+  CHECK(result.log == "failed compiling some.cu for sm_90: not finished after 0.05 s; the compile worker was killed\n");
+  CHECK(::kill(before, 0) != 0);
+  CHECK(pool.compile_now(request("ok")).status == CompileStatus::Ok);
+}
+
+TEST_CASE("a second pool answers from the cache, failures included, breakdowns not") {
+  const TemporaryFolder folder;
+  CompilePool::Options options = faulty();
+  options.cache = folder.path() / "cache";
+  std::string log;
+  {
+    CompilePool pool(options);
+    const CompileResult result = pool.compile_now(request("ok"));
+    CHECK_FALSE(result.from_cache);
+    CHECK(result.compile_ms == 1);
+    log = result.log;
+    CHECK(pool.compile_now(request("bad")).status == CompileStatus::Failed);
+    CHECK(pool.compile_now(request("broken")).status == CompileStatus::Crashed);
+  }
+  CompilePool pool(options);
+  const CompileResult ok = pool.compile_now(request("ok"));
+  CHECK(ok.from_cache);
+  CHECK(ok.compile_ms == 0);
+  CHECK(ok.log == log);
+  const CompileResult bad = pool.compile_now(request("bad"));
+  CHECK(bad.from_cache);
+  CHECK(bad.status == CompileStatus::Failed);
+  CHECK_FALSE(pool.compile_now(request("broken")).from_cache);
+  CHECK(pool.cache_warning().empty());
+}
+
+TEST_CASE("an answer from the cache is collectable at once") {
+  const TemporaryFolder folder;
+  CompilePool::Options options = faulty();
+  options.cache = folder.path();
+  CompilePool pool(options);
+  (void)pool.compile_now(request("ok"));
+  const auto ticket = pool.submit(request("ok"));
+  const auto done = pool.collect(kNow);
+  REQUIRE(done.size() == 1);
+  CHECK(done.front().ticket == ticket);
+  CHECK(done.front().result.from_cache);
+}
+
+TEST_CASE("a cache that cannot be written is a warning, not a failure") {
+  const TemporaryFolder folder;
+  attune::base::write_file_atomic(folder.path() / "file", "");
+  CompilePool::Options options = faulty();
+  options.cache = folder.path() / "file/cache";
+  CompilePool pool(options);
+  CHECK(pool.compile_now(request("ok")).status == CompileStatus::Ok);
+  CHECK(pool.cache_warning().find("ENOTDIR") != std::string::npos);
+}
+
+TEST_CASE("a pool that cannot start says why") {
+  SUBCASE("no worker executable") {
+    CompilePool::Options options = faulty();
+    options.worker = "/nonexistent/attune";
+    CHECK_THROWS_WITH_AS((void)CompilePool(options), doctest::Contains("/nonexistent/attune"),
+                         attune::EnvironmentError);
+  }
+  SUBCASE("a worker that leaves at once") {
+    const ScopedVariable start("ATTUNE_FAULTY_START", "exit");
+    CHECK_THROWS_WITH_AS((void)CompilePool(faulty()),
+                         doctest::Contains("lost 3 times before it was ready, last: exited with code 9"),
+                         attune::EnvironmentError);
+  }
+  SUBCASE("no workers asked for") { CHECK_THROWS_AS((void)CompilePool(faulty(0)), attune::UsageError); }
+}
+
+TEST_CASE("a compiler that changes during a run ends it: its cubins would share keys with the old one's") {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "build").string();
+  attune::base::write_file_atomic(file, "1.0 old");
+  const ScopedVariable build("ATTUNE_FAULTY_BUILD", file.c_str());
+  CompilePool pool(faulty());
+  CHECK(pool.nvrtc_build() == "1.0 old");
+  attune::base::write_file_atomic(file, "1.0 new");
+  (void)pool.submit(request("exit"));
+  CHECK_THROWS_WITH_AS((void)pool.collect(kForEver), doctest::Contains("NVRTC changed from 1.0 old to 1.0 new"),
+                       attune::EnvironmentError);
+}

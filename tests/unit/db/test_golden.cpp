@@ -1,0 +1,84 @@
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Statement.h>
+#include <doctest/doctest.h>
+
+#include "tests/unit/db/support.hpp"
+#include "tuner/base/embedded.hpp"
+
+namespace attune::base {
+EmbeddedFiles embedded_schema();
+}
+
+using namespace attune;
+using namespace attune::db;
+using namespace attune::db::test;
+
+namespace {
+
+const fs::path kGolden = fs::path(ATTUNE_SOURCE_DIR) / "tests" / "golden" / "db_v1.db";
+
+void check_golden_rows(Database& database) {
+  REQUIRE(database.devices().size() == 1);
+  CHECK(same(database.devices()[0], device()));
+  REQUIRE(database.templates().size() == 1);
+  CHECK(same(database.templates()[0], kernel_template()));
+  const auto records = database.records({.template_name = "reduce"});
+  REQUIRE(records.size() == 4);
+  for (int i = 0; i < 3; ++i) CHECK(same(records[static_cast<std::size_t>(i)], record(i + 1)));
+  CHECK(records[3].outcome == "compile_failed");
+  CHECK(records[3].median_us == 0);
+  REQUIRE(database.sessions({}).size() == 1);
+  CHECK(same(database.sessions({})[0], session()));
+  const auto bests = database.candidates("hash-1", R"({"T":"f32","op":"sum"})", "cold/graph");
+  REQUIRE(bests.size() == 2);
+  CHECK(same(bests[0], best("1024")));
+  CHECK(same(bests[1], best("4096")));
+  CHECK(database.cubin("cubin-1") == kCubin);
+  CHECK(database.in_flight().size() == 1);
+  CHECK(database.bad_rows() == 0);
+  CHECK(database.check().ok);
+}
+
+std::vector<std::string> schema_of(const fs::path& path) {
+  SQLite::Database database(path.string());
+  SQLite::Statement rows(database, "SELECT coalesce(sql, name) FROM sqlite_master ORDER BY type, name");
+  std::vector<std::string> lines;
+  while (rows.executeStep()) lines.push_back(rows.getColumn(0).getString());
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("the golden database of version 1 is read where it lies, and is not changed by it") {
+  const std::string before = bytes_of(kGolden);
+  Database database = Database::open(kGolden, OpenMode::ReadOnly);
+  check_golden_rows(database);
+  CHECK(database.notices().empty());
+  CHECK(bytes_of(kGolden) == before);
+}
+
+TEST_CASE("a copy of the golden database of version 1 opens for writing, migrated, with every row") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.db", fresh = folder / "fresh.db";
+  fs::copy_file(kGolden, path);
+  {
+    Database database = Database::open(path, OpenMode::ReadWrite);
+    CHECK(database.info().schema_version == Database::kSchemaVersion);
+    check_golden_rows(database);
+    database.put(record(9));
+    CHECK(database.records({}).size() == 5);
+  }
+  // A released migration that was edited would show here.
+  (void)Database::open(fresh, OpenMode::ReadWrite);
+  CHECK(schema_of(path) == schema_of(fresh));
+}
+
+TEST_CASE("the embedded migrations are numbered from 1 to the schema version without a gap") {
+  int expected = 1;
+  for (const base::EmbeddedFile& file : base::embedded_schema()) {
+    const std::string name(file.path.substr(file.path.rfind('/') + 1));
+    CHECK(std::stoi(name.substr(0, 4)) == expected++);
+    CHECK(name.ends_with(".sql"));
+  }
+  CHECK(expected == Database::kSchemaVersion + 1);
+}

@@ -1,0 +1,236 @@
+// Folders, permissions, full disks, copies.
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <cstdlib>
+
+#include "tests/unit/db/support.hpp"
+
+using namespace attune;
+using namespace attune::db;
+using namespace attune::db::test;
+
+namespace {
+
+/// Takes root's right to write anywhere for a while; the tests of unwritable folders mean an ordinary user.
+class Unprivileged {
+ public:
+  Unprivileged() : was_(::geteuid()) {
+    if (was_ == 0) REQUIRE(::seteuid(65534) == 0);
+  }
+  Unprivileged(const Unprivileged&) = delete;
+  Unprivileged& operator=(const Unprivileged&) = delete;
+  ~Unprivileged() {
+    if (was_ == 0) (void)!::seteuid(0);
+  }
+
+ private:
+  uid_t was_;
+};
+
+/// Makes the disk "full" beyond a file size.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    was_handler_ = ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &was_);
+    const rlimit limit{bytes, was_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &was_);
+    ::signal(SIGXFSZ, was_handler_);
+  }
+
+ private:
+  rlimit was_{};
+  void (*was_handler_)(int) = nullptr;
+};
+
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) {
+    const char* const was = std::getenv(name);
+    had_ = was != nullptr;
+    if (had_) was_ = was;
+    value != nullptr ? ::setenv(name, value, 1) : ::unsetenv(name);
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  ~Environment() { had_ ? ::setenv(name_, was_.c_str(), 1) : ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+  bool had_ = false;
+  std::string was_;
+};
+
+}  // namespace
+
+TEST_CASE("an unwritable path is an error that names path, reason and remedy") {
+  const TemporaryFolder folder;
+  write_bytes(folder / "file", "");
+  const std::string under_file = error_of(folder.path() / "file" / "a.db", OpenMode::ReadWrite);
+  CHECK(mentions(under_file, "a.db"));
+  CHECK(mentions(under_file, "ENOTDIR"));
+  CHECK(mentions(under_file, "ATTUNE_DB or --db"));
+  const std::string in_proc = error_of("/proc/attune/a.db", OpenMode::ReadWrite);
+  CHECK(mentions(in_proc, "/proc/attune"));
+  CHECK(mentions(in_proc, "ATTUNE_DB or --db"));
+  CHECK(mentions(error_of(folder.path(), OpenMode::ReadWrite), "it is a folder"));
+  CHECK(mentions(error_of(folder.path(), OpenMode::ReadOnly), "it is a folder"));
+  CHECK_THROWS_WITH_AS((void)Database::open("", OpenMode::ReadWrite), doctest::Contains("empty"), DatabaseError);
+}
+
+TEST_CASE("a folder or file without write permission is an error of the writer with its remedy") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.db";
+  make_database(path);
+  fs::permissions(folder.path(), fs::perms(0555));
+  fs::permissions(path, fs::perms(0444));
+  fs::permissions(folder / "a.db.lock", fs::perms(0666));
+  {
+    const Unprivileged user;
+    CHECK(mentions(error_of(path, OpenMode::ReadWrite), "ATTUNE_DB or --db"));
+    CHECK(mentions(error_of(folder / "new.db", OpenMode::ReadWrite), "EACCES"));
+    CHECK(mentions(error_of(folder / "sub" / "new.db", OpenMode::ReadWrite), "mkdir returned EACCES"));
+  }
+  fs::permissions(folder.path(), fs::perms(0755));
+}
+
+TEST_CASE("a closed WAL database in a read-only folder is read, and the notice says how") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.db";
+  make_database(path);
+  fs::permissions(folder.path(), fs::perms(0555));
+  {
+    const Unprivileged user;
+    Database reader = Database::open(path, OpenMode::ReadOnly);
+    CHECK(reader.records({}).size() == 4);
+    CHECK(reader.best({}).size() == 2);
+    REQUIRE(reader.notices().size() == 1);
+    CHECK(mentions(reader.notices()[0], "cannot be written"));
+  }
+  fs::permissions(folder.path(), fs::perms(0755));
+}
+
+TEST_CASE("a WAL with rows in a read-only folder is an error with its remedy, never an older state") {
+  const TemporaryFolder folder, copy;
+  Database writer = Database::open(folder / "a.db", OpenMode::ReadWrite);
+  put_golden_rows(writer);
+  fs::copy_file(folder / "a.db", copy / "a.db");
+  fs::copy_file(folder / "a.db-wal", copy / "a.db-wal");
+  fs::permissions(copy.path(), fs::perms(0555));
+  {
+    const Unprivileged user;
+    const std::string message = error_of(copy / "a.db", OpenMode::ReadOnly);
+    CHECK(mentions(message, "a.db-wal' holds rows"));
+    CHECK(mentions(message, "copy both files"));
+  }
+  fs::permissions(copy.path(), fs::perms(0755));
+}
+
+TEST_CASE("an export is one file that opens in a read-only folder without a notice") {
+  const TemporaryFolder folder, shipped;
+  const fs::path path = shipped / "layer.db";
+  Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
+  put_golden_rows(database);
+  database.export_to(path);
+  CHECK(names_in(shipped.path()) == std::set<std::string>{"layer.db"});
+  fs::permissions(shipped.path(), fs::perms(0555));
+  {
+    const Unprivileged user;
+    Database layer = Database::open(path, OpenMode::ReadOnly);
+    CHECK(layer.notices().empty());
+    CHECK(layer.info().journal_mode == "delete");
+    CHECK(layer.records({}).size() == 4);
+    CHECK(layer.cubin("cubin-1") == kCubin);
+    CHECK(layer.check().ok);
+  }
+  fs::permissions(shipped.path(), fs::perms(0755));
+}
+
+TEST_CASE("an export never replaces a file, and a failed one leaves none") {
+  const TemporaryFolder folder;
+  Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
+  put_golden_rows(database);
+  write_bytes(folder / "there.db", "precious");
+  CHECK_THROWS_WITH_AS(database.export_to(folder / "there.db"), doctest::Contains("exists already"), DatabaseError);
+  CHECK(bytes_of(folder / "there.db") == "precious");
+  CHECK_THROWS_AS(database.export_to(folder.path() / "none" / "b.db"), DatabaseError);
+  const auto before = names_in(folder.path());
+  {
+    const FileSizeLimit full(8192);
+    CHECK_THROWS_AS(database.export_to(folder / "b.db"), DatabaseError);
+  }
+  CHECK(names_in(folder.path()) == before);
+  database.export_to(folder / "b.db");
+  CHECK(Database::open(folder / "b.db", OpenMode::ReadOnly).records({}).size() == 4);
+}
+
+TEST_CASE("an exported file can be written again") {
+  const TemporaryFolder folder;
+  make_database(folder / "a.db");
+  Database::open(folder / "a.db", OpenMode::ReadOnly).export_to(folder / "b.db");
+  Database database = Database::open(folder / "b.db", OpenMode::ReadWrite);
+  database.put(record(5));
+  CHECK(database.info().journal_mode == "wal");
+  CHECK(database.records({}).size() == 5);
+}
+
+TEST_CASE("a full disk is an error; what was acknowledged stays readable, and writing goes on afterwards") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.db";
+  Database database = Database::open(path, OpenMode::ReadWrite);
+  std::size_t stored = 0;
+  std::string message;
+  {
+    const FileSizeLimit full(400 * 1024);
+    try {
+      for (int i = 0; i < 100000; ++i, ++stored) database.put(record(i));
+    } catch (const DatabaseError& error) {
+      message = error.what();
+    }
+    CHECK(mentions(message, "free disk space"));
+    CHECK(mentions(message, "storing a record"));
+    CHECK(stored > 10);
+    CHECK(database.records({}).size() == stored);
+    CHECK(Database::open(path, OpenMode::ReadOnly).records({}).size() == stored);
+  }
+  database.put(record(-1));
+  CHECK(database.records({}).size() == stored + 1);
+  CHECK(database.check().ok);
+}
+
+TEST_CASE("a disk that is full from the start is an error, and the next start succeeds") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.db";
+  {
+    const FileSizeLimit full(2048);
+    CHECK(mentions(error_of(path, OpenMode::ReadWrite), "failed opening"));
+  }
+  Database database = Database::open(path, OpenMode::ReadWrite);
+  CHECK(database.notices().empty());
+  CHECK(database.check().ok);
+}
+
+TEST_CASE("the default path is ATTUNE_DB, else the XDG data folder, else the one below HOME") {
+  const TemporaryFolder folder;
+  const Environment home("HOME", (folder / "home").c_str());
+  {
+    const Environment named("ATTUNE_DB", "/somewhere/my.db");
+    CHECK(default_path() == fs::path("/somewhere/my.db"));
+  }
+  const Environment unnamed("ATTUNE_DB", "");
+  {
+    const Environment xdg("XDG_DATA_HOME", (folder / "xdg").c_str());
+    CHECK(default_path() == folder / "xdg" / "attune" / "attune.db");
+  }
+  const Environment no_xdg("XDG_DATA_HOME", nullptr);
+  CHECK(default_path() == folder / "home" / ".local" / "share" / "attune" / "attune.db");
+  const Environment no_home("HOME", nullptr);
+  CHECK_THROWS_WITH_AS((void)default_path(), doctest::Contains("ATTUNE_DB"), DatabaseError);
+}

@@ -1,0 +1,109 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tuner/measure/cases.hpp"
+
+using namespace attune;
+using measure::CachePolicy;
+
+namespace {
+
+spec::KernelTemplate make(const std::string& sizes, const std::string& count) {
+  return spec::KernelTemplate::parse(R"({"attune": 1, "name": "t", "sources": ["k.cu"], "problem": {"T": {"type": ["f32", "i8"]}, )" + sizes + R"(},
+      "parameters": {"p": {"values": [1, 2], "default": 2}},
+      "buffers": {"in": {"type": "T", "count": ")" + count + R"("}, "out": {"type": "f32", "count": "1", "output": true},
+                  "scratch": {"type": "u64", "count": "p * 100", "workspace": true}},
+      "launches": [{"kernel": "k", "grid": "1", "block": "32", "args": ["in", "out"]}], "reference": "none"})",
+                                     {{"k.cu", ""}}, "template.json");
+}
+
+const measure::CasePlan* find(const std::vector<measure::CasePlan>& cases, const std::string& label) {
+  const auto found = std::find_if(cases.begin(), cases.end(), [&](const auto& one) { return one.label == label; });
+  return found == cases.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+TEST_CASE("the asked problem comes first and unchanged, a ragged and a misaligned one follow") {
+  const auto kernel = make(R"("n": {"size": {"min": 1}})", "n");
+  const spec::Problem problem{{{"T", "f32"}}, {{"n", 1 << 20}}};
+  const auto cases = measure::plan_cases(kernel, problem);
+  REQUIRE(cases.size() == 3);
+  CHECK(cases[0].problem == problem);
+  CHECK(cases[0].misalign_elements == 0);
+  const auto* ragged = find(cases, "a ragged size");
+  REQUIRE(ragged != nullptr);
+  const auto n = ragged->problem.sizes.at("n");
+  CHECK(n % 2 == 1);
+  CHECK(n < (1 << 20));
+  CHECK(n > (1 << 20) * 9 / 10);
+  const auto* misaligned = find(cases, "a misaligned input");
+  REQUIRE(misaligned != nullptr);
+  CHECK(misaligned->misalign_elements == 1);
+  CHECK(misaligned->problem == problem);
+}
+
+TEST_CASE("further cases of a large problem stay near 2^22 elements, whatever the number of axes") {
+  const auto one = make(R"("n": {"size": {"min": 1}})", "n");
+  for (const auto& plan : measure::plan_cases(one, {{{"T", "f32"}}, {{"n", std::int64_t{1} << 30}}})) {
+    if (plan.label != "the asked size") CHECK(plan.problem.sizes.at("n") <= (1 << 22));
+  }
+  const auto two = make(R"("n": {"size": {"min": 1}}, "m": {"size": {"min": 1}})", "n * m");
+  for (const auto& plan : measure::plan_cases(two, {{{"T", "f32"}}, {{"n", 1 << 20}, {"m", 1 << 20}}})) {
+    if (plan.label == "the asked size") continue;
+    CHECK(plan.problem.sizes.at("n") * plan.problem.sizes.at("m") <= (1 << 22));
+  }
+}
+
+TEST_CASE("an empty case exists exactly when a size may be 0 and was not asked for") {
+  const auto may = make(R"("n": {"size": {"min": 0}})", "n");
+  const auto may_not = make(R"("n": {"size": {"min": 1}})", "n");
+  const auto* empty = find(measure::plan_cases(may, {{{"T", "f32"}}, {{"n", 10}}}), "no elements");
+  CHECK(empty != nullptr);
+  CHECK(find(measure::plan_cases(may_not, {{{"T", "f32"}}, {{"n", 10}}}), "no elements") == nullptr);
+  CHECK(find(measure::plan_cases(may, {{{"T", "f32"}}, {{"n", 0}}}), "no elements") == nullptr);
+}
+
+TEST_CASE("ragged sizes of small and odd problems differ from the asked ones and keep the axis's limits") {
+  const auto kernel = make(R"("n": {"size": {"min": 1}})", "n");
+  for (const std::int64_t n : {1, 2, 3, 4, 15, 16, 17, 18, 1001}) {
+    const auto cases = measure::plan_cases(kernel, {{{"T", "f32"}}, {{"n", n}}});
+    const auto* ragged = find(cases, "a ragged size");
+    REQUIRE(ragged != nullptr);
+    CHECK(ragged->problem.sizes.at("n") != n);
+    CHECK(ragged->problem.sizes.at("n") >= 1);
+    CHECK(ragged->problem.sizes.at("n") % 2 == 1);
+  }
+  const auto fixed = make(R"("n": {"size": {"min": 8, "max": 8}})", "n");
+  CHECK(find(measure::plan_cases(fixed, {{{"T", "f32"}}, {{"n", 8}}}), "a ragged size") == nullptr);
+}
+
+TEST_CASE("data buffers are sized by the problem, scratch is left to the configuration") {
+  const auto kernel = make(R"("n": {"size": {"min": 1}})", "n * 3");
+  const auto buffers = measure::data_buffers(kernel, {{{"T", "i8"}}, {{"n", 100}}}, spec::DeviceInfo::of_architecture("sm_90"));
+  REQUIRE(buffers.size() == 3);
+  CHECK(buffers[0].type == spec::ElementType::I8);
+  CHECK(buffers[0].count == 300);
+  CHECK(buffers[0].bytes == 300);
+  CHECK(buffers[1].bytes == 4);
+  CHECK(buffers[2].workspace);
+  CHECK(buffers[2].bytes == 0);
+}
+
+TEST_CASE("a buffer beyond any device is refused before anything is allocated") {
+  const auto kernel = make(R"("n": {"size": {"min": 1}})", "n * 1000000");
+  CHECK_THROWS_AS(static_cast<void>(measure::data_buffers(kernel, {{{"T", "f32"}}, {{"n", std::int64_t{1} << 40}}},
+                                                          spec::DeviceInfo::of_architecture("sm_90"))),
+                  EnvironmentError);
+}
+
+TEST_CASE("a cold batch can give every call a window of its own at any speed up to 6 TB/s; a hot one uses one window") {
+  CHECK(measure::windows_wanted(CachePolicy::Hot, 1 << 20) == 1);
+  CHECK(measure::windows_wanted(CachePolicy::Cold, 4096) == 1000);                       // 1 us a call at best: 1 ms
+  CHECK(measure::windows_wanted(CachePolicy::Cold, std::size_t{24} << 20) >= 239);       // 4.2 us: 1 ms
+  CHECK(measure::windows_wanted(CachePolicy::Cold, std::size_t{120} * 1000000) == 10);   // 20 us: 200 us
+  CHECK(measure::windows_wanted(CachePolicy::Cold, std::size_t{4} << 30) == 1);
+  CHECK(measure::batch_target_us(9.9) == 1000);
+  CHECK(measure::batch_target_us(10) == 200);
+}

@@ -1,0 +1,54 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tuner/gpu/handles.hpp"
+#include "tuner/measure/gpu_executor.hpp"
+
+using namespace attune;
+
+TEST_CASE("without a driver every way in throws one paragraph that says what is missing and what to do") {
+  const std::string reason = gpu::Driver::unavailable_reason();
+  if (reason.empty()) {
+    CHECK(gpu::device_count() > 0);  // this machine has a GPU: tests/gpu says the rest
+    return;
+  }
+  CHECK(reason.rfind("failed ", 0) == 0);
+  CHECK(reason.find('\n') == std::string::npos);
+  CHECK(reason.find("--replay") != std::string::npos);
+  CHECK_THROWS_WITH_AS(static_cast<void>(gpu::Driver::get()), reason.c_str(), EnvironmentError);
+  CHECK_THROWS_AS(static_cast<void>(gpu::device_count()), EnvironmentError);
+  CHECK_THROWS_AS(static_cast<void>(gpu::read_device(0)), EnvironmentError);
+  CHECK_THROWS_AS(gpu::Context(0), EnvironmentError);
+}
+
+TEST_CASE("without a driver the executor reports what its worker found") {
+  const std::string reason = gpu::Driver::unavailable_reason();
+  if (reason.empty()) return;
+  measure::GpuExecutor::Options options;
+  options.worker = ATTUNE_GPU_WORKER;
+  CHECK_THROWS_WITH_AS(measure::GpuExecutor{options}, reason.c_str(), EnvironmentError);
+}
+
+TEST_CASE("check throws for a failed result only and keeps its code and call") {
+  CHECK_NOTHROW(gpu::check(CUDA_SUCCESS, "cuCall", "doing something"));
+  try {
+    gpu::check(CUDA_ERROR_INVALID_VALUE, "cuCall", "doing something");
+    FAIL("no exception");
+  } catch (const CudaError& error) {
+    CHECK(error.result() == 1);
+    CHECK(error.call() == "cuCall");
+    CHECK(std::string(error.what()).rfind("failed doing something: cuCall returned ", 0) == 0);
+  }
+}
+
+TEST_CASE("errors that ruin the context are told from refusals") {
+  for (const CUresult result : {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_ASSERT, CUDA_ERROR_MISALIGNED_ADDRESS,
+                                CUDA_ERROR_ILLEGAL_INSTRUCTION, CUDA_ERROR_LAUNCH_TIMEOUT, CUDA_ERROR_ECC_UNCORRECTABLE}) {
+    CHECK(gpu::is_sticky(result));
+  }
+  for (const CUresult result : {CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+                                CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, CUDA_ERROR_NOT_FOUND}) {
+    CHECK_FALSE(gpu::is_sticky(result));
+  }
+}

@@ -1,0 +1,245 @@
+#include "tuner/report/writers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "attune/error.hpp"
+#include "tests/unit/report/rows_fixture.hpp"
+
+using namespace attune;
+using namespace attune::test;
+using nlohmann::json;
+using report::Format;
+
+namespace {
+
+report::Report toy_report() {
+  auto rows = toy_rows();
+  rows.sessions.push_back(
+      session(1024, "2026-03-04T05:00:00Z", R"({"measured": 5, "reused": 0, "failed": {"wrong_result": 1},
+      "read_ceiling_bytes_per_s": 4.096e9, "budget": "100%", "convergence": [[1, 0.5, 4.0], [4, 1.5, 2.0]], "attune_version": "0.1.0"})"));
+  return report::build(rows, {});
+}
+
+/// The same with markup, quotes and separators wherever data can hold them.
+report::Report hostile_report() {
+  auto rows = toy_rows();
+  const std::string nasty = "</script><script>alert(\"1\")</script>, | & '\n@@DATA@@";
+  rows.templates[0].spec_json = json{{"summary", nasty}}.dump();
+  rows.records[4].detail_json = json{{"detail", nasty}}.dump();
+  rows.records[3].driver = nasty;
+  rows.records[3].origin = "recording:" + nasty;
+  rows.records.push_back(record(1024, json{{nasty, nasty}}.dump(), 9.0));
+  rows.sessions.push_back(session(1024, nasty, json{{"budget", nasty}, {"replayed_from", nasty}}.dump()));
+  return report::build(rows, {});
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// A reader of RFC 4180 that shares no code with the writer.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> rows(1, std::vector<std::string>(1));
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (quoted) {
+      if (text[i] != '"')
+        rows.back().back() += text[i];
+      else if (i + 1 < text.size() && text[i + 1] == '"')
+        rows.back().back() += text[++i];
+      else
+        quoted = false;
+    } else if (text[i] == '"') {
+      quoted = true;
+    } else if (text[i] == ',') {
+      rows.back().emplace_back();
+    } else if (text[i] == '\r' && i + 1 < text.size() && text[i + 1] == '\n') {
+      rows.emplace_back(1);
+      ++i;
+    } else {
+      rows.back().back() += text[i];
+    }
+  }
+  rows.pop_back();  // what follows the last line's end
+  return rows;
+}
+
+std::string field(const std::vector<std::vector<std::string>>& rows, std::size_t row, const std::string& column) {
+  for (std::size_t i = 0; i < rows.at(0).size(); ++i) {
+    if (rows[0][i] == column) return rows.at(row).at(i);
+  }
+  return "no such column";
+}
+
+}  // namespace
+
+TEST_CASE("the formats have names and an unknown one is refused with the list") {
+  CHECK(report::format_from_name("html") == Format::Html);
+  CHECK(report::format_from_name("md") == Format::Markdown);
+  CHECK(report::format_from_name("csv") == Format::Csv);
+  CHECK(report::format_from_name("json") == Format::Json);
+  CHECK_THROWS_WITH_AS((void)report::format_from_name("pdf"), doctest::Contains("html, md, csv and json"), UsageError);
+}
+
+TEST_CASE("csv has one row a problem, every row as long as the header") {
+  const auto rows = parse_csv(report::write(toy_report(), Format::Csv));
+  REQUIRE(rows.size() == 3);
+  for (const auto& row : rows) CHECK(row.size() == rows[0].size());
+  CHECK(field(rows, 1, "problem") == problem_text(1024));
+  CHECK(field(rows, 1, "best_us") == "2");
+  CHECK(field(rows, 1, "default_us") == "4");
+  CHECK(field(rows, 1, "speed_up") == "2");
+  CHECK(field(rows, 1, "ceiling_kind") == "measured");
+  CHECK(field(rows, 1, "ceiling_share") == "0.5");
+  CHECK(field(rows, 1, "tie") == "false");
+  CHECK(field(rows, 1, "configuration") == configuration_text(128, "shuffle"));
+  CHECK(field(rows, 1, "ok") == "4");
+  CHECK(field(rows, 1, "wrong_result") == "1");
+  CHECK(field(rows, 2, "timed_out") == "1");
+}
+
+TEST_CASE("csv leaves empty what was not recorded") {
+  const auto rows = parse_csv(report::write(toy_report(), Format::Csv));
+  for (const char* column :
+       {"best_us", "default_us", "speed_up", "bytes_per_s", "tie", "configuration", "space_size"}) {
+    CAPTURE(column);
+    CHECK(field(rows, 2, column).empty());
+  }
+}
+
+TEST_CASE("csv quotes so that any text comes back as it was") {
+  const auto rows = parse_csv(report::write(hostile_report(), Format::Csv));
+  REQUIRE(rows.size() == 3);
+  CHECK(field(rows, 1, "driver") == "555.1; </script><script>alert(\"1\")</script>, | & '\n@@DATA@@");
+}
+
+TEST_CASE("json holds the whole model, null for what was not recorded") {
+  const auto root = json::parse(report::write(toy_report(), Format::Json));
+  CHECK(root.at("attune_report") == 1);
+  CHECK(root.at("template").at("hash") == kHash);
+  CHECK(root.at("devices").at(0).at("identity").at("L2 cache") == "60 MiB");
+  const auto& series = root.at("series").at(0);
+  CHECK(series.at("ceiling").at("kind") == "measured");
+  const auto& problem = series.at("problems").at(0);
+  CHECK(problem.at("sizes").at("n") == 1024);
+  CHECK(problem.at("best").at("median_us") == 2.0);
+  CHECK(problem.at("outcomes").at("ok") == 4);
+  CHECK(problem.at("failures").at(0).at("example_detail") == "out[0] is 1, expected 2");
+  CHECK(problem.at("effects").at(0).at("parameter") == "stage");
+  CHECK(problem.at("sessions").at(0).at("convergence").at(1).at(2) == 2.0);
+  CHECK(problem.at("convergence_session") == 0);
+  CHECK(series.at("problems").at(1).at("best").is_null());
+  CHECK(series.at("problems").at(1).at("space_size").is_null());
+}
+
+TEST_CASE("bytes that are no UTF-8 do not keep a report from being written") {
+  auto report = toy_report();
+  report.series[0].problems[0].failures[0].example_detail = "log \xff\xfe end";
+  CHECK(json::parse(report::write(report, Format::Json)).is_object());
+  CHECK(contains(report::write(report, Format::Html), "</html>"));
+}
+
+TEST_CASE("markdown tables keep their columns whatever the data holds") {
+  for (const auto& built : {toy_report(), hostile_report()}) {
+    const std::string text = report::write(built, Format::Markdown);
+    std::size_t columns = 0, begin = 0;
+    while (begin < text.size()) {
+      const std::size_t end = text.find('\n', begin);
+      const std::string line = text.substr(begin, end - begin);
+      begin = end + 1;
+      if (line.empty() || line[0] != '|') {
+        columns = 0;
+        continue;
+      }
+      const std::size_t bars = count(line, "|") - count(line, "\\|");
+      if (columns == 0) columns = bars;
+      CHECK_MESSAGE(bars == columns, line);
+    }
+  }
+}
+
+TEST_CASE("markdown tells origin, best, failures, effects and what is missing") {
+  const std::string text = report::write(toy_report(), Format::Markdown);
+  CHECK(contains(text, "**Measured on Toy &lt;GPU> & Sons by the tuning runs themselves.**"));
+  CHECK(contains(
+      text, "| n = 2^10 | block=128, stage=shuffle | 2.000 | 1.500 to 2.500 | 4.000 | 2.00× | 2.048 | 50.0 % | no |"));
+  CHECK(contains(text, "| n = 2^12 | no valid configuration |"));
+  CHECK(contains(text, "| n = 2^10 | wrong result | block=128, stage=tree | out[0] is 1, expected 2 | 1 |"));
+  CHECK(contains(text, "| block | 64 (default) | 1.50× | 1.75× | 2 | 2 |"));
+  CHECK(contains(text, "| n = 2^12 | not recorded | 1 | 0 | 1 |"));
+  CHECK(contains(text, "random, seed 7"));
+}
+
+TEST_CASE("html is one file without any outside reference") {
+  const std::string page = report::write(toy_report(), Format::Html);
+  CHECK(page.rfind("<!DOCTYPE html>", 0) == 0);
+  CHECK(contains(page, "default-src 'none'"));
+  CHECK(contains(page, "Chart.js v"));
+  CHECK(count(page, " src=") == 0);
+  CHECK(count(page, "<link") == 0);
+  CHECK(count(page, "@import") == 0);
+  CHECK(count(page, "url(") == 0);
+  CHECK(count(page, "@@") == 0);
+  CHECK(contains(page, "prefers-color-scheme: dark"));
+  CHECK(contains(page, "name=\"viewport\""));
+}
+
+TEST_CASE("html escapes every piece of data, in markup and in the script") {
+  const std::string clean = report::write(toy_report(), Format::Html);
+  const std::string page = report::write(hostile_report(), Format::Html);
+  CHECK(count(page, "<script") == count(clean, "<script"));
+  CHECK(count(page, "</script") == count(clean, "</script"));
+  CHECK(contains(page, "&lt;/script&gt;&lt;script&gt;alert(&quot;1&quot;)"));
+  CHECK(contains(page, "Toy &lt;GPU&gt; &amp; Sons"));
+  CHECK(count(page, "<GPU>") == 0);
+}
+
+TEST_CASE("html carries the same data as json") {
+  const auto built = toy_report();
+  const std::string page = report::write(built, Format::Html);
+  const std::string opening = "<script type=\"application/json\" id=\"report-data\">";
+  const std::size_t begin = page.find(opening) + opening.size();
+  const std::string data = page.substr(begin, page.find("</script>", begin) - begin);
+  CHECK(json::parse(data) == json::parse(report::write(built, Format::Json)));
+}
+
+TEST_CASE("html shows every number in a table, with charts for who has scripts") {
+  const std::string page = report::write(toy_report(), Format::Html);
+  for (const char* text :
+       {"2.000", "1.500&thinsp;&ndash;&thinsp;2.500", "4.000", "2.00×", "50.0 %", "no valid configuration",
+        "out[0] is 1, expected 2", "wrong result", "random, seed 7", "60 MiB"}) {
+    CAPTURE(text);
+    CHECK(contains(page, text));
+  }
+  for (const char* chart : {"times", "share", "convergence", "effects", "failures"}) {
+    CAPTURE(chart);
+    CHECK(count(page, std::string("data-chart=\"") + chart + "\"") == 1);
+  }
+}
+
+TEST_CASE("html without failures, finalists, sessions or effects says so") {
+  auto rows = toy_rows();
+  rows.records.clear();
+  rows.best[0].detail_json = "{}";
+  const std::string page = report::write(report::build(rows, {}), Format::Html);
+  CHECK(contains(page, "No stored configuration failed."));
+  CHECK(contains(page, "The finalists of the run-off were not recorded."));
+  CHECK(contains(page, "Tuning sessions: not recorded."));
+  CHECK(contains(page, "Measurements of single configurations are not recorded."));
+  CHECK(contains(page, "The course of the search was not recorded."));
+}
+
+TEST_CASE("html lists its sections when there are several") {
+  auto rows = toy_rows();
+  CHECK(count(report::write(report::build(rows, {}), Format::Html), "<nav") == 0);
+  rows.records[0].policy = "hot/stream";
+  const std::string page = report::write(report::build(rows, {}), Format::Html);
+  CHECK(count(page, "href=\"#series-") == 2);
+  CHECK(contains(page, "id=\"series-1\""));
+}

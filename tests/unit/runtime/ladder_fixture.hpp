@@ -1,0 +1,97 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "db/database.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tuner/runtime/layers.hpp"
+#include "tuner/spec/kernel_template.hpp"
+
+namespace attune::test {
+
+/// y = 2 x. block_size 32 is allowed up to n = 4096, style "fancy" from sm_90 on, and nothing at all beyond n = 500000.
+inline constexpr const char* kTwiceJson = R"json({
+  "attune": 1, "name": "twice", "summary": "y = 2 x", "sources": ["twice.cu"],
+  "problem": {"T": {"type": ["f32", "f64"]}, "n": {"size": {"min": 0, "max": 1000000}}},
+  "parameters": {"block_size": {"values": [32, 64, 256], "default": 256},
+                 "style": {"values": ["plain", "fancy"], "default": "plain"},
+                 "blocks_per_sm": {"values": [1, 4], "default": 4, "bind": "launch"}},
+  "constraints": ["block_size > 32 or n <= 4096",
+                  "style != 'fancy' or device.compute_capability >= 90",
+                  "n <= 500000"],
+  "let": {"grid": "clamp(ceil_div(n, block_size), 1, device.sm_count * blocks_per_sm)"},
+  "buffers": {"x": {"type": "T", "count": "n"}, "y": {"type": "T", "count": "n", "output": true}},
+  "launches": [{"kernel": "twice", "grid": "grid", "block": "block_size", "args": ["x", "n", "y"]}],
+  "reference": "none"
+})json";
+inline constexpr const char* kTwiceSource = R"(
+extern "C" __global__ void twice(const ATTUNE_T* x, long long n, ATTUNE_T* y) {
+  for (long long i = blockIdx.x * (long long)ATTUNE_BLOCK_SIZE + threadIdx.x; i < n; i += gridDim.x * (long long)ATTUNE_BLOCK_SIZE)
+    y[i] = 2 * x[i];
+}
+)";
+
+inline spec::KernelTemplate twice_template() {
+  return spec::KernelTemplate::parse(kTwiceJson, {{"twice.cu", kTwiceSource}}, "twice/template.json");
+}
+
+inline spec::Problem twice_problem(std::int64_t n) { return {{{"T", "f32"}}, {{"n", n}}}; }
+
+/// An imaginary device of an architecture; `sm_count` tells siblings apart.
+inline spec::DeviceInfo device(const std::string& architecture, const std::string& name, int sm_count) {
+  auto info = spec::DeviceInfo::of_architecture(architecture);
+  info.name = name;
+  info.sm_count = sm_count;
+  info.driver = "580.10";
+  return info;
+}
+
+inline std::string configuration(int block_size, const std::string& style = "plain", int blocks_per_sm = 4) {
+  return nlohmann::json{{"block_size", block_size}, {"style", style}, {"blocks_per_sm", blocks_per_sm}}.dump();
+}
+
+/// A best row as a tuning session leaves it.
+inline db::BestRow best_row(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                            const spec::DeviceInfo& donor, const std::string& chosen) {
+  db::BestRow row;
+  row.template_hash = kernel.content_hash;
+  row.template_name = kernel.name;
+  row.family = spec::family_text(problem);
+  row.problem = spec::to_text(problem);
+  row.sizes_json = nlohmann::json(problem.sizes).dump();
+  row.device_key = donor.hard_key();
+  row.policy = "cold/graph";
+  row.configuration = chosen;
+  row.median_us = 3.5;
+  row.driver = donor.driver;
+  row.recorded_at = "2026-11-20T13:17:05Z";
+  row.detail_json = "{}";
+  return row;
+}
+
+/// A database file in the making; every `add` also describes the donor device.
+class LayerFile {
+ public:
+  explicit LayerFile(std::filesystem::path path)
+      : path_(std::move(path)), database_(db::Database::open(path_, db::OpenMode::ReadWrite)) {}
+  void add(const db::BestRow& row, const spec::DeviceInfo& donor) {
+    database_.put(db::DeviceRow{donor.hard_key(), donor.hard_json(), donor.to_json().dump()});
+    database_.put(row);
+  }
+  void add(const spec::KernelTemplate& kernel, std::int64_t n, const spec::DeviceInfo& donor,
+           const std::string& chosen) {
+    add(best_row(kernel, twice_problem(n), donor, chosen), donor);
+  }
+  [[nodiscard]] db::Database& database() { return database_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  db::Database database_;
+};
+
+}  // namespace attune::test

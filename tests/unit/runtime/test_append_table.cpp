@@ -1,0 +1,72 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "tuner/runtime/append_table.hpp"
+
+using attune::runtime::AppendTable;
+using attune::runtime::mix;
+
+namespace {
+
+constexpr auto kAny = [](const int&) { return true; };
+
+}  // namespace
+
+TEST_CASE("an empty table finds nothing") { CHECK(AppendTable<int>().find(7, kAny) == nullptr); }
+
+TEST_CASE("entries stay findable while the table grows") {
+  std::vector<std::unique_ptr<int>> values;
+  AppendTable<int> table;
+  for (int i = 0; i < 1000; ++i) {
+    values.push_back(std::make_unique<int>(i));
+    table.insert(mix(0, static_cast<std::uint64_t>(i)), values.back().get());
+  }
+  CHECK(table.size() == 1000);
+  for (int i = 0; i < 1000; ++i) {
+    const int* found = table.find(mix(0, static_cast<std::uint64_t>(i)), [&](const int& value) { return value == i; });
+    REQUIRE(found != nullptr);
+    CHECK(*found == i);
+  }
+  CHECK(table.find(mix(0, 1000), [](const int& value) { return value == 1000; }) == nullptr);
+}
+
+TEST_CASE("entries of one hash are told apart by the caller") {
+  int first = 1, second = 2;
+  AppendTable<int> table;
+  table.insert(5, &first);
+  table.insert(5, &second);
+  CHECK(table.find(5, [](const int& value) { return value == 2; }) == &second);
+  CHECK(table.find(5, kAny) == &first);
+  CHECK(table.find(5, [](const int&) { return false; }) == nullptr);
+  CHECK(table.find(5 + 16, kAny) == nullptr);  // the same slot, another hash
+}
+
+TEST_CASE("readers see every published entry while a writer appends") {
+  constexpr int kEntries = 20000;
+  std::vector<int> values(kEntries);
+  AppendTable<int> table;
+  std::atomic<int> published{0};
+  std::atomic<int> missed{0};
+  const auto read = [&] {
+    for (int known = 0; known < kEntries; known = published.load(std::memory_order_acquire)) {
+      if (known == 0) continue;
+      const int wanted = known - 1;
+      const int* found =
+          table.find(mix(1, static_cast<std::uint64_t>(wanted)), [&](const int& value) { return value == wanted; });
+      if (found == nullptr) missed.fetch_add(1);
+    }
+  };
+  std::thread one(read), two(read);
+  for (int i = 0; i < kEntries; ++i) {
+    values[static_cast<std::size_t>(i)] = i;
+    table.insert(mix(1, static_cast<std::uint64_t>(i)), &values[static_cast<std::size_t>(i)]);
+    published.store(i + 1, std::memory_order_release);
+  }
+  one.join();
+  two.join();
+  CHECK(missed.load() == 0);
+}

@@ -1,0 +1,137 @@
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "attune/runtime.hpp"
+#include "tests/unit/runtime/environment.hpp"
+#include "tests/unit/runtime/ladder_fixture.hpp"
+
+using namespace attune;
+using namespace attune::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A template folder with `twice` in it, no default databases and a cache of its own. Nothing here needs a GPU.
+struct Fixture {
+  TempFolder folder;
+  Variable user{"ATTUNE_DB", (folder / "user.db").string()};
+  Variable shipped{"ATTUNE_SHIPPED_DB", (folder / "shipped.db").string()};
+  Variable cache{"XDG_CACHE_HOME", (folder / "cache").string()};
+  Options options;
+
+  Fixture() {
+    fs::create_directories(folder / "templates/twice");
+    std::ofstream(folder / "templates/twice/template.json") << kTwiceJson;
+    std::ofstream(folder / "templates/twice/twice.cu") << kTwiceSource;
+    options.templates = {folder / "templates"};
+  }
+};
+
+std::string message_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "a runtime starts without any database and says what is missing") {
+  const Runtime runtime(options);
+  CHECK(runtime.notices().size() == 2);
+  const auto counters = runtime.counters();
+  CHECK(counters.launches == 0);
+  CHECK(counters.plans_built == 0);
+  CHECK(counters.compiles == 0);
+  CHECK(counters.database_reads == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "options that name what does not exist are misuse") {
+  options.policy = "warm/graph";
+  CHECK(message_of([&] { Runtime runtime(options); }).find("'warm/graph'; known: cold/graph, cold/stream") !=
+        std::string::npos);
+  options.policy = "hot/stream";
+  CHECK_NOTHROW(Runtime{options});
+  options.databases = {folder / "absent.db"};
+  CHECK(message_of([&] { Runtime runtime(options); }).find("absent.db") != std::string::npos);
+  options.databases.clear();
+  options.templates = {folder / "absent"};
+  CHECK(message_of([&] { Runtime runtime(options); }).find("absent, which is no folder") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Fixture, "unknown templates, axes and values are misuse when the kernel is asked for") {
+  Runtime runtime(options);
+  CHECK_FALSE(message_of([&] { static_cast<void>(runtime.kernel("thrice", {{"T", "f32"}})); }).empty());
+  CHECK_FALSE(message_of([&] { static_cast<void>(runtime.kernel("twice", {{"T", "f16"}})); }).empty());
+  CHECK_FALSE(message_of([&] { static_cast<void>(runtime.kernel("twice", {{"T", "f32"}, {"op", "sum"}})); }).empty());
+  CHECK_FALSE(message_of([&] { static_cast<void>(runtime.kernel("twice", {})); }).empty());
+  CHECK_FALSE(
+      message_of([&] { static_cast<void>(runtime.kernel("twice", {})); }).empty());  // nothing half-made was kept
+}
+
+TEST_CASE_FIXTURE(Fixture, "a user's template is explained for an architecture without a GPU") {
+  Runtime runtime(options);
+  const auto twice = runtime.kernel("twice", {{"T", "f32"}});
+  const auto decision = twice.explain_on("sm_80", {1000});
+  CHECK(decision.tier == Tier::Default);
+  CHECK(decision.cubin_source == "compiled");
+  CHECK_FALSE(decision.compiled);
+  CHECK(runtime.counters().compiles == 0);
+  CHECK(runtime.counters().database_reads == 1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a device out of the database is explained without a GPU") {
+  const auto here = device("sm_90", "NVIDIA H200", 132);
+  {
+    LayerFile file(folder / "user.db");
+    file.add(twice_template(), 1000, here, configuration(64));
+  }
+  Runtime runtime(options);
+  const auto twice = runtime.kernel("twice", {{"T", "f32"}});
+  CHECK(twice.explain_on("NVIDIA H200", {1000}).tier == Tier::ExactSize);
+  CHECK(twice.explain_on("nvidia_h200", {2000}).tier == Tier::NearestSize);
+  CHECK(twice.explain_on("sm_80", {1000}).tier == Tier::OtherDevice);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the typed front end dispatches the built-in reduce template") {
+  Runtime runtime(options);
+  const auto sum = runtime.reduce<float>(Op::Sum);
+  const auto decision = sum.explain_on("sm_90", 1 << 20);
+  CHECK(decision.tier == Tier::Default);
+  CHECK(decision.configuration.find("grid_stage") != std::string::npos);
+  CHECK_NOTHROW(static_cast<void>(runtime.reduce<double>(Op::Min).explain_on("sm_90", 0)));
+  CHECK_NOTHROW(static_cast<void>(runtime.reduce<std::int8_t>(Op::Max).explain_on("sm_90", 1)));
+  static_assert(std::is_same_v<Reduce<std::int8_t>::Result, std::int32_t>);
+  static_assert(std::is_same_v<Reduce<double>::Result, double>);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a wrong number of sizes is misuse before any device is asked") {
+  Runtime runtime(options);
+  const auto twice = runtime.kernel("twice", {{"T", "f32"}});
+  const std::string expected = "failed looking up kernel 'twice': it has 1 size(s) (n), 2 were given";
+  CHECK(message_of([&] { static_cast<void>(twice.explain_on("sm_90", {1, 2})); }) == expected);
+  CHECK(message_of([&] { static_cast<void>(twice.explain({1, 2})); }) == expected);
+  CHECK(message_of([&] { static_cast<void>(twice.plan({1, 2})); }) == expected);
+  CHECK(message_of([&] { twice.launch({1, 2}, {}, nullptr); }) == expected);
+}
+
+TEST_CASE_FIXTURE(Fixture, "launching needs a current context, or says that there is no driver") {
+  Runtime runtime(options);
+  const auto twice = runtime.kernel("twice", {{"T", "f32"}});
+  CHECK_THROWS_AS(twice.launch({1}, {}, nullptr), Error);
+  CHECK_THROWS_AS(twice.prepare(), Error);
+  CHECK_THROWS_AS(twice.prepare({1}), Error);
+  CHECK_THROWS_AS(static_cast<void>(twice.explain({1})), Error);
+  CHECK(runtime.counters().launches == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "without a cache folder the runtime notes that code is not kept") {
+  const Variable no_cache("XDG_CACHE_HOME", std::nullopt), no_home("HOME", std::nullopt);
+  const Runtime runtime(options);
+  CHECK(runtime.notices().back().find("not kept between processes") != std::string::npos);
+}

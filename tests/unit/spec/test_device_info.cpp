@@ -1,0 +1,97 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "spec_support.hpp"
+#include "tuner/spec/device_info.hpp"
+
+using namespace attune;
+using namespace attune::spec;
+using namespace attune::spec::test;
+
+TEST_CASE("the stand-ins carry the published figures of their parts") {
+  const DeviceInfo h100 = DeviceInfo::of_architecture("sm_90");
+  CHECK(h100.sm_count == 132);
+  CHECK(h100.shared_optin_bytes == 232448);  // 227 KB
+  CHECK(h100.l2_bytes == 52428800);          // 50 MB
+  CHECK(h100.max_threads_per_sm == 2048);
+  CHECK(h100.compute_capability == 90);
+  CHECK(DeviceInfo::of_architecture("sm_75").max_threads_per_sm == 1024);
+  CHECK(DeviceInfo::of_architecture("sm_120").max_threads_per_sm == 1536);
+  for (const char* name : {"sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"}) {
+    const DeviceInfo device = DeviceInfo::of_architecture(name);
+    CHECK(device.architecture == name);
+    CHECK("sm_" + std::to_string(device.compute_capability) == name);
+    CHECK(device.shared_per_sm_bytes >= device.shared_optin_bytes);
+  }
+}
+
+TEST_CASE("an unknown architecture lists the known ones") {
+  CHECK_THROWS_AS((void)DeviceInfo::of_architecture("sm_91"), UsageError);
+  CHECK(contains(error_of([] { (void)DeviceInfo::of_architecture("90"); }), "known: sm_70, sm_75"));
+}
+
+TEST_CASE("the hard identity is canonical JSON of hard fields alone") {
+  DeviceInfo device = DeviceInfo::of_architecture("sm_80");
+  CHECK(
+      device.hard_json() ==
+      R"({"architecture":"sm_80","backend":"cuda","l2_bytes":41943040,"memory_bus_bits":5120,"registers_per_sm":65536,)"
+      R"("shared_optin_bytes":166912,"sm_count":108,"warp_size":32})");
+  const std::string key = device.hard_key();
+  device.driver = "999";
+  device.name = "another name";
+  CHECK(device.hard_key() == key);
+  device.sm_count = 107;
+  CHECK(device.hard_key() != key);
+}
+
+TEST_CASE("a device survives JSON with every field") {
+  DeviceInfo device = DeviceInfo::of_architecture("sm_90");
+  device.uuid = "GPU-1";
+  device.driver = "580";
+  device.sm_clock_khz = 1980000;
+  device.memory_clock_khz = 3201000;
+  device.memory_bytes = 150754820096;
+  device.power_limit_w = 700.5;
+  device.ecc = true;
+  device.cooperative_launch = false;
+  const DeviceInfo copy = DeviceInfo::from_json(device.to_json());
+  CHECK(copy.to_json() == device.to_json());
+  CHECK(copy.power_limit_w == 700.5);
+  CHECK(copy.ecc);
+  CHECK_FALSE(copy.cooperative_launch);
+}
+
+TEST_CASE("reading a device names the field that is missing or mistyped") {
+  nlohmann::json json = DeviceInfo::of_architecture("sm_90").to_json();
+  json.erase("sm_count");
+  CHECK(contains(error_of([&] { (void)DeviceInfo::from_json(json); }), "'sm_count' is missing"));
+  json["sm_count"] = "many";
+  CHECK(contains(error_of([&] { (void)DeviceInfo::from_json(json); }), "'sm_count' has the wrong type (string)"));
+  json["sm_count"] = 1;
+  json["ecc"] = 1;
+  CHECK(contains(error_of([&] { (void)DeviceInfo::from_json(json); }), "'ecc' has the wrong type"));
+  CHECK_THROWS_AS((void)DeviceInfo::from_json(nlohmann::json::array()), Error);
+}
+
+TEST_CASE("expressions see figures that the hard identity fixes, and nothing soft") {
+  const DeviceInfo device = DeviceInfo::of_architecture("sm_90");
+  CHECK(device.attribute("sm_count") == Value(std::int64_t{132}));
+  CHECK(device.attribute("compute_capability") == Value(std::int64_t{90}));
+  CHECK(device.attribute("backend") == Value(std::string("cuda")));
+  CHECK(device.attribute("cooperative_launch") == Value(true));
+  CHECK_FALSE(device.attribute("memory_bytes"));
+  CHECK_FALSE(device.attribute("driver"));
+  for (const std::string& name : DeviceInfo::attribute_names()) CHECK(device.attribute(name).has_value());
+}
+
+TEST_CASE("the slug is a folder name") {
+  DeviceInfo device;
+  device.name = "NVIDIA H200";
+  CHECK(device.slug() == "nvidia_h200");
+  device.name = " GeForce RTX 3060 (Laptop) ";
+  CHECK(device.slug() == "geforce_rtx_3060_laptop");
+  device.name.clear();
+  device.architecture = "sm_90";
+  CHECK(device.slug() == "sm_90");
+}

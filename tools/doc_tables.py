@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""Generates the tables of README.md and docs/*.md from recorded results, so that no number is typed by hand.
+
+A table stands between two marker lines:
+
+    <!-- table:reduce_vs_cub -->
+    ...
+    <!-- /table -->
+
+Known tables: reduce_vs_cub and read_ceiling (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json).
+
+    tools/doc_tables.py            rewrites the files
+    tools/doc_tables.py --check    changes nothing; exit code 1 and the file's name when a table is not up to date
+"""
+import argparse
+import json
+import math
+import re
+import sys
+from pathlib import Path
+
+MARKED = re.compile(r"(<!-- table:([a-z0-9_]+) -->\n)(.*?)(<!-- /table -->)", re.DOTALL)
+OPENING = re.compile(r"<!-- table:")
+MISSING = "not recorded"
+
+
+class Malformed(Exception):
+    """A file that cannot be made a table of; the text names it."""
+
+
+def read_json(path):
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Malformed(f"failed reading {path}: {error}") from error
+    if not isinstance(value, dict):
+        raise Malformed(f"failed reading {path}: expected a JSON object")
+    return value
+
+
+def number(value):
+    """Four significant digits without an exponent, as the reports write them."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return MISSING
+    if value == 0:
+        return "0"
+    rounded = float(f"{value:.4g}")
+    decimals = max(3 - math.floor(math.log10(abs(rounded))), 0)
+    return f"{rounded:.{decimals}f}"
+
+
+def count(value):
+    """1048576 -> 2^20; other counts as they are."""
+    if isinstance(value, int) and value >= 1024 and value & (value - 1) == 0:
+        return f"2^{value.bit_length() - 1}"
+    return str(value)
+
+
+def short_configuration(text):
+    """{"block_size":256,"items":4} -> block_size=256 items=4"""
+    try:
+        configuration = json.loads(text) if isinstance(text, str) else text
+    except ValueError:
+        return str(text)
+    if not isinstance(configuration, dict):
+        return MISSING if configuration is None else str(configuration)
+    return " ".join(f"{name}={value if isinstance(value, str) else json.dumps(value)}"
+                    for name, value in sorted(configuration.items()))
+
+
+def cell(text):
+    return str(text).replace("|", "\\|").replace("\n", " ")
+
+
+def table(columns, rows):
+    """columns: (title, is it a number?)"""
+    lines = ["| " + " | ".join(title for title, _ in columns) + " |",
+             "| " + " | ".join("---:" if right else "---" for _, right in columns) + " |"]
+    lines += ["| " + " | ".join(cell(text) for text in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def provenance(result):
+    device = result.get("device")
+    name = device.get("name", MISSING) if isinstance(device, dict) else device or MISSING
+    return (f"{name}, driver {result.get('driver', MISSING)}, CUDA {result.get('cuda', MISSING)}, "
+            f"{result.get('date', MISSING)}, content `{result.get('content', MISSING)}`")
+
+
+def results(root, bench):
+    """(path, result) of every device that has this benchmark."""
+    return [(path, read_json(path)) for path in sorted((root / "bench" / "results").glob(f"*/{bench}.json"))]
+
+
+def rows_of(path, result):
+    rows = result.get("rows")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise Malformed(f"failed reading {path}: 'rows' is no list of objects")
+    return rows
+
+
+def ceiling(folder):
+    """Bytes per second of the best pure read from memory on this device, or nothing. Hot reads come from the L2."""
+    path = folder / "read_ceiling.json"
+    if not path.exists():
+        return None
+    result = read_json(path)
+    rates = [row["bytes_per_s"] for row in rows_of(path, result)
+             if "error" not in row and isinstance(row.get("bytes_per_s"), (int, float))
+             and not str(row.get("policy", result.get("policy"))).startswith("hot")]
+    return max(rates, default=None)
+
+
+def error_text(row):
+    reason = str(row["error"])
+    return reason if reason.startswith("not measured") else f"not measured: {reason}"
+
+
+def problem_text(problem):
+    """What is the same in a whole table: everything but the size."""
+    return ", ".join(f"{axis}={problem[axis]}" for axis in sorted(problem) if axis != "n")
+
+
+def ratio_text(row):
+    if not isinstance(row.get("ratio"), (int, float)):
+        return MISSING
+    spread = row.get("spread")
+    # Either the relative half interval of the paired ratio, or those of both sides: independent ones add in squares.
+    widths = [spread.get(side) for side in ("attune", "peer")] if isinstance(spread, dict) else [spread]
+    if not all(isinstance(width, (int, float)) for width in widths):
+        return f"{row['ratio']:.3f}"
+    return f"{row['ratio']:.3f} ± {row['ratio'] * math.hypot(*widths):.3f}"
+
+
+def comparison_rows(rows, best_read):
+    for row in sorted(rows, key=lambda row: row.get("problem", {}).get("n", 0)):
+        size = count(row.get("problem", {}).get("n", MISSING))
+        if "error" in row:
+            yield [size, error_text(row), "", "", "", ""]
+            continue
+        rate = row.get("bytes_per_s")
+        share = f"{100 * rate / best_read:.1f} %" if best_read and isinstance(rate, (int, float)) else MISSING
+        yield [size, number(row.get("attune_us")), number(row.get("peer_us")), ratio_text(row), share,
+               short_configuration(row.get("configuration"))]
+
+
+def reduce_vs_cub(root):
+    text = ""
+    for path, result in results(root, "reduce_vs_cub"):
+        best_read = ceiling(path.parent)
+        groups = {}
+        for row in rows_of(path, result):
+            if not isinstance(row.get("problem"), dict):
+                raise Malformed(f"failed reading {path}: a row has no 'problem'")
+            groups.setdefault((problem_text(row["problem"]), row.get("policy", MISSING)), []).append(row)
+        text += f"{provenance(result)}\n"
+        for (problem, policy), rows in sorted(groups.items()):
+            cache = str(policy).split("/")[0]
+            text += f"\n{problem}, {policy} (ratio = CUB / attune: above 1 attune is faster)\n\n"
+            text += table([("n", True), (f"attune {cache}, us", True), (f"CUB {cache}, us", True), ("ratio", True),
+                           ("of read ceiling", True), ("configuration", False)], comparison_rows(rows, best_read))
+        text += "\n"
+    return text.rstrip("\n") + "\n" if text else "No comparison with CUB is recorded yet.\n"
+
+
+def read_ceiling(root):
+    text = ""
+    for path, result in results(root, "read_ceiling"):
+        lines = []
+        for row in rows_of(path, result):
+            problem = row.get("problem") if isinstance(row.get("problem"), dict) else {}
+            size = row.get("bytes", problem.get("bytes", problem.get("n", MISSING)))
+            policy = row.get("policy", result.get("policy", MISSING))
+            if "error" in row:
+                lines.append([count(size), policy, error_text(row), ""])
+                continue
+            rate = row.get("bytes_per_s")
+            microseconds = row.get("us", row.get("attune_us"))
+            lines.append([count(size), policy, number(microseconds),
+                          number(rate / 1e9) if isinstance(rate, (int, float)) else MISSING])
+        text += f"{provenance(result)}\n\n"
+        text += table([("bytes", True), ("policy", False), ("us", True), ("GB/s", True)], lines) + "\n"
+    return text.rstrip("\n") + "\n" if text else "No read ceiling is recorded yet.\n"
+
+
+def gpu_tests(root):
+    path = root / "tests" / "gpu" / "outcome.json"
+    if not path.exists():
+        return "No run of the GPU tests is recorded yet.\n"
+    outcome = read_json(path)
+    parts = [f"{outcome.get(kind, MISSING)} {kind}" for kind in ("passed", "failed", "skipped")]
+    return f"GPU tests: {', '.join(parts)} on {provenance(outcome)}.\n"
+
+
+TABLES = {"reduce_vs_cub": reduce_vs_cub, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests}
+
+
+def regenerate(root, path):
+    """The file's text with every table as it should be."""
+    text = path.read_text(encoding="utf-8")
+    if len(MARKED.findall(text)) != len(OPENING.findall(text)):
+        raise Malformed(f"failed reading {path}: a '<!-- table:NAME -->' line has no '<!-- /table -->' line after it")
+
+    def replace(match):
+        name = match.group(2)
+        if name not in TABLES:
+            raise Malformed(f"failed reading {path}: no table is called '{name}'; there are {', '.join(sorted(TABLES))}")
+        return match.group(1) + TABLES[name](root) + match.group(4)
+
+    return MARKED.sub(replace, text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Generates the tables of README.md and docs/*.md from recorded results.")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 when a table is not up to date")
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent, help="the repository")
+    arguments = parser.parse_args()
+    root = arguments.root
+    stale = []
+    try:
+        for path in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+            if not path.exists():
+                continue
+            wanted = regenerate(root, path)
+            if wanted == path.read_text(encoding="utf-8"):
+                continue
+            stale.append(path.relative_to(root))
+            if not arguments.check:
+                path.write_text(wanted, encoding="utf-8")
+    except Malformed as error:
+        print(f"doc_tables: {error}", file=sys.stderr)
+        return 2
+    for path in stale:
+        print(f"{path}: a table differs from the recorded results; run tools/doc_tables.py" if arguments.check
+              else f"{path}: rewritten")
+    return 1 if stale and arguments.check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

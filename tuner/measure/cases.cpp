@@ -1,0 +1,93 @@
+#include "tuner/measure/cases.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tuner/spec/macros.hpp"
+
+namespace attune::measure {
+namespace {
+
+constexpr int kCaseBits = 22;                              // elements of a further case, as a power of two
+constexpr double kMostBytes = 1152921504606846976.0;       // 2^60
+constexpr double kFastestBytesPerUs = 6e6;                 // faster than any memory now; only sizes the pool
+constexpr double kFastestCallUs = 1.0;
+
+std::int64_t size_cap(const spec::KernelTemplate& kernel) {
+  const auto axes = static_cast<int>(std::max<std::size_t>(1, kernel.size_names().size()));
+  return std::int64_t{1} << std::max(1, kCaseBits / axes);
+}
+
+/// Odd, a few per cent below `size`, another number than `size` where the limits allow one.
+std::int64_t ragged_size(std::int64_t size, const spec::ProblemAxis& axis) {
+  std::int64_t ragged = (size - size / 17) | 1;
+  if (ragged == size) ragged = size > 2 ? size - 2 : size + 2;
+  if (ragged < axis.min) ragged = axis.min | 1;
+  if (ragged > axis.max) ragged = (axis.max - 1) | 1;
+  return std::clamp(ragged, axis.min, axis.max);
+}
+
+}  // namespace
+
+std::vector<CasePlan> plan_cases(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+  CasePlan ragged{"a ragged size", problem, 0};
+  CasePlan misaligned{"a misaligned input", problem, 1};
+  CasePlan empty{"no elements", problem, 0};
+  bool can_be_empty = false;
+  const std::int64_t cap = size_cap(kernel);
+  for (const auto& axis : kernel.problem) {
+    if (axis.kind != spec::AxisKind::Size) continue;
+    const std::int64_t capped = std::clamp(std::min(problem.sizes.at(axis.name), cap), axis.min, axis.max);
+    ragged.problem.sizes[axis.name] = ragged_size(capped, axis);
+    misaligned.problem.sizes[axis.name] = capped;
+    empty.problem.sizes[axis.name] = axis.min == 0 ? 0 : capped;
+    can_be_empty = can_be_empty || axis.min == 0;
+  }
+  std::vector<CasePlan> cases{{"the asked size", problem, 0}};
+  if (ragged.problem != problem) cases.push_back(std::move(ragged));
+  cases.push_back(std::move(misaligned));
+  if (can_be_empty && empty.problem != problem) cases.push_back(std::move(empty));
+  return cases;
+}
+
+std::vector<spec::ResolvedBuffer> data_buffers(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                               const spec::DeviceInfo& device) {
+  const spec::Configuration configuration = spec::default_configuration(kernel);
+  const spec::Scope scope = spec::make_scope(kernel, problem, configuration, device);
+  std::vector<spec::ResolvedBuffer> buffers;
+  for (const auto& declared : kernel.buffers) {
+    spec::ResolvedBuffer buffer;
+    buffer.name = declared.name;
+    buffer.type = spec::element_type(spec::resolve_type(kernel, declared.type, problem));
+    buffer.fill = declared.fill;
+    buffer.input = declared.input;
+    buffer.output = declared.output;
+    buffer.workspace = declared.workspace;
+    buffer.init = declared.init;
+    buffer.memory = declared.memory;
+    buffer.align_bytes = declared.align_bytes;
+    if (!declared.workspace) {
+      buffer.count = declared.count.integer(scope);
+      const double bytes = static_cast<double>(buffer.count) * spec::size_bytes(buffer.type);
+      if (buffer.count < 0 || bytes > kMostBytes) {
+        throw EnvironmentError(fmt::format("failed preparing {}: buffer \"{}\" would have {} elements; choose a smaller problem",
+                                           spec::to_text(problem), buffer.name, buffer.count));
+      }
+      buffer.bytes = buffer.count * spec::size_bytes(buffer.type);
+    }
+    buffers.push_back(std::move(buffer));
+  }
+  return buffers;
+}
+
+double batch_target_us(double call_us) { return call_us < 10.0 ? 1000.0 : 200.0; }
+
+int windows_wanted(CachePolicy policy, std::size_t window_bytes) {
+  if (policy == CachePolicy::Hot) return 1;
+  const double call_us = std::max(kFastestCallUs, static_cast<double>(window_bytes) / kFastestBytesPerUs);
+  return static_cast<int>(std::clamp(std::ceil(batch_target_us(call_us) / call_us), 1.0, static_cast<double>(kMostCalls)));
+}
+
+}  // namespace attune::measure

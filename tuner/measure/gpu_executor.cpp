@@ -1,0 +1,277 @@
+#include "tuner/measure/gpu_executor.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "tuner/base/embedded.hpp"
+#include "tuner/measure/messages.hpp"
+
+namespace attune::base {
+EmbeddedFiles embedded_support();
+}
+
+namespace attune::measure {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kStartTimeout{60000};      // a context on a busy machine with many devices takes seconds
+constexpr milliseconds kPrepareTimeout{300000};   // a plain reference kernel at a large size may take its time
+constexpr milliseconds kFirstDeadline{10000};     // before a problem's first success
+constexpr milliseconds kShortestDeadline{2000};
+constexpr double kDeadlineRatio = 20;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+std::string GpuExecutor::support_source() { return std::string(base::embedded_support().begin()->contents); }
+
+GpuExecutor::GpuExecutor(const Options& options) : options_(options) { start(); }
+
+void GpuExecutor::start() {
+  worker_ = base::WorkerProcess(options_.worker, {"worker-gpu"});
+  loaded_.clear();
+  std::optional<json> answer;
+  try {
+    worker_.channel().send(messages::hello(options_.device));
+    answer = worker_.channel().receive(kStartTimeout);
+  } catch (const base::ChannelClosed&) {
+    throw EnvironmentError(fmt::format("failed starting the GPU worker {}: it {}; check that this is the attune executable",
+                                       options_.worker.string(), worker_.kill_and_reap()));
+  }
+  if (!answer) {
+    worker_.kill_and_reap();
+    throw EnvironmentError(fmt::format("failed starting the GPU worker: no answer within {} s; is the device hung?", kStartTimeout.count() / 1000));
+  }
+  if (answer->contains("error")) worker_.kill_and_reap();
+  messages::rethrow(*answer);
+  device_ = spec::DeviceInfo::from_json(answer->at("device"));
+}
+
+void GpuExecutor::restart() {
+  ++replacements_;
+  start();
+  if (prepare_message_) send_prepare();
+}
+
+void GpuExecutor::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& reference_cubin) {
+  if (busy_) throw UsageError("failed preparing a problem: a configuration is still being measured; collect its reply first");
+  prepare_message_ = std::make_shared<const json>(
+      messages::prepare(kernel, problem, options_.policy, options_.support_cubin, reference_cubin));
+  verified_.clear();
+  best_us_ = 0;
+  batch_us_ = 0;
+  try {
+    if (!worker_.running()) {
+      restart();
+    } else {
+      send_prepare();
+    }
+  } catch (const std::exception&) {
+    prepare_message_.reset();  // a fresh worker must not stumble over it again
+    throw;
+  }
+}
+
+void GpuExecutor::send_prepare() {
+  const auto begin = Clock::now();
+  std::optional<json> answer;
+  try {
+    worker_.channel().send(*prepare_message_);
+    answer = worker_.channel().receive(kPrepareTimeout);
+  } catch (const base::ChannelClosed&) {
+    throw EnvironmentError(fmt::format("failed preparing {}: the GPU worker {}", prepare_message_->at("problem").get<std::string>(),
+                                       worker_.kill_and_reap()));
+  }
+  if (!answer) {
+    throw SpecError(prepare_message_->at("path"), 0, 0,
+                    fmt::format("failed preparing the reference: no answer within {} s; the GPU worker {}", kPrepareTimeout.count() / 1000,
+                                worker_.kill_and_reap()));
+  }
+  const bool fatal = answer->value("fatal", false);
+  if (fatal) {  // only a reference kernel of the template's own runs here
+    worker_.kill_and_reap();
+    throw SpecError(prepare_message_->at("path"), 0, 0, "failed computing the reference: " + answer->at("error").get<std::string>());
+  }
+  messages::rethrow(*answer);
+  prepare_time_ = std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
+}
+
+milliseconds GpuExecutor::deadline_for(double best_us) const {
+  const milliseconds allowance = 2 * prepare_time_;  // verification touches the same data as preparing did
+  if (best_us_ <= 0) return kFirstDeadline + allowance;
+  const double batch_us = batch_us_ * std::max(1.0, best_us / best_us_);
+  return std::max(kShortestDeadline, milliseconds(static_cast<std::int64_t>(kDeadlineRatio * batch_us / 1000))) + allowance;
+}
+
+void GpuExecutor::submit(const VisitRequest& request) {
+  if (busy_) throw UsageError("failed submitting a configuration: another one is still being measured");
+  if (!prepare_message_) throw UsageError("failed submitting a configuration: no problem is prepared");
+  current_ = request;
+  busy_ = true;
+  retried_ = false;
+  try {
+    if (!worker_.running()) restart();
+    send_visit();
+  } catch (const base::ChannelClosed&) {
+    // It died between two configurations: found out, replaced and answered by `collect`.
+  } catch (...) {
+    busy_ = false;
+    throw;
+  }
+}
+
+void GpuExecutor::send_visit() {
+  deadline_ = Clock::now() + deadline_for(current_.best_us);
+  const bool with_cubin = !loaded_.contains(current_.cubin_key);
+  worker_.channel().send(messages::visit(current_, with_cubin));
+  loaded_.insert(current_.cubin_key);
+}
+
+std::optional<VisitReply> GpuExecutor::collect(milliseconds timeout) {
+  if (!busy_) throw UsageError("failed collecting a reply: nothing was submitted");
+  const auto end = Clock::now() + timeout;
+  while (true) {
+    const auto now = Clock::now();
+    const auto wait = std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(std::min(end, deadline_) - now));
+    std::optional<VisitReply> reply;
+    try {
+      const auto message = worker_.channel().receive(wait);
+      if (message && !message->value("fatal", false)) {
+        busy_ = false;
+        messages::rethrow(*message);  // a defect of the protocol, not of the configuration
+        return accept(*message);
+      }
+      if (message) {
+        worker_.kill_and_reap();
+        reply = after_failure(End::Died, message->at("error"));
+      } else if (Clock::now() >= deadline_) {
+        const auto limit = deadline_for(current_.best_us);
+        worker_.kill_and_reap();
+        reply = after_failure(End::TimedOut, fmt::format("no answer within {:.1f} s; the GPU worker was killed", static_cast<double>(limit.count()) / 1000));
+      } else if (Clock::now() >= end) {
+        return std::nullopt;
+      }
+    } catch (const base::ChannelClosed&) {
+      reply = after_failure(End::Died, "the GPU worker " + worker_.kill_and_reap());
+    }
+    if (reply) return reply;
+  }
+}
+
+std::optional<VisitReply> GpuExecutor::after_failure(End end, const std::string& how) {
+  try {
+    restart();
+    if (!std::exchange(retried_, true)) {
+      send_visit();
+      return std::nullopt;
+    }
+  } catch (const base::ChannelClosed&) {
+    return std::nullopt;  // the fresh worker died before it was asked: `collect` finds out
+  } catch (...) {
+    busy_ = false;
+    throw;
+  }
+  busy_ = false;
+  VisitReply reply;
+  reply.outcome = end == End::Died ? Outcome::Crashed : Outcome::TimedOut;
+  reply.detail = how + ", twice";
+  return reply;
+}
+
+void GpuExecutor::forget_dropped(const json& message) {
+  if (!message.contains("dropped")) return;
+  for (const auto& key : message.at("dropped")) loaded_.erase(key.get<std::string>());
+}
+
+VisitReply GpuExecutor::accept(const json& message) {
+  busy_ = false;
+  forget_dropped(message);
+  VisitReply reply = messages::reply_from(message);
+  if (reply.outcome != Outcome::Ok) return reply;
+  // A fresh worker does not know what an earlier one has verified.
+  if (reply.verified) verified_.insert(current_.configuration);
+  reply.verified = verified_.contains(current_.configuration);
+  if (reply.samples_us.empty()) return reply;
+  const double middle_us = median(reply.samples_us);
+  best_us_ = best_us_ <= 0 ? middle_us : std::min(best_us_, middle_us);
+  batch_us_ = std::max(batch_us_, middle_us * reply.calls_per_sample);
+  return reply;
+}
+
+RunOffReply GpuExecutor::run_off(const RunOffRequest& request) {
+  if (busy_) throw UsageError("failed running off configurations: a configuration is still being measured");
+  if (!prepare_message_) throw UsageError("failed running off configurations: no problem is prepared");
+  if (!worker_.running()) restart();
+  RunOffReply reply = try_run_off(request);
+  const bool worker_lost = reply.outcome == Outcome::Crashed || reply.outcome == Outcome::TimedOut;
+  if (!worker_lost) return reply;
+  restart();
+  reply = try_run_off(request);
+  if (reply.outcome == Outcome::Crashed || reply.outcome == Outcome::TimedOut) restart();
+  return reply;
+}
+
+RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request) {
+  json configurations = json::array();
+  for (const auto& configuration : request.configurations) {
+    configurations.push_back(messages::visit(configuration, !loaded_.contains(configuration.cubin_key)));
+    loaded_.insert(configuration.cubin_key);
+  }
+  RunOffReply reply;
+  try {
+    worker_.channel().send({{"type", "run_off"}, {"configurations", std::move(configurations)}, {"rounds", request.rounds}, {"seed", request.seed}});
+    while (true) {  // the deadline is a round's: each reports
+      const auto message = worker_.channel().receive(kFirstDeadline + deadline_for(0) * static_cast<int>(request.configurations.size()));
+      if (!message) {
+        reply.outcome = Outcome::TimedOut;
+        reply.detail = "a round took too long; the GPU worker " + worker_.kill_and_reap();
+        return reply;
+      }
+      if (message->contains("progress")) continue;
+      if (message->value("fatal", false)) {
+        worker_.kill_and_reap();
+        reply.outcome = Outcome::Crashed;
+        reply.detail = message->at("error");
+        return reply;
+      }
+      messages::rethrow(*message);
+      forget_dropped(*message);
+      reply.outcome = outcome_from_name(message->at("outcome"));
+      reply.detail = message->at("detail");
+      if (message->contains("rounds_us")) reply.rounds_us = message->at("rounds_us").get<std::vector<std::vector<double>>>();
+      return reply;
+    }
+  } catch (const base::ChannelClosed&) {
+    reply.outcome = Outcome::Crashed;
+    reply.detail = "the GPU worker " + worker_.kill_and_reap();
+    return reply;
+  }
+}
+
+double GpuExecutor::read_ceiling_bytes_per_s() {
+  if (busy_) throw UsageError("failed measuring the read ceiling: a configuration is still being measured");
+  if (!worker_.running()) restart();
+  try {
+    worker_.channel().send({{"type", "read_ceiling"}, {"support", messages::binary(options_.support_cubin)}});
+    const auto answer = worker_.channel().receive(kStartTimeout);
+    if (!answer) {
+      throw EnvironmentError("failed measuring the read ceiling: no answer in time; the GPU worker " + worker_.kill_and_reap());
+    }
+    messages::rethrow(*answer);
+    return answer->at("bytes_per_s");
+  } catch (const base::ChannelClosed&) {
+    throw EnvironmentError("failed measuring the read ceiling: the GPU worker " + worker_.kill_and_reap());
+  }
+}
+
+}  // namespace attune::measure

@@ -1,0 +1,223 @@
+#include "tuner/measure/gpu_worker.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tuner/base/process.hpp"
+#include "tuner/measure/messages.hpp"
+
+namespace attune::measure {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kScreeningRatio = 1.5;
+constexpr double kHopelessRatio = 3.0;  // dropped on a short batch already: far outside what its noise could explain
+constexpr std::size_t kCeilingBytes = std::size_t{4} << 30;
+
+bool exceeds_limits(const CudaError& error) {
+  const auto result = static_cast<CUresult>(error.result());
+  return result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES || result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE ||
+         result == CUDA_ERROR_INVALID_CLUSTER_SIZE || result == CUDA_ERROR_OUT_OF_MEMORY || error.call() == "cuFuncSetAttribute";
+}
+
+bool is_fatal(const std::exception& error) {
+  const auto* cuda = dynamic_cast<const CudaError*>(&error);
+  return cuda != nullptr && gpu::is_sticky(static_cast<CUresult>(cuda->result()));
+}
+
+}  // namespace
+
+GpuWorker::GpuWorker(int device) : device_(gpu::read_device(device)), context_(device) {}
+
+GpuWorker::Answer GpuWorker::handle(const json& request, base::Channel& channel) {
+  try {
+    const std::string type = request.at("type");
+    if (type == "prepare") return {prepare(request), false};
+    if (type == "visit") return {visit(request), false};
+    if (type == "run_off") return {run_off(request, channel), false};
+    if (type == "read_ceiling") return {read_ceiling(request), false};
+    throw Error("failed answering a request: the worker knows no \"" + type + "\"");
+  } catch (const base::ChannelClosed&) {
+    throw;
+  } catch (const std::exception& error) {
+    Answer answer{messages::failure(error), is_fatal(error)};
+    answer.message["fatal"] = answer.fatal;
+    return answer;
+  }
+}
+
+void GpuWorker::load_support(const json& request) {
+  if (!support_) support_ = std::make_unique<Support>(messages::bytes(request.at("support")), device_, stream_);
+}
+
+json GpuWorker::prepare(const json& request) {
+  load_support(request);
+  cache_.forget_configurations();
+  timer_.reset();
+  verifier_.reset();
+  problem_.reset();  // its memory first
+  std::map<std::string, std::string> files;
+  for (const auto& [name, contents] : request.at("files").items()) files[name] = messages::bytes(contents);
+  auto kernel = spec::KernelTemplate::parse(messages::bytes(request.at("spec")), files, request.at("path"));
+  auto problem = spec::problem_from_text(request.at("problem"));
+  spec::validate(kernel, problem);
+  const Policy policy = policy_from_text(request.at("policy"));
+  problem_ = std::make_unique<GpuProblem>(std::move(kernel), std::move(problem), policy.cache, messages::bytes(request.at("reference")), *support_);
+  verifier_ = std::make_unique<Verifier>(*support_);
+  timer_ = std::make_unique<Timer>(*support_, *problem_, policy);
+  json cases = json::array();
+  for (const auto& which : problem_->cases()) cases.push_back(which.plan.label);
+  return {{"prepared", true}, {"windows", problem_->windows()}, {"cases", std::move(cases)}};
+}
+
+json GpuWorker::visit(const json& request) {
+  const VisitRequest visit = messages::visit_from(request);
+  VisitReply reply;
+  try {
+    reply = visit_configuration(visit);
+  } catch (const std::exception& error) {
+    if (is_fatal(error)) throw;
+    reply = judge_failure(visit, error);
+  }
+  json message = messages::reply(reply);
+  message["dropped"] = cache_.take_dropped();
+  return message;
+}
+
+Prepared& GpuWorker::prepared_for(const VisitRequest& request) {
+  if (!problem_) throw UsageError("failed visiting a configuration: no problem is prepared");
+  return cache_.configuration(request.configuration, cache_.module(request.cubin_key, request.cubin), *problem_, *support_);
+}
+
+VisitReply GpuWorker::visit_configuration(const VisitRequest& request) {
+  Prepared& prepared = prepared_for(request);
+  VisitReply reply;
+  const auto wrong_result = [&](const std::string& detail) {
+    cache_.forget(request.configuration);
+    problem_->refresh();  // it may have written anywhere
+    reply.outcome = Outcome::WrongResult;
+    reply.verified = false;
+    reply.detail = detail;
+    return reply;
+  };
+  if (request.verify) {
+    if (const auto wrong = verifier_->verify(prepared, *problem_)) return wrong_result(*wrong);
+    prepared.verified = problem_->reference().present();
+  }
+  timer_->arm(prepared, kHopelessRatio * request.best_us);
+  const int screening = request.best_us > 0 ? 2 : 0;
+  while (static_cast<int>(reply.samples_us.size()) < std::max(request.max_samples, screening)) {
+    reply.samples_us.push_back(timer_->sample(prepared));
+    const bool screened = static_cast<int>(reply.samples_us.size()) == screening;
+    if (screened && *std::min_element(reply.samples_us.begin(), reply.samples_us.end()) > kScreeningRatio * request.best_us) {
+      reply.screened_out = true;
+      break;
+    }
+  }
+  reply.calls_per_sample = prepared.calls;
+  if (const auto wrong = verifier_->check_timed(prepared, *problem_)) return wrong_result(*wrong);
+  reply.verified = prepared.verified;
+  return reply;
+}
+
+VisitReply GpuWorker::judge_failure(const VisitRequest& request, const std::exception& error) {
+  cache_.forget(request.configuration);
+  VisitReply reply;
+  reply.detail = error.what();
+  reply.outcome = Outcome::LaunchFailed;
+  if (const auto* cuda = dynamic_cast<const CudaError*>(&error); cuda != nullptr && exceeds_limits(*cuda)) reply.outcome = Outcome::ExceedsLimits;
+  if (dynamic_cast<const spec::LimitError*>(&error) != nullptr) reply.outcome = Outcome::ExceedsLimits;
+  if (dynamic_cast<const EnvironmentError*>(&error) != nullptr) reply.outcome = Outcome::ExceedsLimits;  // scratch does not fit
+  return reply;
+}
+
+json GpuWorker::run_off(const json& request, base::Channel& channel) {
+  std::vector<Prepared*> finalists;
+  for (const auto& message : request.at("configurations")) {
+    finalists.push_back(&prepared_for(messages::visit_from(message)));
+    timer_->arm(*finalists.back(), 0);
+  }
+  const int rounds = request.at("rounds");
+  std::mt19937_64 random(request.at("seed").get<std::uint64_t>());
+  std::vector<std::size_t> order(finalists.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::vector<std::vector<double>> rounds_us;
+  for (int round = 0; round < rounds; ++round) {
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<double> samples_us(finalists.size());
+    for (const std::size_t i : order) {
+      timer_->arm(*finalists[i], 0);
+      samples_us[i] = timer_->sample(*finalists[i]);
+      if (round + 1 < rounds) continue;
+      if (const auto wrong = verifier_->check_timed(*finalists[i], *problem_)) {
+        return {{"outcome", name(Outcome::WrongResult)}, {"detail", finalists[i]->text + ": " + *wrong}};
+      }
+    }
+    rounds_us.push_back(std::move(samples_us));
+    channel.send({{"progress", round + 1}});
+  }
+  return {{"outcome", name(Outcome::Ok)}, {"detail", ""}, {"rounds_us", rounds_us}, {"dropped", cache_.take_dropped()}};
+}
+
+json GpuWorker::read_ceiling(const json& request) {
+  load_support(request);
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  gpu::check(gpu::Driver::get().cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo", "reading the free device memory");
+  if (free_bytes < kCeilingBytes + kCeilingBytes / 4) return {{"bytes_per_s", 0.0}};
+  const gpu::Buffer buffer(kCeilingBytes);
+  support_->fill(buffer.address(), static_cast<std::int64_t>(kCeilingBytes / 4), spec::ElementType::U32, FillKind::FullRange, 1);
+  const gpu::Event start;
+  const gpu::Event end;
+  double best_us = 0;
+  for (const unsigned threads : {256u, 512u, 1024u}) {
+    for (const unsigned per_sm : {1u, 2u, 4u, 8u}) {
+      if (threads * per_sm > 2048) continue;
+      std::vector<double> times_us;
+      for (int repetition = 0; repetition < 5; ++repetition) {
+        support_->evict();  // also hides the launch's latency
+        start.record(stream_);
+        support_->read(buffer.address(), buffer.bytes(), static_cast<unsigned>(device_.sm_count) * per_sm, threads);
+        end.record(stream_);
+        end.synchronize();
+        times_us.push_back(gpu::elapsed_us(start, end));
+      }
+      std::nth_element(times_us.begin(), times_us.begin() + 2, times_us.end());
+      if (best_us == 0 || times_us[2] < best_us) best_us = times_us[2];
+    }
+  }
+  return {{"bytes_per_s", static_cast<double>(kCeilingBytes) / best_us * 1e6}};
+}
+
+int gpu_worker_main() {
+  base::Channel channel = base::enter_worker();
+  std::unique_ptr<GpuWorker> worker;
+  try {
+    while (true) {
+      const auto request = channel.receive(std::chrono::milliseconds(-1));
+      if (!request) continue;
+      if (request->at("type") == "hello") {
+        try {
+          worker = std::make_unique<GpuWorker>(request->at("device").get<int>());
+        } catch (const Error& error) {
+          channel.send(messages::failure(error));
+          return static_cast<int>(error.exit_code());
+        }
+        channel.send({{"device", worker->device().to_json()}});
+        continue;
+      }
+      const auto answer = worker->handle(*request, channel);
+      channel.send(answer.message);
+      // The context is lost: no destructor of a CUDA object can do anything useful, some may hang.
+      if (answer.fatal) ::_exit(static_cast<int>(ExitCode::Environment));
+    }
+  } catch (const base::ChannelClosed&) {
+    return static_cast<int>(ExitCode::Ok);  // the parent is done with us
+  }
+}
+
+}  // namespace attune::measure

@@ -1,0 +1,48 @@
+#pragma once
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "tuner/base/channel.hpp"
+#include "tuner/measure/gpu_executor.hpp"
+#include "tuner/measure/timer.hpp"
+#include "tuner/measure/verifier.hpp"
+
+namespace attune::measure {
+
+/// The worker's side of the protocol (messages.hpp): owns the device, answers requests one by one. A configuration that
+/// fails is an answer; after an error that ruins the context the answer says "fatal" and the process must end.
+class GpuWorker {
+ public:
+  /// Throws: EnvironmentError (no driver), UsageError (no such device).
+  explicit GpuWorker(int device);
+
+  struct Answer {
+    nlohmann::json message;
+    bool fatal = false;
+  };
+  /// Never throws attune's errors: they become answers.
+  [[nodiscard]] Answer handle(const nlohmann::json& request, base::Channel& channel);
+  [[nodiscard]] const spec::DeviceInfo& device() const noexcept { return device_; }
+
+ private:
+  void load_support(const nlohmann::json& request);
+  nlohmann::json prepare(const nlohmann::json& request);
+  nlohmann::json visit(const nlohmann::json& request);
+  nlohmann::json run_off(const nlohmann::json& request, base::Channel& channel);
+  nlohmann::json read_ceiling(const nlohmann::json& request);
+  VisitReply visit_configuration(const VisitRequest& request);
+  VisitReply judge_failure(const VisitRequest& request, const std::exception& error);
+  [[nodiscard]] Prepared& prepared_for(const VisitRequest& request);
+
+  spec::DeviceInfo device_;  // read first: it explains a missing driver or ordinal
+  gpu::Context context_;
+  gpu::Stream stream_;
+  std::unique_ptr<Support> support_;
+  PreparedCache cache_;
+  std::unique_ptr<GpuProblem> problem_;
+  std::unique_ptr<Verifier> verifier_;
+  std::unique_ptr<Timer> timer_;
+};
+
+}  // namespace attune::measure

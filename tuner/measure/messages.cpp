@@ -1,0 +1,97 @@
+#include "tuner/measure/messages.hpp"
+
+#include "attune/error.hpp"
+
+namespace attune::measure::messages {
+
+using nlohmann::json;
+
+json binary(const std::string& bytes) { return json::binary(std::vector<std::uint8_t>(bytes.begin(), bytes.end())); }
+
+std::string bytes(const json& value) {
+  const auto& data = value.get_binary();
+  return {data.begin(), data.end()};
+}
+
+json hello(int device) { return {{"type", "hello"}, {"device", device}}; }
+
+json prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const Policy& policy, const std::string& support_cubin,
+             const std::string& reference_cubin) {
+  json files = json::object();
+  for (const auto& [name, contents] : kernel.files) files[name] = binary(contents);
+  return {{"type", "prepare"}, {"spec", binary(kernel.spec_text)}, {"path", kernel.spec_path}, {"files", std::move(files)},
+          {"problem", spec::to_text(problem)}, {"policy", to_text(policy)}, {"support", binary(support_cubin)},
+          {"reference", binary(reference_cubin)}};
+}
+
+json visit(const VisitRequest& request, bool with_cubin) {
+  json message{{"type", "visit"}, {"configuration", request.configuration}, {"cubin_key", request.cubin_key},
+               {"verify", request.verify}, {"best_us", request.best_us}, {"max_samples", request.max_samples}};
+  if (with_cubin) message["cubin"] = binary(request.cubin);
+  return message;
+}
+
+VisitRequest visit_from(const json& message) {
+  VisitRequest request;
+  request.configuration = message.at("configuration");
+  request.cubin_key = message.at("cubin_key");
+  if (message.contains("cubin")) request.cubin = bytes(message.at("cubin"));
+  request.verify = message.at("verify");
+  request.best_us = message.at("best_us");
+  request.max_samples = message.at("max_samples");
+  return request;
+}
+
+json reply(const VisitReply& reply) {
+  return {{"outcome", name(reply.outcome)}, {"verified", reply.verified}, {"screened_out", reply.screened_out},
+          {"samples_us", reply.samples_us}, {"calls_per_sample", reply.calls_per_sample}, {"sm_clock_mhz", reply.sm_clock_mhz},
+          {"throttle", reply.throttle}, {"detail", reply.detail}};
+}
+
+VisitReply reply_from(const json& message) {
+  VisitReply reply;
+  reply.outcome = outcome_from_name(message.at("outcome"));
+  reply.verified = message.at("verified");
+  reply.screened_out = message.at("screened_out");
+  reply.samples_us = message.at("samples_us").get<std::vector<double>>();
+  reply.calls_per_sample = message.at("calls_per_sample");
+  reply.sm_clock_mhz = message.at("sm_clock_mhz");
+  reply.throttle = message.at("throttle");
+  reply.detail = message.at("detail");
+  return reply;
+}
+
+json failure(const std::exception& error) {
+  json message{{"error", error.what()}, {"class", "internal"}};
+  if (const auto* spec_error = dynamic_cast<const SpecError*>(&error)) {
+    const std::string what = error.what();
+    const auto place = SpecError(spec_error->file(), spec_error->line(), spec_error->column(), "");
+    message["error"] = what.substr(std::string(place.what()).size());
+    message["class"] = "spec";
+    message["file"] = spec_error->file();
+    message["line"] = spec_error->line();
+    message["column"] = spec_error->column();
+  } else if (const auto* cuda_error = dynamic_cast<const CudaError*>(&error)) {
+    message["class"] = "cuda";
+    message["result"] = cuda_error->result();
+    message["call"] = cuda_error->call();
+  } else if (const auto* known = dynamic_cast<const Error*>(&error)) {
+    message["class"] = "known";
+    message["exit_code"] = static_cast<int>(known->exit_code());
+  }
+  return message;
+}
+
+void rethrow(const json& message) {
+  if (!message.contains("error")) return;
+  const std::string text = message.at("error");
+  const std::string kind = message.at("class");
+  if (kind == "spec") throw SpecError(message.at("file"), message.at("line"), message.at("column"), text);
+  if (kind == "cuda") throw CudaError(message.at("result"), message.at("call"), text);
+  const auto code = static_cast<ExitCode>(message.value("exit_code", static_cast<int>(ExitCode::Internal)));
+  if (code == ExitCode::Environment) throw EnvironmentError(text);
+  if (code == ExitCode::Usage) throw UsageError(text);
+  throw Error(text, code);
+}
+
+}  // namespace attune::measure::messages

@@ -1,0 +1,60 @@
+#pragma once
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tuner/measure/call.hpp"
+#include "tuner/measure/gpu_problem.hpp"
+
+namespace attune::measure {
+
+/// A configuration of the current problem, bound to its module and scratch; its timing graph once it was timed.
+struct Prepared {
+  std::string text;
+  spec::Configuration configuration;
+  std::shared_ptr<const gpu::Module> module;
+  spec::LaunchPlan plan;
+  Call call;
+  BufferLayout scratch_layout;
+  gpu::Buffer scratch;
+  bool verified = false;
+  std::optional<gpu::Graph> graph;
+  int calls = 0;             ///< per sample; 0: never timed
+  bool calibrated = false;   ///< `calls` is what a sample needs; else the short batch of a configuration that was dropped
+  std::vector<Addresses> windows;  ///< data buffers of each window and this configuration's scratch
+
+  /// Zeroes the scratch of `zero_once` and `none` buffers alike.
+  void clear_scratch(Support& support) const;
+};
+
+/// Modules by cubin key and prepared configurations, the least recently used dropped first: later visits of a
+/// configuration cost no loading, capturing or calibrating.
+class PreparedCache {
+ public:
+  /// The modules stay: they belong to no problem.
+  void forget_configurations() { configurations_.clear(); }
+  void forget(const std::string& configuration);
+  /// The module of `key`, loaded from `cubin` when it is not there. Throws: UsageError (neither), CudaError.
+  std::shared_ptr<const gpu::Module> module(const std::string& key, const std::string& cubin);
+  /// Throws: SpecError (LimitError among them), EnvironmentError (scratch), CudaError, Error (arguments).
+  Prepared& configuration(const std::string& text, const std::shared_ptr<const gpu::Module>& module, GpuProblem& problem, Support& support);
+  /// Keys whose modules were unloaded since the last call.
+  [[nodiscard]] std::vector<std::string> take_dropped() { return std::exchange(dropped_, {}); }
+
+ private:
+  void trim();
+
+  struct Loaded {
+    std::string key;
+    std::shared_ptr<const gpu::Module> module;
+  };
+  std::list<Prepared> configurations_;  ///< most recently used first
+  std::list<Loaded> modules_;           ///< likewise
+  std::vector<std::string> dropped_;
+};
+
+}  // namespace attune::measure

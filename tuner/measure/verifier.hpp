@@ -1,0 +1,30 @@
+#pragma once
+#include <optional>
+#include <string>
+
+#include "tuner/measure/prepared.hpp"
+
+namespace attune::measure {
+
+/// Runs a configuration in every case of its problem and compares with the right answers (docs/decisions/0004-measuring.md).
+class Verifier {
+ public:
+  explicit Verifier(Support& support) : support_(&support) {}
+
+  /// What is wrong, in a sentence that names the case; nothing when everything is right. Cases in which the template's
+  /// constraints do not hold are left out. Leaves window 0 with the Random data. Throws: CudaError, SpecError, Error.
+  [[nodiscard]] std::optional<std::string> verify(Prepared& prepared, GpuProblem& problem);
+  /// After timing: the outputs of window 0 and the configuration's own scratch.
+  [[nodiscard]] std::optional<std::string> check_timed(Prepared& prepared, GpuProblem& problem);
+
+ private:
+  struct Run;  ///< one case's plan, call and addresses
+  [[nodiscard]] std::optional<std::string> verify_case(Prepared& prepared, GpuProblem& problem, GpuProblem::Case& which);
+  [[nodiscard]] std::optional<std::string> pass(Run& run, GpuProblem& problem, DataSet data);
+  [[nodiscard]] std::optional<std::string> plant_extremes(Run& run, GpuProblem& problem, const spec::Configuration& configuration);
+
+  Support* support_;
+  gpu::Buffer scratch_;  ///< shared by all cases, grown on demand
+};
+
+}  // namespace attune::measure

@@ -1,0 +1,201 @@
+#include "tuner/spec/kernel_template.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "attune/error.hpp"
+#include "tuner/base/files.hpp"
+#include "tuner/spec/failure.hpp"
+#include "tuner/spec/json_document.hpp"
+
+namespace attune::spec {
+namespace {
+
+using Json = nlohmann::json;
+
+Json parse_object(const std::string& text, const char* what) {
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) throw UsageError(fmt::format("failed reading the {} {}: it is no JSON", what, text));
+  if (!json.is_object()) throw UsageError(fmt::format("failed reading the {} {}: a JSON object is needed", what, text));
+  return json;
+}
+
+std::vector<std::string> parameter_names(const KernelTemplate& kernel) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : kernel.parameters) names.push_back(parameter.name);
+  return names;
+}
+
+std::uint16_t index_of(const KernelTemplate& kernel, const Parameter& parameter, const Json& json) {
+  const bool scalar = json.is_boolean() || json.is_number() || json.is_string();
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < parameter.values.size(); ++i) {
+    if (scalar && equal(parameter.values[i], value_from_json(json))) return static_cast<std::uint16_t>(i);
+    known.push_back(to_text(parameter.values[i]));
+  }
+  throw UsageError(fmt::format("the parameter '{}' of template '{}' cannot be {}; its values: {}", parameter.name,
+                               kernel.name, json.dump(), joined(known)));
+}
+
+void check_choice(const KernelTemplate& kernel, const ProblemAxis& axis, const Problem& problem) {
+  const auto given = problem.choices.find(axis.name);
+  const char* kind = axis.kind == AxisKind::Type ? "type" : "choice";
+  if (given == problem.choices.end()) {
+    throw UsageError(fmt::format("the problem gives no {} '{}' for template '{}'; allowed: {}", kind, axis.name,
+                                 kernel.name, joined(axis.values)));
+  }
+  if (std::find(axis.values.begin(), axis.values.end(), given->second) == axis.values.end()) {
+    throw UsageError(fmt::format("the {} '{}' of template '{}' cannot be '{}'; allowed: {}{}", kind, axis.name,
+                                 kernel.name, given->second, joined(axis.values),
+                                 suggestion(given->second, axis.values)));
+  }
+}
+
+void check_size(const KernelTemplate& kernel, const ProblemAxis& axis, const Problem& problem) {
+  const auto given = problem.sizes.find(axis.name);
+  if (given == problem.sizes.end()) {
+    throw UsageError(fmt::format("the problem gives no size '{}' for template '{}'", axis.name, kernel.name));
+  }
+  if (given->second < axis.min || given->second > axis.max) {
+    throw UsageError(fmt::format("the size '{}' of template '{}' cannot be {}; allowed: {} to {}", axis.name,
+                                 kernel.name, given->second, axis.min, axis.max));
+  }
+}
+
+void check_axis_name(const KernelTemplate& kernel, const std::string& name, bool size) {
+  const ProblemAxis* axis = kernel.axis(name);
+  if (axis != nullptr && (axis->kind == AxisKind::Size) == size) return;
+  std::vector<std::string> known;
+  for (const ProblemAxis& candidate : kernel.problem) known.push_back(candidate.name);
+  throw UsageError(fmt::format("template '{}' has no {} '{}'{}", kernel.name, size ? "size" : "type or choice", name,
+                               hint(name, known)));
+}
+
+}  // namespace
+
+KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
+  const std::filesystem::path spec = folder / "template.json";
+  if (!std::filesystem::is_regular_file(spec)) {
+    throw SpecError(
+        spec.string(), 0, 0,
+        "failed reading the template: no such file; a template is a folder with template.json and its sources");
+  }
+  const std::string text = base::read_file(spec);
+  const JsonNode root = JsonNode::parse(text, spec.string());
+  std::map<std::string, std::string> files;
+  // A loose first look at the sources; parse() then says what is wrong with them, at its place.
+  if (const JsonNode* sources = root.find("sources")) {
+    for (const JsonNode& item : sources->items) {
+      const JsonNode* name = item.kind == JsonNode::Kind::Object ? item.find("file") : &item;
+      if (name == nullptr || !name->is_string()) continue;
+      const std::string file = name->string("a source");
+      if (std::filesystem::is_regular_file(folder / file)) files[file] = base::read_file(folder / file);
+    }
+  }
+  return parse(text, files, spec.string());
+}
+
+const ProblemAxis* KernelTemplate::axis(std::string_view wanted) const {
+  const auto found =
+      std::find_if(problem.begin(), problem.end(), [&](const ProblemAxis& a) { return a.name == wanted; });
+  return found == problem.end() ? nullptr : &*found;
+}
+
+const Parameter* KernelTemplate::parameter(std::string_view wanted) const {
+  const auto found =
+      std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == wanted; });
+  return found == parameters.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> KernelTemplate::size_names() const {
+  std::vector<std::string> names;
+  for (const ProblemAxis& candidate : problem) {
+    if (candidate.kind == AxisKind::Size) names.push_back(candidate.name);
+  }
+  return names;
+}
+
+Configuration default_configuration(const KernelTemplate& kernel) {
+  Configuration configuration;
+  for (const Parameter& parameter : kernel.parameters) {
+    configuration.index.push_back(static_cast<std::uint16_t>(parameter.default_index));
+  }
+  return configuration;
+}
+
+const Value& value_of(const KernelTemplate& kernel, const Configuration& configuration, std::size_t parameter) {
+  return kernel.parameters.at(parameter).values.at(configuration.index.at(parameter));
+}
+
+std::string to_text(const KernelTemplate& kernel, const Configuration& configuration) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    json[kernel.parameters[i].name] = to_json(value_of(kernel, configuration, i));
+  }
+  return json.dump();
+}
+
+Configuration configuration_from_text(const KernelTemplate& kernel, const std::string& text) {
+  const Json json = parse_object(text, "configuration");
+  for (const auto& [name, value] : json.items()) {
+    if (kernel.parameter(name) == nullptr) {
+      throw UsageError(
+          fmt::format("template '{}' has no parameter '{}'{}", kernel.name, name, hint(name, parameter_names(kernel))));
+    }
+  }
+  Configuration configuration;
+  for (const Parameter& parameter : kernel.parameters) {
+    const auto found = json.find(parameter.name);
+    if (found == json.end()) {
+      throw UsageError(fmt::format("the configuration {} lacks the parameter '{}' of template '{}'", text,
+                                   parameter.name, kernel.name));
+    }
+    configuration.index.push_back(index_of(kernel, parameter, *found));
+  }
+  return configuration;
+}
+
+std::string to_text(const Problem& problem) {
+  Json json = Json::object();
+  for (const auto& [name, choice] : problem.choices) json[name] = choice;
+  for (const auto& [name, size] : problem.sizes) json[name] = size;
+  return json.dump();
+}
+
+std::string family_text(const Problem& problem) { return to_text(Problem{problem.choices, {}}); }
+
+Problem problem_from_text(const std::string& text) {
+  Problem problem;
+  const Json json = parse_object(text, "problem");
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_string()) {
+      problem.choices[name] = value.get<std::string>();
+    } else if (value.is_number_integer() &&
+               !(value.is_number_unsigned() &&
+                 value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))) {
+      problem.sizes[name] = value.get<std::int64_t>();
+    } else {
+      throw UsageError(fmt::format(
+          "failed reading the problem {}: '{}' must be a string (type or choice) or a 64-bit integer (size)", text,
+          name));
+    }
+  }
+  return problem;
+}
+
+void validate(const KernelTemplate& kernel, const Problem& problem) {
+  for (const auto& [name, choice] : problem.choices) check_axis_name(kernel, name, false);
+  for (const auto& [name, size] : problem.sizes) check_axis_name(kernel, name, true);
+  for (const ProblemAxis& axis : kernel.problem) {
+    if (axis.kind == AxisKind::Size) {
+      check_size(kernel, axis, problem);
+    } else {
+      check_choice(kernel, axis, problem);
+    }
+  }
+}
+
+}  // namespace attune::spec

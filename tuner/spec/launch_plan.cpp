@@ -1,0 +1,290 @@
+#include "tuner/spec/launch_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "tuner/spec/failure.hpp"
+#include "tuner/spec/macros.hpp"
+#include "tuner/spec/scalar_bits.hpp"
+
+namespace attune::spec {
+namespace {
+
+constexpr std::int64_t kMaximumRepeats = 65536;  ///< unrolled launches; more is a mistake in the count
+constexpr std::int64_t kMaximumBytes = std::int64_t{1} << 48;
+constexpr std::uint64_t kPortableClusterBlocks = 8;
+
+std::optional<Value> axis_value(const KernelTemplate& kernel, const Problem& problem, std::string_view name) {
+  const ProblemAxis* axis = kernel.axis(name);
+  if (axis == nullptr) return std::nullopt;
+  if (axis->kind != AxisKind::Size) {
+    if (const auto found = problem.choices.find(axis->name); found != problem.choices.end()) return found->second;
+  } else if (const auto found = problem.sizes.find(axis->name); found != problem.sizes.end()) {
+    return found->second;
+  }
+  throw UsageError(fmt::format("the problem {} gives no '{}' for template '{}'", to_text(problem), name, kernel.name));
+}
+
+/// The variables of a configured problem. Copies share the lets, each evaluated at most once.
+struct ConfiguredScope {
+  const KernelTemplate& kernel;
+  const Problem& problem;
+  const Configuration& configuration;
+  const DeviceInfo& device;
+  std::shared_ptr<std::vector<std::optional<Value>>> lets;
+
+  std::optional<Value> operator()(std::string_view name) const {
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+      if (kernel.parameters[i].name == name) return value_of(kernel, configuration, i);
+    }
+    for (std::size_t i = 0; i < kernel.lets.size(); ++i) {
+      if (kernel.lets[i].first != name) continue;
+      std::optional<Value>& value = (*lets)[i];
+      if (!value) value = kernel.lets[i].second.evaluate(*this);  // a let only reaches earlier ones: this ends
+      return value;
+    }
+    return problem_scope(kernel, problem, device)(name);
+  }
+};
+
+/// Turns the steps of a template into those of one problem and configuration.
+class Resolver {
+ public:
+  Resolver(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+           const DeviceInfo& device)
+      : kernel_(kernel),
+        problem_(problem),
+        device_(device),
+        scope_(make_scope(kernel, problem, configuration, device)) {}
+
+  LaunchPlan run(const std::vector<StepSpec>& steps) {
+    for (const BufferSpec& buffer : kernel_.buffers) plan_.buffers.push_back(resolve_buffer(buffer));
+    for (const ScalarSpec& scalar : kernel_.scalars) plan_.scalars.push_back(resolve_scalar(scalar));
+    for (const StepSpec& step : steps) {
+      if (const MemsetSpec* memset = std::get_if<MemsetSpec>(&step)) {
+        if (!memset->condition || memset->condition->truth(scope_)) {
+          plan_.steps.emplace_back(ResolvedMemset{buffer_index(memset->buffer), memset->byte});
+        }
+      } else {
+        resolve_repeats(std::get<LaunchSpec>(step));
+      }
+    }
+    plan_.work_bytes = resolve_work(kernel_.work.bytes);
+    plan_.work_operations = resolve_work(kernel_.work.operations);
+    return std::move(plan_);
+  }
+
+ private:
+  [[noreturn]] static void limit(const Expression& expression, const std::string& message) {
+    const SourcePosition& at = expression.position();
+    throw LimitError(at.file, at.line, at.column, fmt::format("{} (\"{}\")", message, expression.text()));
+  }
+
+  [[nodiscard]] int buffer_index(const std::string& name) const {
+    const auto found = std::find_if(kernel_.buffers.begin(), kernel_.buffers.end(),
+                                    [&](const BufferSpec& b) { return b.name == name; });
+    return found == kernel_.buffers.end() ? -1 : static_cast<int>(found - kernel_.buffers.begin());
+  }
+
+  [[nodiscard]] int scalar_index(const std::string& name) const {
+    const auto found = std::find_if(kernel_.scalars.begin(), kernel_.scalars.end(),
+                                    [&](const ScalarSpec& s) { return s.name == name; });
+    return found == kernel_.scalars.end() ? -1 : static_cast<int>(found - kernel_.scalars.begin());
+  }
+
+  [[nodiscard]] ResolvedBuffer resolve_buffer(const BufferSpec& spec) const {
+    ResolvedBuffer buffer{spec.name,
+                          element_type(resolve_type(kernel_, spec.type, problem_)),
+                          spec.count.integer(scope_),
+                          0,
+                          spec.fill,
+                          spec.input,
+                          spec.output,
+                          spec.workspace,
+                          spec.init,
+                          spec.memory,
+                          spec.align_bytes};
+    const std::int64_t element_bytes = size_bytes(buffer.type);
+    if (buffer.count < 0) {
+      fail(spec.count.position(),
+           fmt::format("the count of the buffer '{}' is {} (\"{}\")", spec.name, buffer.count, spec.count.text()));
+    }
+    if (buffer.count > kMaximumBytes / element_bytes) {
+      fail(spec.count.position(), fmt::format("the buffer '{}' of {} elements passes 2^48 bytes (\"{}\")", spec.name,
+                                              buffer.count, spec.count.text()));
+    }
+    buffer.bytes = buffer.count * element_bytes;
+    return buffer;
+  }
+
+  [[nodiscard]] ResolvedScalar resolve_scalar(const ScalarSpec& spec) const {
+    ResolvedScalar scalar{spec.name, element_type(resolve_type(kernel_, spec.type, problem_)), 0};
+    scalar.bits = scalar_bits(spec.value, scalar.type).value();  // the parser tried every type it can stand for
+    return scalar;
+  }
+
+  [[nodiscard]] std::int64_t resolve_work(const std::optional<Expression>& expression) const {
+    if (!expression) return 0;
+    const Value value = expression->evaluate(scope_);
+    const double* real = std::get_if<double>(&value);
+    if (real == nullptr || !(std::fabs(*real) < 9e18)) return expression->integer(scope_);
+    return std::llround(*real);
+  }
+
+  void resolve_repeats(const LaunchSpec& spec) {
+    if (!spec.repeat) return resolve_launch(spec, scope_);
+    const std::int64_t count = spec.repeat->count.integer(scope_);
+    if (count < 0 || count > kMaximumRepeats) {
+      fail(spec.repeat->count.position(), fmt::format("the repeat count is {}; it must be 0 to {} (\"{}\")", count,
+                                                      kMaximumRepeats, spec.repeat->count.text()));
+    }
+    for (std::int64_t index = 0; index < count; ++index) {
+      resolve_launch(spec, [&, index](std::string_view name) {
+        return name == spec.repeat->index ? std::optional<Value>(index) : scope_(name);
+      });
+    }
+  }
+
+  void resolve_launch(const LaunchSpec& spec, const Scope& scope) {
+    if (spec.condition && !spec.condition->truth(scope)) return;
+    ResolvedLaunch launch;
+    launch.kernel = spec.kernel;
+    launch.grid = dimensions(spec.grid, scope, "grid", {2147483647, 65535, 65535}, {1, 1, 1});
+    launch.block = dimensions(spec.block, scope, "block", {1024, 1024, 64}, {1, 1, 1});
+    const std::uint64_t threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+    if (threads > static_cast<std::uint64_t>(device_.max_threads_per_block)) {
+      limit(spec.block.front(), fmt::format("the block of {} threads exceeds the device's limit of {}", threads,
+                                            device_.max_threads_per_block));
+    }
+    resolve_cluster(spec, scope, launch);
+    if (spec.shared_bytes) launch.shared_bytes = shared(*spec.shared_bytes, scope);
+    launch.cooperative = spec.cooperative;
+    if (spec.cooperative && !device_.cooperative_launch) {
+      limit(spec.grid.front(),
+            fmt::format("the cooperative launch of '{}' exceeds the device's abilities", spec.kernel));
+    }
+    for (const ArgumentSpec& argument : spec.arguments)
+      launch.arguments.push_back(resolve_argument(argument, spec, scope));
+    plan_.steps.emplace_back(std::move(launch));
+  }
+
+  static std::array<std::uint32_t, 3> dimensions(const std::vector<Expression>& expressions, const Scope& scope,
+                                                 const char* what, const std::array<std::int64_t, 3>& limits,
+                                                 std::array<std::uint32_t, 3> result) {
+    static constexpr std::array<char, 3> kNames = {'x', 'y', 'z'};
+    for (std::size_t i = 0; i < expressions.size(); ++i) {
+      const std::int64_t value = expressions[i].integer(scope);
+      if (value < 1)
+        limit(expressions[i],
+              fmt::format("{}.{} is {}; the device's limits are 1 to {}", what, kNames[i], value, limits[i]));
+      if (value > limits[i]) {
+        limit(expressions[i],
+              fmt::format("{}.{} of {} exceeds the device's limit of {}", what, kNames[i], value, limits[i]));
+      }
+      result[i] = static_cast<std::uint32_t>(value);
+    }
+    return result;
+  }
+
+  void resolve_cluster(const LaunchSpec& spec, const Scope& scope, ResolvedLaunch& launch) const {
+    if (spec.cluster.empty()) return;
+    const Expression& first = spec.cluster.front();
+    if (device_.compute_capability < 90) {
+      limit(first,
+            fmt::format("a cluster exceeds the abilities of {}: clusters begin with sm_90", device_.architecture));
+    }
+    launch.cluster = dimensions(spec.cluster, scope, "cluster", {16, 16, 16}, {1, 1, 1});
+    const std::uint64_t blocks = std::uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2];
+    if (blocks > kPortableClusterBlocks) {
+      limit(first, fmt::format("a cluster of {} blocks exceeds the device's portable limit of {}", blocks,
+                               kPortableClusterBlocks));
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (launch.grid[i] % launch.cluster[i] != 0) {
+        limit(
+            first,
+            fmt::format(
+                "the grid of {} blocks is no multiple of the cluster's {}; the device's limits ask for whole clusters",
+                launch.grid[i], launch.cluster[i]));
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint32_t shared(const Expression& expression, const Scope& scope) const {
+    const std::int64_t bytes = expression.integer(scope);
+    if (bytes < 0 || bytes > device_.shared_optin_bytes) {
+      limit(expression, fmt::format("{} bytes of shared memory exceed the device's limit of {}", bytes,
+                                    device_.shared_optin_bytes));
+    }
+    return static_cast<std::uint32_t>(bytes);
+  }
+
+  [[nodiscard]] ResolvedArgument resolve_argument(const ArgumentSpec& spec, const LaunchSpec& launch,
+                                                  const Scope& scope) const {
+    if (const int buffer = buffer_index(spec.name); buffer >= 0) return {ResolvedArgument::Kind::Buffer, buffer, 0, 8};
+    if (const int scalar = scalar_index(spec.name); scalar >= 0) {
+      return {ResolvedArgument::Kind::Scalar, scalar, 0,
+              size_bytes(plan_.scalars[static_cast<std::size_t>(scalar)].type)};
+    }
+    const ElementType type = spec.type.value_or(ElementType::I64);
+    const Value value = scope(spec.name).value();  // the parser has checked the name
+    const std::optional<std::uint64_t> bits = scalar_bits(value, type);
+    if (!bits) {
+      fail(spec.position,
+           fmt::format("the argument '{}' of kernel '{}' is {}, which is no {}; {}", spec.name, launch.kernel,
+                       to_text(value), name(type),
+                       spec.type ? "widen its type" : fmt::format(R"(give a type, e.g. {{"{}": "f32"}})", spec.name)));
+    }
+    return {ResolvedArgument::Kind::Bits, 0, *bits, size_bytes(type)};
+  }
+
+  const KernelTemplate& kernel_;
+  const Problem& problem_;
+  const DeviceInfo& device_;
+  Scope scope_;
+  LaunchPlan plan_;
+};
+
+}  // namespace
+
+Scope problem_scope(const KernelTemplate& kernel, const Problem& problem, const DeviceInfo& device) {
+  return [&kernel, &problem, &device](std::string_view name) -> std::optional<Value> {
+    if (name.starts_with("device.")) return device.attribute(name.substr(7));
+    if (std::optional<Value> value = axis_value(kernel, problem, name)) return value;
+    for (const KernelTemplate::TypeAlias& alias : kernel.types) {
+      if (alias.name == name) return resolve_type(kernel, alias.name, problem);
+    }
+    return std::nullopt;
+  };
+}
+
+Scope make_scope(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                 const DeviceInfo& device) {
+  return ConfiguredScope{kernel, problem, configuration, device,
+                         std::make_shared<std::vector<std::optional<Value>>>(kernel.lets.size())};
+}
+
+bool satisfies(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+               const DeviceInfo& device) {
+  const Scope scope = make_scope(kernel, problem, configuration, device);
+  return std::all_of(kernel.constraints.begin(), kernel.constraints.end(),
+                     [&](const Constraint& constraint) { return constraint.expression.truth(scope); });
+}
+
+LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                   const DeviceInfo& device) {
+  return Resolver(kernel, problem, configuration, device).run(kernel.steps);
+}
+
+LaunchPlan resolve_reference(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                             const DeviceInfo& device) {
+  if (kernel.reference.kind != ReferenceSpec::Kind::Kernel) {
+    throw UsageError(fmt::format("template '{}' has no reference kernel", kernel.name));
+  }
+  return Resolver(kernel, problem, configuration, device).run(kernel.reference.steps);
+}
+
+}  // namespace attune::spec

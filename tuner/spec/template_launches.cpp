@@ -1,0 +1,320 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/spec/failure.hpp"
+#include "tuner/spec/macros.hpp"
+#include "tuner/spec/scalar_bits.hpp"
+#include "tuner/spec/template_parser.hpp"
+
+namespace attune::spec {
+namespace {
+
+constexpr int kMaximumAlignment = 256;  ///< what device allocations promise
+
+constexpr unsigned kArgumentKinds = static_cast<unsigned>(NameKind::Buffer) | static_cast<unsigned>(NameKind::Scalar) |
+                                    static_cast<unsigned>(NameKind::Size) | static_cast<unsigned>(NameKind::Let) |
+                                    static_cast<unsigned>(NameKind::LaunchParameter) |
+                                    static_cast<unsigned>(NameKind::Index);
+
+bool is_launch(const StepSpec& step) { return std::holds_alternative<LaunchSpec>(step); }
+
+}  // namespace
+
+const BufferSpec* TemplateParser::find_buffer(std::string_view name) const {
+  const auto found =
+      std::find_if(kernel_.buffers.begin(), kernel_.buffers.end(), [&](const BufferSpec& b) { return b.name == name; });
+  return found == kernel_.buffers.end() ? nullptr : &*found;
+}
+
+std::string TemplateParser::read_type(const JsonNode& node, const std::string& what) const {
+  std::vector<std::string> known =
+      names_.names(static_cast<unsigned>(NameKind::TypeAxis) | static_cast<unsigned>(NameKind::TypeAlias));
+  for (const std::string& type : element_type_names()) known.push_back(type);
+  return known[read_word(node, what, known)];
+}
+
+void TemplateParser::read_buffers(const JsonNode& node) {
+  for (const JsonNode::Member& member : node.object("\"buffers\"")) {
+    kernel_.buffers.push_back(read_buffer(member));
+    names_.add(member.key, NameKind::Buffer, member.position);
+  }
+  if (std::none_of(kernel_.buffers.begin(), kernel_.buffers.end(), [](const BufferSpec& b) { return b.output; })) {
+    fail(node.position, R"(no buffer is an output, so nothing could be verified; mark one with "output": true)");
+  }
+}
+
+BufferSpec TemplateParser::read_buffer(const JsonNode::Member& member) {
+  const std::string what = fmt::format("the buffer '{}'", member.key);
+  if (member.value.find("init") != nullptr) {
+    fail(member.value.find("init")->position,
+         fmt::format(R"({} has "init" beside "workspace"; write "workspace": {{"init": ...}})", what));
+  }
+  const ObjectReader reader(member.value, what,
+                            {"type", "count", "fill", "input", "output", "workspace", "memory", "align"});
+  BufferSpec buffer;
+  buffer.name = member.key;
+  buffer.type = read_type(reader.require("type", "give its element type"), "the type of " + what);
+  buffer.count = read_expression(reader.require("count", "give the number of its elements"), "the count of " + what,
+                                 visibility::kGeometry);
+  read_buffer_role(reader, member.value, buffer);
+  read_buffer_memory(reader, buffer);
+  return buffer;
+}
+
+void TemplateParser::read_buffer_role(const ObjectReader& reader, const JsonNode& node, BufferSpec& buffer) {
+  if (const JsonNode* output = reader.find("output")) buffer.output = output->boolean("\"output\"");
+  if (const JsonNode* workspace = reader.find("workspace")) {
+    if (workspace->kind == JsonNode::Kind::Object) {
+      const ObjectReader scratch(*workspace, "\"workspace\"", {"init"});
+      const JsonNode& init = scratch.require("init", R"(say "none", "zero_once" or "zero_each")");
+      buffer.init = static_cast<WorkspaceInit>(read_word(init, "\"init\"", {"none", "zero_once", "zero_each"}));
+      buffer.workspace = true;
+    } else {
+      buffer.workspace = workspace->boolean("\"workspace\"");
+    }
+  }
+  buffer.input = !buffer.output && !buffer.workspace;
+  if (const JsonNode* input = reader.find("input")) buffer.input = input->boolean("\"input\"");
+  if (buffer.workspace && (buffer.input || buffer.output)) {
+    fail(node.position, fmt::format("{} cannot be workspace and input or output at once", reader.what()));
+  }
+  if (!buffer.workspace && !buffer.input && !buffer.output) {
+    fail(node.position, fmt::format("{} is neither input, output nor workspace", reader.what()));
+  }
+  if (const JsonNode* fill = reader.find("fill")) {
+    buffer.fill = static_cast<Fill>(read_word(*fill, "\"fill\"", {"uniform", "integers", "zeros", "ones"}));
+    if (!buffer.input)
+      fail(fill->position, fmt::format("{} is no input, so nothing fills it; remove \"fill\"", reader.what()));
+  }
+}
+
+void TemplateParser::read_buffer_memory(const ObjectReader& reader, BufferSpec& buffer) {
+  if (const JsonNode* memory = reader.find("memory")) {
+    buffer.memory = static_cast<Memory>(read_word(*memory, "\"memory\"", {"global", "constant"}));
+    if (buffer.memory == Memory::Constant && (buffer.output || buffer.workspace)) {
+      fail(memory->position, fmt::format("{} is written by kernels and cannot be constant memory", reader.what()));
+    }
+  }
+  if (const JsonNode* align = reader.find("align")) {
+    const std::int64_t bytes = align->integer("\"align\"");
+    if (bytes < 1 || bytes > kMaximumAlignment || (bytes & (bytes - 1)) != 0) {
+      fail(align->position,
+           fmt::format("\"align\" must be a power of two up to {} bytes, not {}", kMaximumAlignment, bytes));
+    }
+    buffer.align_bytes = static_cast<int>(bytes);
+  }
+}
+
+void TemplateParser::read_scalars(const JsonNode& node) {
+  for (const JsonNode::Member& member : node.object("\"scalars\"")) {
+    const std::string what = fmt::format("the scalar '{}'", member.key);
+    const ObjectReader reader(member.value, what, {"type", "value"});
+    ScalarSpec scalar;
+    scalar.name = member.key;
+    scalar.type = read_type(reader.require("type", "give its element type"), "the type of " + what);
+    const JsonNode& value = reader.require("value", "give the value that tuning passes");
+    scalar.value = value.value("the value of " + what);
+    for (const std::string& type : possible_types(kernel_, scalar.type)) {
+      if (!scalar_bits(scalar.value, element_type(type))) {
+        fail(value.position,
+             fmt::format("the value {} of the scalar '{}' is no {}", to_text(scalar.value), member.key, type));
+      }
+    }
+    kernel_.scalars.push_back(std::move(scalar));
+    names_.add(member.key, NameKind::Scalar, member.position);
+  }
+}
+
+std::vector<StepSpec> TemplateParser::read_steps(const JsonNode& node, const std::string& what) {
+  std::vector<StepSpec> steps;
+  for (const JsonNode& item : node.array("\"" + what + "\"")) {
+    if (item.find("memset") != nullptr) {
+      steps.emplace_back(read_memset(item));
+    } else {
+      steps.emplace_back(read_launch(item));
+    }
+  }
+  if (std::none_of(steps.begin(), steps.end(), is_launch)) {
+    fail(node.position, fmt::format("\"{}\" runs no kernel; give at least one {{\"kernel\": ...}}", what));
+  }
+  return steps;
+}
+
+MemsetSpec TemplateParser::read_memset(const JsonNode& node) {
+  const ObjectReader reader(node, "a memset step", {"memset", "byte", "if"});
+  MemsetSpec step;
+  const JsonNode& target = *reader.find("memset");
+  step.buffer = target.string("the buffer to set");
+  const BufferSpec* buffer = find_buffer(step.buffer);
+  if (buffer == nullptr) {
+    fail(target.position, fmt::format("a memset step names '{}', which is no buffer{}", step.buffer,
+                                      hint(step.buffer, names_.names(static_cast<unsigned>(NameKind::Buffer)))));
+  }
+  if (!buffer->output && !buffer->workspace) {
+    fail(target.position,
+         fmt::format("a memset step would overwrite the input '{}'; name an output or a workspace", step.buffer));
+  }
+  const JsonNode& byte = reader.require("byte", "give the value of each byte, 0 to 255");
+  const std::int64_t value = byte.integer("\"byte\"");
+  if (value < 0 || value > 255) fail(byte.position, fmt::format("\"byte\" must be 0 to 255, not {}", value));
+  step.byte = static_cast<int>(value);
+  if (const JsonNode* condition = reader.find("if")) {
+    step.condition = read_expression(*condition, "a step's condition", visibility::kGeometry);
+  }
+  return step;
+}
+
+LaunchSpec TemplateParser::read_launch(const JsonNode& node) {
+  const ObjectReader reader(node, "a launch",
+                            {"kernel", "if", "grid", "block", "cluster", "shared", "cooperative", "args", "repeat"});
+  LaunchSpec launch;
+  const JsonNode& kernel = reader.require("kernel", R"(name a kernel (or "memset": a buffer))");
+  launch.kernel = kernel.string("the kernel's name");
+  check_identifier(launch.kernel, "the kernel's name", kernel.position);
+  if (const JsonNode* repeat = reader.find("repeat")) {
+    launch.repeat = read_repeat(*repeat);
+    names_.add(launch.repeat->index, NameKind::Index, repeat->find("index")->position);
+  }
+  if (const JsonNode* condition = reader.find("if")) {
+    launch.condition = read_expression(*condition, "a launch's condition", visibility::kGeometry);
+  }
+  launch.grid = read_dimensions(reader.require("grid", "give the number of blocks"), "\"grid\"");
+  launch.block = read_dimensions(reader.require("block", "give the number of threads of a block"), "\"block\"");
+  read_launch_extras(reader, launch);
+  const JsonNode& arguments = reader.require("args", "list the kernel's arguments in order");
+  for (const JsonNode& item : arguments.array("\"args\"")) launch.arguments.push_back(read_argument(item));
+  if (launch.repeat) names_.remove(launch.repeat->index);
+  return launch;
+}
+
+void TemplateParser::read_launch_extras(const ObjectReader& reader, LaunchSpec& launch) {
+  if (const JsonNode* cluster = reader.find("cluster")) launch.cluster = read_dimensions(*cluster, "\"cluster\"");
+  if (const JsonNode* shared = reader.find("shared")) {
+    launch.shared_bytes = read_expression(*shared, "\"shared\"", visibility::kGeometry);
+  }
+  if (const JsonNode* cooperative = reader.find("cooperative"))
+    launch.cooperative = cooperative->boolean("\"cooperative\"");
+}
+
+Repeat TemplateParser::read_repeat(const JsonNode& node) {
+  const ObjectReader reader(node, "\"repeat\"", {"count", "index"});
+  Repeat repeat;
+  repeat.count = read_expression(reader.require("count", "say how often"), "the repeat count", visibility::kGeometry);
+  repeat.index = reader.require("index", "name the loop index").string("the loop index");
+  return repeat;
+}
+
+std::vector<Expression> TemplateParser::read_dimensions(const JsonNode& node, const std::string& what) const {
+  std::vector<Expression> dimensions;
+  if (node.kind != JsonNode::Kind::Array) {
+    dimensions.push_back(read_expression(node, what, visibility::kGeometry));
+    return dimensions;
+  }
+  if (node.items.empty() || node.items.size() > 3) {
+    fail(node.position, fmt::format("{} has {} dimensions; give one to three", what, node.items.size()));
+  }
+  for (const JsonNode& item : node.items) dimensions.push_back(read_expression(item, what, visibility::kGeometry));
+  return dimensions;
+}
+
+ArgumentSpec TemplateParser::read_argument(const JsonNode& node) {
+  ArgumentSpec argument;
+  SourcePosition position = node.position;
+  if (node.kind == JsonNode::Kind::Object) {
+    if (node.members.size() != 1) fail(position, R"(an argument with a type is one pair, e.g. {"n": "u32"})");
+    argument.name = node.members.front().key;
+    position = node.members.front().position;
+    argument.type = element_type(
+        element_type_names()[read_word(node.members.front().value, "an argument's type", element_type_names())]);
+  } else {
+    argument.name = node.string("an argument");
+  }
+  argument.position = position;
+  const NameKind* kind = names_.find(argument.name);
+  if (kind == nullptr) {
+    fail(position, fmt::format("the argument '{}' is nothing known{}", argument.name,
+                               hint(argument.name, names_.names(kArgumentKinds))));
+  }
+  if (*kind == NameKind::SourceParameter) {
+    fail(position, fmt::format("the argument '{}' is a parameter of the source, where it is the macro {}; remove the "
+                               "argument or bind it to the launch",
+                               argument.name, macro_name(kernel_.macro_prefix, argument.name)));
+  }
+  if ((static_cast<unsigned>(*kind) & kArgumentKinds) == 0) {
+    fail(position, fmt::format("the argument '{}' is a {}, which is no value to pass", argument.name, describe(*kind)));
+  }
+  if (argument.type && (*kind == NameKind::Buffer || *kind == NameKind::Scalar)) {
+    fail(position, fmt::format("the argument '{}' is a {} and has its type already; write just \"{}\"", argument.name,
+                               describe(*kind), argument.name));
+  }
+  if (*kind == NameKind::Buffer && find_buffer(argument.name)->memory == Memory::Constant) {
+    fail(position,
+         fmt::format("the buffer '{}' is the __constant__ variable of that name and no argument", argument.name));
+  }
+  return argument;
+}
+
+void TemplateParser::read_reference(const JsonNode& node) {
+  if (node.is_string()) {
+    static_cast<void>(read_word(node, "\"reference\"", {"none"}));
+    return;
+  }
+  const ObjectReader reader(node, "\"reference\"", {"builtin", "launches", "tolerance"});
+  const JsonNode* builtin = reader.find("builtin");
+  const JsonNode* launches = reader.find("launches");
+  if ((builtin == nullptr) == (launches == nullptr)) {
+    fail(node.position, R"("reference" must be {"builtin": ...}, {"launches": [...]} or "none")");
+  }
+  const JsonNode* tolerance = reader.find("tolerance");
+  if (builtin != nullptr) {
+    if (tolerance != nullptr)
+      fail(tolerance->position, "a built-in reference derives its own tolerance; remove this one");
+    kernel_.reference.kind = ReferenceSpec::Kind::Builtin;
+    kernel_.reference.builtin = builtin->string("the built-in reference");
+    static_cast<void>(read_word(*builtin, "the built-in reference", {"reduce"}));
+    return check_builtin(*builtin);
+  }
+  kernel_.reference.kind = ReferenceSpec::Kind::Kernel;
+  kernel_.reference.steps = read_steps(*launches, "launches");
+  if (tolerance != nullptr) {
+    kernel_.reference.relative_tolerance = tolerance->number("\"tolerance\"");
+    if (!(kernel_.reference.relative_tolerance > 0)) fail(tolerance->position, "\"tolerance\" must be above 0");
+  }
+}
+
+void TemplateParser::check_builtin(const JsonNode& node) const {
+  const ProblemAxis* type = kernel_.axis("T");
+  const ProblemAxis* op = kernel_.axis("op");
+  const std::vector<std::string> operators = {"sum", "min", "max"};
+  const bool known_operators = op != nullptr && op->kind == AxisKind::Choice &&
+                               std::all_of(op->values.begin(), op->values.end(), [&](const std::string& value) {
+                                 return std::find(operators.begin(), operators.end(), value) != operators.end();
+                               });
+  if (type == nullptr || type->kind != AxisKind::Type || !known_operators) {
+    fail(
+        node.position,
+        "the built-in reference 'reduce' needs the type 'T' and the choice 'op' among sum, min and max in \"problem\"");
+  }
+  const auto inputs =
+      std::count_if(kernel_.buffers.begin(), kernel_.buffers.end(), [](const BufferSpec& b) { return b.input; });
+  const auto outputs =
+      std::count_if(kernel_.buffers.begin(), kernel_.buffers.end(), [](const BufferSpec& b) { return b.output; });
+  if (inputs != 1 || outputs != 1) {
+    fail(node.position,
+         fmt::format("the built-in reference 'reduce' needs one input and one output buffer, not {} and {}", inputs,
+                     outputs));
+  }
+}
+
+void TemplateParser::read_work(const JsonNode& node) {
+  const ObjectReader reader(node, "\"work\"", {"bytes", "operations"});
+  if (const JsonNode* bytes = reader.find("bytes")) {
+    kernel_.work.bytes = read_expression(*bytes, "the bytes of work", visibility::kGeometry);
+  }
+  if (const JsonNode* operations = reader.find("operations")) {
+    kernel_.work.operations = read_expression(*operations, "the operations of work", visibility::kGeometry);
+  }
+}
+
+}  // namespace attune::spec
