@@ -48,11 +48,16 @@ std::vector<ReadShape> shapes() {
 class SizeBench {
  public:
   SizeBench(const Sampler& sampler, const WindowPool& pool, const spec::DeviceInfo& device, std::size_t bytes)
-      : sampler_(&sampler), pool_(&pool), sm_count_(device.sm_count), bytes_(bytes / 16 * 16), sink_(sizeof(unsigned)) {}
+      : sampler_(&sampler),
+        pool_(&pool),
+        sm_count_(device.sm_count),
+        bytes_(bytes / 16 * 16),
+        sink_(sizeof(unsigned)) {}
 
   Json row(int rounds) const {
     if (pool_->windows(bytes_) == 0) {
-      return {{"bytes", bytes_}, {"error", fmt::format("not measured: {} bytes do not fit the {} bytes of data", bytes_, pool_->bytes())}};
+      return {{"bytes", bytes_},
+              {"error", fmt::format("not measured: {} bytes do not fit the {} bytes of data", bytes_, pool_->bytes())}};
     }
     Json best;
     for (const Candidate& candidate : fastest(3)) {
@@ -77,8 +82,8 @@ class SizeBench {
  private:
   Batch batch_of(const ReadShape& shape) const {
     return {*sampler_, measure::CachePolicy::Cold, pool_->windows(bytes_), [this, shape](std::int64_t window) {
-              read(pool_->window(window, bytes_), bytes_, shape, sm_count_, reinterpret_cast<unsigned*>(sink_.address()),
-                   sampler_->stream().get());
+              read(pool_->window(window, bytes_), bytes_, shape, sm_count_,
+                   reinterpret_cast<unsigned*>(sink_.address()), sampler_->stream().get());
             }};
   }
 
@@ -90,7 +95,8 @@ class SizeBench {
       for (int i = 1; i < kScreenSamples; ++i) us = std::min(us, batch.sample_us());
       all.push_back({shape, us});
     }
-    std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.screened_us < b.screened_us; });
+    std::sort(all.begin(), all.end(),
+              [](const Candidate& a, const Candidate& b) { return a.screened_us < b.screened_us; });
     all.resize(std::min(count, all.size()));
     return all;
   }
@@ -116,7 +122,8 @@ int run(const Settings& settings) {
     ceiling = std::max(ceiling, rows.back().value("bytes_per_s", 0.0));
     fmt::print(stderr, "{}\n", rows.back().dump());
   }
-  const auto path = write_results(folder, "read_ceiling", device, {{"policy", "cold/graph"}, {"bytes_per_s", ceiling}}, rows);
+  const auto path =
+      write_results(folder, "read_ceiling", device, {{"policy", "cold/graph"}, {"bytes_per_s", ceiling}}, rows);
   fmt::print(stderr, "{:.3f} TB/s; written to {}\n", ceiling * 1e-12, path.string());
   return ceiling > 0 ? 0 : 1;
 }
@@ -130,7 +137,9 @@ int main(int argc, char** argv) {
   app.add_option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   app.add_option("--sizes", settings.sizes, "Bytes read by one call")->capture_default_str();
   app.add_option("--device", settings.device, "Ordinal of the device")->capture_default_str();
-  app.add_option("--rounds", settings.rounds, "Samples of each finalist")->check(CLI::Range(1, 10001))->capture_default_str();
+  app.add_option("--rounds", settings.rounds, "Samples of each finalist")
+      ->check(CLI::Range(1, 10001))
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {
     return attune::bench::run(settings);

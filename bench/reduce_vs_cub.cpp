@@ -44,14 +44,14 @@ class Output {
   [[nodiscard]] float* address() const { return reinterpret_cast<float*>(value_.address()); }
 
   void poison(const gpu::Stream& stream) const {
-    gpu::check(gpu::Driver::get().cuMemsetD8Async(value_.address(), kPoisonByte, sizeof(float), stream.get()), "cuMemsetD8Async",
-               "poisoning the result");
+    gpu::check(gpu::Driver::get().cuMemsetD8Async(value_.address(), kPoisonByte, sizeof(float), stream.get()),
+               "cuMemsetD8Async", "poisoning the result");
   }
 
   [[nodiscard]] float read(const gpu::Stream& stream) const {
     float result = 0;
-    gpu::check(gpu::Driver::get().cuMemcpyDtoHAsync(&result, value_.address(), sizeof(float), stream.get()), "cuMemcpyDtoHAsync",
-               "reading the result");
+    gpu::check(gpu::Driver::get().cuMemcpyDtoHAsync(&result, value_.address(), sizeof(float), stream.get()),
+               "cuMemcpyDtoHAsync", "reading the result");
     stream.synchronize();
     return result;
   }
@@ -62,7 +62,8 @@ class Output {
 
 gpu::Buffer zeroed(std::size_t bytes, const gpu::Stream& stream) {
   gpu::Buffer buffer(std::max<std::size_t>(bytes, 256));
-  gpu::check(gpu::Driver::get().cuMemsetD8Async(buffer.address(), 0, buffer.bytes(), stream.get()), "cuMemsetD8Async", "clearing scratch");
+  gpu::check(gpu::Driver::get().cuMemsetD8Async(buffer.address(), 0, buffer.bytes(), stream.get()), "cuMemsetD8Async",
+             "clearing scratch");
   return buffer;
 }
 
@@ -96,7 +97,8 @@ double checked_error(const Bench& bench, const Contender& contender, double expe
   static_cast<void>(contender.batch.sample_us());
   const double got = contender.output.read(bench.sampler.stream());
   const double error = std::abs(got - expected) / expected;
-  if (!(error <= kTolerance)) throw Error(fmt::format("wrong result of {}: {} where double precision gives {}", contender.name, got, expected));
+  if (!(error <= kTolerance))
+    throw Error(fmt::format("wrong result of {}: {} where double precision gives {}", contender.name, got, expected));
   return error;
 }
 
@@ -104,7 +106,8 @@ Json row_of(const Contender& dispatched, const Contender& cub, const Decision& d
   const auto ours = measure::summarise({dispatched.samples_us}, dispatched.batch.calls());
   const auto theirs = measure::summarise({cub.samples_us}, cub.batch.calls());
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < cub.samples_us.size(); ++i) ratios.push_back(cub.samples_us[i] / dispatched.samples_us[i]);
+  for (std::size_t i = 0; i < cub.samples_us.size(); ++i)
+    ratios.push_back(cub.samples_us[i] / dispatched.samples_us[i]);
   const auto ratio = measure::compare_paired(ratios);
   return {{"attune_us", ours.median_us},
           {"attune_spread", relative_half(ours.low_us, ours.high_us, ours.median_us)},
@@ -124,7 +127,9 @@ Json row_of(const Contender& dispatched, const Contender& cub, const Decision& d
 Json measure_row(Bench& bench, const Reduce<float>& sum, const measure::Policy& policy, std::int64_t n, int rounds) {
   const auto bytes = static_cast<std::size_t>(n) * sizeof(float);
   const auto windows = bench.pool.windows(bytes);
-  if (windows == 0) throw EnvironmentError(fmt::format("not measured: {} bytes do not fit the {} bytes of data", bytes, bench.pool.bytes()));
+  if (windows == 0)
+    throw EnvironmentError(
+        fmt::format("not measured: {} bytes do not fit the {} bytes of data", bytes, bench.pool.bytes()));
   const gpu::Stream& stream = bench.sampler.stream();
   const Plan plan = sum.plan(n);
   const gpu::Buffer scratch = zeroed(plan.workspace_bytes(), stream);
@@ -133,14 +138,16 @@ Json measure_row(Bench& bench, const Reduce<float>& sum, const measure::Policy& 
   Output our_result;
   Output their_result;
   const Enqueue run_ours = [&, out = our_result.address()](std::int64_t window) {
-    plan.launch({Argument::pointer(bench.pool.window(window, bytes)), Argument::pointer(out)}, reinterpret_cast<void*>(scratch.address()),
-                stream.get());
+    plan.launch({Argument::pointer(bench.pool.window(window, bytes)), Argument::pointer(out)},
+                reinterpret_cast<void*>(scratch.address()), stream.get());
   };
   const Enqueue run_cub = [&, out = their_result.address()](std::int64_t window) {
-    cub_sum(reinterpret_cast<void*>(temporary.address()), temporary.bytes(), bench.pool.window(window, bytes), out, n, stream.get());
+    cub_sum(reinterpret_cast<void*>(temporary.address()), temporary.bytes(), bench.pool.window(window, bytes), out, n,
+            stream.get());
   };
   Contender dispatched{"attune", std::move(our_result), Batch(bench.sampler, policy.cache, windows, run_ours), {}};
-  Contender cub{"cub::DeviceReduce::Sum", std::move(their_result), Batch(bench.sampler, policy.cache, windows, run_cub), {}};
+  Contender cub{
+      "cub::DeviceReduce::Sum", std::move(their_result), Batch(bench.sampler, policy.cache, windows, run_cub), {}};
 
   measure_rounds(bench, {&dispatched, &cub}, rounds);
   const double expected = bench.pool.sum_of_first_window(n, stream);
@@ -166,9 +173,9 @@ std::vector<Json> measure_policy(Bench& bench, const Settings& settings, measure
     Json row{{"problem", {{"T", "f32"}, {"op", "sum"}, {"n", n}}}, {"policy", options.policy}};
     try {
       row.update(measure_row(bench, sum, policy, n, settings.quick ? std::min(settings.rounds, 7) : settings.rounds));
-      fmt::print(stderr, "{} {:>10}: attune {:.3f} us, CUB {:.3f} us, ratio {:.3f} (spread {:.2f} %), {}\n", options.policy, n,
-                 row["attune_us"].get<double>(), row["peer_us"].get<double>(), row["ratio"].get<double>(),
-                 row["spread"].get<double>() * 100, row["tier"].get<std::string>());
+      fmt::print(stderr, "{} {:>10}: attune {:.3f} us, CUB {:.3f} us, ratio {:.3f} (spread {:.2f} %), {}\n",
+                 options.policy, n, row["attune_us"].get<double>(), row["peer_us"].get<double>(),
+                 row["ratio"].get<double>(), row["spread"].get<double>() * 100, row["tier"].get<std::string>());
     } catch (const CudaError&) {
       throw;  // the context is lost: later rows would only repeat it
     } catch (const Error& error) {
@@ -208,11 +215,14 @@ int run(const Settings& settings) {
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
   CLI::App app{"Compares attune's f32 sum with CUB's, cold and hot, and writes <output>/<device>/reduce_vs_cub.json"};
-  app.add_option("--db", settings.databases, "Tuning database layers in order; default: the user's, then the shipped one");
+  app.add_option("--db", settings.databases,
+                 "Tuning database layers in order; default: the user's, then the shipped one");
   app.add_option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   app.add_option("--sizes", settings.sizes, "Numbers of elements")->capture_default_str();
   app.add_option("--device", settings.device, "Ordinal of the device")->capture_default_str();
-  app.add_option("--rounds", settings.rounds, "Interleaved samples of each")->check(CLI::Range(1, 10001))->capture_default_str();
+  app.add_option("--rounds", settings.rounds, "Interleaved samples of each")
+      ->check(CLI::Range(1, 10001))
+      ->capture_default_str();
   app.add_flag("--quick", settings.quick, "At most 7 rounds; for trying out, not for publishing");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -7,7 +7,8 @@ A table stands between two marker lines:
     ...
     <!-- /table -->
 
-Known tables: reduce_vs_cub and read_ceiling (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json).
+Known tables: reduce_vs_cub and read_ceiling (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json),
+tune_reduce (bench/results/<device>/tune_reduce.txt: the output of the command, as captured).
 
     tools/doc_tables.py            rewrites the files
     tools/doc_tables.py --check    changes nothing; exit code 1 and the file's name when a table is not up to date
@@ -192,7 +193,13 @@ def gpu_tests(root):
     return f"GPU tests: {', '.join(parts)} on {provenance(outcome)}.\n"
 
 
-TABLES = {"reduce_vs_cub": reduce_vs_cub, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests}
+def tune_reduce(root):
+    """What the command itself printed on each device, word for word."""
+    blocks = [path.read_text(encoding="utf-8").strip("\n") for path in sorted((root / "bench" / "results").glob("*/tune_reduce.txt"))]
+    return "".join(f"```text\n{block}\n```\n" for block in blocks) or "No output is recorded yet.\n"
+
+
+TABLES = {"reduce_vs_cub": reduce_vs_cub, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "tune_reduce": tune_reduce}
 
 
 def regenerate(root, path):

@@ -10,6 +10,7 @@
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/base/text.hpp"
 #include "tuner/search/strategy.hpp"
 #include "tuner/session/live_backend.hpp"
 #include "tuner/session/replay_backend.hpp"
@@ -129,7 +130,8 @@ ChosenBackend choose_backend(const TuningOptions& options, const CommandContext&
   const auto cache = base::cache_folder();
   if (!cache.empty()) live.cache = cache / "cubins";
   ChosenBackend chosen;
-  chosen.banner = fmt::format("Measuring on {} ({}, driver {})", gpu->device().name, gpu->device().architecture, gpu->device().driver);
+  chosen.banner = fmt::format("Measuring on {} ({}, driver {}), {}", gpu->device().name, gpu->device().architecture, gpu->device().driver,
+                              base::utc_now());
   chosen.backend = std::make_unique<session::LiveBackend>(live, std::move(gpu));
   return chosen;
 }

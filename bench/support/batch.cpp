@@ -36,7 +36,10 @@ void Sampler::evict() const {
 }
 
 Batch::Batch(const Sampler& sampler, measure::CachePolicy policy, std::int64_t windows, Enqueue enqueue)
-    : sampler_(&sampler), policy_(policy), windows_(policy == measure::CachePolicy::Hot ? kMostCalls : windows), enqueue_(std::move(enqueue)) {
+    : sampler_(&sampler),
+      policy_(policy),
+      windows_(policy == measure::CachePolicy::Hot ? kMostCalls : windows),
+      enqueue_(std::move(enqueue)) {
   enqueue_(0);  // loads code that the driver loads lazily
   sampler_->stream().synchronize();
   const int most = static_cast<int>(std::min<std::int64_t>(windows_, kMostCalls));
@@ -57,8 +60,10 @@ void Batch::capture(int calls) {
 double Batch::sample_us() const {
   const gpu::Stream& stream = sampler_->stream();
   // Either step also keeps the device busy while the host launches the graph, whose latency is not to be measured.
-  if (policy_ == measure::CachePolicy::Cold) sampler_->evict();
-  else graph_->launch(stream);
+  if (policy_ == measure::CachePolicy::Cold)
+    sampler_->evict();
+  else
+    graph_->launch(stream);
   sampler_->start_.record(stream);
   graph_->launch(stream);
   sampler_->end_.record(stream);

@@ -10,8 +10,9 @@ namespace attune::bench {
 namespace {
 
 void sum(void* temporary, std::size_t& bytes, const float* in, float* out, std::int64_t count, CUstream_st* stream) {
-  const cudaError_t result = count <= INT_MAX ? cub::DeviceReduce::Sum(temporary, bytes, in, out, static_cast<int>(count), stream)
-                                              : cub::DeviceReduce::Sum(temporary, bytes, in, out, count, stream);
+  const cudaError_t result = count <= INT_MAX
+                                 ? cub::DeviceReduce::Sum(temporary, bytes, in, out, static_cast<int>(count), stream)
+                                 : cub::DeviceReduce::Sum(temporary, bytes, in, out, count, stream);
   if (result == cudaSuccess) return;
   throw EnvironmentError("failed summing " + std::to_string(count) + " elements: cub::DeviceReduce::Sum returned " +
                          cudaGetErrorName(result) + " (" + cudaGetErrorString(result) + ")");
@@ -20,7 +21,8 @@ void sum(void* temporary, std::size_t& bytes, const float* in, float* out, std::
 }  // namespace
 
 std::string cub_version() {
-  return std::to_string(CUB_MAJOR_VERSION) + "." + std::to_string(CUB_MINOR_VERSION) + "." + std::to_string(CUB_SUBMINOR_VERSION);
+  return std::to_string(CUB_MAJOR_VERSION) + "." + std::to_string(CUB_MINOR_VERSION) + "." +
+         std::to_string(CUB_SUBMINOR_VERSION);
 }
 
 std::size_t cub_sum_bytes(std::int64_t count) {

@@ -13,8 +13,9 @@ constexpr int kBlocks = 2048;
 void check_launch(const char* what) {
   const cudaError_t result = cudaGetLastError();
   if (result == cudaSuccess) return;
-  throw EnvironmentError(std::string("failed launching the kernel that ") + what + ": " + cudaGetErrorName(result) + " (" +
-                         cudaGetErrorString(result) + "); were the benchmarks built for this device's architecture (CMAKE_CUDA_ARCHITECTURES)?");
+  throw EnvironmentError(std::string("failed launching the kernel that ") + what + ": " + cudaGetErrorName(result) +
+                         " (" + cudaGetErrorString(result) +
+                         "); were the benchmarks built for this device's architecture (CMAKE_CUDA_ARCHITECTURES)?");
 }
 
 __device__ std::uint32_t random_bits(std::uint64_t index, std::uint32_t seed) {
@@ -69,14 +70,20 @@ void add_in_double(const float* data, std::int64_t count, double* sum, CUstream_
   check_launch("computes the reference");
 }
 
-void read(const void* data, std::size_t bytes, const ReadShape& shape, int sm_count, unsigned* sink, CUstream_st* stream) {
+void read(const void* data, std::size_t bytes, const ReadShape& shape, int sm_count, unsigned* sink,
+          CUstream_st* stream) {
   const auto* words = static_cast<const uint4*>(data);
   const auto count = static_cast<std::int64_t>(bytes / sizeof(uint4));
   const int grid = sm_count * shape.blocks_per_sm;
-  if (shape.items == 2) read_kernel<2><<<grid, shape.block_size, 0, stream>>>(words, count, sink);
-  else if (shape.items == 4) read_kernel<4><<<grid, shape.block_size, 0, stream>>>(words, count, sink);
-  else if (shape.items == 8) read_kernel<8><<<grid, shape.block_size, 0, stream>>>(words, count, sink);
-  else throw UsageError("failed launching the read kernel: it has no variant of " + std::to_string(shape.items) + " loads; choose 2, 4 or 8");
+  if (shape.items == 2)
+    read_kernel<2><<<grid, shape.block_size, 0, stream>>>(words, count, sink);
+  else if (shape.items == 4)
+    read_kernel<4><<<grid, shape.block_size, 0, stream>>>(words, count, sink);
+  else if (shape.items == 8)
+    read_kernel<8><<<grid, shape.block_size, 0, stream>>>(words, count, sink);
+  else
+    throw UsageError("failed launching the read kernel: it has no variant of " + std::to_string(shape.items) +
+                     " loads; choose 2, 4 or 8");
   check_launch("reads");
 }
 

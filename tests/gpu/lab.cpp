@@ -75,7 +75,8 @@ measure::VisitRequest Lab::request(const spec::KernelTemplate& kernel, const spe
   const compile::CompileRequest compile{spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu",
                                         device.architecture, kernel.options};
   const auto result = compilers_->compile_now(compile);
-  if (result.status != compile::CompileStatus::Ok) throw CompileError("failed compiling " + spec::to_text(kernel, configuration), result.log);
+  if (result.status != compile::CompileStatus::Ok)
+    throw CompileError("failed compiling " + spec::to_text(kernel, configuration), result.log);
   measure::VisitRequest request;
   request.configuration = spec::to_text(kernel, configuration);
   request.cubin_key = result.key;

@@ -55,11 +55,17 @@ REGISTER_LISTENER("outcome", 1, Collector);
 void write_outcome(const std::string& path) {
   const auto device = attune::gpu::read_device(0);
   int version = 0;
-  attune::gpu::check(attune::gpu::Driver::get().cuDriverGetVersion(&version), "cuDriverGetVersion", "reading the driver's version");
-  const nlohmann::json outcome{{"passed", counts().passed}, {"failed", counts().failed}, {"skipped", counts().skipped},
-                               {"cases", counts().cases}, {"device", device.name}, {"driver", device.driver},
+  attune::gpu::check(attune::gpu::Driver::get().cuDriverGetVersion(&version), "cuDriverGetVersion",
+                     "reading the driver's version");
+  const nlohmann::json outcome{{"passed", counts().passed},
+                               {"failed", counts().failed},
+                               {"skipped", counts().skipped},
+                               {"cases", counts().cases},
+                               {"device", device.name},
+                               {"driver", device.driver},
                                {"cuda", fmt::format("{}.{}", version / 1000, version % 1000 / 10)},
-                               {"date", attune::base::utc_now()}, {"content", attune::build::kContentHash}};
+                               {"date", attune::base::utc_now()},
+                               {"content", attune::build::kContentHash}};
   attune::base::write_file_atomic(path, outcome.dump(2) + "\n");
 }
 

@@ -129,8 +129,9 @@ TEST_CASE("a reference kernel that crashes is an error of the template") {
     "buffers": {"out": {"type": "i32", "count": "n", "output": true}},
     "launches": [{"kernel": "good", "grid": "1", "block": "block", "args": ["out"]}],
     "reference": {"launches": [{"kernel": "bad", "grid": "1", "block": "1", "args": ["out"]}]}
-  })text", "extern \"C\" __global__ void good(int* out) { *out = 1; }\n"
-       "extern \"C\" __global__ void bad(int* out) { *(volatile int*)16 = 1; }");
+  })text",
+                                          "extern \"C\" __global__ void good(int* out) { *out = 1; }\n"
+                                          "extern \"C\" __global__ void bad(int* out) { *(volatile int*)16 = 1; }");
   auto& lab = test::Lab::get();
   CHECK_THROWS_AS(lab.prepare(lab.executor(), kernel, {{}, {{"n", 10}}}), SpecError);
   prepare();  // and the executor works on
@@ -138,6 +139,7 @@ TEST_CASE("a reference kernel that crashes is an error of the template") {
 
 TEST_CASE("a problem beyond the device's memory says what it needs and what is free") {
   auto& lab = test::Lab::get();
-  CHECK_THROWS_WITH_AS(lab.prepare(lab.executor(), faulty(), {{}, {{"n", std::int64_t{1} << 38}}}), doctest::Contains("are free"), EnvironmentError);
+  CHECK_THROWS_WITH_AS(lab.prepare(lab.executor(), faulty(), {{}, {{"n", std::int64_t{1} << 38}}}),
+                       doctest::Contains("are free"), EnvironmentError);
   prepare();
 }

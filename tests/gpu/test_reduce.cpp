@@ -4,8 +4,8 @@
 #include <random>
 
 #include "tests/gpu/lab.hpp"
-#include "tuner/spec/launch_plan.hpp"
 #include "tuner/space/search_space.hpp"
+#include "tuner/spec/launch_plan.hpp"
 
 using namespace attune;
 using measure::Outcome;
@@ -17,7 +17,9 @@ const spec::KernelTemplate& reduce() {
   return kernel;
 }
 
-spec::Problem problem_of(const char* type, const char* op, std::int64_t n) { return {{{"T", type}, {"op", op}}, {{"n", n}}}; }
+spec::Problem problem_of(const char* type, const char* op, std::int64_t n) {
+  return {{{"T", type}, {"op", op}}, {{"n", n}}};
+}
 
 /// Compiles all first, so that the compile workers work side by side.
 void check_sample(const spec::Problem& problem, std::uint64_t count, std::uint64_t seed) {

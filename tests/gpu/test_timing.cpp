@@ -47,7 +47,8 @@ TEST_CASE("more work takes longer under every policy") {
       lab.prepare(*executor, work(), problem);
       double previous_us = 0;
       for (const char* repeats : {"1", "4", "16"}) {
-        const auto reply = test::Lab::visit(*executor, lab.request(work(), problem, test::with(work(), "repeats", repeats)));
+        const auto reply =
+            test::Lab::visit(*executor, lab.request(work(), problem, test::with(work(), "repeats", repeats)));
         INFO(measure::to_text(measure::Policy{cache, mode}), " ", repeats, ": ", reply.detail);
         REQUIRE(reply.outcome == Outcome::Ok);
         CHECK(reply.verified);
@@ -99,7 +100,8 @@ TEST_CASE("a run-off gives one sample a configuration and round, and ranks more 
   lab.prepare(lab.executor(), work(), problem);
   measure::RunOffRequest run_off;
   run_off.rounds = 7;
-  for (const char* repeats : {"4", "1"}) run_off.configurations.push_back(lab.request(work(), problem, test::with(work(), "repeats", repeats)));
+  for (const char* repeats : {"4", "1"})
+    run_off.configurations.push_back(lab.request(work(), problem, test::with(work(), "repeats", repeats)));
   const auto reply = lab.executor().run_off(run_off);
   INFO(reply.detail);
   REQUIRE(reply.outcome == Outcome::Ok);

@@ -110,7 +110,8 @@ TEST_CASE("a wrong configuration leaves the next one's data and answers intact")
   const spec::Problem problem{{}, {{"n", 1 << 18}}};
   lab.prepare(lab.executor(), kernel, problem);
   for (const char* variant : {"writes_input", "in_front", "correct"}) {
-    const auto reply = test::Lab::visit(lab.executor(), lab.request(kernel, problem, test::with(kernel, "variant", variant)));
+    const auto reply =
+        test::Lab::visit(lab.executor(), lab.request(kernel, problem, test::with(kernel, "variant", variant)));
     INFO(reply.detail);
     CHECK((reply.outcome == Outcome::Ok) == (std::string(variant) == "correct"));
   }
@@ -126,7 +127,8 @@ TEST_CASE("in-and-out buffers, scalars and constant memory are restored, passed 
     "scalars": {"a": {"type": "f32", "value": 2.5}},
     "launches": [{"kernel": "blend", "grid": "max(1, ceil_div(n, block))", "block": "block", "args": ["x", "y", "a", {"n": "u32"}]}],
     "reference": {"launches": [{"kernel": "blend_plainly", "grid": "1", "block": "1024", "args": ["x", "y", "a", {"n": "u32"}]}]}
-  })text", R"text(
+  })text",
+                                          R"text(
     extern "C" __constant__ float weights[4];
     extern "C" __global__ void blend_plainly(const float* x, float* y, float a, unsigned n) {
       for (unsigned i = threadIdx.x; i < n; i += 1024) y[i] = a * weights[i % 4] * x[i] + y[i];
@@ -140,7 +142,8 @@ TEST_CASE("in-and-out buffers, scalars and constant memory are restored, passed 
   const spec::Problem problem{{}, {{"n", 100003}}};
   lab.prepare(lab.executor(), kernel, problem);
   for (const char* block : {"64", "256"}) {
-    const auto reply = test::Lab::visit(lab.executor(), lab.request(kernel, problem, test::with(kernel, "block", block)));
+    const auto reply =
+        test::Lab::visit(lab.executor(), lab.request(kernel, problem, test::with(kernel, "block", block)));
     INFO(reply.detail);
     CHECK(reply.outcome == Outcome::Ok);
     CHECK(reply.verified);
@@ -148,17 +151,20 @@ TEST_CASE("in-and-out buffers, scalars and constant memory are restored, passed 
 }
 
 TEST_CASE("without a reference a configuration is timed but never called verified") {
-  const auto kernel = test::make_template(R"text({
+  const auto kernel = test::make_template(
+      R"text({
     "attune": 1, "name": "unchecked", "sources": ["kernel.cu"], "problem": {"n": {"size": {"min": 1}}},
     "parameters": {"beyond": {"values": [0, 1], "default": 0}},
     "buffers": {"out": {"type": "i32", "count": "n", "output": true}},
     "launches": [{"kernel": "write", "grid": "ceil_div(n, 256)", "block": "256", "args": ["out", "n"]}], "reference": "none"
-  })text", "extern \"C\" __global__ void write(int* out, long long n) { long long i = blockIdx.x * 256ll + threadIdx.x;\n"
-       "if (i < n + ATTUNE_BEYOND) out[i] = 1; }");
+  })text",
+      "extern \"C\" __global__ void write(int* out, long long n) { long long i = blockIdx.x * 256ll + threadIdx.x;\n"
+      "if (i < n + ATTUNE_BEYOND) out[i] = 1; }");
   auto& lab = test::Lab::get();
   const spec::Problem problem{{}, {{"n", 5000}}};
   lab.prepare(lab.executor(), kernel, problem);
-  const auto reply = test::Lab::visit(lab.executor(), lab.request(kernel, problem, spec::default_configuration(kernel)));
+  const auto reply =
+      test::Lab::visit(lab.executor(), lab.request(kernel, problem, spec::default_configuration(kernel)));
   CHECK(reply.outcome == Outcome::Ok);
   CHECK_FALSE(reply.verified);
   const auto beyond = test::Lab::visit(lab.executor(), lab.request(kernel, problem, test::with(kernel, "beyond", "1")));

@@ -5,18 +5,24 @@
 namespace attune::gpu {
 namespace {
 
-constexpr std::uint32_t kPortableClusterSize = 8;  // larger ones must be allowed for each kernel (CUDA programming guide)
+constexpr std::uint32_t kPortableClusterSize =
+    8;  // larger ones must be allowed for each kernel (CUDA programming guide)
 
 void check_arguments(const spec::ResolvedLaunch& launch, const Function& function) {
   if (launch.arguments.size() != function.parameter_bytes.size()) {
-    throw Error(fmt::format("failed binding kernel \"{}\": template.json passes {} arguments, the compiled kernel takes {}",
-                            function.name, launch.arguments.size(), function.parameter_bytes.size()), ExitCode::Spec);
+    throw Error(
+        fmt::format("failed binding kernel \"{}\": template.json passes {} arguments, the compiled kernel takes {}",
+                    function.name, launch.arguments.size(), function.parameter_bytes.size()),
+        ExitCode::Spec);
   }
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     if (launch.arguments[i].size_bytes != function.parameter_bytes[i]) {
-      throw Error(fmt::format("failed binding kernel \"{}\": argument {} (counted from 1) has {} bytes in template.json, {} in the "
-                              "compiled kernel; name its type, e.g. {{\"n\": \"u32\"}}", function.name, i + 1,
-                              launch.arguments[i].size_bytes, function.parameter_bytes[i]), ExitCode::Spec);
+      throw Error(
+          fmt::format(
+              "failed binding kernel \"{}\": argument {} (counted from 1) has {} bytes in template.json, {} in the "
+              "compiled kernel; name its type, e.g. {{\"n\": \"u32\"}}",
+              function.name, i + 1, launch.arguments[i].size_bytes, function.parameter_bytes[i]),
+          ExitCode::Spec);
     }
   }
 }
@@ -28,15 +34,18 @@ void raise_shared_limit(const Function& function, std::uint32_t shared_bytes) {
         "cuFuncGetAttribute", fmt::format("reading the shared memory limit of kernel \"{}\"", function.name));
   // Only ever raised: another launch of the same kernel may need more.
   if (static_cast<std::uint32_t>(limit_bytes) >= shared_bytes) return;
-  check(driver.cuFuncSetAttribute(function.handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared_bytes)),
-        "cuFuncSetAttribute", fmt::format("allowing {} bytes of dynamic shared memory to kernel \"{}\"", shared_bytes, function.name));
+  check(driver.cuFuncSetAttribute(function.handle, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                  static_cast<int>(shared_bytes)),
+        "cuFuncSetAttribute",
+        fmt::format("allowing {} bytes of dynamic shared memory to kernel \"{}\"", shared_bytes, function.name));
 }
 
 bool has_cluster(const spec::ResolvedLaunch& launch) { return launch.cluster[0] != 0; }
 
 }  // namespace
 
-BoundLaunch::BoundLaunch(const spec::ResolvedLaunch& launch, Function function) : launch_(launch), function_(std::move(function)) {
+BoundLaunch::BoundLaunch(const spec::ResolvedLaunch& launch, Function function)
+    : launch_(launch), function_(std::move(function)) {
   check_arguments(launch_, function_);
   raise_shared_limit(function_, launch_.shared_bytes);
   if (has_cluster(launch_) && launch_.cluster[0] * launch_.cluster[1] * launch_.cluster[2] > kPortableClusterSize) {

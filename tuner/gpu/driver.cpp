@@ -66,8 +66,10 @@ Loaded load() {
   const auto get_address = reinterpret_cast<GetProcAddress>(::dlsym(library, "cuGetProcAddress_v2"));
   const std::string missing = get_address == nullptr ? "cuGetProcAddress_v2" : resolve_all(get_address, loaded.driver);
   if (!missing.empty()) {
-    loaded.reason = fmt::format("failed loading the CUDA driver: libcuda.so.1 lacks {} (a driver older than CUDA 12.4); "
-                                "install a driver of release 550 or later", missing);
+    loaded.reason = fmt::format(
+        "failed loading the CUDA driver: libcuda.so.1 lacks {} (a driver older than CUDA 12.4); "
+        "install a driver of release 550 or later",
+        missing);
     return loaded;
   }
   const CUresult result = loaded.driver.cuInit(0);
@@ -103,8 +105,9 @@ std::string Driver::unavailable_reason() { return loaded().reason; }
 void check(CUresult result, const char* call, const std::string& what) {
   if (result == CUDA_SUCCESS) return;
   const Driver& driver = loaded().driver;
-  throw CudaError(static_cast<int>(result), call,
-                  fmt::format("failed {}: {} returned {} ({})", what, call, name_of(driver, result), meaning_of(driver, result)));
+  throw CudaError(
+      static_cast<int>(result), call,
+      fmt::format("failed {}: {} returned {} ({})", what, call, name_of(driver, result), meaning_of(driver, result)));
 }
 
 bool is_sticky(CUresult result) noexcept {

@@ -9,7 +9,8 @@ namespace attune::gpu {
 Context::Context(int ordinal) {
   const Driver& driver = Driver::get();
   check(driver.cuDeviceGet(&device_, ordinal), "cuDeviceGet", fmt::format("selecting device {}", ordinal));
-  check(driver.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain", fmt::format("opening device {}", ordinal));
+  check(driver.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain",
+        fmt::format("opening device {}", ordinal));
   const CUresult result = driver.cuCtxSetCurrent(context_);
   if (result != CUDA_SUCCESS) driver.cuDevicePrimaryCtxRelease(device_);
   check(result, "cuCtxSetCurrent", fmt::format("opening device {}", ordinal));
@@ -42,8 +43,11 @@ Function Module::function(const std::string& name) const {
   function.name = name;
   const CUresult found = driver.cuModuleGetFunction(&function.handle, module_, name.c_str());
   if (found == CUDA_ERROR_NOT_FOUND) {
-    throw Error(fmt::format("failed finding kernel \"{}\": cuModuleGetFunction returned CUDA_ERROR_NOT_FOUND (the compiled "
-                            "source has no kernel of that name); declare it extern \"C\" __global__", name), ExitCode::Spec);
+    throw Error(
+        fmt::format("failed finding kernel \"{}\": cuModuleGetFunction returned CUDA_ERROR_NOT_FOUND (the compiled "
+                    "source has no kernel of that name); declare it extern \"C\" __global__",
+                    name),
+        ExitCode::Spec);
   }
   check(found, "cuModuleGetFunction", fmt::format("finding kernel \"{}\"", name));
   for (std::size_t index = 0;; ++index) {
@@ -62,8 +66,12 @@ std::pair<CUdeviceptr, std::size_t> Module::global(const std::string& name) cons
   std::size_t bytes = 0;
   const CUresult result = Driver::get().cuModuleGetGlobal(&address, &bytes, module_, name.c_str());
   if (result == CUDA_ERROR_NOT_FOUND) {
-    throw Error(fmt::format("failed finding variable \"{}\": cuModuleGetGlobal returned CUDA_ERROR_NOT_FOUND (the compiled source "
-                            "has no variable of that name); declare it extern \"C\" __constant__", name), ExitCode::Spec);
+    throw Error(
+        fmt::format(
+            "failed finding variable \"{}\": cuModuleGetGlobal returned CUDA_ERROR_NOT_FOUND (the compiled source "
+            "has no variable of that name); declare it extern \"C\" __constant__",
+            name),
+        ExitCode::Spec);
   }
   check(result, "cuModuleGetGlobal", fmt::format("finding variable \"{}\"", name));
   return {address, bytes};
@@ -77,8 +85,10 @@ Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
     std::size_t free_bytes = 0;
     std::size_t total_bytes = 0;
     check(driver.cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo", "reading the free device memory");
-    throw EnvironmentError(fmt::format("failed allocating device memory: {} bytes asked for, {} of {} bytes are free; choose a "
-                                       "smaller problem or end other programs on this device", bytes, free_bytes, total_bytes));
+    throw EnvironmentError(
+        fmt::format("failed allocating device memory: {} bytes asked for, {} of {} bytes are free; choose a "
+                    "smaller problem or end other programs on this device",
+                    bytes, free_bytes, total_bytes));
   }
   check(result, "cuMemAlloc", fmt::format("allocating {} bytes of device memory", bytes));
 }
@@ -122,7 +132,8 @@ void Event::synchronize() const {
 
 double elapsed_us(const Event& start, const Event& end) {
   float milliseconds = 0;
-  check(Driver::get().cuEventElapsedTime(&milliseconds, start.get(), end.get()), "cuEventElapsedTime", "reading a time");
+  check(Driver::get().cuEventElapsedTime(&milliseconds, start.get(), end.get()), "cuEventElapsedTime",
+        "reading a time");
   return 1000.0 * static_cast<double>(milliseconds);
 }
 

@@ -37,8 +37,8 @@ void BufferLayout::check_guards(Support& support, CUdeviceptr base, Guard varian
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     if (!holds(i)) continue;
     const auto& buffer = buffers_[i];
-    support.check_guard(fmt::format("wrote in front of buffer \"{}\"", buffer.name), base + offsets_[i] - Support::kGuardBytes,
-                        buffer.type, variant);
+    support.check_guard(fmt::format("wrote in front of buffer \"{}\"", buffer.name),
+                        base + offsets_[i] - Support::kGuardBytes, buffer.type, variant);
     support.check_guard(fmt::format("wrote past the end of buffer \"{}\"", buffer.name),
                         base + offsets_[i] + static_cast<std::size_t>(buffer.bytes), buffer.type, variant);
   }

@@ -14,8 +14,10 @@ Call::Call(const spec::LaunchPlan& plan, const gpu::Module& module) {
     if (buffer.memory != spec::Memory::Constant) continue;
     const auto [address, size_bytes] = module.global(buffer.name);
     if (size_bytes < bytes) {
-      throw Error(fmt::format("failed binding buffer \"{}\": the compiled __constant__ variable has {} bytes, {} are needed",
-                              buffer.name, size_bytes, bytes), ExitCode::Spec);
+      throw Error(
+          fmt::format("failed binding buffer \"{}\": the compiled __constant__ variable has {} bytes, {} are needed",
+                      buffer.name, size_bytes, bytes),
+          ExitCode::Spec);
     }
     constants_.push_back({static_cast<int>(i), address, bytes});
   }
@@ -37,7 +39,8 @@ Call::Call(const spec::LaunchPlan& plan, const gpu::Module& module) {
   }
   for (auto& step : steps_) {
     if (auto* launch = std::get_if<Launch>(&step)) {
-      for (auto& value : launch->values) launch->pointers.push_back(&value);  // stays valid: `values` never moves its storage
+      for (auto& value : launch->values)
+        launch->pointers.push_back(&value);  // stays valid: `values` never moves its storage
     }
   }
 }
@@ -55,7 +58,8 @@ void Call::enqueue(const Addresses& addresses, CUstream stream) {
       if (launch.buffers[i] >= 0) launch.values[i] = addresses[static_cast<std::size_t>(launch.buffers[i])];
     }
     const CUresult result = launch.bound.enqueue(launch.pointers.data(), stream);
-    if (result != CUDA_SUCCESS) gpu::check(result, "cuLaunchKernelEx", fmt::format("launching kernel \"{}\"", launch.bound.function().name));
+    if (result != CUDA_SUCCESS)
+      gpu::check(result, "cuLaunchKernelEx", fmt::format("launching kernel \"{}\"", launch.bound.function().name));
   }
 }
 

@@ -32,8 +32,8 @@ class Call {
   };
   struct Launch {
     gpu::BoundLaunch bound;
-    std::vector<std::uint64_t> values;   ///< argument bytes; those of buffers are filled in by `enqueue`
-    std::vector<int> buffers;            ///< buffer index of each argument, -1: a value
+    std::vector<std::uint64_t> values;  ///< argument bytes; those of buffers are filled in by `enqueue`
+    std::vector<int> buffers;           ///< buffer index of each argument, -1: a value
     std::vector<void*> pointers;
   };
   struct Constant {

@@ -10,9 +10,9 @@
 namespace attune::measure {
 namespace {
 
-constexpr int kCaseBits = 22;                              // elements of a further case, as a power of two
-constexpr double kMostBytes = 1152921504606846976.0;       // 2^60
-constexpr double kFastestBytesPerUs = 6e6;                 // faster than any memory now; only sizes the pool
+constexpr int kCaseBits = 22;                         // elements of a further case, as a power of two
+constexpr double kMostBytes = 1152921504606846976.0;  // 2^60
+constexpr double kFastestBytesPerUs = 6e6;            // faster than any memory now; only sizes the pool
 constexpr double kFastestCallUs = 1.0;
 
 std::int64_t size_cap(const spec::KernelTemplate& kernel) {
@@ -72,8 +72,9 @@ std::vector<spec::ResolvedBuffer> data_buffers(const spec::KernelTemplate& kerne
       buffer.count = declared.count.integer(scope);
       const double bytes = static_cast<double>(buffer.count) * spec::size_bytes(buffer.type);
       if (buffer.count < 0 || bytes > kMostBytes) {
-        throw EnvironmentError(fmt::format("failed preparing {}: buffer \"{}\" would have {} elements; choose a smaller problem",
-                                           spec::to_text(problem), buffer.name, buffer.count));
+        throw EnvironmentError(
+            fmt::format("failed preparing {}: buffer \"{}\" would have {} elements; choose a smaller problem",
+                        spec::to_text(problem), buffer.name, buffer.count));
       }
       buffer.bytes = buffer.count * spec::size_bytes(buffer.type);
     }
@@ -87,7 +88,8 @@ double batch_target_us(double call_us) { return call_us < 10.0 ? 1000.0 : 200.0;
 int windows_wanted(CachePolicy policy, std::size_t window_bytes) {
   if (policy == CachePolicy::Hot) return 1;
   const double call_us = std::max(kFastestCallUs, static_cast<double>(window_bytes) / kFastestBytesPerUs);
-  return static_cast<int>(std::clamp(std::ceil(batch_target_us(call_us) / call_us), 1.0, static_cast<double>(kMostCalls)));
+  return static_cast<int>(
+      std::clamp(std::ceil(batch_target_us(call_us) / call_us), 1.0, static_cast<double>(kMostCalls)));
 }
 
 }  // namespace attune::measure

@@ -9,18 +9,20 @@ namespace attune::measure {
 
 /// One situation in which a configuration must be right.
 struct CasePlan {
-  std::string label;          ///< "the asked size", "a ragged size", "a misaligned input", "no elements"
+  std::string label;  ///< "the asked size", "a ragged size", "a misaligned input", "no elements"
   spec::Problem problem;
   int misalign_elements = 0;  ///< of data buffers that promise no alignment
 };
 
-/// The asked problem first; then a ragged one (odd sizes near the asked ones), a misaligned one and, where a size may be
-/// 0, an empty one. The further ones hold at most about 2^22 elements along all size axes together, so that they are quick.
+/// The asked problem first; then a ragged one (odd sizes near the asked ones), a misaligned one and, where a size may
+/// be 0, an empty one. The further ones hold at most about 2^22 elements along all size axes together, so that they are
+/// quick.
 [[nodiscard]] std::vector<CasePlan> plan_cases(const spec::KernelTemplate& kernel, const spec::Problem& problem);
 
 /// The buffers of a problem, in template order. Data buffers must not depend on the configuration: their counts are
 /// those of the default one. Scratch has count 0 here. Throws: SpecError, EnvironmentError (counts beyond 2^60 bytes).
-[[nodiscard]] std::vector<spec::ResolvedBuffer> data_buffers(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+[[nodiscard]] std::vector<spec::ResolvedBuffer> data_buffers(const spec::KernelTemplate& kernel,
+                                                             const spec::Problem& problem,
                                                              const spec::DeviceInfo& device);
 
 /// How long a batch of calls must take so that the clock's resolution does not matter. Units: microseconds.

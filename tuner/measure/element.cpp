@@ -26,10 +26,14 @@ double small_float(std::uint64_t bits, int exponent_bits, int mantissa_bits) {
 
 int mantissa_bits(ElementType type) {
   switch (type) {
-    case ElementType::F16: return 10;
-    case ElementType::BF16: return 7;
-    case ElementType::F32: return 23;
-    default: return 52;
+    case ElementType::F16:
+      return 10;
+    case ElementType::BF16:
+      return 7;
+    case ElementType::F32:
+      return 23;
+    default:
+      return 52;
   }
 }
 
@@ -80,11 +84,16 @@ std::uint64_t extend(ElementType type, std::uint64_t bits) {
 
 double to_double(ElementType type, std::uint64_t bits) {
   switch (type) {
-    case ElementType::F16: return small_float(bits, 5, 10);
-    case ElementType::BF16: return small_float(bits, 8, 7);
-    case ElementType::F32: return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-    case ElementType::F64: return std::bit_cast<double>(bits);
-    default: break;
+    case ElementType::F16:
+      return small_float(bits, 5, 10);
+    case ElementType::BF16:
+      return small_float(bits, 8, 7);
+    case ElementType::F32:
+      return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    case ElementType::F64:
+      return std::bit_cast<double>(bits);
+    default:
+      break;
   }
   const std::uint64_t extended = extend(type, bits);
   return is_signed(type) ? static_cast<double>(static_cast<std::int64_t>(extended)) : static_cast<double>(extended);

@@ -19,9 +19,9 @@ namespace {
 using nlohmann::json;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kStartTimeout{60000};      // a context on a busy machine with many devices takes seconds
-constexpr milliseconds kPrepareTimeout{300000};   // a plain reference kernel at a large size may take its time
-constexpr milliseconds kFirstDeadline{10000};     // before a problem's first success
+constexpr milliseconds kStartTimeout{60000};     // a context on a busy machine with many devices takes seconds
+constexpr milliseconds kPrepareTimeout{300000};  // a plain reference kernel at a large size may take its time
+constexpr milliseconds kFirstDeadline{10000};    // before a problem's first success
 constexpr milliseconds kShortestDeadline{2000};
 constexpr double kDeadlineRatio = 20;
 
@@ -45,12 +45,14 @@ void GpuExecutor::start() {
     worker_.channel().send(messages::hello(options_.device));
     answer = worker_.channel().receive(kStartTimeout);
   } catch (const base::ChannelClosed&) {
-    throw EnvironmentError(fmt::format("failed starting the GPU worker {}: it {}; check that this is the attune executable",
-                                       options_.worker.string(), worker_.kill_and_reap()));
+    throw EnvironmentError(
+        fmt::format("failed starting the GPU worker {}: it {}; check that this is the attune executable",
+                    options_.worker.string(), worker_.kill_and_reap()));
   }
   if (!answer) {
     worker_.kill_and_reap();
-    throw EnvironmentError(fmt::format("failed starting the GPU worker: no answer within {} s; is the device hung?", kStartTimeout.count() / 1000));
+    throw EnvironmentError(fmt::format("failed starting the GPU worker: no answer within {} s; is the device hung?",
+                                       kStartTimeout.count() / 1000));
   }
   if (answer->contains("error")) worker_.kill_and_reap();
   messages::rethrow(*answer);
@@ -63,8 +65,10 @@ void GpuExecutor::restart() {
   if (prepare_message_) send_prepare();
 }
 
-void GpuExecutor::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& reference_cubin) {
-  if (busy_) throw UsageError("failed preparing a problem: a configuration is still being measured; collect its reply first");
+void GpuExecutor::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                          const std::string& reference_cubin) {
+  if (busy_)
+    throw UsageError("failed preparing a problem: a configuration is still being measured; collect its reply first");
   prepare_message_ = std::make_shared<const json>(
       messages::prepare(kernel, problem, options_.policy, options_.support_cubin, reference_cubin));
   verified_.clear();
@@ -89,18 +93,19 @@ void GpuExecutor::send_prepare() {
     worker_.channel().send(*prepare_message_);
     answer = worker_.channel().receive(kPrepareTimeout);
   } catch (const base::ChannelClosed&) {
-    throw EnvironmentError(fmt::format("failed preparing {}: the GPU worker {}", prepare_message_->at("problem").get<std::string>(),
-                                       worker_.kill_and_reap()));
+    throw EnvironmentError(fmt::format("failed preparing {}: the GPU worker {}",
+                                       prepare_message_->at("problem").get<std::string>(), worker_.kill_and_reap()));
   }
   if (!answer) {
     throw SpecError(prepare_message_->at("path"), 0, 0,
-                    fmt::format("failed preparing the reference: no answer within {} s; the GPU worker {}", kPrepareTimeout.count() / 1000,
-                                worker_.kill_and_reap()));
+                    fmt::format("failed preparing the reference: no answer within {} s; the GPU worker {}",
+                                kPrepareTimeout.count() / 1000, worker_.kill_and_reap()));
   }
   const bool fatal = answer->value("fatal", false);
   if (fatal) {  // only a reference kernel of the template's own runs here
     worker_.kill_and_reap();
-    throw SpecError(prepare_message_->at("path"), 0, 0, "failed computing the reference: " + answer->at("error").get<std::string>());
+    throw SpecError(prepare_message_->at("path"), 0, 0,
+                    "failed computing the reference: " + answer->at("error").get<std::string>());
   }
   messages::rethrow(*answer);
   prepare_time_ = std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
@@ -110,7 +115,8 @@ milliseconds GpuExecutor::deadline_for(double best_us) const {
   const milliseconds allowance = 2 * prepare_time_;  // verification touches the same data as preparing did
   if (best_us_ <= 0) return kFirstDeadline + allowance;
   const double batch_us = batch_us_ * std::max(1.0, best_us / best_us_);
-  return std::max(kShortestDeadline, milliseconds(static_cast<std::int64_t>(kDeadlineRatio * batch_us / 1000))) + allowance;
+  return std::max(kShortestDeadline, milliseconds(static_cast<std::int64_t>(kDeadlineRatio * batch_us / 1000))) +
+         allowance;
 }
 
 void GpuExecutor::submit(const VisitRequest& request) {
@@ -142,7 +148,8 @@ std::optional<VisitReply> GpuExecutor::collect(milliseconds timeout) {
   const auto end = Clock::now() + timeout;
   while (true) {
     const auto now = Clock::now();
-    const auto wait = std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(std::min(end, deadline_) - now));
+    const auto wait =
+        std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(std::min(end, deadline_) - now));
     std::optional<VisitReply> reply;
     try {
       const auto message = worker_.channel().receive(wait);
@@ -157,7 +164,8 @@ std::optional<VisitReply> GpuExecutor::collect(milliseconds timeout) {
       } else if (Clock::now() >= deadline_) {
         const auto limit = deadline_for(current_.best_us);
         worker_.kill_and_reap();
-        reply = after_failure(End::TimedOut, fmt::format("no answer within {:.1f} s; the GPU worker was killed", static_cast<double>(limit.count()) / 1000));
+        reply = after_failure(End::TimedOut, fmt::format("no answer within {:.1f} s; the GPU worker was killed",
+                                                         static_cast<double>(limit.count()) / 1000));
       } else if (Clock::now() >= end) {
         return std::nullopt;
       }
@@ -229,9 +237,13 @@ RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request) {
   }
   RunOffReply reply;
   try {
-    worker_.channel().send({{"type", "run_off"}, {"configurations", std::move(configurations)}, {"rounds", request.rounds}, {"seed", request.seed}});
+    worker_.channel().send({{"type", "run_off"},
+                            {"configurations", std::move(configurations)},
+                            {"rounds", request.rounds},
+                            {"seed", request.seed}});
     while (true) {  // the deadline is a round's: each reports
-      const auto message = worker_.channel().receive(kFirstDeadline + deadline_for(0) * static_cast<int>(request.configurations.size()));
+      const auto message =
+          worker_.channel().receive(kFirstDeadline + deadline_for(0) * static_cast<int>(request.configurations.size()));
       if (!message) {
         reply.outcome = Outcome::TimedOut;
         reply.detail = "a round took too long; the GPU worker " + worker_.kill_and_reap();
@@ -248,7 +260,8 @@ RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request) {
       forget_dropped(*message);
       reply.outcome = outcome_from_name(message->at("outcome"));
       reply.detail = message->at("detail");
-      if (message->contains("rounds_us")) reply.rounds_us = message->at("rounds_us").get<std::vector<std::vector<double>>>();
+      if (message->contains("rounds_us"))
+        reply.rounds_us = message->at("rounds_us").get<std::vector<std::vector<double>>>();
       return reply;
     }
   } catch (const base::ChannelClosed&) {
@@ -265,7 +278,8 @@ double GpuExecutor::read_ceiling_bytes_per_s() {
     worker_.channel().send({{"type", "read_ceiling"}, {"support", messages::binary(options_.support_cubin)}});
     const auto answer = worker_.channel().receive(kStartTimeout);
     if (!answer) {
-      throw EnvironmentError("failed measuring the read ceiling: no answer in time; the GPU worker " + worker_.kill_and_reap());
+      throw EnvironmentError("failed measuring the read ceiling: no answer in time; the GPU worker " +
+                             worker_.kill_and_reap());
     }
     messages::rethrow(*answer);
     return answer->at("bytes_per_s");

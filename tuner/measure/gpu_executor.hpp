@@ -18,12 +18,12 @@ namespace attune::measure {
 
 /// What the GPU worker is asked to do with one configuration of the prepared problem.
 struct VisitRequest {
-  std::string configuration;   ///< spec::to_text; identifies it in the worker
+  std::string configuration;  ///< spec::to_text; identifies it in the worker
   std::string cubin_key;
-  std::string cubin;           ///< sent only when the worker does not hold `cubin_key` yet (the executor decides)
-  bool verify = false;         ///< before timing: full verification (docs/measurement.md)
-  double best_us = 0;          ///< screening reference; 0: none. Drops after two samples over 1.5 x best
-  int max_samples = 6;         ///< of this visit
+  std::string cubin;    ///< sent only when the worker does not hold `cubin_key` yet (the executor decides)
+  bool verify = false;  ///< before timing: full verification (docs/measurement.md)
+  double best_us = 0;   ///< screening reference; 0: none. Drops after two samples over 1.5 x best
+  int max_samples = 6;  ///< of this visit
 };
 
 struct VisitReply {
@@ -41,7 +41,7 @@ struct VisitReply {
 struct RunOffRequest {
   std::vector<VisitRequest> configurations;
   int rounds = 21;
-  std::uint64_t seed = 1;      ///< of the order inside each round
+  std::uint64_t seed = 1;  ///< of the order inside each round
 };
 
 struct RunOffReply {
@@ -57,10 +57,10 @@ struct RunOffReply {
 class GpuExecutor {
  public:
   struct Options {
-    std::filesystem::path worker;   ///< the `attune` executable
-    int device = 0;                 ///< ordinal
+    std::filesystem::path worker;  ///< the `attune` executable
+    int device = 0;                ///< ordinal
     Policy policy;
-    std::string support_cubin;      ///< compiled measure/support.cu for the device; set by `set_support`
+    std::string support_cubin;  ///< compiled measure/support.cu for the device; set by `set_support`
   };
 
   /// Spawns a worker and reads the device. Throws: EnvironmentError (no driver, no such device).
@@ -115,8 +115,8 @@ class GpuExecutor {
   VisitRequest current_;
   bool busy_ = false;
   bool retried_ = false;
-  double best_us_ = 0;          ///< of this problem; 0: nothing succeeded yet
-  double batch_us_ = 0;         ///< longest batch of this problem's successes
+  double best_us_ = 0;   ///< of this problem; 0: nothing succeeded yet
+  double batch_us_ = 0;  ///< longest batch of this problem's successes
   std::chrono::milliseconds prepare_time_{0};
   Clock::time_point deadline_;
   int replacements_ = 0;

@@ -21,15 +21,19 @@ std::size_t output_bytes(const std::vector<spec::ResolvedBuffer>& buffers) {
 std::size_t free_device_bytes() {
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;
-  gpu::check(gpu::Driver::get().cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo", "reading the free device memory");
+  gpu::check(gpu::Driver::get().cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo",
+             "reading the free device memory");
   return free_bytes;
 }
 
 }  // namespace
 
-GpuProblem::GpuProblem(spec::KernelTemplate kernel, spec::Problem problem, CachePolicy cache, const std::string& reference_cubin,
-                       Support& support)
-    : kernel_(std::move(kernel)), problem_(std::move(problem)), support_(&support), reference_(kernel_, support, reference_cubin) {
+GpuProblem::GpuProblem(spec::KernelTemplate kernel, spec::Problem problem, CachePolicy cache,
+                       const std::string& reference_cubin, Support& support)
+    : kernel_(std::move(kernel)),
+      problem_(std::move(problem)),
+      support_(&support),
+      reference_(kernel_, support, reference_cubin) {
   for (auto& plan : plan_cases(kernel_, problem_)) {
     const bool asked = cases_.empty();
     try {
@@ -56,19 +60,23 @@ void GpuProblem::allocate(CachePolicy cache) {
   }
   const std::size_t free_bytes = free_device_bytes();
   if (window_bytes + fixed_bytes > free_bytes) {
-    throw EnvironmentError(fmt::format("failed preparing {}: it needs {} bytes of device memory, {} are free; choose a smaller "
-                                       "problem or end other programs on this device", spec::to_text(problem_),
-                                       window_bytes + fixed_bytes, free_bytes));
+    throw EnvironmentError(
+        fmt::format("failed preparing {}: it needs {} bytes of device memory, {} are free; choose a smaller "
+                    "problem or end other programs on this device",
+                    spec::to_text(problem_), window_bytes + fixed_bytes, free_bytes));
   }
   const auto share = static_cast<std::size_t>(kPoolShare * static_cast<double>(free_bytes - fixed_bytes));
-  const std::size_t affordable = std::max<std::size_t>(1, std::min(kPoolBytes, share) / std::max<std::size_t>(1, window_bytes));
-  windows_ = static_cast<int>(std::min<std::size_t>(affordable, static_cast<std::size_t>(windows_wanted(cache, window_bytes))));
+  const std::size_t affordable =
+      std::max<std::size_t>(1, std::min(kPoolBytes, share) / std::max<std::size_t>(1, window_bytes));
+  windows_ = static_cast<int>(
+      std::min<std::size_t>(affordable, static_cast<std::size_t>(windows_wanted(cache, window_bytes))));
   asked().memory = gpu::Buffer(static_cast<std::size_t>(windows_) * window_bytes);
   for (std::size_t i = 1; i < cases_.size(); ++i) cases_[i].memory = gpu::Buffer(cases_[i].layout.bytes());
 }
 
 bool GpuProblem::has_in_out() const {
-  return std::any_of(kernel_.buffers.begin(), kernel_.buffers.end(), [](const auto& buffer) { return buffer.input && buffer.output; });
+  return std::any_of(kernel_.buffers.begin(), kernel_.buffers.end(),
+                     [](const auto& buffer) { return buffer.input && buffer.output; });
 }
 
 Addresses GpuProblem::addresses(const Case& which, int window) const {
@@ -81,10 +89,14 @@ Located GpuProblem::locate(const Case& which) const { return {&which.plan.proble
 
 FillKind GpuProblem::fill_kind(const spec::ResolvedBuffer& buffer, DataSet data) const {
   switch (buffer.fill) {
-    case spec::Fill::Zeros: return FillKind::Zeros;
-    case spec::Fill::Ones: return FillKind::Ones;
-    case spec::Fill::Integers: return FillKind::SmallIntegers;
-    case spec::Fill::Uniform: break;
+    case spec::Fill::Zeros:
+      return FillKind::Zeros;
+    case spec::Fill::Ones:
+      return FillKind::Ones;
+    case spec::Fill::Integers:
+      return FillKind::SmallIntegers;
+    case spec::Fill::Uniform:
+      break;
   }
   if (data == DataSet::Integers) return FillKind::SmallIntegers;
   // A built-in reference is exact modulo 2^width; a user's kernel may use integers as anything, so they stay small.
@@ -98,7 +110,8 @@ std::uint64_t GpuProblem::seed(std::size_t buffer, DataSet data, int window) con
 
 void GpuProblem::fill(const Case& which, DataSet data, Guard variant, int window) {
   const Addresses where = addresses(which, window);
-  which.layout.guard(*support_, which.memory.address() + static_cast<std::size_t>(window) * which.layout.bytes(), variant);
+  which.layout.guard(*support_, which.memory.address() + static_cast<std::size_t>(window) * which.layout.bytes(),
+                     variant);
   for (std::size_t i = 0; i < which.buffers.size(); ++i) {
     const auto& buffer = which.buffers[i];
     if (buffer.workspace || buffer.output) continue;
@@ -115,7 +128,8 @@ void GpuProblem::restore(const Case& which, DataSet data, int window) {
     if (buffer.input) {
       support_->fill(where[i], buffer.count, buffer.type, fill_kind(buffer, data), seed(i, data, window));
     } else {
-      support_->set_bytes(where[i], static_cast<std::size_t>(buffer.bytes), is_floating(buffer.type) ? kFloatPoison : kIntegerPoison);
+      support_->set_bytes(where[i], static_cast<std::size_t>(buffer.bytes),
+                          is_floating(buffer.type) ? kFloatPoison : kIntegerPoison);
     }
   }
 }

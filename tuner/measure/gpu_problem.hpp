@@ -17,12 +17,13 @@ class GpuProblem {
     CasePlan plan;
     std::vector<spec::ResolvedBuffer> buffers;
     BufferLayout layout;
-    gpu::Buffer memory;    ///< the whole pool for the asked case
+    gpu::Buffer memory;                                      ///< the whole pool for the asked case
     std::array<std::optional<Expectation>, 2> expectations;  ///< by DataSet; none: the template has no reference
   };
 
   /// Throws: EnvironmentError (too little device memory: names what is needed and free), SpecError, CudaError.
-  GpuProblem(spec::KernelTemplate kernel, spec::Problem problem, CachePolicy cache, const std::string& reference_cubin, Support& support);
+  GpuProblem(spec::KernelTemplate kernel, spec::Problem problem, CachePolicy cache, const std::string& reference_cubin,
+             Support& support);
   GpuProblem(const GpuProblem&) = delete;
   GpuProblem& operator=(const GpuProblem&) = delete;
 

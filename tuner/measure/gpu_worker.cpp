@@ -21,7 +21,8 @@ constexpr std::size_t kCeilingBytes = std::size_t{4} << 30;
 bool exceeds_limits(const CudaError& error) {
   const auto result = static_cast<CUresult>(error.result());
   return result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES || result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE ||
-         result == CUDA_ERROR_INVALID_CLUSTER_SIZE || result == CUDA_ERROR_OUT_OF_MEMORY || error.call() == "cuFuncSetAttribute";
+         result == CUDA_ERROR_INVALID_CLUSTER_SIZE || result == CUDA_ERROR_OUT_OF_MEMORY ||
+         error.call() == "cuFuncSetAttribute";
 }
 
 bool is_fatal(const std::exception& error) {
@@ -66,7 +67,8 @@ json GpuWorker::prepare(const json& request) {
   auto problem = spec::problem_from_text(request.at("problem"));
   spec::validate(kernel, problem);
   const Policy policy = policy_from_text(request.at("policy"));
-  problem_ = std::make_unique<GpuProblem>(std::move(kernel), std::move(problem), policy.cache, messages::bytes(request.at("reference")), *support_);
+  problem_ = std::make_unique<GpuProblem>(std::move(kernel), std::move(problem), policy.cache,
+                                          messages::bytes(request.at("reference")), *support_);
   verifier_ = std::make_unique<Verifier>(*support_);
   timer_ = std::make_unique<Timer>(*support_, *problem_, policy);
   json cases = json::array();
@@ -90,7 +92,8 @@ json GpuWorker::visit(const json& request) {
 
 Prepared& GpuWorker::prepared_for(const VisitRequest& request) {
   if (!problem_) throw UsageError("failed visiting a configuration: no problem is prepared");
-  return cache_.configuration(request.configuration, cache_.module(request.cubin_key, request.cubin), *problem_, *support_);
+  return cache_.configuration(request.configuration, cache_.module(request.cubin_key, request.cubin), *problem_,
+                              *support_);
 }
 
 VisitReply GpuWorker::visit_configuration(const VisitRequest& request) {
@@ -113,7 +116,8 @@ VisitReply GpuWorker::visit_configuration(const VisitRequest& request) {
   while (static_cast<int>(reply.samples_us.size()) < std::max(request.max_samples, screening)) {
     reply.samples_us.push_back(timer_->sample(prepared));
     const bool screened = static_cast<int>(reply.samples_us.size()) == screening;
-    if (screened && *std::min_element(reply.samples_us.begin(), reply.samples_us.end()) > kScreeningRatio * request.best_us) {
+    if (screened &&
+        *std::min_element(reply.samples_us.begin(), reply.samples_us.end()) > kScreeningRatio * request.best_us) {
       reply.screened_out = true;
       break;
     }
@@ -129,9 +133,11 @@ VisitReply GpuWorker::judge_failure(const VisitRequest& request, const std::exce
   VisitReply reply;
   reply.detail = error.what();
   reply.outcome = Outcome::LaunchFailed;
-  if (const auto* cuda = dynamic_cast<const CudaError*>(&error); cuda != nullptr && exceeds_limits(*cuda)) reply.outcome = Outcome::ExceedsLimits;
+  if (const auto* cuda = dynamic_cast<const CudaError*>(&error); cuda != nullptr && exceeds_limits(*cuda))
+    reply.outcome = Outcome::ExceedsLimits;
   if (dynamic_cast<const spec::LimitError*>(&error) != nullptr) reply.outcome = Outcome::ExceedsLimits;
-  if (dynamic_cast<const EnvironmentError*>(&error) != nullptr) reply.outcome = Outcome::ExceedsLimits;  // scratch does not fit
+  if (dynamic_cast<const EnvironmentError*>(&error) != nullptr)
+    reply.outcome = Outcome::ExceedsLimits;  // scratch does not fit
   return reply;
 }
 
@@ -167,10 +173,12 @@ json GpuWorker::read_ceiling(const json& request) {
   load_support(request);
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;
-  gpu::check(gpu::Driver::get().cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo", "reading the free device memory");
+  gpu::check(gpu::Driver::get().cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo",
+             "reading the free device memory");
   if (free_bytes < kCeilingBytes + kCeilingBytes / 4) return {{"bytes_per_s", 0.0}};
   const gpu::Buffer buffer(kCeilingBytes);
-  support_->fill(buffer.address(), static_cast<std::int64_t>(kCeilingBytes / 4), spec::ElementType::U32, FillKind::FullRange, 1);
+  support_->fill(buffer.address(), static_cast<std::int64_t>(kCeilingBytes / 4), spec::ElementType::U32,
+                 FillKind::FullRange, 1);
   const gpu::Event start;
   const gpu::Event end;
   double best_us = 0;

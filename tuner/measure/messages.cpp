@@ -15,18 +15,27 @@ std::string bytes(const json& value) {
 
 json hello(int device) { return {{"type", "hello"}, {"device", device}}; }
 
-json prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const Policy& policy, const std::string& support_cubin,
-             const std::string& reference_cubin) {
+json prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const Policy& policy,
+             const std::string& support_cubin, const std::string& reference_cubin) {
   json files = json::object();
   for (const auto& [name, contents] : kernel.files) files[name] = binary(contents);
-  return {{"type", "prepare"}, {"spec", binary(kernel.spec_text)}, {"path", kernel.spec_path}, {"files", std::move(files)},
-          {"problem", spec::to_text(problem)}, {"policy", to_text(policy)}, {"support", binary(support_cubin)},
+  return {{"type", "prepare"},
+          {"spec", binary(kernel.spec_text)},
+          {"path", kernel.spec_path},
+          {"files", std::move(files)},
+          {"problem", spec::to_text(problem)},
+          {"policy", to_text(policy)},
+          {"support", binary(support_cubin)},
           {"reference", binary(reference_cubin)}};
 }
 
 json visit(const VisitRequest& request, bool with_cubin) {
-  json message{{"type", "visit"}, {"configuration", request.configuration}, {"cubin_key", request.cubin_key},
-               {"verify", request.verify}, {"best_us", request.best_us}, {"max_samples", request.max_samples}};
+  json message{{"type", "visit"},
+               {"configuration", request.configuration},
+               {"cubin_key", request.cubin_key},
+               {"verify", request.verify},
+               {"best_us", request.best_us},
+               {"max_samples", request.max_samples}};
   if (with_cubin) message["cubin"] = binary(request.cubin);
   return message;
 }
@@ -43,9 +52,14 @@ VisitRequest visit_from(const json& message) {
 }
 
 json reply(const VisitReply& reply) {
-  return {{"outcome", name(reply.outcome)}, {"verified", reply.verified}, {"screened_out", reply.screened_out},
-          {"samples_us", reply.samples_us}, {"calls_per_sample", reply.calls_per_sample}, {"sm_clock_mhz", reply.sm_clock_mhz},
-          {"throttle", reply.throttle}, {"detail", reply.detail}};
+  return {{"outcome", name(reply.outcome)},
+          {"verified", reply.verified},
+          {"screened_out", reply.screened_out},
+          {"samples_us", reply.samples_us},
+          {"calls_per_sample", reply.calls_per_sample},
+          {"sm_clock_mhz", reply.sm_clock_mhz},
+          {"throttle", reply.throttle},
+          {"detail", reply.detail}};
 }
 
 VisitReply reply_from(const json& message) {

@@ -23,8 +23,9 @@ struct Prepared {
   gpu::Buffer scratch;
   bool verified = false;
   std::optional<gpu::Graph> graph;
-  int calls = 0;             ///< per sample; 0: never timed
-  bool calibrated = false;   ///< `calls` is what a sample needs; else the short batch of a configuration that was dropped
+  int calls = 0;  ///< per sample; 0: never timed
+  bool calibrated =
+      false;  ///< `calls` is what a sample needs; else the short batch of a configuration that was dropped
   std::vector<Addresses> windows;  ///< data buffers of each window and this configuration's scratch
 
   /// Zeroes the scratch of `zero_once` and `none` buffers alike.
@@ -41,7 +42,8 @@ class PreparedCache {
   /// The module of `key`, loaded from `cubin` when it is not there. Throws: UsageError (neither), CudaError.
   std::shared_ptr<const gpu::Module> module(const std::string& key, const std::string& cubin);
   /// Throws: SpecError (LimitError among them), EnvironmentError (scratch), CudaError, Error (arguments).
-  Prepared& configuration(const std::string& text, const std::shared_ptr<const gpu::Module>& module, GpuProblem& problem, Support& support);
+  Prepared& configuration(const std::string& text, const std::shared_ptr<const gpu::Module>& module,
+                          GpuProblem& problem, Support& support);
   /// Keys whose modules were unloaded since the last call.
   [[nodiscard]] std::vector<std::string> take_dropped() { return std::exchange(dropped_, {}); }
 

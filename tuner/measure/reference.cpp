@@ -46,9 +46,12 @@ void Reference::find_reduce_buffers() {
     }
   }
   if (kernel_->reference.builtin != "reduce" || inputs != 1 || outputs != 1) {
-    throw SpecError(kernel_->spec_path, 0, 0,
-                    fmt::format("failed preparing the reference: built-in \"{}\" over {} inputs and {} outputs; the built-in \"reduce\" "
-                                "takes one of each and a choice \"op\" of sum, min, max", kernel_->reference.builtin, inputs, outputs));
+    throw SpecError(
+        kernel_->spec_path, 0, 0,
+        fmt::format(
+            "failed preparing the reference: built-in \"{}\" over {} inputs and {} outputs; the built-in \"reduce\" "
+            "takes one of each and a choice \"op\" of sum, min, max",
+            kernel_->reference.builtin, inputs, outputs));
   }
 }
 
@@ -72,7 +75,8 @@ Expectation Reference::expect(const Located& located) {
     support_->copy(expectation.wanted.back().address(), located.addresses[i], expectation.wanted.back().bytes());
     if (is_floating(buffer.type)) {
       const Totals totals = support_->reduce(located.addresses[i], buffer.count, buffer.type);
-      expectation.scales.back() = std::isfinite(totals.magnitude) ? totals.magnitude / static_cast<double>(buffer.count) : 0;
+      expectation.scales.back() =
+          std::isfinite(totals.magnitude) ? totals.magnitude / static_cast<double>(buffer.count) : 0;
     }
   }
   support_->stream().synchronize();
@@ -111,10 +115,11 @@ std::optional<std::string> Reference::judge(const Located& located, DataSet data
     const auto& buffer = (*located.buffers)[i];
     if (buffer.name != finding->what) continue;
     const std::size_t offset = static_cast<std::size_t>(spec::size_bytes(buffer.type)) * finding->first;
-    return fmt::format("{} of {} elements of output \"{}\" are wrong; the first is element {}: {} instead of {}", finding->count,
-                       buffer.count, buffer.name, finding->first,
-                       element_text(buffer.type, support_->load_element(located.addresses[i] + offset, buffer.type)),
-                       element_text(buffer.type, support_->load_element(expectation.wanted[i].address() + offset, buffer.type)));
+    return fmt::format(
+        "{} of {} elements of output \"{}\" are wrong; the first is element {}: {} instead of {}", finding->count,
+        buffer.count, buffer.name, finding->first,
+        element_text(buffer.type, support_->load_element(located.addresses[i] + offset, buffer.type)),
+        element_text(buffer.type, support_->load_element(expectation.wanted[i].address() + offset, buffer.type)));
   }
   return finding->what;
 }
@@ -128,15 +133,20 @@ std::optional<std::string> Reference::judge_reduce(const Located& located, DataS
   const bool minimum = op == "min";
   if (in.count > 0) return judge_extreme(located, minimum ? totals.minimum_bits : totals.maximum_bits, got);
   const std::uint64_t identity = minimum ? highest_bits(in.type) : lowest_bits(in.type);
-  return judge_extreme(located, is_floating(in.type) ? std::bit_cast<std::uint64_t>(to_double(in.type, identity)) : extend(in.type, identity), got);
+  return judge_extreme(
+      located,
+      is_floating(in.type) ? std::bit_cast<std::uint64_t>(to_double(in.type, identity)) : extend(in.type, identity),
+      got);
 }
 
-std::optional<std::string> Reference::judge_sum(const Located& located, DataSet data, const Totals& totals, std::uint64_t got) {
+std::optional<std::string> Reference::judge_sum(const Located& located, DataSet data, const Totals& totals,
+                                                std::uint64_t got) {
   const auto& in = (*located.buffers)[input_];
   const auto& out = (*located.buffers)[output_];
   if (!is_floating(in.type) && !is_floating(out.type)) {  // modulo 2^width of the output
     if (extend(out.type, got) == extend(out.type, totals.integer_sum)) return std::nullopt;
-    return fmt::format("the sum is {} instead of {}", element_text(out.type, got), element_text(out.type, totals.integer_sum));
+    return fmt::format("the sum is {} instead of {}", element_text(out.type, got),
+                       element_text(out.type, totals.integer_sum));
   }
   const double value = to_double(out.type, got);
   const bool exact = data == DataSet::Integers && sums_integers_exactly(out.type);
@@ -148,7 +158,8 @@ std::optional<std::string> Reference::judge_sum(const Located& located, DataSet 
   return fmt::format("the sum is {:.17g} instead of {:.17g} (allowed error {:.3g})", value, totals.sum, allowed);
 }
 
-std::optional<std::string> Reference::judge_extreme(const Located& located, std::uint64_t wanted_bits, std::uint64_t got) {
+std::optional<std::string> Reference::judge_extreme(const Located& located, std::uint64_t wanted_bits,
+                                                    std::uint64_t got) {
   const auto& in = (*located.buffers)[input_];
   const auto& out = (*located.buffers)[output_];
   if (is_floating(in.type)) {
@@ -157,7 +168,8 @@ std::optional<std::string> Reference::judge_extreme(const Located& located, std:
     return fmt::format("the result is {} instead of {:.17g}", element_text(out.type, got), wanted);
   }
   if (extend(out.type, got) == extend(out.type, wanted_bits)) return std::nullopt;
-  return fmt::format("the result is {} instead of {}", element_text(out.type, got), element_text(out.type, wanted_bits));
+  return fmt::format("the result is {} instead of {}", element_text(out.type, got),
+                     element_text(out.type, wanted_bits));
 }
 
 std::optional<std::string> Reference::judge_planted(const Located& located, std::uint64_t planted_bits) {
@@ -165,7 +177,9 @@ std::optional<std::string> Reference::judge_planted(const Located& located, std:
   const auto& out = (*located.buffers)[output_];
   const std::uint64_t got = support_->load_element(located.addresses[output_], out.type);
   return judge_extreme(located,
-                       is_floating(in.type) ? std::bit_cast<std::uint64_t>(to_double(in.type, planted_bits)) : extend(in.type, planted_bits), got);
+                       is_floating(in.type) ? std::bit_cast<std::uint64_t>(to_double(in.type, planted_bits))
+                                            : extend(in.type, planted_bits),
+                       got);
 }
 
 }  // namespace attune::measure

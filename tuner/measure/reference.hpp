@@ -48,8 +48,10 @@ class Reference {
  private:
   void find_reduce_buffers();
   [[nodiscard]] std::optional<std::string> judge_reduce(const Located& located, DataSet data, const Totals& totals);
-  [[nodiscard]] std::optional<std::string> judge_sum(const Located& located, DataSet data, const Totals& totals, std::uint64_t got);
-  [[nodiscard]] std::optional<std::string> judge_extreme(const Located& located, std::uint64_t wanted_bits, std::uint64_t got);
+  [[nodiscard]] std::optional<std::string> judge_sum(const Located& located, DataSet data, const Totals& totals,
+                                                     std::uint64_t got);
+  [[nodiscard]] std::optional<std::string> judge_extreme(const Located& located, std::uint64_t wanted_bits,
+                                                         std::uint64_t got);
   void run_kernels(const Located& located);
 
   const spec::KernelTemplate* kernel_;

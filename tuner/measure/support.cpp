@@ -10,7 +10,7 @@ namespace {
 using gpu::check;
 using gpu::Driver;
 
-constexpr unsigned kThreads = 256;        // kReduceThreads of support.cu
+constexpr unsigned kThreads = 256;  // kReduceThreads of support.cu
 constexpr unsigned kBlocksPerSm = 8;
 constexpr unsigned kReduceBlocks = 1024;  // fixed: references do not depend on the device
 constexpr std::size_t kSlots = 512;
@@ -53,10 +53,17 @@ GuardBits guard_bits(spec::ElementType type, Guard variant) {
 }  // namespace
 
 Support::Support(const std::string& cubin, const spec::DeviceInfo& device, const gpu::Stream& stream)
-    : device_(&device), stream_(&stream), module_(cubin), fill_(module_.function("attune_fill")),
-      check_fill_(module_.function("attune_check_fill")), guard_(module_.function("attune_guard")),
-      check_guard_(module_.function("attune_check_guard")), check_zero_(module_.function("attune_check_zero")),
-      compare_(module_.function("attune_compare")), reduce_(module_.function("attune_reduce")), read_(module_.function("attune_read")),
+    : device_(&device),
+      stream_(&stream),
+      module_(cubin),
+      fill_(module_.function("attune_fill")),
+      check_fill_(module_.function("attune_check_fill")),
+      guard_(module_.function("attune_guard")),
+      check_guard_(module_.function("attune_check_guard")),
+      check_zero_(module_.function("attune_check_zero")),
+      compare_(module_.function("attune_compare")),
+      reduce_(module_.function("attune_reduce")),
+      read_(module_.function("attune_read")),
       evict_buffer_(static_cast<std::size_t>(std::max<std::int64_t>(4 * device.l2_bytes, std::int64_t{64} << 20))),
       results_(kResultBytes) {
   set_bytes(evict_buffer_.address(), evict_buffer_.bytes(), 1);
@@ -73,7 +80,8 @@ void Support::launch(const gpu::Function& kernel, unsigned blocks, unsigned thre
   config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
   config.blockDimX = threads;
   config.hStream = stream_->get();
-  check(Driver::get().cuLaunchKernelEx(&config, kernel.handle, parameters, nullptr), "cuLaunchKernelEx", "launching " + kernel.name);
+  check(Driver::get().cuLaunchKernelEx(&config, kernel.handle, parameters, nullptr), "cuLaunchKernelEx",
+        "launching " + kernel.name);
 }
 
 void Support::fill(CUdeviceptr target, std::int64_t count, spec::ElementType type, FillKind kind, std::uint64_t seed) {
@@ -95,12 +103,14 @@ void Support::guard(CUdeviceptr target, spec::ElementType type, Guard variant) {
 
 void Support::set_bytes(CUdeviceptr target, std::size_t bytes, int byte) {
   if (bytes == 0) return;
-  check(Driver::get().cuMemsetD8Async(target, static_cast<unsigned char>(byte), bytes, stream_->get()), "cuMemsetD8Async", "setting memory");
+  check(Driver::get().cuMemsetD8Async(target, static_cast<unsigned char>(byte), bytes, stream_->get()),
+        "cuMemsetD8Async", "setting memory");
 }
 
 void Support::copy(CUdeviceptr target, CUdeviceptr source, std::size_t bytes) {
   if (bytes == 0) return;
-  check(Driver::get().cuMemcpyDtoDAsync(target, source, bytes, stream_->get()), "cuMemcpyDtoDAsync", "copying device memory");
+  check(Driver::get().cuMemcpyDtoDAsync(target, source, bytes, stream_->get()), "cuMemcpyDtoDAsync",
+        "copying device memory");
 }
 
 void Support::evict() {
@@ -125,8 +135,8 @@ CUdeviceptr Support::next_slot(const std::string& what) {
   return results_.address() + kSlotOffset + (labels_.size() - 1) * sizeof(Slot);
 }
 
-void Support::check_fill(const std::string& what, CUdeviceptr source, std::int64_t count, spec::ElementType type, FillKind kind,
-                         std::uint64_t seed) {
+void Support::check_fill(const std::string& what, CUdeviceptr source, std::int64_t count, spec::ElementType type,
+                         FillKind kind, std::uint64_t seed) {
   if (count <= 0) return;
   auto elements = static_cast<std::uint64_t>(count);
   int type_code = static_cast<int>(type);
@@ -153,8 +163,8 @@ void Support::check_zero(const std::string& what, CUdeviceptr source, std::size_
   launch(check_zero_, blocks_for(size / 8 + 1), kThreads, parameters);
 }
 
-void Support::compare(const std::string& what, CUdeviceptr got, CUdeviceptr want, std::int64_t count, spec::ElementType type,
-                      double relative, double scale) {
+void Support::compare(const std::string& what, CUdeviceptr got, CUdeviceptr want, std::int64_t count,
+                      spec::ElementType type, double relative, double scale) {
   if (count <= 0) return;
   auto elements = static_cast<std::uint64_t>(count);
   int type_code = static_cast<int>(type);
@@ -166,7 +176,8 @@ void Support::compare(const std::string& what, CUdeviceptr got, CUdeviceptr want
 std::optional<Finding> Support::findings() {
   std::vector<Slot> slots(labels_.size());
   if (!slots.empty()) {
-    check(Driver::get().cuMemcpyDtoHAsync(slots.data(), results_.address() + kSlotOffset, slots.size() * sizeof(Slot), stream_->get()),
+    check(Driver::get().cuMemcpyDtoHAsync(slots.data(), results_.address() + kSlotOffset, slots.size() * sizeof(Slot),
+                                          stream_->get()),
           "cuMemcpyDtoHAsync", "reading verdicts");
   }
   stream_->synchronize();
@@ -184,8 +195,8 @@ Totals Support::reduce(CUdeviceptr source, std::int64_t count, spec::ElementType
   void* parameters[] = {&source, &elements, &type_code, &partials};
   launch(reduce_, kReduceBlocks, kThreads, parameters);
   std::vector<Partial> parts(kReduceBlocks);
-  check(Driver::get().cuMemcpyDtoHAsync(parts.data(), partials, parts.size() * sizeof(Partial), stream_->get()), "cuMemcpyDtoHAsync",
-        "reading a reference");
+  check(Driver::get().cuMemcpyDtoHAsync(parts.data(), partials, parts.size() * sizeof(Partial), stream_->get()),
+        "cuMemcpyDtoHAsync", "reading a reference");
   stream_->synchronize();
   Totals totals;
   std::uint64_t minimum = ~std::uint64_t{0};
@@ -204,15 +215,17 @@ Totals Support::reduce(CUdeviceptr source, std::int64_t count, spec::ElementType
 
 std::uint64_t Support::load_element(CUdeviceptr source, spec::ElementType type) {
   std::uint64_t bits = 0;
-  check(Driver::get().cuMemcpyDtoHAsync(&bits, source, static_cast<std::size_t>(spec::size_bytes(type)), stream_->get()),
-        "cuMemcpyDtoHAsync", "reading an element");
+  check(
+      Driver::get().cuMemcpyDtoHAsync(&bits, source, static_cast<std::size_t>(spec::size_bytes(type)), stream_->get()),
+      "cuMemcpyDtoHAsync", "reading an element");
   stream_->synchronize();
   return bits;
 }
 
 void Support::store_element(CUdeviceptr target, spec::ElementType type, std::uint64_t bits) {
-  check(Driver::get().cuMemcpyHtoDAsync(target, &bits, static_cast<std::size_t>(spec::size_bytes(type)), stream_->get()),
-        "cuMemcpyHtoDAsync", "writing an element");
+  check(
+      Driver::get().cuMemcpyHtoDAsync(target, &bits, static_cast<std::size_t>(spec::size_bytes(type)), stream_->get()),
+      "cuMemcpyHtoDAsync", "writing an element");
   stream_->synchronize();
 }
 

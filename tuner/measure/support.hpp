@@ -18,8 +18,8 @@ struct Totals {
   std::uint64_t maximum_bits = 0;
 };
 
-/// Which extreme a guard zone starts with; the two alternate. Reading one element too far shows up under at least one of
-/// the two, whatever the operation.
+/// Which extreme a guard zone starts with; the two alternate. Reading one element too far shows up under at least one
+/// of the two, whatever the operation.
 enum class Guard { HighFirst, LowFirst };
 
 /// A failed check.
@@ -46,10 +46,12 @@ class Support {
 
   /// Checks collect verdicts on the device; `findings` waits for them and forgets them.
   void begin_checks();
-  void check_fill(const std::string& what, CUdeviceptr source, std::int64_t count, spec::ElementType type, FillKind kind, std::uint64_t seed);
+  void check_fill(const std::string& what, CUdeviceptr source, std::int64_t count, spec::ElementType type,
+                  FillKind kind, std::uint64_t seed);
   void check_guard(const std::string& what, CUdeviceptr source, spec::ElementType type, Guard variant);
   void check_zero(const std::string& what, CUdeviceptr source, std::size_t bytes);
-  void compare(const std::string& what, CUdeviceptr got, CUdeviceptr want, std::int64_t count, spec::ElementType type, double relative, double scale);
+  void compare(const std::string& what, CUdeviceptr got, CUdeviceptr want, std::int64_t count, spec::ElementType type,
+               double relative, double scale);
   [[nodiscard]] std::optional<Finding> findings();
 
   /// Waits.
@@ -70,7 +72,7 @@ class Support {
   gpu::Module module_;
   gpu::Function fill_, check_fill_, guard_, check_guard_, check_zero_, compare_, reduce_, read_;
   gpu::Buffer evict_buffer_;
-  gpu::Buffer results_;   ///< slots of checks, partials of reductions, the sink of reads
+  gpu::Buffer results_;  ///< slots of checks, partials of reductions, the sink of reads
   std::vector<std::string> labels_;
 };
 

@@ -19,7 +19,8 @@ int Timer::calls_for(double call_us) const {
 
 void Timer::enqueue_batch(Prepared& prepared, int calls) {
   for (int call = 0; call < calls; ++call) {
-    const int window = (calls - 1 - call) % problem_->windows();  // the last call works on window 0, whose answer is known
+    const int window =
+        (calls - 1 - call) % problem_->windows();  // the last call works on window 0, whose answer is known
     prepared.call.enqueue(prepared.windows[static_cast<std::size_t>(window)], support_->stream().get());
   }
 }
@@ -61,7 +62,9 @@ double Timer::sample(Prepared& prepared) {
   const bool stream_mode = policy_.launch == LaunchMode::Stream;
   const gpu::Stream& stream = support_->stream();
   problem_->restore(problem_->asked(), DataSet::Random);
-  const auto run_batch = [&] { stream_mode ? enqueue_batch(prepared, prepared.calls) : prepared.graph->launch(stream); };
+  const auto run_batch = [&] {
+    stream_mode ? enqueue_batch(prepared, prepared.calls) : prepared.graph->launch(stream);
+  };
   if (policy_.cache == CachePolicy::Cold) {
     support_->evict();
   } else {

@@ -5,13 +5,15 @@
 
 namespace attune::measure {
 
-/// Takes samples: one sample is the time of a batch of calls divided by their number (docs/decisions/0004-measuring.md).
+/// Takes samples: one sample is the time of a batch of calls divided by their number
+/// (docs/decisions/0004-measuring.md).
 class Timer {
  public:
-  Timer(Support& support, GpuProblem& problem, const Policy& policy) : support_(&support), problem_(&problem), policy_(policy) {}
+  Timer(Support& support, GpuProblem& problem, const Policy& policy)
+      : support_(&support), problem_(&problem), policy_(policy) {}
 
-  /// Warms up, finds the number of calls a batch needs and captures it. Requires: nothing; does nothing when already armed.
-  /// `hopeless_us`: a configuration that turns out slower keeps a short batch, good enough to drop it; 0: none.
+  /// Warms up, finds the number of calls a batch needs and captures it. Requires: nothing; does nothing when already
+  /// armed. `hopeless_us`: a configuration that turns out slower keeps a short batch, good enough to drop it; 0: none.
   void arm(Prepared& prepared, double hopeless_us);
   /// Units: microseconds per call. Requires: armed. Waits.
   [[nodiscard]] double sample(Prepared& prepared);

@@ -20,8 +20,9 @@ std::vector<std::int64_t> positions(std::int64_t count, std::int64_t tile) {
   choose(0);
   choose(count - 1);
   choose(count - 2);
-  const std::vector<std::int64_t> edges = tile > 0 ? std::vector<std::int64_t>{tile, count / tile / 2 * tile, count / tile * tile}
-                                                   : std::vector<std::int64_t>{32, 1024, std::int64_t{1} << 16, count / 2};
+  const std::vector<std::int64_t> edges =
+      tile > 0 ? std::vector<std::int64_t>{tile, count / tile / 2 * tile, count / tile * tile}
+               : std::vector<std::int64_t>{32, 1024, std::int64_t{1} << 16, count / 2};
   for (const std::int64_t edge : edges) {
     choose(edge - 1);
     choose(edge);
@@ -31,9 +32,10 @@ std::vector<std::int64_t> positions(std::int64_t count, std::int64_t tile) {
 }
 
 /// The template's own idea of a tile, when it has one.
-std::int64_t tile_of(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::Configuration& configuration,
-                     const spec::DeviceInfo& device) {
-  const bool declared = std::any_of(kernel.lets.begin(), kernel.lets.end(), [](const auto& let) { return let.first == "tile"; });
+std::int64_t tile_of(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                     const spec::Configuration& configuration, const spec::DeviceInfo& device) {
+  const bool declared =
+      std::any_of(kernel.lets.begin(), kernel.lets.end(), [](const auto& let) { return let.first == "tile"; });
   if (!declared) return 0;
   const auto value = spec::make_scope(kernel, problem, configuration, device)("tile");
   const auto* tile = value ? std::get_if<std::int64_t>(&*value) : nullptr;
@@ -53,7 +55,8 @@ struct Verifier::Run {
 
 std::optional<std::string> Verifier::verify(Prepared& prepared, GpuProblem& problem) {
   for (auto& which : problem.cases()) {
-    if (auto wrong = verify_case(prepared, problem, which)) return fmt::format("{} ({})", *wrong, which.plan.label + ", " + spec::to_text(which.plan.problem));
+    if (auto wrong = verify_case(prepared, problem, which))
+      return fmt::format("{} ({})", *wrong, which.plan.label + ", " + spec::to_text(which.plan.problem));
   }
   // Restores the timing data of the asked case with the guards that check_timed expects.
   problem.fill(problem.asked(), DataSet::Random, Guard::LowFirst);
@@ -62,7 +65,8 @@ std::optional<std::string> Verifier::verify(Prepared& prepared, GpuProblem& prob
 
 std::optional<std::string> Verifier::verify_case(Prepared& prepared, GpuProblem& problem, GpuProblem::Case& which) {
   const bool asked = &which == &problem.asked();
-  if (!asked && !spec::satisfies(problem.kernel(), which.plan.problem, prepared.configuration, support_->device())) return std::nullopt;
+  if (!asked && !spec::satisfies(problem.kernel(), which.plan.problem, prepared.configuration, support_->device()))
+    return std::nullopt;
   std::optional<spec::LaunchPlan> plan;
   try {
     plan = spec::resolve(problem.kernel(), which.plan.problem, prepared.configuration, support_->device());
@@ -89,7 +93,8 @@ std::optional<std::string> Verifier::verify_case(Prepared& prepared, GpuProblem&
 }
 
 std::optional<std::string> Verifier::pass(Run& run, GpuProblem& problem, DataSet data) {
-  // Both orders of the extremes around the data: an element read too far decides a minimum under one, a maximum under the other.
+  // Both orders of the extremes around the data: an element read too far decides a minimum under one, a maximum under
+  // the other.
   const Guard variant = data == DataSet::Integers ? Guard::HighFirst : Guard::LowFirst;
   problem.fill(*run.which, data, variant);
   run.scratch_layout.guard(*support_, run.scratch, variant);
@@ -107,8 +112,8 @@ std::optional<std::string> Verifier::pass(Run& run, GpuProblem& problem, DataSet
   for (std::size_t i = 0; i < run.plan.buffers.size(); ++i) {
     const auto& buffer = run.plan.buffers[i];
     if (!buffer.workspace || buffer.init != spec::WorkspaceInit::ZeroOnce) continue;
-    support_->check_zero(fmt::format("left workspace \"{}\" non-zero, which declares \"zero_once\",", buffer.name), run.addresses[i],
-                         static_cast<std::size_t>(buffer.bytes));
+    support_->check_zero(fmt::format("left workspace \"{}\" non-zero, which declares \"zero_once\",", buffer.name),
+                         run.addresses[i], static_cast<std::size_t>(buffer.bytes));
   }
   if (const auto finding = support_->findings()) {
     return fmt::format("{} at {} places, first at {}", finding->what, finding->count, finding->first);
@@ -118,14 +123,16 @@ std::optional<std::string> Verifier::pass(Run& run, GpuProblem& problem, DataSet
   return problem.reference().judge(problem.locate(*run.which), data, *expectation);
 }
 
-std::optional<std::string> Verifier::plant_extremes(Run& run, GpuProblem& problem, const spec::Configuration& configuration) {
+std::optional<std::string> Verifier::plant_extremes(Run& run, GpuProblem& problem,
+                                                    const spec::Configuration& configuration) {
   const std::size_t input = problem.reference().input();
   const auto& buffer = run.plan.buffers[input];
   const bool minimum = run.which->plan.problem.choices.at("op") == "min";
   const std::uint64_t extreme = minimum ? lowest_finite_bits(buffer.type) : highest_finite_bits(buffer.type);
   const std::int64_t tile = tile_of(problem.kernel(), run.which->plan.problem, configuration, support_->device());
   for (const std::int64_t position : positions(buffer.count, tile)) {
-    const CUdeviceptr element = run.addresses[input] + static_cast<std::size_t>(position * spec::size_bytes(buffer.type));
+    const CUdeviceptr element =
+        run.addresses[input] + static_cast<std::size_t>(position * spec::size_bytes(buffer.type));
     const std::uint64_t before = support_->load_element(element, buffer.type);
     support_->store_element(element, buffer.type, extreme);
     problem.restore(*run.which, DataSet::Integers);
@@ -147,7 +154,8 @@ std::optional<std::string> Verifier::check_timed(Prepared& prepared, GpuProblem&
   for (std::size_t i = 0; i < prepared.plan.buffers.size(); ++i) {
     const auto& buffer = prepared.plan.buffers[i];
     if (!buffer.workspace || buffer.init != spec::WorkspaceInit::ZeroOnce) continue;
-    support_->check_zero(fmt::format("left workspace \"{}\" non-zero", buffer.name), prepared.scratch.address() + prepared.scratch_layout.offset(i),
+    support_->check_zero(fmt::format("left workspace \"{}\" non-zero", buffer.name),
+                         prepared.scratch.address() + prepared.scratch_layout.offset(i),
                          static_cast<std::size_t>(buffer.bytes));
   }
   if (const auto finding = support_->findings()) return finding->what + " after a timed batch";

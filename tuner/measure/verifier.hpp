@@ -6,7 +6,8 @@
 
 namespace attune::measure {
 
-/// Runs a configuration in every case of its problem and compares with the right answers (docs/decisions/0004-measuring.md).
+/// Runs a configuration in every case of its problem and compares with the right answers
+/// (docs/decisions/0004-measuring.md).
 class Verifier {
  public:
   explicit Verifier(Support& support) : support_(&support) {}
@@ -19,9 +20,11 @@ class Verifier {
 
  private:
   struct Run;  ///< one case's plan, call and addresses
-  [[nodiscard]] std::optional<std::string> verify_case(Prepared& prepared, GpuProblem& problem, GpuProblem::Case& which);
+  [[nodiscard]] std::optional<std::string> verify_case(Prepared& prepared, GpuProblem& problem,
+                                                       GpuProblem::Case& which);
   [[nodiscard]] std::optional<std::string> pass(Run& run, GpuProblem& problem, DataSet data);
-  [[nodiscard]] std::optional<std::string> plant_extremes(Run& run, GpuProblem& problem, const spec::Configuration& configuration);
+  [[nodiscard]] std::optional<std::string> plant_extremes(Run& run, GpuProblem& problem,
+                                                          const spec::Configuration& configuration);
 
   Support* support_;
   gpu::Buffer scratch_;  ///< shared by all cases, grown on demand

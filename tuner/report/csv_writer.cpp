@@ -22,7 +22,8 @@ std::string quoted(const std::string& field) {
 class Line {
  public:
   void add(const std::string& field) {
-    text_ += (first_ ? "" : ",") + quoted(field);
+    if (!first_) text_ += ',';
+    text_ += quoted(field);
     first_ = false;
   }
   void add(const char* field) { add(std::string(field)); }

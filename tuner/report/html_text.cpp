@@ -82,7 +82,8 @@ std::optional<std::size_t> decimals_of(const std::string& cell) {
 std::string padded(const std::string& cell, std::size_t decimals) {
   const auto own = decimals_of(cell);
   if (!own || *own >= decimals) return cell;
-  const std::string padding = (*own == 0 ? "." : "") + std::string(decimals - *own, '0');
+  std::string padding(decimals - *own, '0');
+  if (*own == 0) padding.insert(padding.begin(), '.');
   return fmt::format("{}<span class=\"pad\" aria-hidden=\"true\">{}</span>", cell, padding);
 }
 

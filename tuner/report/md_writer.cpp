@@ -25,7 +25,7 @@ std::string cell(const std::string& text) {
 
 std::string row(const std::vector<std::string>& cells) {
   std::string line = "|";
-  for (const std::string& text : cells) line += " " + cell(text) + " |";
+  for (const std::string& text : cells) line.append(" ").append(cell(text)).append(" |");
   return line + "\n";
 }
 

@@ -50,6 +50,10 @@ class DocTables(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return (self.root / "README.md").read_text()
 
+    def test_a_captured_output_stands_word_for_word_in_a_code_block(self):
+        (self.results / "tune_reduce.txt").write_text("Measuring on Imaginary 1\n  n  best us\n")
+        self.assertIn("```text\nMeasuring on Imaginary 1\n  n  best us\n```\n", self.generated("tune_reduce"))
+
     def test_check_names_the_file_that_is_not_up_to_date_and_leaves_it_alone(self):
         before = (self.root / "README.md").read_text()
         done = self.run_script("--check")

@@ -31,7 +31,11 @@ json visit(const json& request, bool& fatal) {
   if (name.rfind("dies-once:", 0) == 0 && first_time(name.substr(10))) ::_exit(9);
   if (name == "ruins") {
     fatal = true;
-    return {{"error", "failed waiting for the device: CUDA_ERROR_ILLEGAL_ADDRESS"}, {"class", "cuda"}, {"result", 700}, {"call", "c"}, {"fatal", true}};
+    return {{"error", "failed waiting for the device: CUDA_ERROR_ILLEGAL_ADDRESS"},
+            {"class", "cuda"},
+            {"result", 700},
+            {"call", "c"},
+            {"fatal", true}};
   }
   measure::VisitReply reply;
   reply.verified = wanted.verify;
@@ -60,7 +64,8 @@ json run_off(const json& request, base::Channel& channel) {
 
 json prepare(const json& request, bool& fatal) {
   const std::string problem = request.at("problem");
-  if (problem.find("13") != std::string::npos) return {{"error", "needs 99 bytes, 7 are free"}, {"class", "known"}, {"exit_code", 4}};
+  if (problem.find("13") != std::string::npos)
+    return {{"error", "needs 99 bytes, 7 are free"}, {"class", "known"}, {"exit_code", 4}};
   if (problem.find("14") != std::string::npos) ::_exit(9);
   if (problem.find("15") != std::string::npos) {
     fatal = true;

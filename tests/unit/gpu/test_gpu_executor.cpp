@@ -22,9 +22,11 @@ GpuExecutor::Options options(int device = 0) {
 }
 
 spec::KernelTemplate any_template() {
-  return spec::KernelTemplate::parse(R"({"attune": 1, "name": "t", "sources": ["k.cu"], "problem": {"n": {"size": {"min": 1}}},
+  return spec::KernelTemplate::parse(
+      R"({"attune": 1, "name": "t", "sources": ["k.cu"], "problem": {"n": {"size": {"min": 1}}},
     "parameters": {"p": {"values": [1], "default": 1}}, "buffers": {"out": {"type": "f32", "count": "n", "output": true}},
-    "launches": [{"kernel": "k", "grid": "1", "block": "32", "args": ["out"]}], "reference": "none"})", {{"k.cu", ""}}, "template.json");
+    "launches": [{"kernel": "k", "grid": "1", "block": "32", "args": ["out"]}], "reference": "none"})",
+      {{"k.cu", ""}}, "template.json");
 }
 
 spec::Problem problem(std::int64_t n) { return {{}, {{"n", n}}}; }
@@ -134,9 +136,12 @@ TEST_CASE("a wrong result is an outcome and costs no worker") {
 
 TEST_CASE("a problem that cannot be prepared is an error, and the executor takes the next one") {
   GpuExecutor executor(options());
-  CHECK_THROWS_WITH_AS(executor.prepare(any_template(), problem(13), ""), "needs 99 bytes, 7 are free", EnvironmentError);
-  CHECK_THROWS_WITH_AS(executor.prepare(any_template(), problem(14), ""), doctest::Contains("exited with code 9"), EnvironmentError);
-  CHECK_THROWS_WITH_AS(executor.prepare(any_template(), problem(15), ""), doctest::Contains("illegal address"), SpecError);
+  CHECK_THROWS_WITH_AS(executor.prepare(any_template(), problem(13), ""), "needs 99 bytes, 7 are free",
+                       EnvironmentError);
+  CHECK_THROWS_WITH_AS(executor.prepare(any_template(), problem(14), ""), doctest::Contains("exited with code 9"),
+                       EnvironmentError);
+  CHECK_THROWS_WITH_AS(executor.prepare(any_template(), problem(15), ""), doctest::Contains("illegal address"),
+                       SpecError);
   executor.prepare(any_template(), problem(1), "");
   CHECK(visit(executor, request("any")).outcome == Outcome::Ok);
 }

@@ -15,7 +15,8 @@ inline const std::vector<std::string> kOperators = {"sum", "min", "max"};
 
 /// The template as it is in the source tree, not the copy built into the library.
 inline const spec::KernelTemplate& reduce_template() {
-  static const spec::KernelTemplate kernel = spec::KernelTemplate::load(std::filesystem::path(ATTUNE_SOURCE_DIR) / "templates/reduce");
+  static const spec::KernelTemplate kernel =
+      spec::KernelTemplate::load(std::filesystem::path(ATTUNE_SOURCE_DIR) / "templates/reduce");
   return kernel;
 }
 

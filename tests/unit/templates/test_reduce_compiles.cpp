@@ -69,7 +69,8 @@ TEST_CASE("the reduce template compiles without a warning or a spill for every t
 TEST_CASE("every grid stage of the reduce template has the kernels that its launches name") {
   for (const char* const stage : {"two_pass", "block_atomic", "last_block", "ticket", "single_block"}) {
     CAPTURE(stage);
-    const auto result = compile_for("sm_90", source_of(problem("f32", "sum", 1 << 20), configuration({{"grid_stage", text(stage)}})));
+    const auto result =
+        compile_for("sm_90", source_of(problem("f32", "sum", 1 << 20), configuration({{"grid_stage", text(stage)}})));
     REQUIRE(result.status == compile::CompileStatus::Ok);
     CHECK(kernel_named(result, "reduce_blocks") != nullptr);
     CHECK((kernel_named(result, "reduce_partials") != nullptr) == (std::string(stage) == "two_pass"));
@@ -79,7 +80,8 @@ TEST_CASE("every grid stage of the reduce template has the kernels that its laun
 TEST_CASE("older and newer architectures compile the default") {
   for (const char* const architecture : {"sm_75", "sm_86", "sm_89", "sm_100", "sm_120"}) {
     CAPTURE(architecture);
-    const auto result = compile_for(architecture, source_of(problem("f32", "sum", 1), spec::default_configuration(reduce_template())));
+    const auto result =
+        compile_for(architecture, source_of(problem("f32", "sum", 1), spec::default_configuration(reduce_template())));
     CHECK_MESSAGE(result.status == compile::CompileStatus::Ok, result.log);
   }
 }
@@ -87,7 +89,8 @@ TEST_CASE("older and newer architectures compile the default") {
 TEST_CASE("configurations that differ only in blocks_per_sm share one source") {
   const auto of = problem("f32", "sum", 1 << 20);
   std::set<std::string> sources;
-  for (const std::int64_t blocks : {1, 2, 4, 8}) sources.insert(source_of(of, configuration({{"blocks_per_sm", number(blocks)}})));
+  for (const std::int64_t blocks : {1, 2, 4, 8})
+    sources.insert(source_of(of, configuration({{"blocks_per_sm", number(blocks)}})));
   CHECK(sources.size() == 1);
   CHECK(source_of(of, configuration({{"items", number(1)}})) != *sources.begin());
 }
@@ -98,13 +101,18 @@ TEST_CASE("the size does not enter the source, so that one cubin serves all size
 }
 
 TEST_CASE("the reduce template includes no header") {
-  CHECK(source_of(problem("f32", "sum", 1), spec::default_configuration(reduce_template())).find("#include") == std::string::npos);
+  CHECK(source_of(problem("f32", "sum", 1), spec::default_configuration(reduce_template())).find("#include") ==
+        std::string::npos);
 }
 
 TEST_CASE("constants that stand in the sources and in template.json agree") {
-  const auto two_pass = spec::resolve(reduce_template(), problem("f32", "sum", 1 << 20), configuration({{"grid_stage", text("two_pass")}}), device());
+  const auto plan_of = [](const char* stage) {
+    return spec::resolve(reduce_template(), problem("f32", "sum", 1 << 20),
+                         configuration({{"grid_stage", text(stage)}}), device());
+  };
+  const auto two_pass = plan_of("two_pass");
   CHECK(std::get<spec::ResolvedLaunch>(two_pass.steps.at(1)).block[0] == constant("kFinishThreads"));
-  const auto atomic = spec::resolve(reduce_template(), problem("f32", "sum", 1 << 20), configuration({{"grid_stage", text("block_atomic")}}), device());
+  const auto atomic = plan_of("block_atomic");
   for (const auto& buffer : atomic.buffers) {
     if (buffer.name == "sync") CHECK(buffer.count == constant("kSyncHeader") + 1);
   }

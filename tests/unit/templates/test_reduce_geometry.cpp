@@ -11,7 +11,9 @@ spec::LaunchPlan plan(const std::string& type, std::int64_t n, const std::map<st
   return spec::resolve(reduce_template(), problem(type, "sum", n), configuration(changes), device());
 }
 
-const spec::ResolvedLaunch& launch(const spec::LaunchPlan& plan, std::size_t step) { return std::get<spec::ResolvedLaunch>(plan.steps.at(step)); }
+const spec::ResolvedLaunch& launch(const spec::LaunchPlan& plan, std::size_t step) {
+  return std::get<spec::ResolvedLaunch>(plan.steps.at(step));
+}
 
 std::int64_t count(const spec::LaunchPlan& plan, const std::string& buffer) {
   for (const auto& candidate : plan.buffers) {
@@ -27,8 +29,12 @@ const char* const kManyBlockStages[] = {"two_pass", "block_atomic", "last_block"
 
 TEST_CASE("the grid has a block for every begun tile, at least one, at most what blocks_per_sm allows") {
   // 128 threads x 2 vectors x 16 bytes are 4096 bytes.
-  const std::map<std::string, spec::Value> changes = {{"block_size", number(128)}, {"items", number(2)}, {"blocks_per_sm", number(2)}};
-  struct Case { const char* type; std::int64_t tile; };
+  const std::map<std::string, spec::Value> changes = {
+      {"block_size", number(128)}, {"items", number(2)}, {"blocks_per_sm", number(2)}};
+  struct Case {
+    const char* type;
+    std::int64_t tile;
+  };
   for (const auto& [type, tile] : {Case{"f64", 512}, Case{"f32", 1024}, Case{"i32", 1024}, Case{"i8", 4096}}) {
     CAPTURE(type);
     const auto blocks = [&, t = type](std::int64_t n) { return launch(plan(t, n, changes), 0).grid[0]; };
@@ -44,8 +50,10 @@ TEST_CASE("the grid has a block for every begun tile, at least one, at most what
 }
 
 TEST_CASE("a narrower vector makes a smaller tile") {
-  const auto wide = plan("f32", 1 << 16, {{"block_size", number(64)}, {"items", number(1)}, {"vector_bytes", number(16)}});
-  const auto narrow = plan("f32", 1 << 16, {{"block_size", number(64)}, {"items", number(1)}, {"vector_bytes", number(4)}});
+  const auto wide =
+      plan("f32", 1 << 16, {{"block_size", number(64)}, {"items", number(1)}, {"vector_bytes", number(16)}});
+  const auto narrow =
+      plan("f32", 1 << 16, {{"block_size", number(64)}, {"items", number(1)}, {"vector_bytes", number(4)}});
   CHECK(launch(wide, 0).grid[0] == 256);
   CHECK(launch(narrow, 0).grid[0] == 528);  // 1024 tiles, capped at four blocks on each of 132 SMs
 }
@@ -78,7 +86,12 @@ TEST_CASE("one block needs no scratch, so that any stream may replay its capture
 TEST_CASE("scratch has room for what each grid stage stores") {
   // 2^16 elements of 512 x 4 x 16 bytes: 8 blocks of f32, 16 of f64. Counters and accumulators stand in a header of 16
   // words; a slot is one word for every four bytes of the accumulator.
-  struct Case { const char* stage; const char* type; std::int64_t partials; std::int64_t sync; };
+  struct Case {
+    const char* stage;
+    const char* type;
+    std::int64_t partials;
+    std::int64_t sync;
+  };
   for (const auto& [stage, type, partials, sync] :
        {Case{"two_pass", "f32", 8, 0}, Case{"last_block", "f32", 8, 16}, Case{"block_atomic", "f32", 0, 17},
         Case{"ticket", "f32", 0, 16 + 8}, Case{"ticket", "f64", 0, 16 + 2 * 16}, Case{"ticket", "i8", 0, 16 + 2}}) {

@@ -46,14 +46,18 @@ class EnvironmentError : public Error {
 class SpecError : public Error {
  public:
   SpecError(const std::string& file, int line, int column, const std::string& message)
-      : Error(file + (line > 0 ? ":" + std::to_string(line) + ":" + std::to_string(column) : "") + ": " + message,
-              ExitCode::Spec),
-        file_(file), line_(line), column_(column) {}
+      : Error(located(file, line, column, message), ExitCode::Spec), file_(file), line_(line), column_(column) {}
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
   [[nodiscard]] int line() const noexcept { return line_; }
   [[nodiscard]] int column() const noexcept { return column_; }
 
  private:
+  static std::string located(const std::string& file, int line, int column, const std::string& message) {
+    std::string text = file;  // appended, not added: GCC 12 warns of overlapping copies in chains of operator+
+    if (line > 0) text.append(":").append(std::to_string(line)).append(":").append(std::to_string(column));
+    return text.append(": ").append(message);
+  }
+
   std::string file_;
   int line_;
   int column_;
