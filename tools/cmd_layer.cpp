@@ -4,12 +4,12 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tools/commands.hpp"
-#include "tuner/session/replay_backend.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/layer.hpp"
 
 namespace attune::tools {
 namespace {
@@ -19,50 +19,42 @@ struct LayerOptions {
   std::string output;
 };
 
-/// Replays one recording whole and keeps its best rows, with the dates of the measurements rather than today's.
-std::size_t add_recording(const std::string& path, db::Database& scratch, db::Database& layer) {
-  auto recording = session::Recording::load(path);
+/// Returns how many best rows the recording gave.
+std::size_t add_recording(const std::string& path, db::Database& layer) {
+  const auto recording = session::Recording::load(path);
   const auto kernel = spec::TemplateLibrary().find(recording.template_name);
-  session::TuneRequest request;
-  request.policy = measure::policy_from_text(recording.policy);
-  for (const auto& problem : recording.problems) request.problems.push_back(problem.problem);
-  const std::string date = recording.date;
-  session::ReplayBackend backend(std::move(recording), path, kernel);
-  const auto result = session::tune(kernel, request, backend, scratch, {});
-  const auto& device = backend.device();
+  const auto rows = session::best_rows_of(recording, path, kernel);
   db::Database::Batch batch(layer);
-  layer.put(db::DeviceRow{device.hard_key(), device.hard_json(), device.to_json().dump()});
+  layer.put(db::DeviceRow{recording.device.hard_key(), recording.device.hard_json(), recording.device.to_json().dump()});
   layer.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text});
-  std::size_t added = 0;
-  for (const auto& problem : result.problems) {
-    if (!problem.best) continue;
-    db::BestRow best = *problem.best;
-    best.recorded_at = date;
-    layer.put(best);
-    ++added;
-  }
+  for (const auto& row : rows) layer.put(row);
   batch.commit();
-  return added;
+  return rows.size();
 }
 
-int build_layer(const LayerOptions& options) {
-  const std::filesystem::path output = options.output;
-  const auto folder = output.parent_path() / (output.filename().string() + ".making");
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  struct Remove {
-    std::filesystem::path path;
-    ~Remove() {
-      std::error_code ignored;
-      std::filesystem::remove_all(path, ignored);
-    }
-  } remove_folder{folder};
-  auto scratch = db::Database::open(folder / "scratch.db", db::OpenMode::ReadWrite);
-  auto layer = db::Database::open(folder / "layer.db", db::OpenMode::ReadWrite);
-  for (const auto& path : options.recordings) {
-    fmt::print("{}: {} best configurations\n", std::filesystem::path(path).filename().string(), add_recording(path, scratch, layer));
+/// A folder that is gone when its owner is, whatever happens.
+struct ScratchFolder {
+  std::filesystem::path path;
+  explicit ScratchFolder(std::filesystem::path folder) : path(std::move(folder)) {
+    std::filesystem::remove_all(path);
+    std::filesystem::create_directories(path);
   }
-  const auto exported = folder / "exported.db";
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;  // a folder that cannot be removed must not turn a finished layer into a failure
+    std::filesystem::remove_all(path, ignored);
+  }
+};
+
+int build_layer(const LayerOptions& options) {
+  const auto output = std::filesystem::absolute(options.output);
+  const ScratchFolder scratch(output.parent_path() / (output.filename().string() + ".making"));
+  auto layer = db::Database::open(scratch.path / "layer.db", db::OpenMode::ReadWrite);
+  for (const auto& path : options.recordings) {
+    fmt::print("{}: {} best configurations\n", std::filesystem::path(path).filename().string(), add_recording(path, layer));
+  }
+  const auto exported = scratch.path / "exported.db";
   layer.export_to(exported);
   std::filesystem::rename(exported, output);
   return 0;

@@ -14,7 +14,7 @@
 namespace attune::tools {
 namespace {
 
-void print_summary(const session::TuneResult& result, double ceiling) {
+void print_summary(const session::TuneResult& result, bool replay, double ceiling) {
   std::uint64_t measured = 0, reused = 0;
   std::map<std::string, std::uint64_t> failed;
   std::vector<db::BestRow> best;
@@ -29,10 +29,10 @@ void print_summary(const session::TuneResult& result, double ceiling) {
     if (problem.best) best.push_back(*problem.best);
   }
   if (!best.empty()) fmt::print("\n{}", best_table(best, ceiling));
-  fmt::print("\n{} configurations measured in {:.1f} s, {} known from before", measured, seconds, reused);
+  fmt::print("\n{} configurations {} in {:.1f} s, {} known from before", measured, replay ? "replayed" : "measured", seconds, reused);
   for (const auto& [outcome, count] : failed) fmt::print(", {} {}", count, outcome);
   fmt::print("\n");
-  if (nothing_left) fmt::print("Nothing is left to do: every configuration of this budget was measured before.\n");
+  if (nothing_left) fmt::print("Nothing is left to do: every configuration of this budget was decided before.\n");
   if (result.interrupted) fmt::print("Interrupted; everything measured is stored. The same command continues.\n");
 }
 
@@ -55,7 +55,7 @@ int tune(const TuningOptions& options, const CommandContext& context, const std:
   const auto result = run_tuning(options, kernel, problems, *chosen.backend, database);
   if (!options.json) {
     const bool touched = std::any_of(result.problems.begin(), result.problems.end(), [](const auto& p) { return !p.nothing_left; });
-    print_summary(result, touched && !result.interrupted ? chosen.backend->read_ceiling_bytes_per_s() : 0);
+    print_summary(result, chosen.replay, touched && !result.interrupted ? chosen.backend->read_ceiling_bytes_per_s() : 0);
   }
   return exit_code_of(result);
 }

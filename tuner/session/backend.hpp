@@ -33,6 +33,8 @@ class Backend {
   [[nodiscard]] virtual std::string nvrtc_build() const = 0;
   /// "measured", or "recording:<file>".
   [[nodiscard]] virtual std::string origin() const = 0;
+  /// When the measurements were made, for a recording; empty: as they come.
+  [[nodiscard]] virtual std::string measured_at() const { return {}; }
   /// Units: bytes per second; 0 when unknown.
   [[nodiscard]] virtual double read_ceiling_bytes_per_s() = 0;
   /// Makes `problem` current. Requires: nothing in flight.

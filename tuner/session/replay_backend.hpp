@@ -19,6 +19,7 @@ class ReplayBackend : public Backend {
   [[nodiscard]] const spec::DeviceInfo& device() const override { return recording_.device; }
   [[nodiscard]] std::string nvrtc_build() const override { return recording_.nvrtc; }
   [[nodiscard]] std::string origin() const override { return origin_; }
+  [[nodiscard]] std::string measured_at() const override { return recording_.date; }
   [[nodiscard]] double read_ceiling_bytes_per_s() override { return recording_.read_ceiling_bytes_per_s; }
   /// Throws: UsageError listing the recorded problems when this one is not among them.
   void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) override;

@@ -35,7 +35,7 @@ class ProblemTuner {
       : kernel_(kernel), request_(request), number_(number), problem_(request.problems[number]), backend_(backend), database_(database),
         observer_(observer), seconds_(seconds), space_(space::SearchSpace::build(kernel, problem_, backend.device())) {
     context_ = {kernel.content_hash, kernel.name, problem_, backend.device().hard_key(), measure::to_text(request.policy),
-                backend.device().driver, backend.nvrtc_build(), backend.origin()};
+                backend.device().driver, backend.nvrtc_build(), backend.origin(), backend.measured_at()};
     query_ = {kernel.content_hash, std::nullopt, spec::to_text(problem_), context_.device_key, context_.policy};
     default_text_ = spec::to_text(kernel, spec::default_configuration(kernel));
     result_.problem = problem_;

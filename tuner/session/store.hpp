@@ -20,6 +20,7 @@ struct RowContext {
   std::string driver;
   std::string nvrtc;
   std::string origin;
+  std::string measured_at;  ///< UTC; empty: now
 };
 
 [[nodiscard]] db::RecordRow to_row(const RowContext& context, const measure::Measurement& measurement);

@@ -1,11 +1,13 @@
 // The tuning loop over the real database and a replay of made-up recordings.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
 #include "tests/support/synthetic_recording.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tuner/session/layer.hpp"
 #include "tuner/session/replay_backend.hpp"
 #include "tuner/session/session.hpp"
 #include "tuner/session/store.hpp"
@@ -59,6 +61,36 @@ TEST_CASE_FIXTURE(Fixture, "an exhaustive run stores every configuration and fin
   CHECK(database.records({}).size() == 2 * space.size());
   CHECK(result.problems[0].work_bytes == 2 * 1000 * 4);
   CHECK(database.in_flight().empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "replayed rows carry the date of their measurement, not of the replay") {
+  auto replay = backend();
+  (void)session::tune(kernel, request(), replay, database, {});
+  for (const auto& row : database.records({})) CHECK(row.recorded_at == "2026-01-02T03:04:05Z");
+  for (const auto& row : database.best({})) CHECK(row.recorded_at == "2026-01-02T03:04:05Z");
+}
+
+TEST_CASE_FIXTURE(Fixture, "a layer's best rows are those that tuning from the same recording decides") {
+  const auto recording = test::synthetic_recording(kernel, problems, times(kFast));
+  session::ReplayBackend replay(recording, "synthetic.json.zst", kernel);
+  (void)session::tune(kernel, request(), replay, database, {});
+  const auto rows = session::best_rows_of(recording, "synthetic.json.zst", kernel);
+  const auto tuned = database.best({});
+  REQUIRE(rows.size() == tuned.size());
+  for (const auto& row : rows) {
+    const auto same = std::find_if(tuned.begin(), tuned.end(), [&](const auto& best) { return best.problem == row.problem; });
+    REQUIRE(same != tuned.end());
+    CHECK(row.configuration == same->configuration);
+    CHECK(row.median_us == same->median_us);
+    CHECK(row.default_us == same->default_us);
+    CHECK(row.recorded_at == "2026-01-02T03:04:05Z");
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "a recording without a run-off makes no layer") {
+  auto recording = test::synthetic_recording(kernel, problems, times(kFast));
+  recording.problems[1].rounds_us.clear();
+  CHECK_THROWS_WITH_AS((void)session::best_rows_of(recording, "bare.json.zst", kernel), doctest::Contains("bare.json.zst"), Error);
 }
 
 TEST_CASE_FIXTURE(Fixture, "the same command again measures nothing and says that nothing is left") {

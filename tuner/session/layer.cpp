@@ -1,0 +1,34 @@
+#include "tuner/session/layer.hpp"
+
+#include <fmt/core.h>
+
+#include "attune/error.hpp"
+#include "tuner/session/finalists.hpp"
+#include "tuner/session/replay_backend.hpp"
+#include "tuner/session/store.hpp"
+
+namespace attune::session {
+
+std::vector<db::BestRow> best_rows_of(const Recording& recording, const std::string& path, const spec::KernelTemplate& kernel) {
+  ReplayBackend backend(recording, path, kernel);
+  const std::string default_text = spec::to_text(kernel, spec::default_configuration(kernel));
+  std::vector<db::BestRow> rows;
+  for (const auto& problem : recording.problems) {
+    backend.prepare(kernel, problem.problem);
+    // As many finalists as the recording ran off: it is its own run that is decided again.
+    const auto finalists = choose_finalists(problem.measurements, default_text, problem.finalists.size());
+    std::vector<spec::Configuration> configurations;
+    for (const auto* finalist : finalists) configurations.push_back(spec::configuration_from_text(kernel, finalist->configuration));
+    const auto samples = backend.run_off(configurations, 0, 0);
+    if (!samples) {
+      throw Error(fmt::format("failed reading {}: it holds no run-off of {}; record it again", path, spec::to_text(problem.problem)));
+    }
+    const RowContext context{kernel.content_hash, kernel.name, problem.problem, recording.device.hard_key(), recording.policy,
+                             recording.device.driver, recording.nvrtc, backend.origin(), recording.date};
+    rows.push_back(to_best_row(context, decide(*samples, problem.measurements, default_text), *samples, problem.work_bytes, std::nullopt,
+                               default_text));
+  }
+  return rows;
+}
+
+}  // namespace attune::session
