@@ -18,6 +18,6 @@ cmake --preset release -DATTUNE_TESTS=OFF >build-quickstart.log 2>&1 && cmake --
 rm -f build-quickstart.log
 attune=build/release/tools/attune
 
-"$attune" tune reduce --T f32 --op sum --size '2^10..2^28:x4' --budget 60s
+"$attune" tune reduce --T f32 --op sum --size '2^10..2^28:x4' --strategy random --budget 60s
 "$attune" report reduce --format html --output report.html
 echo "Wrote report.html"

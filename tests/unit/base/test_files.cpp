@@ -9,7 +9,8 @@
 #include <string>
 
 #include "attune/error.hpp"
-#include "tests/unit/base/temporary_folder.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tests/unit/base/scoped_variable.hpp"
 #include "tuner/base/errno_text.hpp"
 #include "tuner/base/files.hpp"
 
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 using namespace attune::base;
 using attune::Error;
 using attune::testing::ScopedVariable;
-using attune::testing::TemporaryFolder;
+using attune::test::TempFolder;
 
 namespace {
 
@@ -28,7 +29,7 @@ std::size_t entries(const fs::path& folder) {
 }  // namespace
 
 TEST_CASE("a written file reads back byte for byte and replaces the old one") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const fs::path path = folder.path() / "file";
   const std::string bytes("a\0b\n", 4);
   write_file_atomic(path, "old");
@@ -40,7 +41,7 @@ TEST_CASE("a written file reads back byte for byte and replaces the old one") {
 }
 
 TEST_CASE("a relative path without a folder is written to the current one") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const fs::path before = fs::current_path();
   fs::current_path(folder.path());
   write_file_atomic("plain", "x");
@@ -49,7 +50,7 @@ TEST_CASE("a relative path without a folder is written to the current one") {
 }
 
 TEST_CASE("files larger than one read come back whole") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   std::string bytes(1 << 20, '\0');
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 31 >> 3);
   write_file_atomic(folder.path() / "large", bytes);
@@ -63,7 +64,7 @@ TEST_CASE("reading names the path and the reason") {
 }
 
 TEST_CASE("a failed write leaves the old file and no other") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   SUBCASE("the folder does not exist") {
     CHECK_THROWS_WITH_AS(write_file_atomic(folder.path() / "no/file", "x"), doctest::Contains("open returned ENOENT"),
                          Error);
@@ -93,7 +94,7 @@ TEST_CASE("a failed write leaves the old file and no other") {
 }
 
 TEST_CASE("the XDG folders follow the variables and are private") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const std::string root = folder.path().string();
   const ScopedVariable home("HOME", (root + "/home").c_str());
   SUBCASE("variables set") {
@@ -125,7 +126,7 @@ TEST_CASE("the XDG folders follow the variables and are private") {
 }
 
 TEST_CASE("a private folder is made with its parents, again without harm, and not below a file") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const fs::path deep = folder.path() / "a/b/c";
   create_private_folder(deep);
   create_private_folder(deep);

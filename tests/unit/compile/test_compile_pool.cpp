@@ -6,12 +6,13 @@
 #include <string>
 
 #include "attune/error.hpp"
-#include "tests/unit/base/temporary_folder.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tests/unit/base/scoped_variable.hpp"
 #include "tuner/compile/compile_pool.hpp"
 
 using namespace attune::compile;
 using attune::testing::ScopedVariable;
-using attune::testing::TemporaryFolder;
+using attune::test::TempFolder;
 
 namespace {
 

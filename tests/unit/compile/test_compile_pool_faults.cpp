@@ -12,13 +12,14 @@
 #include <thread>
 
 #include "attune/error.hpp"
-#include "tests/unit/base/temporary_folder.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tests/unit/base/scoped_variable.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/compile/compile_pool.hpp"
 
 using namespace attune::compile;
 using attune::testing::ScopedVariable;
-using attune::testing::TemporaryFolder;
+using attune::test::TempFolder;
 
 namespace {
 
@@ -133,7 +134,7 @@ TEST_CASE("compile_now leaves what else finishes to collect") {
 }
 
 TEST_CASE("a job whose worker died is tried once more in a fresh worker") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   CompilePool pool(faulty());
   const int before = pool.worker_pids().front();
   const CompileResult result = pool.compile_now(request("exit once " + (folder.path() / "flag").string()));
@@ -183,7 +184,7 @@ TEST_CASE("a job past the deadline is TimedOut, and the next job is well") {
 }
 
 TEST_CASE("a second pool answers from the cache, failures included, breakdowns not") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   CompilePool::Options options = faulty();
   options.cache = folder.path() / "cache";
   std::string log;
@@ -209,7 +210,7 @@ TEST_CASE("a second pool answers from the cache, failures included, breakdowns n
 }
 
 TEST_CASE("an answer from the cache is collectable at once") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   CompilePool::Options options = faulty();
   options.cache = folder.path();
   CompilePool pool(options);
@@ -222,7 +223,7 @@ TEST_CASE("an answer from the cache is collectable at once") {
 }
 
 TEST_CASE("a cache that cannot be written is a warning, not a failure") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   attune::base::write_file_atomic(folder.path() / "file", "");
   CompilePool::Options options = faulty();
   options.cache = folder.path() / "file/cache";
@@ -248,7 +249,7 @@ TEST_CASE("a pool that cannot start says why") {
 }
 
 TEST_CASE("a compiler that changes during a run ends it: its cubins would share keys with the old one's") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const std::string file = (folder.path() / "build").string();
   attune::base::write_file_atomic(file, "1.0 old");
   const ScopedVariable build("ATTUNE_FAULTY_BUILD", file.c_str());

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "tests/unit/base/temporary_folder.hpp"
+#include "tests/support/temp_folder.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/compile/cubin_cache.hpp"
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using namespace attune::compile;
 using attune::base::read_file;
 using attune::base::write_file_atomic;
-using attune::testing::TemporaryFolder;
+using attune::test::TempFolder;
 
 namespace {
 
@@ -44,7 +44,7 @@ void set_used(const fs::path& path, long second) {
 }  // namespace
 
 TEST_CASE("what was stored is found, by another cache on the folder as well") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const std::string key = key_of(1);
   CubinCache cache(folder.path() / "new/folder");
   CHECK(cache.warning().empty());
@@ -61,7 +61,7 @@ TEST_CASE("what was stored is found, by another cache on the folder as well") {
 }
 
 TEST_CASE("the folder is private") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const CubinCache cache(folder.path() / "cache");
   struct stat status {};
   REQUIRE(::stat((folder.path() / "cache").c_str(), &status) == 0);
@@ -69,7 +69,7 @@ TEST_CASE("the folder is private") {
 }
 
 TEST_CASE("failed compilations are kept, what may go well another time is not") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   CubinCache cache(folder.path());
   CompileResult result = result_of(key_of(1));
   for (const auto status : {CompileStatus::TimedOut, CompileStatus::Crashed}) {
@@ -84,7 +84,7 @@ TEST_CASE("failed compilations are kept, what may go well another time is not") 
 }
 
 TEST_CASE("two writers of one key write the same bytes") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const std::string key = key_of(1);
   CubinCache cache(folder.path());
   CompileResult result = result_of(key);
@@ -96,7 +96,7 @@ TEST_CASE("two writers of one key write the same bytes") {
 }
 
 TEST_CASE("a damaged file is a miss and is removed") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const std::string key = key_of(1);
   CubinCache cache(folder.path());
   cache.store(key, result_of(key));
@@ -116,7 +116,7 @@ TEST_CASE("a damaged file is a miss and is removed") {
 }
 
 TEST_CASE("a file under another key is a miss") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   CubinCache cache(folder.path());
   cache.store(key_of(1), result_of(key_of(1)));
   cache.store(key_of(2), result_of(key_of(2)));
@@ -126,14 +126,14 @@ TEST_CASE("a file under another key is a miss") {
 }
 
 TEST_CASE("an entry that cannot be read is a miss") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const CubinCache cache(folder.path());
   fs::create_directories(path_in(folder.path(), key_of(1)));  // reading a folder fails
   CHECK_FALSE(cache.find(key_of(1)).has_value());
 }
 
 TEST_CASE("a folder that cannot be written still answers, and says so") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   const std::string key = key_of(1);
   CubinCache cache(folder.path());
   cache.store(key, result_of(key));
@@ -150,7 +150,7 @@ TEST_CASE("a folder that cannot be written still answers, and says so") {
 }
 
 TEST_CASE("a folder that cannot be made is a cache without entries") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   write_file_atomic(folder.path() / "file", "");
   CubinCache cache(folder.path() / "file/cache");
   CHECK(cache.warning().find("ENOTDIR") != std::string::npos);
@@ -160,7 +160,7 @@ TEST_CASE("a folder that cannot be made is a cache without entries") {
 }
 
 TEST_CASE("trimming removes what was not used for longest, and nothing that is not ours") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   CubinCache large(folder.path());
   for (int i = 0; i < 4; ++i) large.store(key_of(i), result_of(key_of(i), 1000));
   for (int i = 0; i < 4; ++i) set_used(path_in(folder.path(), key_of(i)), 1000 + i);
@@ -181,7 +181,7 @@ TEST_CASE("trimming removes what was not used for longest, and nothing that is n
 }
 
 TEST_CASE("storing keeps the folder near its limit by itself") {
-  const TemporaryFolder folder;
+  const TempFolder folder;
   constexpr std::uint64_t kLimit = 20000;
   CubinCache cache(folder.path(), kLimit);
   for (int i = 0; i < 50; ++i) cache.store(key_of(i), result_of(key_of(i), 1000));

@@ -5,7 +5,8 @@
 #include <string>
 
 #include "attune/error.hpp"
-#include "tests/unit/base/temporary_folder.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tests/unit/base/scoped_variable.hpp"
 #include "tuner/compile/compiler.hpp"
 #include "tuner/compile/nvrtc_library.hpp"
 

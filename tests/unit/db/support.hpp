@@ -12,31 +12,16 @@
 #include <string>
 
 #include "db/database.hpp"
+#include "tests/support/temp_folder.hpp"
 
 namespace attune::db::test {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own for one test case, removed afterwards.
-class TemporaryFolder {
+/// Readable by others, as test processes under another user need it.
+class TemporaryFolder : public attune::test::TempFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "attune_db_XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = name;
-    ::chmod(path_.c_str(), 0755);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  [[nodiscard]] fs::path operator/(const fs::path& name) const { return path_ / name; }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
+  TemporaryFolder() { ::chmod(path().c_str(), 0755); }
 };
 
 inline std::string bytes_of(const fs::path& path) {
