@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "attune/error.hpp"
 #include "tools/output.hpp"
@@ -75,6 +76,8 @@ std::optional<std::filesystem::path> fitting_recording(const spec::KernelTemplat
 }
 
 }  // namespace
+
+int default_compile_workers() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 2, 8); }
 
 void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command.add_option("template", options.template_name, "Template: a built-in name or a folder with template.json")->required();

@@ -11,6 +11,9 @@
 
 namespace attune::tools {
 
+/// One less than the processors, so that timing keeps one to itself; at least 2, at most 8 (the GPU is busy by then).
+[[nodiscard]] int default_compile_workers();
+
 /// Options that `tune` and `record` share.
 struct TuningOptions {
   std::string template_name;
@@ -22,7 +25,7 @@ struct TuningOptions {
   std::string database;
   std::optional<int> device;
   std::string replay;
-  int compile_workers = 2;
+  int compile_workers = default_compile_workers();
   bool json = false;
 };
 
