@@ -26,7 +26,7 @@ int print_path(const DbOptions& options) {
   const std::filesystem::path path = database_path(options.database);
   std::error_code error;
   if (options.json_output) {
-    fmt::print("{}\n", json{{"path", path.string()}, {"exists", std::filesystem::exists(path, error)}}.dump(1));
+    fmt::print("{}\n", json{{"path", path.string()}, {"exists", std::filesystem::exists(path, error)}}.dump(1, ' ', false, json::error_handler_t::replace));
   } else {
     fmt::print("{}\n", path.string());
   }
@@ -49,7 +49,7 @@ int print_info(const DbOptions& options) {
                             {"best", info.best},
                             {"cubins", info.cubins},
                             {"sessions", info.sessions}}
-                           .dump(1));
+                           .dump(1, ' ', false, json::error_handler_t::replace));
     return 0;
   }
   fmt::print("{}\nschema version {}, {} bytes, journal mode {}\n", info.path, info.schema_version, info.bytes,

@@ -24,6 +24,7 @@ int record(const RecordOptions& options, const CommandContext& context, const st
   const spec::TemplateLibrary library({tuning.template_folders.begin(), tuning.template_folders.end()});
   const auto kernel = library.find(tuning.template_name);
   const auto problems = problems_from_arguments(kernel, arguments);
+  check_request(tuning, problems);
   auto database = db::Database::open(database_path(tuning.database), db::OpenMode::ReadWrite);
   TuningOptions on_gpu = tuning;
   if (!on_gpu.device) on_gpu.device = 0;  // no silent replay: a recording of a recording would carry a false date
@@ -35,7 +36,8 @@ int record(const RecordOptions& options, const CommandContext& context, const st
     fmt::print(stderr, "attune: interrupted; no recording is written. The same command continues.\n");
     return code;
   }
-  const auto recording = session::extract_recording(database, kernel, problems, chosen.backend->device().hard_key(), tuning.policy);
+  const auto recording = session::extract_recording(database, kernel, problems, chosen.backend->device().hard_key(), tuning.policy,
+                                                   chosen.backend->origin());
   recording.save(options.output);
   fmt::print("recorded {} problems of {} on {} ({}) into {}\n", recording.problems.size(), kernel.name, recording.device.name,
              recording.coverage, options.output);

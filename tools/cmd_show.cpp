@@ -11,6 +11,7 @@
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
+#include "tuner/measure/measurement.hpp"
 
 namespace attune::tools {
 namespace {
@@ -95,6 +96,7 @@ int show_failed(const db::Database& database, const ShowOptions& options) {
 }
 
 int show(const ShowOptions& options) {
+  if (!options.policy.empty()) static_cast<void>(measure::policy_from_text(options.policy));
   const auto path = database_path(options.database);
   const auto database = db::Database::open(path, db::OpenMode::ReadOnly);
   const int code = options.failed ? show_failed(database, options) : show_best(database, options);

@@ -1,5 +1,6 @@
 // attune template: list templates, check a folder.
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -46,6 +47,18 @@ json describe_kernels(const compile::CompileResult& compiled) {
   return kernels;
 }
 
+/// Throws: SpecError when a launch names a kernel that the compiled sources do not have.
+void check_kernel_names(const spec::KernelTemplate& kernel, const spec::LaunchPlan& plan, const compile::CompileResult& compiled) {
+  std::vector<std::string> there;
+  for (const auto& used : compiled.kernels) there.push_back(used.kernel);
+  for (const auto& step : plan.steps) {
+    const auto* launch = std::get_if<spec::ResolvedLaunch>(&step);
+    if (launch == nullptr || std::find(there.begin(), there.end(), launch->kernel) != there.end()) continue;
+    throw SpecError(kernel.spec_path, 0, 0, fmt::format("the launch of \"{}\" names no compiled kernel (there are: {}); is it extern \"C\"?",
+                                                        launch->kernel, fmt::join(there, ", ")));
+  }
+}
+
 int check(const CheckOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
   const auto kernel = spec::TemplateLibrary().find(options.folder);
   const auto device = spec::DeviceInfo::of_architecture(options.architecture);
@@ -63,7 +76,7 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
     const auto compiled = pool.compile_now({spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu",
                                             options.architecture, kernel.options});
     const bool compiles = compiled.status == compile::CompileStatus::Ok;
-    if (compiles && default_valid) (void)spec::resolve(kernel, problem, configuration, device);  // throws at the expression's place
+    if (compiles && default_valid) check_kernel_names(kernel, spec::resolve(kernel, problem, configuration, device), compiled);
     usable = usable && compiles && space.size() > 0;
     if (options.json_output) {
       out.push_back({{"template", kernel.name}, {"hash", kernel.content_hash}, {"problem", json::parse(spec::to_text(problem))},

@@ -40,6 +40,7 @@ int tune(const TuningOptions& options, const CommandContext& context, const std:
   const spec::TemplateLibrary library({options.template_folders.begin(), options.template_folders.end()});
   const auto kernel = library.find(options.template_name);
   const auto problems = problems_from_arguments(kernel, arguments);
+  check_request(options, problems);
   const auto path = database_path(options.database);
   auto database = db::Database::open(path, db::OpenMode::ReadWrite);
   auto chosen = choose_backend(options, context, kernel, problems);
@@ -47,7 +48,7 @@ int tune(const TuningOptions& options, const CommandContext& context, const std:
   if (options.json) {
     fmt::print("{}\n", nlohmann::json{{"event", "start"}, {"replay", chosen.replay}, {"device", chosen.backend->device().name},
                                       {"driver", chosen.backend->device().driver}, {"origin", chosen.backend->origin()},
-                                      {"database", path.string()}, {"template", kernel.name}, {"template_hash", kernel.content_hash}}.dump());
+                                      {"database", path.string()}, {"template", kernel.name}, {"template_hash", kernel.content_hash}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
     fmt::print("{}\nTuning {} into {}\n", chosen.banner, kernel.name, path.string());
     std::fflush(stdout);

@@ -1,9 +1,10 @@
 // The `attune` command. Workers are this same executable with a private subcommand.
 #include <fmt/core.h>
 
-#include <cstdlib>
+#include <cstdio>
 #include <exception>
 #include <string_view>
+#include <system_error>
 
 #include "attune/error.hpp"
 #include "attune_build/content_hash.hpp"
@@ -43,7 +44,10 @@ int run_command(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? static_cast<int>(ExitCode::Ok) : static_cast<int>(ExitCode::Usage);
   }
-  return context.action();
+  const int code = context.action();
+  // A full disk or a closed pipe behind standard output must not look like success.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw EnvironmentError("failed writing standard output: is its disk full or its reader gone?");
+  return code;
 }
 
 }  // namespace
@@ -57,6 +61,9 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     fmt::print(stderr, "attune: {}\n", error.what());
     return static_cast<int>(error.exit_code());
+  } catch (const std::system_error& error) {  // fmt's way to tell that an output cannot be written
+    fmt::print(stderr, "attune: failed writing: {}\n", error.what());
+    return static_cast<int>(ExitCode::Environment);
   } catch (const std::exception& error) {
     fmt::print(stderr, "attune: internal error: {}\n", error.what());
     return static_cast<int>(ExitCode::Internal);

@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if [[ -e /dev/nvidia0 || -e /dev/nvidiactl ]] && ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1'; then
+libraries=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null || true)
+if [[ (-e /dev/nvidiactl || -e /dev/dxg) && $libraries == *libcuda.so.1* ]]; then
   echo "attune quickstart: a GPU is here; it will be measured."
 else
   echo "attune quickstart: no GPU here; a recording made on a real GPU is replayed, nothing is measured."

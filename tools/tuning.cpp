@@ -1,6 +1,7 @@
 #include "tools/tuning.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <csignal>
@@ -29,7 +30,7 @@ extern "C" void on_stop_signal(int signal) {
 }
 
 void print_json(const json& event) {
-  fmt::print("{}\n", event.dump());
+  fmt::print("{}\n", event.dump(-1, ' ', false, json::error_handler_t::replace));
   std::fflush(stdout);
 }
 
@@ -52,9 +53,13 @@ std::unique_ptr<measure::GpuExecutor> open_gpu(const TuningOptions& options, con
   return std::make_unique<measure::GpuExecutor>(gpu);
 }
 
-ChosenBackend open_replay(const std::string& path, const std::string& reason, const spec::KernelTemplate& kernel) {
+ChosenBackend open_replay(const std::string& path, const std::string& reason, const spec::KernelTemplate& kernel, const std::string& policy) {
   auto backend = std::make_unique<session::ReplayBackend>(session::Recording::load(path), path, kernel);
   const auto& recording = backend->recording();
+  if (recording.policy != policy) {
+    throw UsageError(fmt::format("failed replaying {}: it was recorded under policy {}, not {}; give --policy {}", path, recording.policy,
+                                 policy, recording.policy));
+  }
   ChosenBackend chosen;
   chosen.banner = fmt::format("REPLAY, nothing is measured here{}: times come from {} ({}, driver {}, recorded {}, {})",
                               reason.empty() ? "" : " (" + reason + ")", std::filesystem::path(path).filename().string(),
@@ -68,7 +73,14 @@ ChosenBackend open_replay(const std::string& path, const std::string& reason, co
 std::optional<std::filesystem::path> fitting_recording(const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems,
                                                        const std::string& policy) {
   for (const auto& path : recordings_of(kernel)) {
-    const auto recording = session::Recording::load(path);
+    std::optional<session::Recording> loaded;
+    try {
+      loaded = session::Recording::load(path);
+    } catch (const SpecError& error) {  // one damaged file must not hide the others
+      fmt::print(stderr, "attune: {}\n", error.what());
+      continue;
+    }
+    const auto& recording = *loaded;
     const bool holds_all = std::all_of(problems.begin(), problems.end(), [&](const auto& problem) { return recording.find(problem) != nullptr; });
     if (recording.template_hash == kernel.content_hash && recording.policy == policy && holds_all) return path;
   }
@@ -81,15 +93,15 @@ int default_compile_workers() { return std::clamp(static_cast<int>(std::thread::
 
 void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command.add_option("template", options.template_name, "Template: a built-in name or a folder with template.json")->required();
-  command.add_option("--template-folder", options.template_folders, "Further folders to look for templates in");
+  command.add_option("--template-folder", options.template_folders, "Further folders to look for templates in")->check(CLI::ExistingDirectory);
   command.add_option("--strategy", options.strategy, "exhaustive or random")->capture_default_str();
   command.add_option("--budget", options.budget, "60s or 5m (whole command), 500 (configurations a problem), 25% (of the space)")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Seed of the strategy and the run-off")->capture_default_str();
+  command.add_option("--seed", options.seed, "Seed of the strategy and the run-off")->capture_default_str()->check(CLI::NonNegativeNumber);
   command.add_option("--policy", options.policy, "cold/graph, hot/graph, cold/stream or hot/stream")->capture_default_str();
   command.add_option("--db", options.database, "Database file (default: $ATTUNE_DB, else the XDG data folder)");
-  command.add_option("--device", options.device, "GPU ordinal (default 0)");
-  command.add_option("--replay", options.replay, "Take measurements from a recording instead of a GPU");
+  auto* device = command.add_option("--device", options.device, "GPU ordinal (default 0)");
+  command.add_option("--replay", options.replay, "Take measurements from a recording instead of a GPU")->excludes(device);
   command.add_option("--compile-workers", options.compile_workers, "NVRTC worker processes")->capture_default_str()->check(CLI::Range(1, 256));
   command.add_flag("--json", options.json, "One JSON object a line on standard output");
   command.allow_extras();
@@ -114,7 +126,7 @@ std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& ker
 
 ChosenBackend choose_backend(const TuningOptions& options, const CommandContext& context, const spec::KernelTemplate& kernel,
                              const std::vector<spec::Problem>& problems) {
-  if (!options.replay.empty()) return open_replay(options.replay, "", kernel);
+  if (!options.replay.empty()) return open_replay(options.replay, "", kernel, options.policy);
   std::unique_ptr<measure::GpuExecutor> gpu;
   try {
     gpu = open_gpu(options, context);
@@ -125,7 +137,7 @@ ChosenBackend choose_backend(const TuningOptions& options, const CommandContext&
       throw EnvironmentError(fmt::format("{}\nThere is no recording of template \"{}\" with these problems and policy {} to replay either; "
                                          "name one with --replay FILE", error.what(), kernel.name, options.policy));
     }
-    return open_replay(recording->string(), "no GPU", kernel);
+    return open_replay(recording->string(), "no GPU", kernel, options.policy);
   }
   session::LiveBackend::Options live;
   live.worker = context.executable;
@@ -139,13 +151,22 @@ ChosenBackend choose_backend(const TuningOptions& options, const CommandContext&
   return chosen;
 }
 
-session::TuneResult run_tuning(const TuningOptions& options, const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems,
-                               session::Backend& backend, db::Database& database) {
+void check_request(const TuningOptions& options, const std::vector<spec::Problem>& problems) {
+  static_cast<void>(session::Budget::parse(options.budget));
+  static_cast<void>(measure::policy_from_text(options.policy));
+  const auto strategies = search::strategy_names();
+  if (std::find(strategies.begin(), strategies.end(), options.strategy) == strategies.end()) {
+    throw UsageError(fmt::format("unknown strategy \"{}\"; there are {}", options.strategy, fmt::join(strategies, ", ")));
+  }
   for (const auto& problem : problems) {
     for (const auto& [name, size] : problem.sizes) {
       if (size == 0) throw UsageError(fmt::format("there is nothing to tune at {} = 0; dispatch answers it without tuning", name));
     }
   }
+}
+
+session::TuneResult run_tuning(const TuningOptions& options, const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems,
+                               session::Backend& backend, db::Database& database) {
   session::TuneRequest request;
   request.problems = problems;
   request.strategy = options.strategy;

@@ -46,6 +46,10 @@ struct ChosenBackend {
 /// Recordings that belong to a template: `<its folder>/recordings/*.json.zst`, then the installed ones.
 [[nodiscard]] std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& kernel);
 
+/// What can be wrong about a request without looking at a database or a device: budget, strategy, policy, n = 0.
+/// Throws: UsageError.
+void check_request(const TuningOptions& options, const std::vector<spec::Problem>& problems);
+
 /// Runs with progress line, Ctrl-C handling (SIGINT and SIGTERM stop cleanly; a second one kills) and, with --json, one
 /// JSON object a line on standard output.
 [[nodiscard]] session::TuneResult run_tuning(const TuningOptions& options, const spec::KernelTemplate& kernel,

@@ -64,9 +64,30 @@ TEST_CASE_FIXTURE(Cli, "an unknown axis, type or size text is wrong usage with a
   expect(attune({"dance"}), 2, {});
 }
 
-TEST_CASE_FIXTURE(Cli, "n = 0 is nothing to tune") {
-  const auto zero = attune({"tune", "reduce", "--T", "f32", "--op", "sum", "--size", "0", "--replay", recording});
-  CHECK(zero.exit_code == 2);
+TEST_CASE_FIXTURE(Cli, "n = 0 is nothing to tune, and saying so touches neither database nor device") {
+  expect(attune({"tune", "reduce", "--T", "f32", "--op", "sum", "--size", "0"}), 2, {"nothing to tune", "n = 0"});
+  CHECK_FALSE(std::filesystem::exists(database));
+}
+
+TEST_CASE_FIXTURE(Cli, "a recording of another policy is not passed off as the asked one") {
+  expect(attune(tune_words({"--policy", "hot/graph"})), 2, {"cold/graph", "--policy"});
+}
+
+TEST_CASE_FIXTURE(Cli, "output that cannot be written is a failure") {
+  REQUIRE(attune(tune_words()).exit_code == 0);
+  for (const char* command : {"show", "show --json", "db info", "db path"}) {
+    CAPTURE(command);
+    const auto result = test::run({"sh", "-c", std::string(ATTUNE_EXECUTABLE) + " " + command + " > /dev/full"}, environment);
+    CHECK(result.exit_code == 4);
+    CHECK(contains(result.err, "failed writing"));
+  }
+}
+
+TEST_CASE_FIXTURE(Cli, "a launch of a kernel that the sources do not have is found without a GPU") {
+  std::string text = test::small_template_json();
+  text.replace(text.find("\"kernel\": \"double_it\""), 21, "\"kernel\": \"double_if\"");
+  write("double_it/template.json", text);
+  expect(attune({"template", "check", kernel}), 3, {"double_if", "double_it"});
 }
 
 TEST_CASE_FIXTURE(Cli, "without a driver and without a fitting recording tuning says what is missing") {

@@ -70,6 +70,37 @@ TEST_CASE_FIXTURE(Cli, "runs killed with -9 at any moment end with every configu
   CHECK(attune({"db", "check"}).exit_code == 0);
 }
 
+TEST_CASE_FIXTURE(Cli, "Ctrl-C ends a run with 130, keeps what was done, and the same command goes on from there") {
+  const std::vector<std::string> words = {"tune", "reduce", "--T", "f32", "--op", "sum", "--size", "2^10..2^16:x4", "--replay",
+                                          ATTUNE_SOURCE_DIR "/templates/reduce/recordings/h200_f32_sum_cold.json.zst"};
+  auto with_program = words;
+  with_program.insert(with_program.begin(), ATTUNE_EXECUTABLE);
+  const int pid = test::start(with_program, environment);
+  // Interrupted as soon as the first measurement is stored, whatever the machine's speed.
+  const auto stored = [&] {
+    try {
+      return db::Database::open(database, db::OpenMode::ReadOnly).info().records;
+    } catch (const DatabaseError&) {
+      return std::uint64_t{0};  // not created yet
+    }
+  };
+  for (int wait = 0; wait < 2000 && stored() == 0; ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ::kill(pid, SIGINT);
+  CHECK(test::wait_for(pid) == 130);
+  const std::uint64_t kept = stored();
+  CHECK(kept > 0);
+  auto again = words;
+  again.push_back("--json");
+  std::uint64_t reused = 0, measured = 0;
+  for (const auto& event : json_lines(attune(again).out)) {
+    if (event["event"] != "problem") continue;
+    reused += event["reused"].get<std::uint64_t>();
+    measured += event["measured"].get<std::uint64_t>();
+  }
+  CHECK(reused == kept);
+  CHECK(reused + measured == 4 * 2232);
+}
+
 TEST_CASE_FIXTURE(Cli, "a count budget with a seed tries the same configurations in every fresh database") {
   const std::vector<std::string> words = tune_words({"--strategy", "random", "--seed", "7", "--budget", "6"});
   REQUIRE(attune(words).exit_code == 0);

@@ -11,10 +11,18 @@
 
 namespace attune::session {
 
+/// A finalist that no longer works when it is verified or run again.
+struct FailedFinalist {
+  std::string configuration;
+  measure::Outcome outcome = measure::Outcome::WrongResult;
+  std::string detail;
+};
+
 /// Interleaved samples of the finalists: `rounds_us[round][i]` belongs to `configurations[i]`.
 struct RunOffSamples {
   std::vector<std::string> configurations;
   std::vector<std::vector<double>> rounds_us;
+  std::vector<FailedFinalist> failed;  ///< asked for and left out
 };
 
 /// The compiled code of a configuration, for the database.
@@ -46,6 +54,8 @@ class Backend {
   /// recording does not hold.
   [[nodiscard]] virtual std::vector<measure::Measurement> collect(std::chrono::milliseconds timeout) = 0;
   [[nodiscard]] virtual std::size_t in_flight() const = 0;
+  /// Configurations that were asked for and that a recording does not hold.
+  [[nodiscard]] virtual std::uint64_t missing() const { return 0; }
   /// Forgets everything in flight (interrupt, budget spent).
   virtual void abandon() = 0;
   /// Nothing when these configurations cannot be run off (a recording without them).

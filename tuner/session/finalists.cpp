@@ -9,7 +9,7 @@ namespace attune::session {
 namespace {
 
 bool qualifies(const measure::Measurement& measurement) {
-  return measurement.outcome == measure::Outcome::Ok && measurement.timing.samples > 0 &&
+  return measurement.outcome == measure::Outcome::Ok && measurement.verified && measurement.timing.samples > 0 &&
          measurement.stage != measure::Stage::Screened && measurement.stage != measure::Stage::None;
 }
 
@@ -36,7 +36,7 @@ std::vector<const measure::Measurement*> choose_finalists(const std::vector<meas
   if (std::none_of(chosen.begin(), chosen.end(), is_default)) {
     // The default joins even when screening dropped it: its time in the same run-off is what the speed-up is told against.
     const auto found = std::find_if(measurements.begin(), measurements.end(), [&](const auto& m) {
-      return m.configuration == default_configuration && m.outcome == measure::Outcome::Ok;
+      return m.configuration == default_configuration && m.outcome == measure::Outcome::Ok && m.verified;
     });
     if (found != measurements.end() && !chosen.empty()) chosen.push_back(&*found);
   }

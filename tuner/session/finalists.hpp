@@ -9,7 +9,7 @@
 namespace attune::session {
 
 /// Who goes into the run-off: the `count` fastest verified measurements in the order of their medians, then the default
-/// when it runs and is not among them. Screened-out configurations never qualify.
+/// when it runs and is not among them. Screened-out and unverified configurations never qualify: what wins is dispatched.
 [[nodiscard]] std::vector<const measure::Measurement*> choose_finalists(const std::vector<measure::Measurement>& measurements,
                                                                         const std::string& default_configuration,
                                                                         std::size_t count);

@@ -26,7 +26,7 @@ std::vector<db::BestRow> best_rows_of(const Recording& recording, const std::str
     const RowContext context{kernel.content_hash, kernel.name, problem.problem, recording.device.hard_key(), recording.policy,
                              recording.device.driver, recording.nvrtc, backend.origin(), recording.date};
     rows.push_back(to_best_row(context, decide(*samples, problem.measurements, default_text), *samples, problem.work_bytes, std::nullopt,
-                               default_text));
+                               default_text, problem.finalists));
   }
   return rows;
 }

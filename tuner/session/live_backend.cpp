@@ -235,27 +235,51 @@ std::optional<RunOffSamples> LiveBackend::run_off(const std::vector<spec::Config
   request.seed = seed;
   RunOffSamples samples;
   for (const auto& finalist : finalists) {
+    const std::string text = spec::to_text(*kernel_, finalist);
     const auto compiled = compile_now(finalist);
+    if (compiled->status != compile::CompileStatus::Ok) {
+      samples.failed.push_back({text, measure::Outcome::CompileFailed, compiled->log});
+      continue;
+    }
     measure::VisitRequest visit;
-    visit.configuration = spec::to_text(*kernel_, finalist);
+    visit.configuration = text;
     visit.cubin_key = compiled->key;
     visit.cubin = compiled->cubin;
     visit.verify = true;  // a finalist of an earlier run is unknown to this worker; verifying again costs little
     visit.max_samples = 1;
-    on_hand_over(visit.configuration);
+    on_hand_over(text);
     gpu_->submit(visit);
     std::optional<measure::VisitReply> reply;
     while (!reply) reply = gpu_->collect(milliseconds(100));
-    if (reply->outcome != measure::Outcome::Ok) continue;
-    samples.configurations.push_back(visit.configuration);
     visit.verify = false;
-    request.configurations.push_back(std::move(visit));
+    if (reply->outcome == measure::Outcome::Ok) request.configurations.push_back(std::move(visit));
+    else samples.failed.push_back({text, reply->outcome, reply->detail});
   }
-  if (request.configurations.empty()) return std::nullopt;
-  auto reply = gpu_->run_off(request);
+  auto reply = run_off_together(request);
+  if (reply.outcome != measure::Outcome::Ok) {
+    drop_failing(request, samples);
+    reply = run_off_together(request);
+  }
   if (reply.outcome != measure::Outcome::Ok) throw Error("failed running off the finalists: " + reply.detail);
+  for (const auto& visit : request.configurations) samples.configurations.push_back(visit.configuration);
   samples.rounds_us = std::move(reply.rounds_us);
   return samples;
+}
+
+measure::RunOffReply LiveBackend::run_off_together(const measure::RunOffRequest& request) {
+  return request.configurations.empty() ? measure::RunOffReply{} : gpu_->run_off(request);
+}
+
+/// A joint run-off that failed does not say whose fault it was: each finalist runs off alone, and those that fail go.
+void LiveBackend::drop_failing(measure::RunOffRequest& request, RunOffSamples& samples) {
+  std::vector<measure::VisitRequest> working;
+  for (auto& visit : request.configurations) {
+    on_hand_over(visit.configuration);
+    const auto alone = gpu_->run_off({{visit}, request.rounds, request.seed});
+    if (alone.outcome == measure::Outcome::Ok) working.push_back(std::move(visit));
+    else samples.failed.push_back({visit.configuration, alone.outcome, alone.detail});
+  }
+  request.configurations = std::move(working);
 }
 
 std::optional<CompiledCode> LiveBackend::code(const spec::Configuration& configuration) {

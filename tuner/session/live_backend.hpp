@@ -65,6 +65,8 @@ class LiveBackend : public Backend {
   void settle(const EntryPtr& entry);
   [[nodiscard]] bool enough_visits(const Entry& entry) const;
   void fill_resources(Entry& entry) const;
+  [[nodiscard]] measure::RunOffReply run_off_together(const measure::RunOffRequest& request);
+  void drop_failing(measure::RunOffRequest& request, RunOffSamples& samples);
 
   compile::CompilePool compilers_;
   std::unique_ptr<measure::GpuExecutor> gpu_;

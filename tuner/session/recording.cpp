@@ -347,6 +347,9 @@ Recording Recording::load(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) {
     throw UsageError(fmt::format("failed opening the recording {}: there is no such file", path.string()));
   }
+  if (!std::filesystem::is_regular_file(path)) {
+    throw UsageError(fmt::format("failed opening the recording {}: it is no regular file", path.string()));
+  }
   std::string bytes = base::read_file(path);
   if (is_compressed(path)) {
     try {

@@ -22,6 +22,7 @@ ReplayBackend::ReplayBackend(Recording recording, const std::string& path, const
 }
 
 void ReplayBackend::prepare(const spec::KernelTemplate&, const spec::Problem& problem) {
+  missing_ = 0;
   current_ = recording_.find(problem);
   if (current_ == nullptr) {
     std::vector<std::string> known;

@@ -31,8 +31,7 @@ class ReplayBackend : public Backend {
   [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, int rounds,
                                                      std::uint64_t seed) override;
   [[nodiscard]] std::optional<CompiledCode> code(const spec::Configuration&) override { return std::nullopt; }
-  /// Configurations that were asked for and are not in the recording (a sampled one).
-  [[nodiscard]] std::uint64_t missing() const noexcept { return missing_; }
+  [[nodiscard]] std::uint64_t missing() const override { return missing_; }
 
  private:
   Recording recording_;

@@ -1,9 +1,14 @@
 #include "tuner/session/session.hpp"
 
 #include <fmt/core.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -24,6 +29,21 @@ using Clock = std::chrono::steady_clock;
 using measure::Measurement;
 using measure::Outcome;
 using nlohmann::json;
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+/// Whether the process that opened a session still runs. One of another host is taken to live: its database is shared.
+bool owner_lives(const db::SessionRow& session) {
+  const json summary = json::parse(session.summary_json.empty() ? "{}" : session.summary_json);
+  const std::string host = summary.value("host", "");
+  if (host.empty()) return false;
+  const int pid = summary.value("pid", 0);
+  return host != host_name() || ::kill(pid, 0) == 0 || errno == EPERM;
+}
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -76,6 +96,7 @@ class ProblemTuner {
     session_.state = "running";
     session_.space_size = space_.size();
     session_.started_at = base::utc_now();
+    session_.summary_json = json{{"host", host_name()}, {"pid", ::getpid()}}.dump();
     base::ContentHasher hasher;
     for (const std::string& part : {session_.template_hash, session_.problem, session_.device_key, session_.policy, session_.strategy,
                                     std::to_string(session_.seed), session_.started_at}) {
@@ -90,7 +111,7 @@ class ProblemTuner {
   void settle_dead_sessions() {
     const auto flying = database_.in_flight();
     for (auto session : database_.sessions(query_)) {
-      if (session.state != "running" || session.key == session_.key) continue;
+      if (session.state != "running" || session.key == session_.key || owner_lives(session)) continue;
       session.state = "interrupted";
       database_.put(session);
       for (const auto& [key, configuration] : flying) {
@@ -104,8 +125,23 @@ class ProblemTuner {
   }
 
   void load_records() {
-    for (const auto& row : database_.records(query_)) known_.emplace(row.configuration, to_measurement(row));
+    std::uint64_t foreign = 0;
+    for (auto& row : database_.records(query_)) {
+      if (!counts_here(row.origin)) {
+        ++foreign;
+        continue;
+      }
+      known_.emplace(row.configuration, to_measurement(row));
+      rows_.emplace(row.configuration, std::move(row));
+    }
+    if (foreign > 0) {
+      observer_.notice(fmt::format("{} records of {} came from a recording; on a GPU they are measured again", foreign,
+                                   session_.problem));
+    }
   }
+
+  /// A replayed record answers only another replay: a GPU measures for itself.
+  [[nodiscard]] bool counts_here(const std::string& origin) const { return context_.origin != "measured" || origin == "measured"; }
 
   bool search() {
     search::StrategyOptions options;
@@ -157,7 +193,10 @@ class ProblemTuner {
   void accept(Measurement measurement) {
     const auto pending = pending_.find(measurement.configuration);
     if (pending == pending_.end()) throw Error("failed tuning: an answer for " + measurement.configuration + ", which was not asked for");
-    database_.put(to_row(context_, measurement));
+    auto row = to_row(context_, measurement);
+    database_.put(row);
+    rows_.insert_or_assign(measurement.configuration, std::move(row));
+    known_.insert_or_assign(measurement.configuration, measurement);
     ++result_.measured;
     note_outcome(pending->second, measurement);
     pending_.erase(pending);
@@ -198,34 +237,97 @@ class ProblemTuner {
     observer_.progress(progress);
   }
 
+  /// Decides among everything known of this problem, not only what this run proposed: a small budget must not replace a
+  /// better winner of an earlier run.
   void choose_best() {
-    const auto previous = database_.best(query_);
-    if (result_.measured == 0 && !previous.empty()) {
-      result_.nothing_left = true;
-      result_.best = previous.front();
+    for (;;) {
+      std::vector<Measurement> candidates;
+      for (const auto& [configuration, measurement] : known_) candidates.push_back(measurement);
+      const auto finalists = choose_finalists(candidates, default_text_, request_.finalists);
+      if (finalists.empty()) return tell_why_none();
+      std::vector<std::string> asked;
+      std::vector<spec::Configuration> configurations;
+      for (const auto* finalist : finalists) {
+        asked.push_back(finalist->configuration);
+        configurations.push_back(spec::configuration_from_text(kernel_, finalist->configuration));
+      }
+      if (decided_before(asked)) return;
+      if (!backend_ready_) backend_.prepare(kernel_, problem_);
+      backend_ready_ = true;
+      auto samples = backend_.run_off(configurations, request_.run_off_rounds, request_.seed);
+      if (samples && !samples->failed.empty()) {
+        store_failed(*samples);
+        continue;  // the next best take their places
+      }
+      const bool ran_off = samples.has_value();
+      if (!ran_off) samples = search_medians(finalists);
+      store_best(*samples, candidates, asked, ran_off);
       return;
     }
-    const auto finalists = choose_finalists(measurements_, default_text_, request_.finalists);
-    if (finalists.empty()) return;
-    if (!backend_ready_) backend_.prepare(kernel_, problem_);
-    std::vector<spec::Configuration> configurations;
-    for (const auto* finalist : finalists) configurations.push_back(spec::configuration_from_text(kernel_, finalist->configuration));
-    auto samples = backend_.run_off(configurations, request_.run_off_rounds, request_.seed);
-    if (!samples) samples = search_medians(finalists);
-    const Decided decided = decide(*samples, measurements_, default_text_);
-    const auto winner = spec::configuration_from_text(kernel_, decided.placed[decided.winner].configuration);
-    const auto code = backend_.code(winner);
-    db::BestRow best = to_best_row(context_, decided, *samples, result_.work_bytes, code, default_text_);
+  }
+
+  /// Whether the stored best row came from a run-off of exactly these finalists (or from a GPU, while this is a replay).
+  [[nodiscard]] bool decided_before(const std::vector<std::string>& asked) {
+    for (const auto& previous : database_.best(query_)) {
+      const json detail = json::parse(previous.detail_json);
+      const std::string origin = detail.value("origin", "");
+      const bool same = counts_here(origin) && detail.value("asked", std::vector<std::string>{}) == asked;
+      const bool measured_stays = origin == "measured" && context_.origin != "measured";
+      if (!same && !measured_stays) continue;
+      result_.nothing_left = result_.measured == 0;
+      result_.best = previous;
+      return true;
+    }
+    return false;
+  }
+
+  void tell_why_none() const {
+    const auto working = std::count_if(known_.begin(), known_.end(), [](const auto& entry) { return entry.second.outcome == Outcome::Ok; });
+    if (working == 0) return;
+    observer_.notice(fmt::format("none of the {} working configurations of {} is both verified and measured to the end, so none is kept for "
+                                 "dispatch{}", working, session_.problem,
+                                 kernel_.reference.kind == spec::ReferenceSpec::Kind::None ? "; the template has no reference" : ""));
+  }
+
+  /// Finalists that failed when they ran again are failed configurations from now on.
+  void store_failed(const RunOffSamples& samples) {
+    for (const auto& failed : samples.failed) {
+      Measurement measurement = known_.at(failed.configuration);
+      measurement.outcome = failed.outcome;
+      measurement.stage = measure::Stage::None;
+      measurement.verified = false;
+      measurement.timing = {};
+      measurement.detail = "passed its first check and failed in the run-off: " + failed.detail;
+      database_.put(to_row(context_, measurement));
+      known_.insert_or_assign(failed.configuration, measurement);
+      ++result_.failed[measure::name(failed.outcome)];
+    }
+  }
+
+  void store_best(const RunOffSamples& samples, const std::vector<Measurement>& candidates, const std::vector<std::string>& asked,
+                  bool ran_off) {
+    const Decided decided = decide(samples, candidates, default_text_);
+    const auto code = backend_.code(spec::configuration_from_text(kernel_, decided.placed[decided.winner].configuration));
+    db::BestRow best = to_best_row(context_, decided, samples, result_.work_bytes, code, default_text_, asked);
     db::Database::Batch batch(database_);
-    for (const auto* finalist : finalists) {
-      Measurement placed = *finalist;
-      if (placed.stage == measure::Stage::Measured) placed.stage = measure::Stage::RunOff;
-      database_.put(to_row(context_, placed));
+    if (ran_off) {
+      for (const auto& configuration : samples.configurations) mark_run_off(configuration);
     }
     if (code) database_.put_cubin(code->cubin_key, code->cubin, json{{"source_key", code->source_key}}.dump());
     database_.put(best);
     batch.commit();
     result_.best = std::move(best);
+  }
+
+  /// Only the stage changes: who measured it, when and with what stays as it was.
+  void mark_run_off(const std::string& configuration) {
+    db::RecordRow row = rows_.at(configuration);
+    if (row.stage != measure::name(measure::Stage::Measured)) return;
+    row.stage = measure::name(measure::Stage::RunOff);
+    json detail = json::parse(row.detail_json);
+    detail["stage"] = row.stage;
+    row.detail_json = detail.dump();
+    database_.put(row);
   }
 
   /// The fallback of a replay whose recording never ran these finalists off: one "round" of the search's own medians.
@@ -259,6 +361,9 @@ class ProblemTuner {
     }
     // A run that found nothing left to do has no reason to touch the device for the ceiling either.
     if (state == "finished" && !result_.nothing_left) summary["read_ceiling_bytes_per_s"] = backend_.read_ceiling_bytes_per_s();
+    if (backend_.missing() > 0) {
+      observer_.notice(fmt::format("{} configurations of {} are not in the recording and were left out", backend_.missing(), session_.problem));
+    }
     session_.state = state;
     session_.finished_at = base::utc_now();
     session_.summary_json = summary.dump();
@@ -290,7 +395,8 @@ class ProblemTuner {
   bool backend_ready_ = false;
   Clock::time_point start_ = Clock::now();
   std::unique_ptr<search::Strategy> strategy_;
-  std::unordered_map<std::string, Measurement> known_;
+  std::map<std::string, Measurement> known_;             ///< everything decided for this problem, by configuration
+  std::unordered_map<std::string, db::RecordRow> rows_;  ///< the same as stored
   std::unordered_map<std::string, space::Ordinal> pending_;
   std::vector<Measurement> measurements_;
   std::vector<Point> convergence_;

@@ -60,7 +60,7 @@ measure::Measurement to_measurement(const db::RecordRow& row) {
 }
 
 db::BestRow to_best_row(const RowContext& context, const Decided& decided, const RunOffSamples& samples, std::int64_t work_bytes,
-                        const std::optional<CompiledCode>& code, const std::string& default_configuration) {
+                        const std::optional<CompiledCode>& code, const std::string& default_configuration, const std::vector<std::string>& asked) {
   const Placed& winner = decided.placed.at(decided.winner);
   db::BestRow row;
   row.template_hash = context.template_hash;
@@ -84,14 +84,15 @@ db::BestRow to_best_row(const RowContext& context, const Decided& decided, const
                          {"high", placed.to_best.high}, {"tied", placed.tied}});
   }
   json detail = {{"work_bytes", work_bytes}, {"rounds", samples.rounds_us.size()}, {"finalists", finalists},
-                 {"round_configurations", samples.configurations}, {"rounds_us", samples.rounds_us}, {"origin", context.origin}};
+                 {"asked", asked}, {"round_configurations", samples.configurations}, {"rounds_us", samples.rounds_us}, {"origin", context.origin}};
   if (code) detail["source_key"] = code->source_key;
   row.detail_json = detail.dump();
   return row;
 }
 
 Recording extract_recording(const db::Database& database, const spec::KernelTemplate& kernel,
-                            const std::vector<spec::Problem>& problems, const std::string& device_key, const std::string& policy) {
+                            const std::vector<spec::Problem>& problems, const std::string& device_key, const std::string& policy,
+                            const std::string& origin) {
   Recording recording;
   recording.template_name = kernel.name;
   recording.template_hash = kernel.content_hash;
@@ -102,7 +103,8 @@ Recording extract_recording(const db::Database& database, const spec::KernelTemp
   std::uint64_t measured = 0, space = 0;
   for (const auto& problem : problems) {
     const db::Query query{kernel.content_hash, std::nullopt, spec::to_text(problem), device_key, policy};
-    const auto rows = database.records(query);
+    auto rows = database.records(query);
+    std::erase_if(rows, [&](const auto& row) { return row.origin != origin; });
     if (rows.empty()) throw UsageError(fmt::format("failed recording {}: the database has no measurement of it", *query.problem));
     RecordedProblem recorded;
     recorded.problem = problem;

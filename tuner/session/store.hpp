@@ -27,15 +27,16 @@ struct RowContext {
 /// Throws: Error naming the record when its detail cannot be read.
 [[nodiscard]] measure::Measurement to_measurement(const db::RecordRow& row);
 
-/// The best row of a decided run-off; `work_bytes` and all rounds go into its detail.
+/// The best row of a decided run-off; `work_bytes`, all rounds and the finalists that were `asked` for go into its detail.
 [[nodiscard]] db::BestRow to_best_row(const RowContext& context, const Decided& decided, const RunOffSamples& samples,
                                       std::int64_t work_bytes, const std::optional<CompiledCode>& code,
-                                      const std::string& default_configuration);
+                                      const std::string& default_configuration, const std::vector<std::string>& asked);
 
-/// Collects what the database holds of a template on one device under one policy into a recording.
+/// Collects what the database holds of a template on one device under one policy, as far as it is of that `origin`, into
+/// a recording.
 /// Throws: UsageError when nothing is there.
 [[nodiscard]] Recording extract_recording(const db::Database& database, const spec::KernelTemplate& kernel,
                                           const std::vector<spec::Problem>& problems, const std::string& device_key,
-                                          const std::string& policy);
+                                          const std::string& policy, const std::string& origin);
 
 }  // namespace attune::session

@@ -14,6 +14,7 @@ Measurement made(const std::string& configuration, double us, Stage stage = Stag
   Measurement measurement;
   measurement.configuration = configuration;
   measurement.stage = stage;
+  measurement.verified = true;
   measurement.timing.median_us = us;
   measurement.timing.samples = 9;
   measurement.resources.registers = registers;
@@ -83,5 +84,5 @@ TEST_CASE("a tie without the default goes to the configuration with fewer regist
 }
 
 TEST_CASE("deciding without rounds is an error, not a winner") {
-  CHECK_THROWS_AS((void)session::decide({{"x"}, {}}, {made("x", 1)}, "x"), Error);
+  CHECK_THROWS_AS((void)session::decide({{"x"}, {}, {}}, {made("x", 1)}, "x"), Error);
 }

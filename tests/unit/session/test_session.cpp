@@ -202,7 +202,7 @@ TEST_CASE_FIXTURE(Fixture, "a problem that the recording lacks is refused and th
 TEST_CASE_FIXTURE(Fixture, "a recording extracted from the database replays to the same winner") {
   auto replay = backend();
   (void)session::tune(kernel, request(), replay, database, {});
-  auto recording = session::extract_recording(database, kernel, problems, replay.device().hard_key(), "cold/graph");
+  auto recording = session::extract_recording(database, kernel, problems, replay.device().hard_key(), "cold/graph", replay.origin());
   CHECK(recording.coverage == "whole space");
   CHECK(recording.read_ceiling_bytes_per_s == 4e12);
   session::ReplayBackend second(recording, "extracted.json.zst", kernel);
@@ -229,4 +229,121 @@ TEST_CASE_FIXTURE(Fixture, "a run whose finalists the recording never ran off sa
   REQUIRE(result.problems[0].best.has_value());
   CHECK(result.problems[0].best->configuration == kFast);
   CHECK(json::parse(result.problems[0].best->detail_json)["rounds"] == 1);
+}
+
+namespace {
+
+/// Test double for a GPU (none is here): answers like the replay it is, but says "measured" and fails one finalist.
+class FlakyFinalist : public session::ReplayBackend {
+ public:
+  FlakyFinalist(session::Recording recording, const spec::KernelTemplate& kernel, std::string failing)
+      : ReplayBackend(std::move(recording), "synthetic.json.zst", kernel), kernel_(&kernel), failing_(std::move(failing)) {}
+  [[nodiscard]] std::string origin() const override { return "measured"; }
+  [[nodiscard]] std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, int, std::uint64_t) override {
+    session::RunOffSamples samples;
+    samples.rounds_us.assign(9, {});
+    for (const auto& finalist : finalists) {
+      const std::string text = spec::to_text(*kernel_, finalist);
+      if (text == failing_) {
+        samples.failed.push_back({text, measure::Outcome::WrongResult, "made-up race"});
+        continue;
+      }
+      samples.configurations.push_back(text);
+      for (auto& round : samples.rounds_us) round.push_back(10.0 + static_cast<double>(samples.configurations.size()));
+    }
+    return samples;
+  }
+
+ private:
+  const spec::KernelTemplate* kernel_;
+  std::string failing_;
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "a later run with a small budget keeps the better winner of the earlier one") {
+  auto replay = backend();
+  (void)session::tune(kernel, request(), replay, database, {});
+  session::TuneRequest small = request();
+  small.strategy = "random";
+  small.seed = 99;
+  small.budget = session::Budget::parse("2");
+  const auto result = session::tune(kernel, small, replay, database, {});
+  REQUIRE(result.problems[0].best.has_value());
+  CHECK(result.problems[0].best->configuration == kFast);
+  for (const auto& row : database.best({})) CHECK(row.configuration == kFast);
+}
+
+TEST_CASE_FIXTURE(Fixture, "measurements of a run that ended before its run-off are decided by the next run") {
+  auto replay = backend();
+  session::TuneRequest first = request();
+  first.budget = session::Budget::parse("1");
+  (void)session::tune(kernel, first, replay, database, {});
+  CHECK(database.best({}).front().configuration != kFast);
+  // Everything else is stored as the killed run would have left it: records without a decision.
+  const auto recording = test::synthetic_recording(kernel, problems, times(kFast));
+  for (const auto& recorded : recording.problems) {
+    const session::RowContext context{kernel.content_hash, kernel.name, recorded.problem, recording.device.hard_key(), "cold/graph",
+                                      "0.0", "synthetic", replay.origin(), recording.date};
+    for (const auto& measurement : recorded.measurements) database.put(session::to_row(context, measurement));
+  }
+  const auto result = session::tune(kernel, request(), replay, database, {});
+  CHECK(result.problems[0].measured == 0);
+  CHECK_FALSE(result.problems[0].nothing_left);
+  for (const auto& row : database.best({})) CHECK(row.configuration == kFast);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a finalist that fails in the run-off becomes a failed record and the next best wins") {
+  FlakyFinalist gpu(test::synthetic_recording(kernel, problems, times(kFast)), kernel, kFast);
+  const auto result = session::tune(kernel, request(), gpu, database, {});
+  for (const auto& problem : result.problems) {
+    REQUIRE(problem.best.has_value());
+    CHECK(problem.best->configuration != kFast);
+    CHECK(problem.failed.at("wrong_result") == 1);
+  }
+  std::size_t failed = 0;
+  for (const auto& row : database.records({})) {
+    if (row.configuration != kFast) continue;
+    CHECK(row.outcome == "wrong_result");
+    CHECK(row.detail_json.find("made-up race") != std::string::npos);
+    ++failed;
+  }
+  CHECK(failed == 2);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a GPU measures again what only a recording had answered, and a replay leaves what a GPU decided") {
+  auto replay = backend();
+  (void)session::tune(kernel, request(), replay, database, {});
+  FlakyFinalist gpu(test::synthetic_recording(kernel, problems, times(kFast)), kernel, "none");
+  const auto measured = session::tune(kernel, request(), gpu, database, {});
+  CHECK(measured.problems[0].reused == 0);
+  CHECK(measured.problems[0].measured == measured.problems[0].space_size);
+  for (const auto& row : database.records({})) CHECK(row.origin == "measured");
+  auto again = backend();
+  (void)session::tune(kernel, request(), again, database, {});
+  for (const auto& row : database.best({})) CHECK(json::parse(row.detail_json)["origin"] == "measured");
+}
+
+TEST_CASE_FIXTURE(Fixture, "an unverified configuration is stored but never becomes the best") {
+  auto recording = test::synthetic_recording(kernel, problems, times(kFast));
+  for (auto& problem : recording.problems) {
+    for (auto& measurement : problem.measurements) measurement.verified = measurement.configuration != kFast;
+  }
+  session::ReplayBackend replay(recording, "synthetic.json.zst", kernel);
+  const auto result = session::tune(kernel, request(), replay, database, {});
+  REQUIRE(result.problems[0].best.has_value());
+  CHECK(result.problems[0].best->configuration != kFast);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the run-off changes a record's stage and nothing else of it") {
+  auto replay = backend();
+  (void)session::tune(kernel, request(), replay, database, {});
+  const auto recording = test::synthetic_recording(kernel, problems, times(kFast));
+  for (const auto& row : database.records({})) {
+    if (row.configuration != kFast) continue;
+    CHECK(row.stage == "run_off");
+    CHECK(session::to_measurement(row).stage == measure::Stage::RunOff);
+    CHECK(row.median_us == 2.0);
+    CHECK(row.origin == replay.origin());
+  }
 }
