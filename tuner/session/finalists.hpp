@@ -13,6 +13,8 @@ namespace attune::session {
 [[nodiscard]] std::vector<const measure::Measurement*> choose_finalists(const std::vector<measure::Measurement>& measurements,
                                                                         const std::string& default_configuration,
                                                                         std::size_t count);
+/// The result points into `measurements`.
+std::vector<const measure::Measurement*> choose_finalists(std::vector<measure::Measurement>&&, const std::string&, std::size_t) = delete;
 
 /// One finalist after the run-off.
 struct Placed {

@@ -50,16 +50,19 @@ TEST_CASE("finalists are the fastest measured configurations and the default, ne
 }
 
 TEST_CASE("a default that screening dropped still joins the run-off, a failed one does not") {
-  const auto screened = session::choose_finalists({made("a", 1), made("default", 50, Stage::Screened)}, "default", 1);
+  const std::vector<Measurement> with_screened = {made("a", 1), made("default", 50, Stage::Screened)};
+  const auto screened = session::choose_finalists(with_screened, "default", 1);
   REQUIRE(screened.size() == 2);
   CHECK(screened[1]->configuration == "default");
   Measurement failed = made("default", 0, Stage::None);
   failed.outcome = Outcome::WrongResult;
-  CHECK(session::choose_finalists({made("a", 1), failed}, "default", 1).size() == 1);
+  const std::vector<Measurement> with_failed = {made("a", 1), failed};
+  CHECK(session::choose_finalists(with_failed, "default", 1).size() == 1);
 }
 
 TEST_CASE("without any verified measurement there is no finalist, not even the default") {
-  CHECK(session::choose_finalists({made("default", 2, Stage::Screened)}, "default", 3).empty());
+  const std::vector<Measurement> only_screened = {made("default", 2, Stage::Screened)};
+  CHECK(session::choose_finalists(only_screened, "default", 3).empty());
 }
 
 TEST_CASE("a configuration that is faster in every round wins without a tie, whatever both share") {
