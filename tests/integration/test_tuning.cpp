@@ -84,7 +84,7 @@ TEST_CASE_FIXTURE(Cli, "Ctrl-C ends a run with 130, keeps what was done, and the
       return std::uint64_t{0};  // not created yet
     }
   };
-  for (int wait = 0; wait < 2000 && stored() == 0; ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  for (int wait = 0; wait < 12000 && stored() == 0; ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   ::kill(pid, SIGINT);
   CHECK(test::wait_for(pid) == 130);
   const std::uint64_t kept = stored();
