@@ -21,4 +21,3 @@ attune=build/release/tools/attune
 
 "$attune" tune reduce --T f32 --op sum --size '2^10..2^28:x4' --strategy random --budget 60s
 "$attune" report reduce --format html --output report.html
-echo "Wrote report.html"
