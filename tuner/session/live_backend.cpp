@@ -84,8 +84,8 @@ void LiveBackend::submit(const spec::Configuration& configuration) {
 std::vector<measure::Measurement> LiveBackend::collect(milliseconds timeout) {
   const auto end = std::chrono::steady_clock::now() + timeout;
   for (;;) {
-    take_compiled(milliseconds(0));
-    take_visit(milliseconds(0));
+    take_compiled();
+    take_visit();
     feed_gpu();
     const auto now = std::chrono::steady_clock::now();
     if (!finished_.empty() || entries_.empty() || now >= end) return std::exchange(finished_, {});
@@ -100,8 +100,8 @@ void LiveBackend::wait(milliseconds timeout) const {
   ::poll(descriptors.data(), descriptors.size(), static_cast<int>(timeout.count()));  // EINTR: the caller looks again
 }
 
-void LiveBackend::take_compiled(milliseconds timeout) {
-  for (auto& completed : compilers_.collect(timeout)) {
+void LiveBackend::take_compiled() {
+  for (auto& completed : compilers_.collect(milliseconds(0))) {
     const auto found = compiling_.find(completed.ticket);
     if (found == compiling_.end()) continue;  // abandoned meanwhile
     const EntryPtr entry = found->second;
@@ -177,9 +177,9 @@ void LiveBackend::start_visit(EntryPtr entry) {
   gpu_->submit(request);
 }
 
-void LiveBackend::take_visit(milliseconds timeout) {
+void LiveBackend::take_visit() {
   if (!visiting_) return;
-  auto reply = gpu_->collect(timeout);
+  auto reply = gpu_->collect(milliseconds(0));
   if (!reply) return;
   const EntryPtr entry = std::exchange(visiting_, nullptr);
   ++visits_made_;

@@ -57,8 +57,8 @@ class LiveBackend : public Backend {
 
   [[nodiscard]] compile::CompileRequest request_for(const spec::Configuration& configuration) const;
   [[nodiscard]] std::shared_ptr<const compile::CompileResult> compile_now(const spec::Configuration& configuration);
-  void take_compiled(std::chrono::milliseconds timeout);
-  void take_visit(std::chrono::milliseconds timeout);
+  void take_compiled();
+  void take_visit();
   void feed_gpu();
   void wait(std::chrono::milliseconds timeout) const;
   void start_visit(EntryPtr entry);

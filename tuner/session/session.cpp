@@ -203,7 +203,7 @@ class ProblemTuner {
   }
 
   void note_outcome(space::Ordinal ordinal, const Measurement& measurement) {
-    measurements_.push_back(measurement);
+    ++decided_;
     if (measurement.outcome != Outcome::Ok) {
       ++result_.failed[measure::name(measurement.outcome)];
       strategy_->report(ordinal, std::nullopt);
@@ -213,7 +213,7 @@ class ProblemTuner {
     if (measurement.stage == measure::Stage::Screened) return;
     if (best_us_ <= 0 || measurement.timing.median_us < best_us_) {
       best_us_ = measurement.timing.median_us;
-      convergence_.push_back({measurements_.size(), seconds_since(start_), best_us_});
+      convergence_.push_back({decided_, seconds_since(start_), best_us_});
     }
   }
 
@@ -222,7 +222,7 @@ class ProblemTuner {
     progress.problem = &problem_;
     progress.problem_number = number_;
     progress.problem_count = request_.problems.size();
-    progress.done = measurements_.size();
+    progress.done = decided_;
     progress.total = limit_;
     progress.reused = result_.reused;
     for (const auto& [outcome, count] : result_.failed) progress.failed += count;
@@ -347,7 +347,7 @@ class ProblemTuner {
     backend_.on_hand_over = [](const std::string&) {};
     database_.clear_in_flight(session_.key);
     result_.elapsed_s = seconds_since(start_);
-    if (!convergence_.empty()) convergence_.push_back({measurements_.size(), result_.elapsed_s, best_us_});
+    if (!convergence_.empty()) convergence_.push_back({decided_, result_.elapsed_s, best_us_});
     json summary = {{"work_bytes", result_.work_bytes}, {"space_size", result_.space_size}, {"measured", result_.measured},
                     {"reused", result_.reused}, {"failed", result_.failed}, {"budget", request_.budget.text()},
                     {"elapsed_s", result_.elapsed_s}, {"origin", context_.origin}, {"attune_version", build::kVersion},
@@ -371,7 +371,7 @@ class ProblemTuner {
   }
 
   struct Point {
-    std::size_t evaluations;
+    std::uint64_t evaluations;
     double elapsed_s;
     double best_us;
   };
@@ -398,7 +398,7 @@ class ProblemTuner {
   std::map<std::string, Measurement> known_;             ///< everything decided for this problem, by configuration
   std::unordered_map<std::string, db::RecordRow> rows_;  ///< the same as stored
   std::unordered_map<std::string, space::Ordinal> pending_;
-  std::vector<Measurement> measurements_;
+  std::uint64_t decided_ = 0;  ///< proposals of this run that have an outcome, measured or known
   std::vector<Point> convergence_;
   double best_us_ = 0;
 };
