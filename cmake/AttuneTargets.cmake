@@ -2,7 +2,7 @@
 add_library(attune_build_flags INTERFACE)
 target_compile_features(attune_build_flags INTERFACE cxx_std_20)
 target_compile_options(attune_build_flags INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wno-sign-conversion;-Werror>)
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wno-sign-conversion;-Wno-restrict;-Werror>)
 if(ATTUNE_SANITIZE)
   string(REPLACE "," ";" sanitizers "${ATTUNE_SANITIZE}")
   foreach(sanitizer IN LISTS sanitizers)
