@@ -3,13 +3,16 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -88,6 +91,41 @@ pid_t spawn(const std::filesystem::path& executable, const std::vector<std::stri
   return pid;
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kMemoryIsLimited = false;
+#else
+constexpr bool kMemoryIsLimited = true;
+#endif
+
+bool set_cpus(pid_t pid, const std::vector<int>& cpus) {
+  const int count = *std::max_element(cpus.begin(), cpus.end()) + 1;
+  const std::size_t bytes = CPU_ALLOC_SIZE(count);
+  std::vector<unsigned char> storage(bytes);
+  auto* const set = reinterpret_cast<cpu_set_t*>(storage.data());
+  for (const int cpu : cpus) CPU_SET_S(cpu, bytes, set);
+  return ::sched_setaffinity(pid, bytes, set) == 0;
+}
+
+bool set_niceness(pid_t pid, int added) {
+  errno = 0;
+  const int ours = ::getpriority(PRIO_PROCESS, 0);
+  return errno == 0 && ::setpriority(PRIO_PROCESS, static_cast<id_t>(pid), std::min(ours + added, 19)) == 0;
+}
+
+bool set_memory(pid_t pid, std::uint64_t bytes) {
+  const rlimit limit{bytes, bytes};
+  return ::prlimit(pid, RLIMIT_AS, &limit, nullptr) == 0;
+}
+
+/// posix_spawn has no attribute for any of these. It returns when the child has just become the executable: what runs
+/// before the limits hold is part of the dynamic loader. Returns the call that failed with errno set, or null.
+const char* apply(const WorkerLimits& limits, pid_t pid) {
+  if (!limits.cpus.empty() && !set_cpus(pid, limits.cpus)) return "sched_setaffinity";
+  if (limits.nice != 0 && !set_niceness(pid, limits.nice)) return "setpriority";
+  if (kMemoryIsLimited && limits.memory_bytes != 0 && !set_memory(pid, limits.memory_bytes)) return "prlimit";
+  return nullptr;
+}
+
 std::string describe_end(int status) {
   if (WIFSIGNALED(status)) {
     const int number = WTERMSIG(status);
@@ -124,10 +162,18 @@ pid_t wait_briefly(pid_t pid, int* status) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const std::filesystem::path& executable, const std::vector<std::string>& arguments) {
+WorkerProcess::WorkerProcess(const std::filesystem::path& executable, const std::vector<std::string>& arguments,
+                             const WorkerLimits& limits) {
   auto [ours, theirs] = Channel::pair();
   pid_ = spawn(executable, arguments, theirs.fd());
   channel_ = std::move(ours);
+  const char* const failed = apply(limits, pid_);
+  // ESRCH: it is gone already, and the host program reaps its children itself; the closed channel will tell.
+  if (failed == nullptr || errno == ESRCH) return;
+  const int error = errno;
+  kill_and_reap();
+  throw EnvironmentError(fmt::format("failed limiting worker {}: {}; ask for processors and memory that this process has",
+                                     executable.string(), errno_text(failed, error)));
 }
 
 WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept

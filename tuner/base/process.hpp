@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -6,6 +7,14 @@
 #include "tuner/base/channel.hpp"
 
 namespace attune::base {
+
+/// What a worker may use. Its children and threads inherit all of it.
+struct WorkerLimits {
+  std::vector<int> cpus;           ///< processors it may run on; empty: ours
+  int nice = 0;                    ///< added to our niceness, 0 to 19: the scheduler prefers others
+  std::uint64_t memory_bytes = 0;  ///< of address space (RLIMIT_AS); 0: no limit; none in sanitizer builds, whose shadow
+                                   ///< memory alone is larger than any
+};
 
 /// A worker: a spawned (posix_spawn, never forked: facts of NVRTC) child that talks over a Channel on descriptor
 /// kWorkerDescriptor. Destruction kills (SIGKILL) and reaps it.
@@ -16,8 +25,10 @@ class WorkerProcess {
 
   WorkerProcess() = default;
   /// Spawns `executable arguments...`; its standard output goes to our standard error, standard input is /dev/null.
-  /// Throws: EnvironmentError naming the executable and the remedy (Options::worker) when it cannot be started.
-  WorkerProcess(const std::filesystem::path& executable, const std::vector<std::string>& arguments);
+  /// Throws: EnvironmentError naming the executable and the remedy (Options::worker) when it cannot be started, or a
+  /// limit that the system refuses.
+  WorkerProcess(const std::filesystem::path& executable, const std::vector<std::string>& arguments,
+                const WorkerLimits& limits = {});
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
   ~WorkerProcess();

@@ -52,7 +52,8 @@ CompilePool::CompilePool(const Options& options) : options_(options) {
 CompilePool::~CompilePool() = default;
 
 void CompilePool::start(Worker& worker) {
-  worker.process = base::WorkerProcess(options_.worker, {"worker-compile"});
+  worker.process = base::WorkerProcess(options_.worker, {"worker-compile"},
+                                       {options_.cpus, options_.nice, options_.memory_bytes});
   worker.state = Worker::State::Starting;
   worker.key.clear();
   worker.deadline = Clock::now() + kStartLimit;

@@ -25,6 +25,9 @@ class CompilePool {
     int workers = 2;
     std::chrono::milliseconds deadline{60000};  ///< per compilation
     std::filesystem::path cache;                ///< folder; empty: no cache
+    std::vector<int> cpus;                      ///< processors that may compile (base::plan_cpus); empty: all of ours
+    int nice = 5;                               ///< a busy pool must slow neither the parent nor a GPU worker
+    std::uint64_t memory_bytes = std::uint64_t{8} << 30;  ///< address space of each worker; 0: no limit
   };
   struct Completed {
     std::uint64_t ticket = 0;

@@ -32,7 +32,10 @@ bool is_fatal(const std::exception& error) {
 
 }  // namespace
 
-GpuWorker::GpuWorker(int device) : device_(gpu::read_device(device)), context_(device) {}
+GpuWorker::GpuWorker(int device)
+    : device_(gpu::read_device(device)), nvml_(gpu::Nvml::open(device_.uuid)), context_(device) {
+  if (nvml_) device_.power_limit_w = nvml_->read().power_limit_w;
+}
 
 GpuWorker::Answer GpuWorker::handle(const json& request, base::Channel& channel) {
   try {
@@ -123,6 +126,11 @@ VisitReply GpuWorker::visit_configuration(const VisitRequest& request) {
     }
   }
   reply.calls_per_sample = prepared.calls;
+  if (nvml_) {
+    const auto& state = nvml_->read();
+    reply.sm_clock_mhz = state.sm_clock_mhz;
+    reply.throttle = state.throttle;
+  }
   if (const auto wrong = verifier_->check_timed(prepared, *problem_)) return wrong_result(*wrong);
   reply.verified = prepared.verified;
   return reply;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "tuner/base/channel.hpp"
+#include "tuner/gpu/nvml.hpp"
 #include "tuner/measure/gpu_executor.hpp"
 #include "tuner/measure/timer.hpp"
 #include "tuner/measure/verifier.hpp"
@@ -36,6 +37,7 @@ class GpuWorker {
   [[nodiscard]] Prepared& prepared_for(const VisitRequest& request);
 
   spec::DeviceInfo device_;  // read first: it explains a missing driver or ordinal
+  std::optional<gpu::Nvml> nvml_;
   gpu::Context context_;
   gpu::Stream stream_;
   std::unique_ptr<Support> support_;

@@ -153,6 +153,35 @@ std::string finalist_table(const Series& series) {
   return any ? table.html() : fmt::format("<p>The finalists of the run-off were {}.</p>\n", kNotRecorded);
 }
 
+std::string details(const std::string& summary, const std::string& body) {
+  return fmt::format("<details>\n<summary>{}</summary>\n{}</details>\n", summary, body);
+}
+
+std::string clock_table(const Series& series) {
+  HtmlTable table(
+      {{"Problem", kText}, {"SM clock", kText}, {"Measured while throttled", kText}, {"Best measured at", kText}});
+  for (const ProblemReport& problem : series.problems) {
+    const bool throttled = problem.clocks && problem.clocks->throttled > 0;
+    table.add({sizes_html(problem.sizes), escape_html(clock_text(problem.clocks)),
+               escape_html(throttle_text(problem.clocks, ok_count(problem) + failed_count(problem))),
+               problem.best ? escape_html(clock_text(*problem.best)) : ""},
+              {"", "", throttled ? "strong" : ""});
+  }
+  return table.html();
+}
+
+/// Throttled measurements are worth a line in the open, clocks as such only a look.
+std::string clock_section(const Series& series) {
+  std::uint64_t throttled = 0;
+  for (const ProblemReport& problem : series.problems) throttled += problem.clocks ? problem.clocks->throttled : 0;
+  if (throttled == 0) return details("Clocks while measuring", clock_table(series));
+  return fmt::format(
+             "<h3>Clocks</h3>\n<p class=\"note\">{} of the stored measurements were made while something held the "
+             "clocks down: they are longer than the device allows.</p>\n",
+             throttled) +
+         clock_table(series);
+}
+
 std::string session_table(const Series& series) {
   HtmlTable table({{"Problem", kText},
                    {"Strategy", kText},
@@ -178,10 +207,6 @@ std::string session_table(const Series& series) {
     }
   }
   return any ? table.html() : fmt::format("<p>Tuning sessions: {}.</p>\n", kNotRecorded);
-}
-
-std::string details(const std::string& summary, const std::string& body) {
-  return fmt::format("<details>\n<summary>{}</summary>\n{}</details>\n", summary, body);
 }
 
 /// Each kind once with its total and the first example; the matrix holds the counts of each problem.
@@ -315,6 +340,7 @@ std::string series_html(const Report& report, std::size_t index) {
   html += effects_html(
       series, index, figure("effects", index, "Best reachable and median time for each parameter value", "wide tall"));
   html += convergence_section(series, index);
+  html += clock_section(series);
   html += failure_section(series, index);
   return html + "</section>\n";
 }

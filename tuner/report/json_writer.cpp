@@ -58,6 +58,7 @@ json best_json(const Best& best) {
           {"spill_bytes", optional_json(best.spill_bytes)},
           {"occupancy", optional_json(best.occupancy)},
           {"sm_clock_mhz", optional_json(best.sm_clock_mhz)},
+          {"throttle", text_json(best.throttle)},
           {"run_off_rounds", optional_json(best.rounds)},
           {"finalists", finalists}};
 }
@@ -71,6 +72,14 @@ json failures_json(const std::vector<Failure>& failures) {
                     {"example_detail", text_json(failure.example_detail)}});
   }
   return list;
+}
+
+json clocks_json(const Clocks& clocks) {
+  return {{"read", clocks.read},
+          {"low_mhz", clocks.read > 0 ? json(clocks.low_mhz) : json(nullptr)},
+          {"high_mhz", clocks.read > 0 ? json(clocks.high_mhz) : json(nullptr)},
+          {"throttled", clocks.throttled},
+          {"reasons", clocks.reasons}};
 }
 
 json effects_json(const std::vector<ParameterEffect>& effects) {
@@ -120,6 +129,7 @@ json problem_json(const ProblemReport& problem) {
           {"best", problem.best ? best_json(*problem.best) : json(nullptr)},
           {"outcomes", problem.outcomes},
           {"failures", failures_json(problem.failures)},
+          {"clocks", problem.clocks ? clocks_json(*problem.clocks) : json(nullptr)},
           {"effects", effects_json(problem.effects)},
           {"sessions", sessions},
           {"convergence_session", optional_json(problem.convergence_session)},

@@ -104,6 +104,16 @@ std::string outcome_table(const Series& series) {
   return any ? text : text + "No configuration failed.\n";
 }
 
+std::string clock_table(const Series& series) {
+  std::string text = head({"Problem", "SM clock", "Measured while throttled", "Best measured at"}, 4);
+  for (const ProblemReport& problem : series.problems) {
+    text += row({sizes_text(problem.sizes), clock_text(problem.clocks),
+                 throttle_text(problem.clocks, ok_count(problem) + failed_count(problem)),
+                 problem.best ? clock_text(*problem.best) : "-"});
+  }
+  return text;
+}
+
 std::string effects_table(const ProblemReport& problem) {
   std::string text = head({"Parameter", "Value", "Best with it", "Median with it", "Timed", "Tried"}, 2);
   const auto ratio = [](const std::optional<double>& value) {
@@ -139,6 +149,7 @@ std::string series_section(const Report& report, const Series& series) {
                   policy_text(series.policy), cell(device.name.empty() ? device.key : device.name));
   text += ceiling_statement(series) + "\n\n" + best_table(series);
   text += "\n### Outcomes\n\n" + outcome_table(series);
+  text += "\n### Clocks\n\n" + clock_table(series);
   text += "\n### Sessions\n\n" + session_table(series);
   for (const ProblemReport& problem : series.problems) {
     if (problem.effects.empty()) continue;

@@ -162,6 +162,7 @@ std::vector<Failure> failures_of(const std::vector<const db::RecordRow*>& record
 void add_records(ProblemReport& problem, const std::vector<const db::RecordRow*>& records) {
   for (const auto* record : records) {
     ++problem.outcomes[record->outcome];
+    add_clock(problem.clocks, *record);
     add_unique(problem.drivers, record->driver);
     add_unique(problem.nvrtcs, record->nvrtc);
     add_unique(problem.origins, record->origin);

@@ -55,6 +55,14 @@ struct Failure {
   std::string example_detail;
 };
 
+/// SM clocks under which the records of a problem were measured, and what held them down.
+struct Clocks {
+  std::uint64_t read = 0;  ///< records whose clock is known
+  std::int64_t low_mhz = 0, high_mhz = 0;
+  std::uint64_t throttled = 0;                   ///< records measured while something held the clocks down
+  std::map<std::string, std::uint64_t> reasons;  ///< of them, by reason; a record may have several
+};
+
 struct ConvergencePoint {
   std::uint64_t evaluations = 0;
   double elapsed_s = 0;
@@ -97,6 +105,7 @@ struct Best {
   std::string driver;
   std::optional<std::int64_t> registers, shared_bytes, spill_bytes, sm_clock_mhz;
   std::optional<double> occupancy;
+  std::string throttle;  ///< what held the clocks down when it was measured: "power_cap,thermal_sw"; empty: nothing
   std::vector<Finalist> finalists;
   std::optional<std::uint64_t> rounds;
 };
@@ -109,6 +118,7 @@ struct ProblemReport {
   std::optional<Best> best;      ///< nothing: no configuration was valid
   std::map<std::string, std::uint64_t> outcomes;
   std::vector<Failure> failures;  ///< most frequent first
+  std::optional<Clocks> clocks;
   std::vector<ParameterEffect> effects;
   std::vector<Session> sessions;  ///< newest first
   /// The session whose convergence is shown: the newest that measured something itself, else the newest that has any.

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tuner/report/text.hpp"
 
@@ -187,6 +189,24 @@ void add_measurement(Best& best, const db::RecordRow& row) {
   best.occupancy = number_at(detail, "resources.occupancy");
   const auto clock_mhz = integer_at(detail, "sm_clock_mhz");
   if (clock_mhz && *clock_mhz > 0) best.sm_clock_mhz = clock_mhz;
+  best.throttle = text_at(detail, "throttle");
+}
+
+void add_clock(std::optional<Clocks>& clocks, const db::RecordRow& row) {
+  const json detail = parse_object(row.detail_json);
+  const auto clock_mhz = integer_at(detail, "sm_clock_mhz").value_or(0);
+  const std::string throttle = text_at(detail, "throttle");
+  if (clock_mhz <= 0 && throttle.empty()) return;
+  if (!clocks) clocks.emplace();
+  if (clock_mhz > 0) {
+    clocks->low_mhz = clocks->read == 0 ? clock_mhz : std::min(clocks->low_mhz, clock_mhz);
+    clocks->high_mhz = std::max(clocks->high_mhz, clock_mhz);
+    ++clocks->read;
+  }
+  if (throttle.empty()) return;
+  ++clocks->throttled;
+  std::istringstream reasons(throttle);
+  for (std::string reason; std::getline(reasons, reason, ',');) ++clocks->reasons[reason];
 }
 
 std::string failure_detail(const db::RecordRow& row) { return text_at(parse_object(row.detail_json), "detail"); }

@@ -25,6 +25,8 @@ namespace attune::report {
 [[nodiscard]] Best read_best(const db::BestRow& row);
 /// Verification and resources of the measurement of the best configuration; its interval where the row had none.
 void add_measurement(Best& best, const db::RecordRow& row);
+/// Counts the record's clock and throttle reasons, where it has them.
+void add_clock(std::optional<Clocks>& clocks, const db::RecordRow& row);
 /// "recording:reduce.json.zst" -> "reduce.json.zst"; other texts as they are.
 [[nodiscard]] std::string recording_name(const std::string& origin);
 /// Why this measurement failed.

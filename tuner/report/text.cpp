@@ -138,6 +138,25 @@ std::string ceiling_statement(const Series& series) {
       "Bandwidth ceiling: {} GB/s, theoretical (memory clock × bus width × 2); no measured one is recorded.", rate);
 }
 
+std::string clock_text(const std::optional<Clocks>& clocks) {
+  if (!clocks || clocks->read == 0) return kNotRecorded;
+  if (clocks->low_mhz == clocks->high_mhz) return fmt::format("{} MHz", clocks->low_mhz);
+  return fmt::format("{} to {} MHz", clocks->low_mhz, clocks->high_mhz);
+}
+
+std::string throttle_text(const std::optional<Clocks>& clocks, std::uint64_t records) {
+  if (!clocks) return kNotRecorded;
+  if (clocks->throttled == 0) return "none";
+  std::vector<std::string> reasons;
+  for (const auto& [reason, count] : clocks->reasons) reasons.push_back(fmt::format("{} {}", reason, count));
+  return fmt::format("{} of {} ({})", clocks->throttled, records, fmt::join(reasons, ", "));
+}
+
+std::string clock_text(const Best& best) {
+  const std::string clock = best.sm_clock_mhz ? fmt::format("{} MHz", *best.sm_clock_mhz) : kNotRecorded;
+  return best.throttle.empty() ? clock : fmt::format("{}, throttled: {}", clock, best.throttle);
+}
+
 std::uint64_t failed_count(const ProblemReport& problem) {
   std::uint64_t count = 0;
   for (const Failure& failure : problem.failures) count += failure.count;

@@ -38,6 +38,13 @@ inline constexpr const char* kNotRecorded = "not recorded";
 [[nodiscard]] std::string origin_statement(const Report& report);
 /// "Measured ceiling: 4570 GB/s (a pure read on this device)."
 [[nodiscard]] std::string ceiling_statement(const Series& series);
+/// "1755 to 1980 MHz"; "not recorded" when no clock was read.
+[[nodiscard]] std::string clock_text(const std::optional<Clocks>& clocks);
+/// "12 of 340 (power_cap 12, thermal_sw 3)", `records` being all of the problem; "none"; "not recorded" when neither a
+/// clock nor a reason was read.
+[[nodiscard]] std::string throttle_text(const std::optional<Clocks>& clocks, std::uint64_t records);
+/// "1980 MHz", "1620 MHz, throttled: power_cap"; "not recorded".
+[[nodiscard]] std::string clock_text(const Best& best);
 /// Number of records of a problem whose outcome is not "ok".
 [[nodiscard]] std::uint64_t failed_count(const ProblemReport& problem);
 [[nodiscard]] std::uint64_t ok_count(const ProblemReport& problem);

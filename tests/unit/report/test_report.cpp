@@ -154,6 +154,38 @@ TEST_CASE("the best configuration carries the resources of its own record") {
   CHECK(best.sm_clock_mhz.value() == 1500);
 }
 
+TEST_CASE("clocks of all records make a range, and throttled records are counted by reason") {
+  auto rows = toy_rows();
+  const auto measured_at = [&](std::size_t i, int clock_mhz, const std::string& throttle) {
+    rows.records[i].detail_json = json{{"sm_clock_mhz", clock_mhz}, {"throttle", throttle}}.dump();
+  };
+  measured_at(0, 1980, "");
+  measured_at(1, 1755, "power_cap,thermal_sw");
+  measured_at(2, 0, "");  // not read
+  measured_at(3, 1830, "power_cap");
+  measured_at(4, 0, "");
+  const auto report = build(rows, {});
+  const auto& problem = report.series[0].problems[0];
+  const auto& clocks = problem.clocks.value();
+  CHECK(clocks.read == 3);
+  CHECK(clocks.low_mhz == 1755);
+  CHECK(clocks.high_mhz == 1980);
+  CHECK(clocks.throttled == 2);
+  CHECK(clocks.reasons == std::map<std::string, std::uint64_t>{{"power_cap", 2}, {"thermal_sw", 1}});
+  CHECK(problem.best.value().sm_clock_mhz.value() == 1830);
+  CHECK(problem.best.value().throttle == "power_cap");
+}
+
+TEST_CASE("records without clocks leave the clocks unrecorded, reasons without a clock count") {
+  auto rows = toy_rows();
+  for (auto& record : rows.records) record.detail_json = "{}";
+  CHECK_FALSE(build(rows, {}).series[0].problems[0].clocks.has_value());
+  rows.records[0].detail_json = json{{"throttle", "sync_boost"}}.dump();
+  const auto clocks = build(rows, {}).series[0].problems[0].clocks.value();
+  CHECK(clocks.read == 0);
+  CHECK(clocks.throttled == 1);
+}
+
 TEST_CASE("failures are counted by kind, most frequent first, with an example that says why") {
   auto rows = toy_rows();
   rows.records.push_back(record(1024, configuration_text(32, "shuffle"), 0, "compile_failed", ""));

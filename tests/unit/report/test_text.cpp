@@ -80,6 +80,28 @@ TEST_CASE("the ceiling is named measured or theoretical") {
   CHECK(ceiling_statement(series).find("theoretical") != std::string::npos);
 }
 
+TEST_CASE("clocks and what held them down read as a sentence's part") {
+  CHECK(clock_text(std::optional<Clocks>()) == kNotRecorded);
+  CHECK(throttle_text({}, 340) == kNotRecorded);
+  Clocks clocks;
+  clocks.throttled = 1;
+  clocks.reasons = {{"sync_boost", 1}};
+  CHECK(clock_text(clocks) == kNotRecorded);
+  CHECK(throttle_text(clocks, 340) == "1 of 340 (sync_boost 1)");
+  clocks = {5, 1980, 1980, 0, {}};
+  CHECK(clock_text(clocks) == "1980 MHz");
+  CHECK(throttle_text(clocks, 340) == "none");
+  clocks = {300, 1755, 1980, 12, {{"power_cap", 12}, {"thermal_sw", 3}}};
+  CHECK(clock_text(clocks) == "1755 to 1980 MHz");
+  CHECK(throttle_text(clocks, 340) == "12 of 340 (power_cap 12, thermal_sw 3)");
+  Best best;
+  CHECK(clock_text(best) == kNotRecorded);
+  best.sm_clock_mhz = 1620;
+  CHECK(clock_text(best) == "1620 MHz");
+  best.throttle = "power_cap";
+  CHECK(clock_text(best) == "1620 MHz, throttled: power_cap");
+}
+
 TEST_CASE("device fields that the driver did not tell are said to be not recorded") {
   const Device device = read_device(attune::test::toy_device());
   const auto value = [](const auto& fields, const std::string& label) {

@@ -27,7 +27,7 @@ report::Report hostile_report() {
   auto rows = toy_rows();
   const std::string nasty = "</script><script>alert(\"1\")</script>, | & '\n@@DATA@@";
   rows.templates[0].spec_json = json{{"summary", nasty}}.dump();
-  rows.records[4].detail_json = json{{"detail", nasty}}.dump();
+  rows.records[4].detail_json = json{{"detail", nasty}, {"throttle", nasty}}.dump();
   rows.records[3].driver = nasty;
   rows.records[3].origin = "recording:" + nasty;
   rows.records.push_back(record(1024, json{{nasty, nasty}}.dump(), 9.0));
@@ -136,6 +136,22 @@ TEST_CASE("json holds the whole model, null for what was not recorded") {
   CHECK(problem.at("convergence_session") == 0);
   CHECK(series.at("problems").at(1).at("best").is_null());
   CHECK(series.at("problems").at(1).at("space_size").is_null());
+}
+
+TEST_CASE("every format but csv says which problems were measured while throttled") {
+  auto rows = toy_rows();
+  rows.records[0].detail_json = json{{"sm_clock_mhz", 1200}, {"throttle", "power_cap"}}.dump();
+  const auto built = report::build(rows, {});
+  const auto clocks =
+      json::parse(report::write(built, Format::Json)).at("series").at(0).at("problems").at(0).at("clocks");
+  CHECK(clocks ==
+        json{{"read", 5}, {"low_mhz", 1200}, {"high_mhz", 1500}, {"throttled", 1}, {"reasons", {{"power_cap", 1}}}});
+  CHECK(contains(report::write(built, Format::Markdown),
+                 "| n = 2^10 | 1200 to 1500 MHz | 1 of 5 (power_cap 1) | 1500 MHz |"));
+  const std::string page = report::write(built, Format::Html);
+  CHECK(contains(page, "1 of the stored measurements were made while something held the clocks down"));
+  CHECK(contains(page, "1 of 5 (power_cap 1)"));
+  CHECK_FALSE(contains(report::write(toy_report(), Format::Html), "held the clocks down"));
 }
 
 TEST_CASE("bytes that are no UTF-8 do not keep a report from being written") {
