@@ -96,7 +96,7 @@ class ProblemTuner {
     session_.state = "running";
     session_.space_size = space_.size();
     session_.started_at = base::utc_now();
-    session_.summary_json = json{{"host", host_name()}, {"pid", ::getpid()}}.dump();
+    session_.summary_json = json{{"host", host_name()}, {"pid", ::getpid()}, {"run", request_.run}}.dump();
     base::ContentHasher hasher;
     for (const std::string& part : {session_.template_hash, session_.problem, session_.device_key, session_.policy, session_.strategy,
                                     std::to_string(session_.seed), session_.started_at}) {
@@ -195,6 +195,7 @@ class ProblemTuner {
     if (pending == pending_.end()) throw Error("failed tuning: an answer for " + measurement.configuration + ", which was not asked for");
     auto row = to_row(context_, measurement);
     database_.put(row);
+    observer_.recorded(measurement);
     rows_.insert_or_assign(measurement.configuration, std::move(row));
     known_.insert_or_assign(measurement.configuration, measurement);
     ++result_.measured;
@@ -351,7 +352,7 @@ class ProblemTuner {
     json summary = {{"work_bytes", result_.work_bytes}, {"space_size", result_.space_size}, {"measured", result_.measured},
                     {"reused", result_.reused}, {"failed", result_.failed}, {"budget", request_.budget.text()},
                     {"elapsed_s", result_.elapsed_s}, {"origin", context_.origin}, {"attune_version", build::kVersion},
-                    {"device_name", backend_.device().name}, {"driver", context_.driver}, {"nvrtc", context_.nvrtc}};
+                    {"device_name", backend_.device().name}, {"driver", context_.driver}, {"nvrtc", context_.nvrtc}, {"run", request_.run}};
     summary["replayed_from"] = context_.origin == "measured" ? "" : context_.origin;
     summary["convergence"] = json::array();
     for (const auto& point : convergence_) summary["convergence"].push_back({point.evaluations, point.elapsed_s, point.best_us});
@@ -416,7 +417,7 @@ TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, 
   for (std::size_t i = 0; i < request.problems.size() && !result.interrupted; ++i) {
     std::optional<double> seconds;
     if (request.budget.seconds) {
-      const double left = std::max(0.0, *request.budget.seconds - seconds_since(start));
+      const double left = std::max(0.0, request.seconds_left.value_or(*request.budget.seconds) - seconds_since(start));
       seconds = left / static_cast<double>(request.problems.size() - i);
     }
     ProblemTuner tuner(kernel, request, i, backend, database, observer, seconds);

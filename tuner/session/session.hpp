@@ -22,6 +22,10 @@ struct TuneRequest {
   measure::Policy policy;
   std::size_t finalists = 6;
   int run_off_rounds = 31;
+  /// Names the command that these sessions belong to: several devices, one run. Kept in each session's summary.
+  std::string run;
+  /// Of `budget.seconds`, when part of it is spent before this call; nothing: all of it.
+  std::optional<double> seconds_left;
 };
 
 /// Where one problem's tuning stands; sent often, cheap to ignore.
@@ -35,6 +39,16 @@ struct Progress {
   std::optional<double> eta_s;            ///< of this problem
 };
 
+/// How well the GPU and the compile workers were kept at work. All 0: the backend does not know.
+struct Utilisation {
+  double wall_s = 0;                  ///< from the first compile request to the last commit
+  double gpu_busy_s = 0;              ///< the GPU worker had a configuration
+  double compile_busy_s = 0;          ///< summed over the compile workers
+  int compile_workers = 0;
+  double idle_waiting_compile_s = 0;  ///< of the GPU worker: nothing was compiled yet
+  double idle_other_s = 0;            ///< of the GPU worker, for any other reason
+};
+
 /// What one problem's tuning came to.
 struct ProblemResult {
   spec::Problem problem;
@@ -44,11 +58,14 @@ struct ProblemResult {
   std::optional<db::BestRow> best;              ///< nothing when no configuration was valid
   std::int64_t work_bytes = 0;
   double elapsed_s = 0;
+  Utilisation utilisation;
 };
 
 /// Callbacks of a run; every one may be left as it is.
 struct Observer {
   std::function<void(const Progress&)> progress = [](const Progress&) {};
+  /// After a configuration's record is committed.
+  std::function<void(const measure::Measurement&)> recorded = [](const measure::Measurement&) {};
   std::function<void(const ProblemResult&)> finished = [](const ProblemResult&) {};
   std::function<void(const std::string&)> notice = [](const std::string&) {};
   std::function<bool()> interrupted = [] { return false; };

@@ -63,6 +63,36 @@ TEST_CASE_FIXTURE(Fixture, "an exhaustive run stores every configuration and fin
   CHECK(database.in_flight().empty());
 }
 
+TEST_CASE_FIXTURE(Fixture, "every configuration is told after its record is stored, and every session names its run") {
+  auto replay = backend(3);
+  session::TuneRequest named = request();
+  named.run = "one-command";
+  std::size_t told = 0, unstored = 0, failed = 0;
+  session::Observer observer;
+  observer.recorded = [&](const measure::Measurement& measurement) {
+    ++told;
+    failed += measurement.outcome == measure::Outcome::WrongResult ? 1 : 0;
+    if (database.records({}).size() != told) ++unstored;
+  };
+  const auto result = session::tune(kernel, named, replay, database, observer);
+  CHECK(told == result.problems[0].measured + result.problems[1].measured);
+  CHECK(unstored == 0);
+  CHECK(failed == 2);
+  const auto sessions = database.sessions({});
+  CHECK(sessions.size() == 2);
+  for (const auto& row : sessions) CHECK(json::parse(row.summary_json).at("run") == "one-command");
+}
+
+TEST_CASE_FIXTURE(Fixture, "a command's time that is spent before a problem begins leaves it none") {
+  auto replay = backend();
+  session::TuneRequest late = request();
+  late.budget = session::Budget::parse("1h");
+  late.seconds_left = -1.0;
+  const auto result = session::tune(kernel, late, replay, database, {});
+  // Nothing is proposed any more once the time is over: at most what the first look at the clock lets through.
+  for (const auto& problem : result.problems) CHECK(problem.measured < problem.space_size);
+}
+
 TEST_CASE_FIXTURE(Fixture, "replayed rows carry the date of their measurement, not of the replay") {
   auto replay = backend();
   (void)session::tune(kernel, request(), replay, database, {});

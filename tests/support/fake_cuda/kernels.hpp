@@ -1,0 +1,71 @@
+#pragma once
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attune::fake_cuda {
+
+struct Device;
+
+/// How an execution can end besides well, as the driver reports it.
+enum class Fault {
+  None,
+  IllegalAddress,
+  MisalignedAddress,
+  Trap,           ///< CUDA_ERROR_LAUNCH_FAILED
+  Assert,
+  StackOverflow,  ///< CUDA_ERROR_HARDWARE_STACK_ERROR
+  EndlessLoop,    ///< whoever waits for the stream waits for ever
+  OutOfResources, ///< of the launch itself; the context survives
+  ProcessKilled,  ///< SIGKILL, as the out-of-memory killer sends it
+};
+
+/// "illegal_address", "endless_loop", ... Throws: std::runtime_error on an unknown name.
+[[nodiscard]] Fault fault_from_name(const std::string& name);
+
+struct Extent {
+  unsigned x = 1, y = 1, z = 1;
+};
+
+/// One launch as its host function sees it. Device memory is host memory: pointers can be followed.
+struct KernelLaunch {
+  const Device* device = nullptr;
+  Extent grid;
+  Extent block;
+  unsigned shared_bytes = 0;
+  std::vector<std::byte> argument_bytes;
+  std::vector<std::size_t> argument_offsets;
+
+  template <class T>
+  [[nodiscard]] T argument(std::size_t index) const {
+    T value;
+    std::memcpy(&value, argument_bytes.data() + argument_offsets.at(index), sizeof(T));
+    return value;
+  }
+  /// Whether all these bytes lie inside one allocation of the device.
+  [[nodiscard]] bool may_access(const void* address, std::size_t bytes) const;
+};
+
+/// What an execution did besides what it wrote to memory.
+struct Effect {
+  double us = 0;  ///< on a device of speed 1, without noise
+  Fault fault = Fault::None;
+};
+
+using HostKernel = Effect (*)(const KernelLaunch&);
+
+struct RegisteredKernel {
+  std::string_view name;
+  HostKernel run;
+};
+
+/// The function that runs as the kernel of this name; nullptr when none is registered.
+[[nodiscard]] HostKernel find_host_kernel(std::string_view name);
+
+// The registered kernels, a table for each file of them.
+[[nodiscard]] const std::vector<RegisteredKernel>& support_kernels();    ///< tuner/measure/support.cu
+[[nodiscard]] const std::vector<RegisteredKernel>& synthetic_kernels();  ///< tests/support/fake_templates
+
+}  // namespace attune::fake_cuda

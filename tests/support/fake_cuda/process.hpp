@@ -1,0 +1,183 @@
+#pragma once
+#include <cuda.h>
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tests/support/fake_cuda/cubin.hpp"
+#include "tests/support/fake_cuda/kernels.hpp"
+#include "tests/support/fake_cuda/settings.hpp"
+
+namespace attune::fake_cuda {
+
+/// A call that ends with this result.
+struct CallFailed {
+  CUresult result;
+};
+
+/// Host memory that stands for device memory.
+class Memory {
+ public:
+  explicit Memory(std::size_t bytes);
+  [[nodiscard]] CUdeviceptr address() const { return reinterpret_cast<CUdeviceptr>(bytes_.get()); }
+  [[nodiscard]] std::size_t size_bytes() const { return size_bytes_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* bytes) const;
+  };
+  std::unique_ptr<std::byte, Free> bytes_;
+  std::size_t size_bytes_;
+};
+
+/// One thing that a stream or a graph does; runs at once, on the caller's thread.
+using Operation = std::function<Effect()>;
+
+struct Stream {
+  Device* device = nullptr;
+  std::uint64_t id = 0;
+  double now_us = 0;  ///< virtual time
+  double waited_us = 0;
+  bool hung = false;
+  bool capturing = false;
+  std::vector<Operation> captured;
+};
+
+struct Event {
+  Stream* stream = nullptr;  ///< nullptr: never recorded
+  double at_us = 0;
+};
+
+struct Graph {
+  std::vector<Operation> operations;
+};
+
+struct Kernel {
+  Device* device = nullptr;
+  CubinKernel cubin;
+  int dynamic_shared_limit_bytes = 0;
+};
+
+struct Module {
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  std::map<std::string, Memory> variables;
+  Device* device = nullptr;
+};
+
+/// One GPU and its primary context.
+struct Device {
+  int ordinal = 0;
+  DeviceSettings settings;
+  int retained = 0;
+  std::map<CUdeviceptr, std::size_t> ranges;  ///< everything that kernels may touch: address and bytes
+  std::map<CUdeviceptr, Memory> allocations;
+  std::size_t allocated_bytes = 0;
+  Stream default_stream;
+  std::mt19937_64 random;
+  std::map<std::string, std::uint64_t> launches;  ///< of each kernel so far
+
+  [[nodiscard]] bool contains(CUdeviceptr address, std::size_t bytes) const;
+};
+
+/// Objects behind opaque handles; a handle that is not (or no longer) one of them is told apart.
+template <class T>
+class Handles {
+ public:
+  T* add(std::unique_ptr<T> object) {
+    T* const handle = object.get();
+    objects_.emplace(handle, std::move(object));
+    return handle;
+  }
+  /// Throws: CallFailed (invalid handle).
+  T& at(const void* handle) const {
+    const auto found = objects_.find(handle);
+    if (found == objects_.end()) throw CallFailed{CUDA_ERROR_INVALID_HANDLE};
+    return *found->second;
+  }
+  void remove(const void* handle) {
+    if (objects_.erase(handle) == 0) throw CallFailed{CUDA_ERROR_INVALID_HANDLE};
+  }
+  template <class Visit>
+  void for_each(Visit&& visit) {
+    for (auto& [handle, object] : objects_) visit(*object);
+  }
+
+ private:
+  std::unordered_map<const void*, std::unique_ptr<T>> objects_;
+};
+
+/// The driver's state in this process.
+class Process {
+ public:
+  static Process& get();
+
+  Settings settings;
+  bool initialised = false;
+  std::vector<std::unique_ptr<Device>> devices;
+  Handles<Stream> streams;
+  Handles<Event> events;
+  Handles<Graph> graphs;
+  Handles<Graph> executable_graphs;
+  Handles<Module> modules;
+  std::unordered_map<const void*, Kernel*> kernels;
+  std::recursive_mutex mutex;
+  CUresult sticky = CUDA_SUCCESS;  ///< what every call returns from now on
+
+  /// Throws: CallFailed.
+  Device& device(CUdevice ordinal);
+  Device& current_device();
+  /// nullptr and the two reserved handles are the current device's default stream.
+  Stream& stream(CUstream handle);
+
+  /// Puts an operation on a stream: into its graph while it captures, else runs it and advances the stream's clock.
+  void enqueue(Stream& stream, Operation operation);
+  /// Runs operations as one submission, whose noise they share.
+  void submit(Stream& stream, const std::vector<Operation>& operations);
+  /// Waits for a stream: for ever when it hangs; faults of earlier work appear here. Throws: CallFailed.
+  void synchronize(Stream& stream);
+  /// A call on this device that waits for all its streams.
+  void synchronize(Device& device);
+  /// The planned fault of this launch of this kernel, if there is one.
+  Fault planned_fault(Device& device, const std::string& kernel);
+
+ private:
+  Process();
+  void raise(Stream& stream, Fault fault);
+  double factor(Device& device, double now_us);
+
+  CUresult pending_ = CUDA_SUCCESS;  ///< fault of work that nobody has waited for yet
+};
+
+/// The context of the calling thread.
+Device*& current_context();
+
+void report_defect(const std::exception& error) noexcept;
+
+/// Body of an entry point: holds the lock, refuses after a sticky error and before cuInit, turns CallFailed into its
+/// result. Anything else is a defect of a test or of the fake driver: told on standard error.
+template <class Body>
+CUresult entry(Body&& body) noexcept {
+  try {
+    Process& process = Process::get();
+    const std::lock_guard lock(process.mutex);
+    if (!process.initialised) return CUDA_ERROR_NOT_INITIALIZED;
+    if (process.sticky != CUDA_SUCCESS) return process.sticky;
+    body(process);
+    return CUDA_SUCCESS;
+  } catch (const CallFailed& failed) {
+    return failed.result;
+  } catch (const std::exception& error) {
+    report_defect(error);
+    return CUDA_ERROR_UNKNOWN;
+  }
+}
+
+}  // namespace attune::fake_cuda

@@ -1,0 +1,72 @@
+#include "tests/support/fake_cuda/settings.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+
+namespace attune::fake_cuda {
+namespace {
+
+using nlohmann::json;
+
+void refuse_unknown(const json& object, const std::set<std::string>& known) {
+  for (const auto& [name, value] : object.items()) {
+    if (!known.contains(name)) throw std::runtime_error("ATTUNE_FAKE_CUDA: unknown member \"" + name + "\"");
+  }
+}
+
+template <class T>
+void take(const json& object, const char* name, T& value) {
+  const auto found = object.find(name);
+  if (found != object.end()) value = found->get<T>();
+}
+
+DeviceSettings device_from(const json& object) {
+  refuse_unknown(object, {"name", "compute_capability", "sm_count", "memory_bytes", "l2_bytes", "speed"});
+  DeviceSettings device;
+  take(object, "name", device.name);
+  take(object, "compute_capability", device.compute_capability);
+  take(object, "sm_count", device.sm_count);
+  take(object, "memory_bytes", device.memory_bytes);
+  take(object, "l2_bytes", device.l2_bytes);
+  take(object, "speed", device.speed);
+  return device;
+}
+
+PlannedFault fault_from(const json& object) {
+  refuse_unknown(object, {"kernel", "launch", "fault"});
+  PlannedFault planned;
+  take(object, "kernel", planned.kernel);
+  take(object, "launch", planned.launch);
+  planned.fault = fault_from_name(object.at("fault").get<std::string>());
+  return planned;
+}
+
+json read(const std::string& text) {
+  if (text.empty()) return json::object();
+  if (text.front() == '{') return json::parse(text);
+  std::ifstream file(text);
+  if (!file) throw std::runtime_error("ATTUNE_FAKE_CUDA: there is no file " + text);
+  return json::parse(file);
+}
+
+}  // namespace
+
+Settings Settings::from_environment() {
+  const char* const text = std::getenv("ATTUNE_FAKE_CUDA");
+  const json object = read(text == nullptr ? "" : text);
+  refuse_unknown(object, {"devices", "noise", "drift_per_s", "real_time", "seed", "init_result", "faults"});
+  Settings settings;
+  for (const auto& device : object.value("devices", json::array({json::object()}))) settings.devices.push_back(device_from(device));
+  take(object, "noise", settings.noise);
+  take(object, "drift_per_s", settings.drift_per_s);
+  take(object, "real_time", settings.real_time);
+  take(object, "seed", settings.seed);
+  settings.init_result = static_cast<CUresult>(object.value("init_result", 0));
+  for (const auto& fault : object.value("faults", json::array())) settings.faults.push_back(fault_from(fault));
+  return settings;
+}
+
+}  // namespace attune::fake_cuda
