@@ -158,6 +158,33 @@ std::vector<RecordRow> Database::records(const Query& query) const {
   return state_->select<RecordRow>(filter_of<RecordRow>(query), [&](const auto& row) { return matches(query, row); });
 }
 
+void Database::for_each_record(const Query& query, const std::function<void(const RecordRow&)>& visit) const {
+  const Filter filter = filter_of<RecordRow>(query);
+  const auto give = [&](const RecordRow& row) {
+    if (!matches(query, row)) return false;
+    visit(row);
+    return true;
+  };
+  state_->reading([&] {
+    state_->scan<RecordRow>(std::string(Table<RecordRow>::kSelect) + filter.where + Table<RecordRow>::kOrder, filter.values, give,
+                            [](const std::string&) {});
+  });
+}
+
+std::optional<RecordRow> Database::record(const Query& query, const std::string& configuration) const {
+  RecordRow wanted;
+  wanted.template_hash = query.template_hash.value();
+  wanted.problem = query.problem.value();
+  wanted.device_key = query.device_key.value();
+  wanted.policy = query.policy.value();
+  wanted.configuration = configuration;
+  const std::string key = Table<RecordRow>::key(wanted);
+  auto rows = state_->select<RecordRow>({" WHERE t.key = ?", {key}},
+                                        [&](const RecordRow& row) { return Table<RecordRow>::key(row) == key; });
+  if (rows.empty()) return std::nullopt;
+  return std::move(rows.front());
+}
+
 std::vector<SessionRow> Database::sessions(const Query& query) const {
   return state_->select<SessionRow>(filter_of<SessionRow>(query), [&](const auto& row) { return matches(query, row); });
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +47,10 @@ class Database {
 
   /// Records of one problem come in the order in which they were first stored; all other rows in an order of content.
   [[nodiscard]] std::vector<RecordRow> records(const Query& query) const;
+  /// The same one by one, for what may not fit into memory together. `visit` must not use the database.
+  void for_each_record(const Query& query, const std::function<void(const RecordRow&)>& visit) const;
+  /// The record of one configuration. Requires: `query` names template hash, problem, device and policy.
+  [[nodiscard]] std::optional<RecordRow> record(const Query& query, const std::string& configuration) const;
   [[nodiscard]] std::vector<SessionRow> sessions(const Query& query) const;
   [[nodiscard]] std::vector<DeviceRow> devices() const;
   [[nodiscard]] std::vector<TemplateRow> templates() const;

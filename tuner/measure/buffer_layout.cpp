@@ -25,23 +25,25 @@ BufferLayout::BufferLayout(const std::vector<spec::ResolvedBuffer>& buffers, Par
   bytes_ = round_up(bytes_);
 }
 
-void BufferLayout::guard(Support& support, CUdeviceptr base, Guard variant) const {
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    if (!holds(i)) continue;
-    support.guard(base + offsets_[i] - Support::kGuardBytes, buffers_[i].type, variant);
-    support.guard(base + offsets_[i] + static_cast<std::size_t>(buffers_[i].bytes), buffers_[i].type, variant);
-  }
-}
-
-void BufferLayout::check_guards(Support& support, CUdeviceptr base, Guard variant) const {
+std::vector<GuardZone> BufferLayout::zones(CUdeviceptr base) const {
+  std::vector<GuardZone> zones;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     if (!holds(i)) continue;
     const auto& buffer = buffers_[i];
-    support.check_guard(fmt::format("wrote in front of buffer \"{}\"", buffer.name),
-                        base + offsets_[i] - Support::kGuardBytes, buffer.type, variant);
-    support.check_guard(fmt::format("wrote past the end of buffer \"{}\"", buffer.name),
-                        base + offsets_[i] + static_cast<std::size_t>(buffer.bytes), buffer.type, variant);
+    zones.push_back({base + offsets_[i] - Support::kGuardBytes, buffer.type,
+                     fmt::format("wrote in front of buffer \"{}\"", buffer.name)});
+    zones.push_back({base + offsets_[i] + static_cast<std::size_t>(buffer.bytes), buffer.type,
+                     fmt::format("wrote past the end of buffer \"{}\"", buffer.name)});
   }
+  return zones;
+}
+
+void BufferLayout::guard(Support& support, CUdeviceptr base, Guard variant) const {
+  support.guard(zones(base), variant);
+}
+
+void BufferLayout::check_guards(Support& support, CUdeviceptr base, Guard variant) const {
+  support.check_guards(zones(base), variant);
 }
 
 void place(const BufferLayout& layout, CUdeviceptr base, Addresses& addresses) {

@@ -28,6 +28,8 @@ class BufferLayout {
   void check_guards(Support& support, CUdeviceptr base, Guard variant) const;
 
  private:
+  [[nodiscard]] std::vector<GuardZone> zones(CUdeviceptr base) const;
+
   static constexpr std::size_t kAbsent = ~std::size_t{0};
   std::vector<spec::ResolvedBuffer> buffers_;
   std::vector<std::size_t> offsets_;

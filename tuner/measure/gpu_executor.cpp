@@ -24,6 +24,7 @@ constexpr milliseconds kPrepareTimeout{300000};  // a plain reference kernel at 
 constexpr milliseconds kFirstDeadline{10000};    // before a problem's first success
 constexpr milliseconds kShortestDeadline{2000};
 constexpr double kDeadlineRatio = 20;
+constexpr std::size_t kQueuedCubinBytes = 64 * 1024;
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -38,7 +39,7 @@ std::string GpuExecutor::support_source() { return std::string(base::embedded_su
 GpuExecutor::GpuExecutor(const Options& options) : options_(options) { start(); }
 
 void GpuExecutor::start() {
-  worker_ = base::WorkerProcess(options_.worker, {"worker-gpu"});
+  worker_ = base::WorkerProcess(options_.worker, {"worker-gpu"}, {.cpus = options_.cpus});
   loaded_.clear();
   std::optional<json> answer;
   try {
@@ -67,7 +68,7 @@ void GpuExecutor::restart() {
 
 void GpuExecutor::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                           const std::string& reference_cubin) {
-  if (busy_)
+  if (busy())
     throw UsageError("failed preparing a problem: a configuration is still being measured; collect its reply first");
   prepare_message_ = std::make_shared<const json>(
       messages::prepare(kernel, problem, options_.policy, options_.support_cubin, reference_cubin));
@@ -119,50 +120,66 @@ milliseconds GpuExecutor::deadline_for(double best_us) const {
          allowance;
 }
 
-void GpuExecutor::submit(const VisitRequest& request) {
-  if (busy_) throw UsageError("failed submitting a configuration: another one is still being measured");
+bool GpuExecutor::has_room(const VisitRequest& request) const {
+  if (queue_.empty()) return true;
+  if (queue_.size() >= kQueueLength) return false;
+  // Behind a visit that may take long, only what the socket's buffer surely takes: a blocking send would keep this process
+  // from enforcing the deadline.
+  return loaded_.contains(request.cubin_key) || request.cubin.size() <= kQueuedCubinBytes;
+}
+
+void GpuExecutor::submit(VisitRequest request) {
+  if (!has_room(request)) throw UsageError("failed submitting a configuration: the GPU worker's queue is full");
   if (!prepare_message_) throw UsageError("failed submitting a configuration: no problem is prepared");
-  current_ = request;
-  busy_ = true;
-  retried_ = false;
+  queue_.push_back({std::move(request), false});
   try {
-    if (!worker_.running()) restart();
-    send_visit();
+    if (!worker_.running()) {
+      restart();
+      send_queue();
+      return;
+    }
+    if (queue_.size() == 1) start_clock();
+    send(queue_.back());
   } catch (const base::ChannelClosed&) {
     // It died between two configurations: found out, replaced and answered by `collect`.
   } catch (...) {
-    busy_ = false;
+    queue_.pop_back();
     throw;
   }
 }
 
-void GpuExecutor::send_visit() {
-  deadline_ = Clock::now() + deadline_for(current_.best_us);
-  const bool with_cubin = !loaded_.contains(current_.cubin_key);
-  worker_.channel().send(messages::visit(current_, with_cubin));
-  loaded_.insert(current_.cubin_key);
+void GpuExecutor::start_clock() { deadline_ = Clock::now() + deadline_for(queue_.front().request.best_us); }
+
+void GpuExecutor::send(const Visit& visit) {
+  const bool with_cubin = !loaded_.contains(visit.request.cubin_key);
+  worker_.channel().send(messages::visit(visit.request, with_cubin));
+  loaded_.insert(visit.request.cubin_key);
+}
+
+void GpuExecutor::send_queue() {
+  start_clock();
+  for (const auto& visit : queue_) send(visit);
+}
+
+std::vector<std::string> GpuExecutor::in_hand() const {
+  std::vector<std::string> texts;
+  for (const auto& visit : queue_) texts.push_back(visit.request.configuration);
+  return texts;
 }
 
 std::optional<VisitReply> GpuExecutor::collect(milliseconds timeout) {
-  if (!busy_) throw UsageError("failed collecting a reply: nothing was submitted");
+  if (queue_.empty()) throw UsageError("failed collecting a reply: nothing was submitted");
   const auto end = Clock::now() + timeout;
   while (true) {
-    const auto now = Clock::now();
-    const auto wait =
-        std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(std::min(end, deadline_) - now));
+    const auto wait = std::max(
+        milliseconds(0), std::chrono::ceil<milliseconds>(std::min(end, deadline_) - Clock::now()));
     std::optional<VisitReply> reply;
     try {
       const auto message = worker_.channel().receive(wait);
-      if (message && !message->value("fatal", false)) {
-        busy_ = false;
-        messages::rethrow(*message);  // a defect of the protocol, not of the configuration
-        return accept(*message);
-      }
       if (message) {
-        worker_.kill_and_reap();
-        reply = after_failure(End::Died, message->at("error"));
+        reply = handle(*message);
       } else if (Clock::now() >= deadline_) {
-        const auto limit = deadline_for(current_.best_us);
+        const auto limit = deadline_for(queue_.front().request.best_us);
         worker_.kill_and_reap();
         reply = after_failure(End::TimedOut, fmt::format("no answer within {:.1f} s; the GPU worker was killed",
                                                          static_cast<double>(limit.count()) / 1000));
@@ -176,24 +193,52 @@ std::optional<VisitReply> GpuExecutor::collect(milliseconds timeout) {
   }
 }
 
-std::optional<VisitReply> GpuExecutor::after_failure(End end, const std::string& how) {
-  try {
-    restart();
-    if (!std::exchange(retried_, true)) {
-      send_visit();
-      return std::nullopt;
-    }
-  } catch (const base::ChannelClosed&) {
-    return std::nullopt;  // the fresh worker died before it was asked: `collect` finds out
-  } catch (...) {
-    busy_ = false;
-    throw;
+std::optional<VisitReply> GpuExecutor::handle(const json& message) {
+  if (message.value("fatal", false)) {
+    worker_.kill_and_reap();
+    return after_failure(End::Died, message.at("error"));
   }
-  busy_ = false;
+  forget_dropped(message);
+  if (message.contains("missing_cubin")) {  // unloaded while this visit waited in the queue: to its end, with the cubin
+    Visit visit = std::move(queue_.front());
+    queue_.pop_front();
+    loaded_.erase(visit.request.cubin_key);
+    queue_.push_back(std::move(visit));
+    start_clock();
+    send(queue_.back());
+    return std::nullopt;
+  }
+  if (message.contains("error")) queue_.pop_front();
+  messages::rethrow(message);  // a defect of the protocol, not of the configuration
+  return accept(message);
+}
+
+std::optional<VisitReply> GpuExecutor::after_failure(End end, const std::string& how) {
+  const bool retried = std::exchange(queue_.front().retried, true);
   VisitReply reply;
+  reply.configuration = queue_.front().request.configuration;
   reply.outcome = end == End::Died ? Outcome::Crashed : Outcome::TimedOut;
   reply.detail = how + ", twice";
+  if (retried) queue_.pop_front();
+  try {
+    restart();
+    if (!queue_.empty()) send_queue();
+  } catch (const base::ChannelClosed&) {
+    // The fresh worker died before it was asked: `collect` finds out.
+  } catch (...) {
+    queue_.clear();
+    throw;
+  }
+  if (!retried) return std::nullopt;
   return reply;
+}
+
+void GpuExecutor::abandon(milliseconds grace) {
+  const auto end = Clock::now() + grace;
+  while (busy() && Clock::now() < std::min(end, deadline_)) static_cast<void>(collect(milliseconds(10)));
+  if (!busy()) return;
+  worker_.kill_and_reap();
+  queue_.clear();
 }
 
 void GpuExecutor::forget_dropped(const json& message) {
@@ -202,13 +247,14 @@ void GpuExecutor::forget_dropped(const json& message) {
 }
 
 VisitReply GpuExecutor::accept(const json& message) {
-  busy_ = false;
-  forget_dropped(message);
   VisitReply reply = messages::reply_from(message);
+  reply.configuration = std::move(queue_.front().request.configuration);
+  queue_.pop_front();
+  if (!queue_.empty()) start_clock();
   if (reply.outcome != Outcome::Ok) return reply;
   // A fresh worker does not know what an earlier one has verified.
-  if (reply.verified) verified_.insert(current_.configuration);
-  reply.verified = verified_.contains(current_.configuration);
+  if (reply.verified) verified_.insert(reply.configuration);
+  reply.verified = verified_.contains(reply.configuration);
   if (reply.samples_us.empty()) return reply;
   const double middle_us = median(reply.samples_us);
   best_us_ = best_us_ <= 0 ? middle_us : std::min(best_us_, middle_us);
@@ -217,7 +263,7 @@ VisitReply GpuExecutor::accept(const json& message) {
 }
 
 RunOffReply GpuExecutor::run_off(const RunOffRequest& request) {
-  if (busy_) throw UsageError("failed running off configurations: a configuration is still being measured");
+  if (busy()) throw UsageError("failed running off configurations: a configuration is still being measured");
   if (!prepare_message_) throw UsageError("failed running off configurations: no problem is prepared");
   if (!worker_.running()) restart();
   RunOffReply reply = try_run_off(request);
@@ -232,7 +278,7 @@ RunOffReply GpuExecutor::run_off(const RunOffRequest& request) {
 RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request) {
   json configurations = json::array();
   for (const auto& configuration : request.configurations) {
-    configurations.push_back(messages::visit(configuration, !loaded_.contains(configuration.cubin_key)));
+    configurations.push_back(messages::visit(configuration, true));  // it is loaded afresh
     loaded_.insert(configuration.cubin_key);
   }
   RunOffReply reply;
@@ -272,7 +318,7 @@ RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request) {
 }
 
 double GpuExecutor::read_ceiling_bytes_per_s() {
-  if (busy_) throw UsageError("failed measuring the read ceiling: a configuration is still being measured");
+  if (busy()) throw UsageError("failed measuring the read ceiling: a configuration is still being measured");
   if (!worker_.running()) restart();
   try {
     worker_.channel().send({{"type", "read_ceiling"}, {"support", messages::binary(options_.support_cubin)}});

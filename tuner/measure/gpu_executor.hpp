@@ -1,6 +1,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -22,11 +23,15 @@ struct VisitRequest {
   std::string cubin_key;
   std::string cubin;    ///< sent only when the worker does not hold `cubin_key` yet (the executor decides)
   bool verify = false;  ///< before timing: full verification (docs/measurement.md)
-  double best_us = 0;   ///< screening reference; 0: none. Drops after two samples over 1.5 x best
+  double best_us = 0;   ///< screening reference; 0: none. Drops after two samples over kScreeningRatio x best
   int max_samples = 6;  ///< of this visit
 };
+/// A configuration whose faster of the first two samples exceeds this many times the best is dropped
+/// (docs/measurement.md).
+inline constexpr double kScreeningRatio = 1.25;
 
 struct VisitReply {
+  std::string configuration;  ///< of the request
   Outcome outcome = Outcome::Ok;
   bool verified = false;
   bool screened_out = false;
@@ -35,13 +40,15 @@ struct VisitReply {
   int sm_clock_mhz = 0;
   std::string throttle;
   std::string detail;
+  double worked_s = 0;  ///< the worker's time on this visit
 };
 
-/// Interleaved run-off of configurations the worker has verified before.
+/// One epoch of a run-off: every configuration is loaded afresh, then sampled once a round in random order. The
+/// worker must have verified them before.
 struct RunOffRequest {
   std::vector<VisitRequest> configurations;
-  int rounds = 21;
-  std::uint64_t seed = 1;  ///< of the order inside each round
+  int rounds = 5;
+  std::uint64_t seed = 1;  ///< of the orders and of what data comes first
 };
 
 struct RunOffReply {
@@ -51,15 +58,18 @@ struct RunOffReply {
 };
 
 /// The parent's view of one GPU worker: spawns it, prepares problems, enforces deadlines, replaces it when it dies.
-/// No CUDA in this process. One request at a time; the owner polls `descriptor()`.
-/// A configuration during which the worker dies or hangs is tried once more in a fresh worker, then answered as
-/// Crashed or TimedOut; never an exception.
+/// No CUDA in this process; the owner polls `descriptor()`.
+/// The worker holds up to kQueueLength visits and measures them one after the other, so that it need not wait for this
+/// process between two. A configuration during which the worker dies or hangs is tried once more in a fresh worker, then
+/// answered as Crashed or TimedOut; never an exception. What was queued behind it is handed to the fresh worker and not
+/// blamed.
 class GpuExecutor {
  public:
   struct Options {
     std::filesystem::path worker;  ///< the `attune` executable
     int device = 0;                ///< ordinal
     Policy policy;
+    std::vector<int> cpus;         ///< the worker's own cores; empty: any
     std::string support_cubin;  ///< compiled measure/support.cu for the device; set by `set_support`
   };
 
@@ -76,11 +86,19 @@ class GpuExecutor {
   /// `reference_cubin`: of a Kernel reference (the default configuration's cubin); empty otherwise.
   void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& reference_cubin);
 
-  void submit(const VisitRequest& request);
-  /// The reply to `submit` once it is there; nothing within `timeout`.
+  static constexpr std::size_t kQueueLength = 2;
+  /// Whether `submit` may be called with this request now: a place is free, and a request that has to wait behind another
+  /// is small enough for the channel to take it at once.
+  [[nodiscard]] bool has_room(const VisitRequest& request) const;
+  void submit(VisitRequest request);
+  /// The reply to the oldest request once it is there; nothing within `timeout`.
   [[nodiscard]] std::optional<VisitReply> collect(std::chrono::milliseconds timeout);
-  [[nodiscard]] bool busy() const noexcept { return busy_; }
+  [[nodiscard]] bool busy() const noexcept { return !queue_.empty(); }
+  /// Configurations handed over and not answered, the one being measured first.
+  [[nodiscard]] std::vector<std::string> in_hand() const;
   [[nodiscard]] int descriptor() noexcept { return worker_.running() ? worker_.channel().fd() : -1; }
+  /// Forgets what was submitted: waits up to `grace` for its end, then kills the worker (the next request starts another).
+  void abandon(std::chrono::milliseconds grace);
   [[nodiscard]] RunOffReply run_off(const RunOffRequest& request);
   /// What a pure read of 4 GiB reaches on this device, best of a few grid shapes; cold. Units: bytes per second.
   /// Requires: set_support. 0 when the device has too little free memory.
@@ -94,12 +112,21 @@ class GpuExecutor {
   using Clock = std::chrono::steady_clock;
   enum class End { Died, TimedOut };
 
+  struct Visit {
+    VisitRequest request;
+    bool retried = false;
+  };
+
   void start();
   void restart();
   /// Sends the current problem to a worker that has just started.
   void send_prepare();
-  void send_visit();
-  /// The worker died or was hung: tries `current_` once more, or gives the reply that says how it ended.
+  void send(const Visit& visit);
+  void send_queue();
+  void start_clock();
+  /// A message of the worker about the oldest visit; nothing when that is not its end.
+  [[nodiscard]] std::optional<VisitReply> handle(const nlohmann::json& message);
+  /// The worker died or was hung: tries the oldest visit once more, or gives the reply that says how it ended.
   [[nodiscard]] std::optional<VisitReply> after_failure(End end, const std::string& how);
   [[nodiscard]] VisitReply accept(const nlohmann::json& message);
   [[nodiscard]] RunOffReply try_run_off(const RunOffRequest& request);
@@ -112,13 +139,11 @@ class GpuExecutor {
   std::shared_ptr<const nlohmann::json> prepare_message_;  ///< of the last prepare, sent again to a fresh worker
   std::unordered_set<std::string> loaded_;                 ///< cubin keys this worker holds
   std::unordered_set<std::string> verified_;               ///< configurations of this problem that passed verification
-  VisitRequest current_;
-  bool busy_ = false;
-  bool retried_ = false;
+  std::deque<Visit> queue_;                                ///< handed over, the oldest first
   double best_us_ = 0;   ///< of this problem; 0: nothing succeeded yet
   double batch_us_ = 0;  ///< longest batch of this problem's successes
   std::chrono::milliseconds prepare_time_{0};
-  Clock::time_point deadline_;
+  Clock::time_point deadline_;  ///< of the oldest visit
   int replacements_ = 0;
 };
 

@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <new>
+#include <numeric>
 #include <random>
 
 #include "tuner/base/process.hpp"
@@ -14,7 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kScreeningRatio = 1.5;
 constexpr double kHopelessRatio = 3.0;  // dropped on a short batch already: far outside what its noise could explain
 constexpr std::size_t kCeilingBytes = std::size_t{4} << 30;
 
@@ -25,7 +27,9 @@ bool exceeds_limits(const CudaError& error) {
          error.call() == "cuFuncSetAttribute";
 }
 
+/// Errors that the process cannot be trusted after: a lost context, or no memory left for the host's own structures.
 bool is_fatal(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
   const auto* cuda = dynamic_cast<const CudaError*>(&error);
   return cuda != nullptr && gpu::is_sticky(static_cast<CUresult>(cuda->result()));
 }
@@ -80,7 +84,12 @@ json GpuWorker::prepare(const json& request) {
 }
 
 json GpuWorker::visit(const json& request) {
+  const auto start = std::chrono::steady_clock::now();
   const VisitRequest visit = messages::visit_from(request);
+  // Unloaded after the request was queued: the executor sends it again, with the cubin.
+  if (visit.cubin.empty() && !cache_.holds(visit.cubin_key)) {
+    return {{"missing_cubin", visit.cubin_key}, {"dropped", cache_.take_dropped()}};
+  }
   VisitReply reply;
   try {
     reply = visit_configuration(visit);
@@ -88,6 +97,7 @@ json GpuWorker::visit(const json& request) {
     if (is_fatal(error)) throw;
     reply = judge_failure(visit, error);
   }
+  reply.worked_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   json message = messages::reply(reply);
   message["dropped"] = cache_.take_dropped();
   return message;
@@ -103,8 +113,8 @@ VisitReply GpuWorker::visit_configuration(const VisitRequest& request) {
   Prepared& prepared = prepared_for(request);
   VisitReply reply;
   const auto wrong_result = [&](const std::string& detail) {
-    cache_.forget(request.configuration);
-    problem_->refresh();  // it may have written anywhere
+    cache_.forget_configurations();  // it may have written anywhere: also into the scratch of others
+    problem_->refresh();
     reply.outcome = Outcome::WrongResult;
     reply.verified = false;
     reply.detail = detail;
@@ -114,16 +124,15 @@ VisitReply GpuWorker::visit_configuration(const VisitRequest& request) {
     if (const auto wrong = verifier_->verify(prepared, *problem_)) return wrong_result(*wrong);
     prepared.verified = problem_->reference().present();
   }
-  timer_->arm(prepared, kHopelessRatio * request.best_us);
-  const int screening = request.best_us > 0 ? 2 : 0;
-  while (static_cast<int>(reply.samples_us.size()) < std::max(request.max_samples, screening)) {
+  if (const auto first_us = timer_->arm(prepared, kHopelessRatio * request.best_us)) reply.samples_us.push_back(*first_us);
+  const std::size_t screening = request.best_us > 0 ? 2 : 0;
+  const std::size_t wanted = std::max(static_cast<std::size_t>(request.max_samples), screening);
+  while (reply.samples_us.size() < wanted) {
     reply.samples_us.push_back(timer_->sample(prepared));
-    const bool screened = static_cast<int>(reply.samples_us.size()) == screening;
-    if (screened &&
-        *std::min_element(reply.samples_us.begin(), reply.samples_us.end()) > kScreeningRatio * request.best_us) {
-      reply.screened_out = true;
-      break;
-    }
+    if (reply.samples_us.size() != screening) continue;
+    const double faster_us = *std::min_element(reply.samples_us.begin(), reply.samples_us.end());
+    reply.screened_out = faster_us > kScreeningRatio * request.best_us;
+    if (reply.screened_out) break;
   }
   reply.calls_per_sample = prepared.calls;
   if (nvml_) {
@@ -150,21 +159,19 @@ VisitReply GpuWorker::judge_failure(const VisitRequest& request, const std::exce
 }
 
 json GpuWorker::run_off(const json& request, base::Channel& channel) {
-  std::vector<Prepared*> finalists;
-  for (const auto& message : request.at("configurations")) {
-    finalists.push_back(&prepared_for(messages::visit_from(message)));
-    timer_->arm(*finalists.back(), 0);
-  }
-  const int rounds = request.at("rounds");
   std::mt19937_64 random(request.at("seed").get<std::uint64_t>());
-  std::vector<std::size_t> order(finalists.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::vector<VisitRequest> visits;
+  for (const auto& message : request.at("configurations")) visits.push_back(messages::visit_from(message));
+  std::vector<std::size_t> order(visits.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::shuffle(order.begin(), order.end(), random);
+  const std::vector<Prepared*> finalists = prepare_afresh(visits, order, static_cast<int>(random() % 1000000));
+  const int rounds = request.at("rounds");
   std::vector<std::vector<double>> rounds_us;
   for (int round = 0; round < rounds; ++round) {
     std::shuffle(order.begin(), order.end(), random);
     std::vector<double> samples_us(finalists.size());
     for (const std::size_t i : order) {
-      timer_->arm(*finalists[i], 0);
       samples_us[i] = timer_->sample(*finalists[i]);
       if (round + 1 < rounds) continue;
       if (const auto wrong = verifier_->check_timed(*finalists[i], *problem_)) {
@@ -175,6 +182,23 @@ json GpuWorker::run_off(const json& request, base::Channel& channel) {
     channel.send({{"progress", round + 1}});
   }
   return {{"outcome", name(Outcome::Ok)}, {"detail", ""}, {"rounds_us", rounds_us}, {"dropped", cache_.take_dropped()}};
+}
+
+/// Where code, scratch and data lie changes a kernel's time by up to a per cent, the same way for as long as they lie there
+/// (docs/measurement.md). Everything is therefore loaded anew, in another order and from another window on.
+std::vector<Prepared*> GpuWorker::prepare_afresh(const std::vector<VisitRequest>& visits, const std::vector<std::size_t>& order,
+                                                 int first_window) {
+  cache_.forget_configurations();
+  for (const auto& visit : visits) cache_.unload(visit.cubin_key);
+  cache_.keep_newest(visits.size());
+  std::vector<Prepared*> prepared(visits.size());
+  for (const std::size_t i : order) {
+    prepared[i] = &prepared_for(visits[i]);
+    prepared[i]->first_window = first_window;
+    timer_->arm(*prepared[i], 0);
+  }
+  cache_.keep_newest(0);
+  return prepared;
 }
 
 json GpuWorker::read_ceiling(const json& request) {

@@ -33,6 +33,8 @@ class GpuWorker {
   nlohmann::json run_off(const nlohmann::json& request, base::Channel& channel);
   nlohmann::json read_ceiling(const nlohmann::json& request);
   VisitReply visit_configuration(const VisitRequest& request);
+  std::vector<Prepared*> prepare_afresh(const std::vector<VisitRequest>& visits, const std::vector<std::size_t>& order,
+                                        int first_window);
   VisitReply judge_failure(const VisitRequest& request, const std::exception& error);
   [[nodiscard]] Prepared& prepared_for(const VisitRequest& request);
 

@@ -136,17 +136,18 @@ double median_of(std::vector<double> values) {
   return median_of_sorted(values);
 }
 
-/// How many values may be cut off at each end so that what remains still covers the median with 95 % probability.
+/// How many values may be cut off at each end so that what remains still covers the median with the probability
+/// `confidence`.
 /// Each of n independent values lies below the median with probability 1/2, so the number below is binomial, whatever
 /// the distribution of the values: the k-th smallest lies above the median with probability P(Bin(n, 1/2) < k).
 /// Nothing can be cut off below n = 6: min..max is then all there is, and its coverage stays under 95 %.
-std::size_t cut_off_count(std::size_t n) {
+std::size_t cut_off_count(std::size_t n, double confidence) {
   double log_probability = -static_cast<double>(n) * std::log(2.0);  // logarithms: 2^-n underflows from n = 1075 on
   double below = 0;
   std::size_t cut = 0;
   for (std::size_t k = 0; k < n / 2; ++k) {
     below += std::exp(log_probability);
-    if (below > 0.025) break;
+    if (below > (1 - confidence) / 2) break;
     cut = k;
     log_probability += std::log(static_cast<double>(n - k) / static_cast<double>(k + 1));
   }
@@ -158,8 +159,8 @@ struct Interval {
   double high = 0;
 };
 
-Interval median_interval(const std::vector<double>& sorted) {
-  const std::size_t cut = cut_off_count(sorted.size());
+Interval median_interval(const std::vector<double>& sorted, double confidence) {
+  const std::size_t cut = cut_off_count(sorted.size(), confidence);
   return {sorted[cut], sorted[sorted.size() - 1 - cut]};
 }
 
@@ -241,7 +242,7 @@ Timing summarise(const std::vector<std::vector<double>>& visits, int calls_per_s
   timing.samples = static_cast<int>(pooled.size());
   timing.visits = static_cast<int>(visit_medians.size());
   timing.calls_per_sample = calls_per_sample;
-  const Interval within = median_interval(pooled);
+  const Interval within = median_interval(pooled, 0.95);
   timing.within_spread = (within.high - within.low) / 2 / timing.median_us;
   const auto [lowest, highest] = std::minmax_element(visit_medians.begin(), visit_medians.end());
   timing.between_spread = (*highest - *lowest) / 2 / timing.median_us;
@@ -251,12 +252,12 @@ Timing summarise(const std::vector<std::vector<double>>& visits, int calls_per_s
   return timing;
 }
 
-PairedComparison compare_paired(const std::vector<double>& ratios) {
+PairedComparison compare_paired(const std::vector<double>& ratios, double confidence) {
   if (ratios.empty()) throw Error("failed comparing two configurations: there are no rounds");
   require_positive(ratios, "ratios");
   std::vector<double> sorted = ratios;
   std::sort(sorted.begin(), sorted.end());
-  const Interval interval = median_interval(sorted);
+  const Interval interval = median_interval(sorted, confidence);
   return {median_of_sorted(sorted), interval.low, interval.high};
 }
 

@@ -81,7 +81,8 @@ struct PairedComparison {
   [[nodiscard]] bool faster() const { return high < 1; }
   [[nodiscard]] bool tie() const { return low <= 1 && high >= 1; }
 };
+/// `confidence` of the interval: the smallest to the largest ratio when there are too few for it.
 /// Throws: Error when there is no ratio, or one is not finite and above 0.
-[[nodiscard]] PairedComparison compare_paired(const std::vector<double>& ratios);
+[[nodiscard]] PairedComparison compare_paired(const std::vector<double>& ratios, double confidence = 0.95);
 
 }  // namespace attune::measure

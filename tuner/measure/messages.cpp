@@ -59,7 +59,8 @@ json reply(const VisitReply& reply) {
           {"calls_per_sample", reply.calls_per_sample},
           {"sm_clock_mhz", reply.sm_clock_mhz},
           {"throttle", reply.throttle},
-          {"detail", reply.detail}};
+          {"detail", reply.detail},
+          {"worked_s", reply.worked_s}};
 }
 
 VisitReply reply_from(const json& message) {
@@ -72,6 +73,7 @@ VisitReply reply_from(const json& message) {
   reply.sm_clock_mhz = message.at("sm_clock_mhz");
   reply.throttle = message.at("throttle");
   reply.detail = message.at("detail");
+  reply.worked_s = message.at("worked_s");
   return reply;
 }
 

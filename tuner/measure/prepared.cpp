@@ -34,6 +34,14 @@ void PreparedCache::forget(const std::string& configuration) {
   configurations_.remove_if([&](const Prepared& prepared) { return prepared.text == configuration; });
 }
 
+bool PreparedCache::holds(const std::string& key) const {
+  return std::any_of(modules_.begin(), modules_.end(), [&](const Loaded& loaded) { return loaded.key == key; });
+}
+
+void PreparedCache::unload(const std::string& key) {
+  modules_.remove_if([&](const Loaded& loaded) { return loaded.key == key && loaded.module.use_count() == 1; });
+}
+
 std::shared_ptr<const gpu::Module> PreparedCache::module(const std::string& key, const std::string& cubin) {
   const auto found =
       std::find_if(modules_.begin(), modules_.end(), [&](const Loaded& loaded) { return loaded.key == key; });
@@ -69,7 +77,7 @@ Prepared& PreparedCache::configuration(const std::string& text, const std::share
     place(layout, scratch.address(), windows.back());
   }
   configurations_.push_front({text, configuration, module, std::move(plan), std::move(call), std::move(layout),
-                              std::move(scratch), false, std::nullopt, 0, false, std::move(windows)});
+                              std::move(scratch), false, std::nullopt, 0, false, 0, std::move(windows)});
   configurations_.front().clear_scratch(support);
   return configurations_.front();
 }
@@ -78,7 +86,8 @@ void PreparedCache::trim() {
   std::size_t nodes = 0;
   for (const auto& prepared : configurations_)
     nodes += prepared.call.steps() * static_cast<std::size_t>(prepared.calls);
-  while (!configurations_.empty() && (configurations_.size() >= kMostConfigurations || nodes > kMostGraphNodes)) {
+  const auto crowded = [&] { return configurations_.size() >= kMostConfigurations || nodes > kMostGraphNodes; };
+  while (configurations_.size() > kept_ && crowded()) {
     nodes -= configurations_.back().call.steps() * static_cast<std::size_t>(configurations_.back().calls);
     configurations_.pop_back();
   }

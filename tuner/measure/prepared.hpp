@@ -26,6 +26,7 @@ struct Prepared {
   int calls = 0;  ///< per sample; 0: never timed
   bool calibrated =
       false;  ///< `calls` is what a sample needs; else the short batch of a configuration that was dropped
+  int first_window = 0;            ///< where a batch starts in the pool
   std::vector<Addresses> windows;  ///< data buffers of each window and this configuration's scratch
 
   /// Zeroes the scratch of `zero_once` and `none` buffers alike.
@@ -39,6 +40,11 @@ class PreparedCache {
   /// The modules stay: they belong to no problem.
   void forget_configurations() { configurations_.clear(); }
   void forget(const std::string& configuration);
+  [[nodiscard]] bool holds(const std::string& key) const;
+  /// Unloads a module that no configuration uses, so that it is loaded to another address when it is needed again.
+  void unload(const std::string& key);
+  /// The `count` newest configurations stay, whatever room they take: somebody points to them.
+  void keep_newest(std::size_t count) noexcept { kept_ = count; }
   /// The module of `key`, loaded from `cubin` when it is not there. Throws: UsageError (neither), CudaError.
   std::shared_ptr<const gpu::Module> module(const std::string& key, const std::string& cubin);
   /// Throws: SpecError (LimitError among them), EnvironmentError (scratch), CudaError, Error (arguments).
@@ -57,6 +63,7 @@ class PreparedCache {
   std::list<Prepared> configurations_;  ///< most recently used first
   std::list<Loaded> modules_;           ///< likewise
   std::vector<std::string> dropped_;
+  std::size_t kept_ = 0;
 };
 
 }  // namespace attune::measure

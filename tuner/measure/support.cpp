@@ -29,6 +29,20 @@ struct Partial {  // as in support.cu
   std::uint64_t maximum;
 };
 
+struct Region {  // as in support.cu
+  CUdeviceptr start;
+  std::uint64_t count;
+  std::uint64_t even;
+  std::uint64_t odd;
+  int element_bytes;
+};
+
+constexpr std::size_t kMostRegions = 32;  // likewise
+
+struct Regions {
+  std::array<Region, kMostRegions> regions;
+};
+
 constexpr std::size_t kSinkOffset = 0;
 constexpr std::size_t kSlotOffset = 256;
 constexpr std::size_t kPartialOffset = kSlotOffset + kSlots * sizeof(Slot);
@@ -48,6 +62,22 @@ struct GuardBits {
 GuardBits guard_bits(spec::ElementType type, Guard variant) {
   const GuardBits high_first{highest_bits(type), lowest_bits(type)};
   return variant == Guard::HighFirst ? high_first : GuardBits{high_first.odd, high_first.even};
+}
+
+/// Calls `launch(regions, how many, index of the first)` for every kMostRegions zones.
+template <class Launch>
+void in_launches(const std::vector<GuardZone>& zones, Guard variant, Launch launch) {
+  for (std::size_t first = 0; first < zones.size(); first += kMostRegions) {
+    Regions all{};
+    const std::size_t count = std::min(kMostRegions, zones.size() - first);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& zone = zones[first + i];
+      const int element_bytes = spec::size_bytes(zone.type);
+      const auto [even, odd] = guard_bits(zone.type, variant);
+      all.regions[i] = {zone.start, Support::kGuardBytes / static_cast<std::size_t>(element_bytes), even, odd, element_bytes};
+    }
+    launch(all, static_cast<unsigned>(count), first);
+  }
 }
 
 }  // namespace
@@ -74,10 +104,11 @@ unsigned Support::blocks_for(std::uint64_t count) const {
   return static_cast<unsigned>(std::clamp<std::uint64_t>((count + kThreads - 1) / kThreads, 1, most));
 }
 
-void Support::launch(const gpu::Function& kernel, unsigned blocks, unsigned threads, void** parameters) {
+void Support::launch(const gpu::Function& kernel, unsigned blocks, unsigned threads, void** parameters, unsigned rows) {
   CUlaunchConfig config{};
   config.gridDimX = blocks;
-  config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
+  config.gridDimY = rows;
+  config.gridDimZ = config.blockDimY = config.blockDimZ = 1;
   config.blockDimX = threads;
   config.hStream = stream_->get();
   check(Driver::get().cuLaunchKernelEx(&config, kernel.handle, parameters, nullptr), "cuLaunchKernelEx",
@@ -93,12 +124,11 @@ void Support::fill(CUdeviceptr target, std::int64_t count, spec::ElementType typ
   launch(fill_, blocks_for(elements), kThreads, parameters);
 }
 
-void Support::guard(CUdeviceptr target, spec::ElementType type, Guard variant) {
-  int element_bytes = spec::size_bytes(type);
-  std::uint64_t elements = kGuardBytes / static_cast<std::size_t>(element_bytes);
-  auto [even, odd] = guard_bits(type, variant);
-  void* parameters[] = {&target, &elements, &element_bytes, &even, &odd};
-  launch(guard_, blocks_for(elements), kThreads, parameters);
+void Support::guard(const std::vector<GuardZone>& zones, Guard variant) {
+  in_launches(zones, variant, [&](Regions& all, unsigned count, std::size_t) {
+    void* parameters[] = {&all};
+    launch(guard_, 1, kThreads, parameters, count);
+  });
 }
 
 void Support::set_bytes(CUdeviceptr target, std::size_t bytes, int byte) {
@@ -146,13 +176,13 @@ void Support::check_fill(const std::string& what, CUdeviceptr source, std::int64
   launch(check_fill_, blocks_for(elements), kThreads, parameters);
 }
 
-void Support::check_guard(const std::string& what, CUdeviceptr source, spec::ElementType type, Guard variant) {
-  int element_bytes = spec::size_bytes(type);
-  std::uint64_t elements = kGuardBytes / static_cast<std::size_t>(element_bytes);
-  auto [even, odd] = guard_bits(type, variant);
-  CUdeviceptr slot = next_slot(what);
-  void* parameters[] = {&source, &elements, &element_bytes, &even, &odd, &slot};
-  launch(check_guard_, blocks_for(elements), kThreads, parameters);
+void Support::check_guards(const std::vector<GuardZone>& zones, Guard variant) {
+  in_launches(zones, variant, [&](Regions& all, unsigned count, std::size_t first) {
+    CUdeviceptr slots = next_slot(zones[first].what);  // slots of one launch are neighbours
+    for (std::size_t i = 1; i < count; ++i) static_cast<void>(next_slot(zones[first + i].what));
+    void* parameters[] = {&all, &slots};
+    launch(check_guard_, 1, kThreads, parameters, count);
+  });
 }
 
 void Support::check_zero(const std::string& what, CUdeviceptr source, std::size_t bytes) {

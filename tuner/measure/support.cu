@@ -193,20 +193,41 @@ __device__ __forceinline__ void with_size(int element_bytes, F f) {
   }
 }
 
-extern "C" __global__ void attune_guard(void* target, u64 count, int element_bytes, u64 even, u64 odd) {
-  with_size(element_bytes, [&](auto tag) {
+/// One guard zone: elements alternate between two patterns.
+struct Region {
+  void* start;
+  u64 count;
+  u64 even;
+  u64 odd;
+  int element_bytes;
+};
+
+constexpr int kMostRegions = 32;
+
+/// As many zones as one launch takes; one row of blocks each.
+struct Regions {
+  Region regions[kMostRegions];
+};
+
+extern "C" __global__ void attune_guard(Regions all) {
+  const Region region = all.regions[blockIdx.y];
+  with_size(region.element_bytes, [&](auto tag) {
     typedef typename decltype(tag)::Type T;
-    T* const out = static_cast<T*>(target);
-    for (u64 i = thread_index(); i < count; i += thread_count()) out[i] = static_cast<T>(i & 1 ? odd : even);
+    T* const out = static_cast<T*>(region.start);
+    for (u64 i = thread_index(); i < region.count; i += thread_count()) {
+      out[i] = static_cast<T>(i & 1 ? region.odd : region.even);
+    }
   });
 }
 
-extern "C" __global__ void attune_check_guard(const void* source, u64 count, int element_bytes, u64 even, u64 odd, Slot* slot) {
-  with_size(element_bytes, [&](auto tag) {
+/// The verdict on zone k goes to slots[k].
+extern "C" __global__ void attune_check_guard(Regions all, Slot* slots) {
+  const Region region = all.regions[blockIdx.y];
+  with_size(region.element_bytes, [&](auto tag) {
     typedef typename decltype(tag)::Type T;
-    const T* const in = static_cast<const T*>(source);
-    for (u64 i = thread_index(); i < count; i += thread_count()) {
-      if (in[i] != static_cast<T>(i & 1 ? odd : even)) report(slot, i);
+    const T* const in = static_cast<const T*>(region.start);
+    for (u64 i = thread_index(); i < region.count; i += thread_count()) {
+      if (in[i] != static_cast<T>(i & 1 ? region.odd : region.even)) report(slots + blockIdx.y, i);
     }
   });
 }

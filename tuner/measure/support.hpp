@@ -22,6 +22,13 @@ struct Totals {
 /// of the two, whatever the operation.
 enum class Guard { HighFirst, LowFirst };
 
+/// A zone of Support::kGuardBytes bytes beside a buffer, filled with the extremes of the buffer's type.
+struct GuardZone {
+  CUdeviceptr start = 0;
+  spec::ElementType type{};
+  std::string what;  ///< what a write into it is called, e.g. "wrote past the end of buffer \"out\""
+};
+
 /// A failed check.
 struct Finding {
   std::string what;         ///< the label it was asked under
@@ -37,7 +44,7 @@ class Support {
   Support(const std::string& cubin, const spec::DeviceInfo& device, const gpu::Stream& stream);
 
   void fill(CUdeviceptr target, std::int64_t count, spec::ElementType type, FillKind kind, std::uint64_t seed);
-  void guard(CUdeviceptr target, spec::ElementType type, Guard variant);  ///< kGuardBytes bytes
+  void guard(const std::vector<GuardZone>& zones, Guard variant);
   void set_bytes(CUdeviceptr target, std::size_t bytes, int byte);
   void copy(CUdeviceptr target, CUdeviceptr source, std::size_t bytes);
   /// Reads at least four times the L2.
@@ -48,7 +55,7 @@ class Support {
   void begin_checks();
   void check_fill(const std::string& what, CUdeviceptr source, std::int64_t count, spec::ElementType type,
                   FillKind kind, std::uint64_t seed);
-  void check_guard(const std::string& what, CUdeviceptr source, spec::ElementType type, Guard variant);
+  void check_guards(const std::vector<GuardZone>& zones, Guard variant);
   void check_zero(const std::string& what, CUdeviceptr source, std::size_t bytes);
   void compare(const std::string& what, CUdeviceptr got, CUdeviceptr want, std::int64_t count, spec::ElementType type,
                double relative, double scale);
@@ -63,7 +70,7 @@ class Support {
   [[nodiscard]] const spec::DeviceInfo& device() const noexcept { return *device_; }
 
  private:
-  void launch(const gpu::Function& kernel, unsigned blocks, unsigned threads, void** parameters);
+  void launch(const gpu::Function& kernel, unsigned blocks, unsigned threads, void** parameters, unsigned rows = 1);
   [[nodiscard]] unsigned blocks_for(std::uint64_t count) const;
   [[nodiscard]] CUdeviceptr next_slot(const std::string& what);
 

@@ -6,7 +6,8 @@
 namespace attune::measure {
 namespace {
 
-constexpr int kProbeCalls = 16;
+constexpr double kLaunchUs = 2.5;      // host time of one launch, part of what a single timed call seems to take
+constexpr double kLongEnough = 0.7;    // of the target: a batch that misses it by less is not captured again
 
 }  // namespace
 
@@ -18,9 +19,11 @@ int Timer::calls_for(double call_us) const {
 }
 
 void Timer::enqueue_batch(Prepared& prepared, int calls) {
+  const int others = problem_->windows() - 1;
   for (int call = 0; call < calls; ++call) {
-    const int window =
-        (calls - 1 - call) % problem_->windows();  // the last call works on window 0, whose answer is known
+    // The last call works on window 0, whose answer is known; those before it go round the other windows.
+    const bool last = call + 1 == calls;
+    const int window = last || others == 0 ? 0 : 1 + (prepared.first_window + call) % others;
     prepared.call.enqueue(prepared.windows[static_cast<std::size_t>(window)], support_->stream().get());
   }
 }
@@ -33,29 +36,32 @@ void Timer::capture(Prepared& prepared, int calls) {
   prepared.graph = gpu::Graph::capture(support_->stream(), [&] { enqueue_batch(prepared, calls); });
 }
 
-void Timer::arm(Prepared& prepared, double hopeless_us) {
-  prepared.call.load_constants(*support_, problem_->addresses(problem_->asked()));
-  if (prepared.calibrated) return;
+double Timer::time_single(Prepared& prepared) {
   enqueue_batch(prepared, 1);  // lazily loaded code, first-touch faults
   start_.record(support_->stream());
   enqueue_batch(prepared, 1);
   end_.record(support_->stream());
   end_.synchronize();
-  // Includes a launch's latency: an upper bound, exact for calls that need no batch.
-  const double single_us = gpu::elapsed_us(start_, end_);
-  if (calls_for(single_us) <= 1) {
-    capture(prepared, 1);
-    return;
-  }
-  const int most = policy_.cache == CachePolicy::Cold ? problem_->windows() : kProbeCalls;
-  capture(prepared, std::min(kProbeCalls, most));
-  const double call_us = std::min(sample(prepared), sample(prepared));
+  return gpu::elapsed_us(start_, end_);
+}
+
+std::optional<double> Timer::arm(Prepared& prepared, double hopeless_us) {
+  prepared.call.load_constants(*support_, problem_->addresses(problem_->asked()));
+  if (prepared.calibrated) return std::nullopt;
+  // A single call's time includes the latency of its launches: most of it for the shortest kernels, little for others.
+  const double single_us = time_single(prepared);
+  const double launches_us = kLaunchUs * static_cast<double>(prepared.call.steps());
+  const int calls = calls_for(std::max(single_us - launches_us, single_us / 8));
+  capture(prepared, calls);
+  const double call_us = sample(prepared);
   if (hopeless_us > 0 && call_us > hopeless_us) {
     prepared.calibrated = false;
-    return;
+    return call_us;
   }
-  const int calls = calls_for(call_us);
-  if (calls != prepared.calls) capture(prepared, calls);
+  const int wanted = calls_for(call_us);
+  if (static_cast<double>(calls) >= kLongEnough * static_cast<double>(wanted)) return call_us;
+  capture(prepared, wanted);
+  return std::nullopt;
 }
 
 double Timer::sample(Prepared& prepared) {

@@ -1,5 +1,5 @@
 #pragma once
-#include <vector>
+#include <optional>
 
 #include "tuner/measure/prepared.hpp"
 
@@ -12,9 +12,10 @@ class Timer {
   Timer(Support& support, GpuProblem& problem, const Policy& policy)
       : support_(&support), problem_(&problem), policy_(policy) {}
 
-  /// Warms up, finds the number of calls a batch needs and captures it. Requires: nothing; does nothing when already
-  /// armed. `hopeless_us`: a configuration that turns out slower keeps a short batch, good enough to drop it; 0: none.
-  void arm(Prepared& prepared, double hopeless_us);
+  /// Warms up, finds the number of calls a batch needs and captures it; does nothing when already armed. Returns the
+  /// sample that confirmed the batch, when one was taken: it is as good as any other.
+  /// `hopeless_us`: a configuration that turns out slower keeps a short batch, good enough to drop it; 0: none.
+  std::optional<double> arm(Prepared& prepared, double hopeless_us);
   /// Units: microseconds per call. Requires: armed. Waits.
   [[nodiscard]] double sample(Prepared& prepared);
 
@@ -22,6 +23,7 @@ class Timer {
   void capture(Prepared& prepared, int calls);
   void enqueue_batch(Prepared& prepared, int calls);
   [[nodiscard]] int calls_for(double call_us) const;
+  [[nodiscard]] double time_single(Prepared& prepared);
 
   Support* support_;
   GpuProblem* problem_;

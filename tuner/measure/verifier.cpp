@@ -105,7 +105,6 @@ std::optional<std::string> Verifier::pass(Run& run, GpuProblem& problem, DataSet
   }
   run.call.load_constants(*support_, run.addresses);
   run.call.enqueue(run.addresses, support_->stream().get());
-  support_->stream().synchronize();
   support_->begin_checks();
   problem.check_untouched(*run.which, data, variant);
   run.scratch_layout.check_guards(*support_, run.scratch, variant);

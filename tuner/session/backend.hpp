@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tuner/measure/measurement.hpp"
+#include "tuner/session/race.hpp"
 #include "tuner/spec/device_info.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
@@ -18,11 +19,42 @@ struct FailedFinalist {
   std::string detail;
 };
 
-/// Interleaved samples of the finalists: `rounds_us[round][i]` belongs to `configurations[i]`.
+/// A finalist that was slower than the leader beyond doubt before the run-off was over.
+struct LeftFinalist {
+  std::string configuration;
+  measure::PairedComparison to_best;  ///< paired ratio to the fastest, over the epochs that it ran
+  std::size_t observations = 0;       ///< those epochs
+};
+
+/// Interleaved samples of the finalists that ran to the end: `rounds_us[round][i]` belongs to `configurations[i]`.
 struct RunOffSamples {
   std::vector<std::string> configurations;
   std::vector<std::vector<double>> rounds_us;
+  int rounds_per_epoch = 1;  ///< consecutive rounds that share where code and data lay, and count as one observation
+  std::vector<LeftFinalist> left;
   std::vector<FailedFinalist> failed;  ///< asked for and left out
+};
+
+/// The sentinel: one configuration measured again and again, so that drift of the device shows.
+struct Sentinel {
+  struct Point {
+    double at_s;  ///< since the problem was prepared
+    double median_us;
+  };
+  std::string configuration;
+  std::vector<Point> points;
+  /// Largest over smallest time, 1 without points.
+  [[nodiscard]] double drift() const;
+};
+
+/// How well the GPU and the compile workers were kept at work. All 0: the backend does not know.
+struct Utilisation {
+  double wall_s = 0;                  ///< from the first compile request to the last commit
+  double gpu_busy_s = 0;              ///< the GPU worker had a configuration
+  double compile_busy_s = 0;          ///< summed over the compile workers
+  int compile_workers = 0;
+  double idle_waiting_compile_s = 0;  ///< of the GPU worker: nothing was compiled yet
+  double idle_other_s = 0;            ///< of the GPU worker, for any other reason
 };
 
 /// The compiled code of a configuration, for the database.
@@ -47,8 +79,8 @@ class Backend {
   [[nodiscard]] virtual double read_ceiling_bytes_per_s() = 0;
   /// Makes `problem` current. Requires: nothing in flight.
   virtual void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) = 0;
-  /// How many configurations may be between `submit` and `collect`.
-  [[nodiscard]] virtual std::size_t capacity() const = 0;
+  /// Whether another `submit` keeps the pipeline fed; more than that only takes memory.
+  [[nodiscard]] virtual bool wants_more() const = 0;
   virtual void submit(const spec::Configuration& configuration) = 0;
   /// What has been decided since the last call; waits up to `timeout` for the first. A replay leaves out what its
   /// recording does not hold.
@@ -59,11 +91,16 @@ class Backend {
   /// Forgets everything in flight (interrupt, budget spent).
   virtual void abandon() = 0;
   /// Nothing when these configurations cannot be run off (a recording without them).
-  [[nodiscard]] virtual std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, int rounds,
-                                                             std::uint64_t seed) = 0;
+  [[nodiscard]] virtual std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists,
+                                                             const Race::Options& race, std::uint64_t seed) = 0;
+  /// Since the problem was prepared; `wall_s` and `idle_other_s` are the session's to fill in.
+  [[nodiscard]] virtual Utilisation utilisation() const { return {}; }
+  /// Of the prepared problem.
+  [[nodiscard]] virtual Sentinel sentinel() const { return {}; }
   [[nodiscard]] virtual std::optional<CompiledCode> code(const spec::Configuration& configuration) = 0;
-  /// Called with the configuration's text right before it is handed to a GPU worker.
-  std::function<void(const std::string&)> on_hand_over = [](const std::string&) {};
+  /// Called with the configurations that a GPU worker is about to hold, the one being measured first, right before another
+  /// is handed over.
+  std::function<void(const std::vector<std::string>&)> on_hand_over = [](const std::vector<std::string>&) {};
 };
 
 }  // namespace attune::session

@@ -1,6 +1,7 @@
 #include "tuner/session/finalists.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "attune/error.hpp"
@@ -8,9 +9,9 @@
 namespace attune::session {
 namespace {
 
-bool qualifies(const measure::Measurement& measurement) {
-  return measurement.outcome == measure::Outcome::Ok && measurement.verified && measurement.timing.samples > 0 &&
-         measurement.stage != measure::Stage::Screened && measurement.stage != measure::Stage::None;
+bool qualifies(const Candidate& candidate) {
+  return candidate.outcome == measure::Outcome::Ok && candidate.verified && candidate.median_us > 0 &&
+         candidate.stage != measure::Stage::Screened && candidate.stage != measure::Stage::None;
 }
 
 const measure::Measurement& measurement_of(const std::vector<measure::Measurement>& all, const std::string& configuration) {
@@ -19,65 +20,96 @@ const measure::Measurement& measurement_of(const std::vector<measure::Measuremen
   return *found;
 }
 
-}  // namespace
-
-std::vector<const measure::Measurement*> choose_finalists(const std::vector<measure::Measurement>& measurements,
-                                                          const std::string& default_configuration, std::size_t count) {
-  std::vector<const measure::Measurement*> qualified;
-  for (const auto& measurement : measurements) {
-    if (qualifies(measurement)) qualified.push_back(&measurement);
-  }
-  std::sort(qualified.begin(), qualified.end(), [](const auto* a, const auto* b) {
-    return std::tie(a->timing.median_us, a->configuration) < std::tie(b->timing.median_us, b->configuration);
-  });
-  std::vector<const measure::Measurement*> chosen(qualified.begin(),
-                                                  qualified.begin() + static_cast<std::ptrdiff_t>(std::min(count, qualified.size())));
-  const auto is_default = [&](const auto* m) { return m->configuration == default_configuration; };
-  if (std::none_of(chosen.begin(), chosen.end(), is_default)) {
-    // The default joins even when screening dropped it: its time in the same run-off is what the speed-up is told against.
-    const auto found = std::find_if(measurements.begin(), measurements.end(), [&](const auto& m) {
-      return m.configuration == default_configuration && m.outcome == measure::Outcome::Ok && m.verified;
-    });
-    if (found != measurements.end() && !chosen.empty()) chosen.push_back(&*found);
-  }
-  return chosen;
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-Decided decide(const RunOffSamples& samples, const std::vector<measure::Measurement>& resources,
-               const std::string& default_configuration) {
+/// Medians of consecutive groups of `group` values: what counts as one observation.
+std::vector<double> observations(const std::vector<double>& values, std::size_t group) {
+  std::vector<double> medians;
+  for (std::size_t first = 0; first < values.size(); first += group) {
+    const std::size_t last = std::min(values.size(), first + group);
+    medians.push_back(median({values.begin() + static_cast<std::ptrdiff_t>(first), values.begin() + static_cast<std::ptrdiff_t>(last)}));
+  }
+  return medians;
+}
+
+/// Those that ran to the end, ascending by median, with their ratios to the fastest.
+std::vector<Placed> place_all(const RunOffSamples& samples) {
   const std::size_t count = samples.configurations.size();
-  if (count == 0 || samples.rounds_us.empty()) throw Error("failed deciding the run-off: no rounds");
+  const auto group = static_cast<std::size_t>(std::max(1, samples.rounds_per_epoch));
   std::vector<std::vector<double>> columns(count);
   for (const auto& round : samples.rounds_us) {
     for (std::size_t i = 0; i < count; ++i) columns[i].push_back(round.at(i));
   }
   std::vector<measure::Timing> timings;
-  for (const auto& column : columns) timings.push_back(measure::summarise({column}, 1));
+  for (const auto& column : columns) timings.push_back(measure::summarise({observations(column, group)}, 1));
   std::vector<std::size_t> order(count);
-  for (std::size_t i = 0; i < count; ++i) order[i] = i;
+  std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::tie(timings[a].median_us, samples.configurations[a]) < std::tie(timings[b].median_us, samples.configurations[b]);
   });
-
-  Decided decided;
+  std::vector<Placed> placed;
   const std::size_t fastest = order.front();
   for (const std::size_t i : order) {
     std::vector<double> ratios;
     for (const auto& round : samples.rounds_us) ratios.push_back(round[i] / round[fastest]);
-    Placed placed{samples.configurations[i], timings[i].median_us, timings[i].low_us, timings[i].high_us,
-                  measure::compare_paired(ratios), false};
-    placed.tied = i == fastest || placed.to_best.tie();
-    decided.placed.push_back(std::move(placed));
+    const auto observed = observations(ratios, group);
+    Placed mine{samples.configurations[i], timings[i].median_us, timings[i].low_us, timings[i].high_us,
+                measure::compare_paired(observed, Race::kConfidence), false, observed.size()};
+    const bool close = mine.to_best.low <= 1 && mine.to_best.median_ratio <= kFarthestTie;
+    mine.tied = i == fastest || (close && placed.size() < Race::kFew);
+    placed.push_back(std::move(mine));
   }
+  return placed;
+}
+
+}  // namespace
+
+std::vector<std::string> choose_finalists(std::vector<Candidate> candidates, const std::string& default_configuration,
+                                          const FinalistRule& rule) {
+  // The default joins even when screening dropped it: its time in the same run-off is what the speed-up is told against.
+  const bool default_runs = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+    return candidate.configuration == default_configuration && candidate.outcome == measure::Outcome::Ok && candidate.verified;
+  });
+  std::erase_if(candidates, [](const Candidate& candidate) { return !qualifies(candidate); });
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.median_us, a.configuration) < std::tie(b.median_us, b.configuration);
+  });
+  std::vector<std::string> chosen;
+  for (const auto& candidate : candidates) {
+    const bool close = candidate.median_us <= rule.ratio * candidates.front().median_us;
+    if (chosen.size() >= rule.most || (!close && chosen.size() >= rule.fewest)) break;
+    chosen.push_back(candidate.configuration);
+  }
+  const bool there = std::find(chosen.begin(), chosen.end(), default_configuration) != chosen.end();
+  if (default_runs && !there && !chosen.empty()) chosen.push_back(default_configuration);
+  return chosen;
+}
+
+Decided decide(const RunOffSamples& samples, const std::vector<measure::Measurement>& resources,
+               const std::string& default_configuration) {
+  if (samples.configurations.empty() || samples.rounds_us.empty()) throw Error("failed deciding the run-off: no rounds");
+  Decided decided;
+  decided.placed = place_all(samples);
   const auto rank = [&](const Placed& placed) {
     const auto& used = measurement_of(resources, placed.configuration).resources;
-    return std::make_tuple(placed.configuration != default_configuration, used.registers, used.shared_bytes, placed.configuration);
+    return std::make_tuple(placed.configuration != default_configuration, used.registers, used.shared_bytes);
   };
-  for (std::size_t i = 0; i < decided.placed.size(); ++i) {
-    if (decided.placed[i].tied && rank(decided.placed[i]) < rank(decided.placed[decided.winner])) decided.winner = i;
+  for (std::size_t i = 1; i < decided.placed.size(); ++i) {
+    const Placed& placed = decided.placed[i];
+    const bool equal = placed.tied && placed.to_best.median_ratio <= kEqual;
+    if (equal && rank(placed) < rank(decided.placed[decided.winner])) decided.winner = i;
   }
-  const auto tied = std::count_if(decided.placed.begin(), decided.placed.end(), [](const Placed& p) { return p.tied; });
-  decided.tie = tied > 1;
+  decided.tie = std::count_if(decided.placed.begin(), decided.placed.end(), [](const Placed& p) { return p.tied; }) > 1;
+  for (const auto& left : samples.left) {
+    // Its own median belongs to fewer epochs than the winner's: the ratio is what may be compared.
+    const double fastest_us = decided.placed.front().median_us;
+    decided.placed.push_back({left.configuration, fastest_us * left.to_best.median_ratio, fastest_us * left.to_best.low,
+                              fastest_us * left.to_best.high, left.to_best, false, left.observations});
+  }
   return decided;
 }
 

@@ -8,13 +8,28 @@
 
 namespace attune::session {
 
-/// Who goes into the run-off: the `count` fastest verified measurements in the order of their medians, then the default
-/// when it runs and is not among them. Screened-out and unverified configurations never qualify: what wins is dispatched.
-[[nodiscard]] std::vector<const measure::Measurement*> choose_finalists(const std::vector<measure::Measurement>& measurements,
-                                                                        const std::string& default_configuration,
-                                                                        std::size_t count);
-/// The result points into `measurements`.
-std::vector<const measure::Measurement*> choose_finalists(std::vector<measure::Measurement>&&, const std::string&, std::size_t) = delete;
+/// What the choice of finalists needs to know of a measurement.
+struct Candidate {
+  std::string configuration;
+  measure::Outcome outcome = measure::Outcome::Ok;
+  measure::Stage stage = measure::Stage::None;
+  bool verified = false;
+  double median_us = 0;
+};
+
+/// How many run off: everybody whose median of the search lies within `ratio` of the best, but at least `fewest` and at most
+/// `most` (as far as there are any). Times of separate loads of one configuration differ by up to a per cent, so the
+/// search's order says little about those that are closer.
+struct FinalistRule {
+  std::size_t fewest = 6;
+  std::size_t most = 24;
+  double ratio = 1.03;
+};
+
+/// Configurations that go into the run-off: the fastest verified ones in the order of their medians, then the default when
+/// it runs and is not among them. Screened-out and unverified configurations never qualify: what wins is dispatched.
+[[nodiscard]] std::vector<std::string> choose_finalists(std::vector<Candidate> candidates, const std::string& default_configuration,
+                                                        const FinalistRule& rule);
 
 /// One finalist after the run-off.
 struct Placed {
@@ -22,18 +37,23 @@ struct Placed {
   double median_us = 0;               ///< over the rounds
   double low_us = 0, high_us = 0;     ///< order-statistic interval of that median
   measure::PairedComparison to_best;  ///< paired ratio: this / the fastest
-  bool tied = false;                  ///< the ratio's interval reaches 1
+  bool tied = false;                  ///< cannot be told from the fastest, and is close to it (kFarthestTie, Race::kFew)
+  std::size_t observations = 0;       ///< epochs, or rounds of a run-off without epochs
 };
 
 struct Decided {
   std::size_t winner = 0;      ///< into `placed`
   bool tie = false;            ///< another finalist cannot be told from the winner
-  std::vector<Placed> placed;  ///< ascending by median
+  std::vector<Placed> placed;  ///< those that ran to the end, ascending by median, then those that left earlier
 };
 
-/// The published winner. Among those that tie with the fastest the default wins, else the one with the fewest registers,
-/// then least shared memory, then the smallest text: a choice that repeats when times do not.
-/// Requires: at least one round; `resources` holds a measurement of every configuration in `samples`.
+/// An interval that reaches 1 is no tie when the ratio itself is larger than this: too few observations to tell, not equality.
+inline constexpr double kFarthestTie = 1.0075;
+inline constexpr double kEqual = 1.001;
+
+/// The published winner: the fastest, unless the default or a configuration of fewer registers, then less shared memory, is
+/// tied with it and within kEqual of its time. A wider preference would make the winner depend on who happens to be tied.
+/// Requires: at least one round; `resources` holds a measurement of every configuration that ran to the end.
 [[nodiscard]] Decided decide(const RunOffSamples& samples, const std::vector<measure::Measurement>& resources,
                              const std::string& default_configuration);
 

@@ -14,19 +14,17 @@ std::vector<db::BestRow> best_rows_of(const Recording& recording, const std::str
   const std::string default_text = spec::to_text(kernel, spec::default_configuration(kernel));
   std::vector<db::BestRow> rows;
   for (const auto& problem : recording.problems) {
-    backend.prepare(kernel, problem.problem);
-    // As many finalists as the recording ran off: it is its own run that is decided again.
-    const auto finalists = choose_finalists(problem.measurements, default_text, problem.finalists.size());
-    std::vector<spec::Configuration> configurations;
-    for (const auto* finalist : finalists) configurations.push_back(spec::configuration_from_text(kernel, finalist->configuration));
-    const auto samples = backend.run_off(configurations, 0, 0);
-    if (!samples) {
+    // Its own finalists, all of them: it is its own run that is decided again.
+    RunOffSamples samples{problem.finalists, problem.rounds_us, problem.rounds_per_epoch, problem.left, {}};
+    if (samples.configurations.empty() || samples.rounds_us.empty()) {
       throw Error(fmt::format("failed reading {}: it holds no run-off of {}; record it again", path, spec::to_text(problem.problem)));
     }
+    std::vector<std::string> asked = problem.finalists;
+    for (const auto& left : problem.left) asked.push_back(left.configuration);
     const RowContext context{kernel.content_hash, kernel.name, problem.problem, recording.device.hard_key(), recording.policy,
                              recording.device.driver, recording.nvrtc, backend.origin(), recording.date};
-    rows.push_back(to_best_row(context, decide(*samples, problem.measurements, default_text), *samples, problem.work_bytes, std::nullopt,
-                               default_text, problem.finalists));
+    rows.push_back(to_best_row(context, decide(samples, problem.measurements, default_text), samples, problem.work_bytes, std::nullopt,
+                               default_text, asked));
   }
   return rows;
 }

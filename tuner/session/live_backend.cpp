@@ -17,15 +17,21 @@ using std::chrono::milliseconds;
 
 constexpr int kVisits = 3;             // at least; more while the interval of a promising configuration is wide
 constexpr int kMostVisits = 6;
-constexpr int kSamplesPerVisit = 4;
+constexpr int kSamplesPerVisit = 2;   // six samples in three visits are the fewest whose range covers the median by 95 %
 constexpr std::uint64_t kSpacing = 12;  // visits of others between two visits of one configuration
 constexpr double kIntervalGoal = 0.005;
-constexpr double kPromising = 1.10;
+constexpr double kPromising = 1.03;  // others have the fewest visits: whether they are 5 or 5.2 % slower decides nothing
+constexpr milliseconds kAbandonGrace{500};
+constexpr std::chrono::seconds kSentinelPeriod{1};
+constexpr std::size_t kAheadPerWorker = 8;  // several configurations may share one cubin
+constexpr std::size_t kMostUnsettled = 4096;
 
 compile::CompilePool::Options pool_options(const LiveBackend::Options& options) {
   compile::CompilePool::Options pool;
   pool.worker = options.worker;
   pool.workers = options.compile_workers;
+  pool.cpus = options.compile_cpus;
+  pool.deadline = options.compile_deadline;
   pool.cache = options.cache;
   return pool;
 }
@@ -33,7 +39,7 @@ compile::CompilePool::Options pool_options(const LiveBackend::Options& options) 
 }  // namespace
 
 LiveBackend::LiveBackend(const Options& options, std::unique_ptr<measure::GpuExecutor> gpu)
-    : compilers_(pool_options(options)), gpu_(std::move(gpu)) {
+    : compile_workers_(options.compile_workers), compilers_(pool_options(options)), gpu_(std::move(gpu)) {
   const auto support = compilers_.compile_now(
       {measure::GpuExecutor::support_source(), "attune_support.cu", gpu_->device().architecture, {}});
   if (support.status != compile::CompileStatus::Ok) {
@@ -43,6 +49,7 @@ LiveBackend::LiveBackend(const Options& options, std::unique_ptr<measure::GpuExe
 }
 
 double LiveBackend::read_ceiling_bytes_per_s() {
+  while (gpu_->busy()) take_visits();
   if (read_ceiling_ < 0) read_ceiling_ = gpu_->read_ceiling_bytes_per_s();
   return read_ceiling_;
 }
@@ -60,7 +67,10 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   abandon();
   kernel_ = &kernel;
   problem_ = problem;
-  best_us_ = 0;
+  best_us_ = gpu_busy_s_ = compile_busy_s_ = waiting_s_ = 0;
+  waiting_since_.reset();
+  sentinel_entry_.reset();
+  sentinel_ = {};
   std::string reference_cubin;
   if (kernel.reference.kind == spec::ReferenceSpec::Kind::Kernel) {
     const auto compiled = compile_now(spec::default_configuration(kernel));
@@ -71,6 +81,12 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
     reference_cubin = compiled->cubin;
   }
   gpu_->prepare(kernel, problem, reference_cubin);
+  prepared_at_ = sentinel_at_ = Clock::now();
+}
+
+bool LiveBackend::wants_more() const {
+  const std::size_t ahead = compiling_.size() + ready_.size();
+  return ahead < kAheadPerWorker * static_cast<std::size_t>(compile_workers_) && entries_.size() < kMostUnsettled;
 }
 
 void LiveBackend::submit(const spec::Configuration& configuration) {
@@ -82,15 +98,33 @@ void LiveBackend::submit(const spec::Configuration& configuration) {
 }
 
 std::vector<measure::Measurement> LiveBackend::collect(milliseconds timeout) {
-  const auto end = std::chrono::steady_clock::now() + timeout;
+  const auto end = Clock::now() + timeout;
   for (;;) {
     take_compiled();
-    take_visit();
+    take_visits();
     feed_gpu();
-    const auto now = std::chrono::steady_clock::now();
+    account();
+    const auto now = Clock::now();
     if (!finished_.empty() || entries_.empty() || now >= end) return std::exchange(finished_, {});
     wait(std::min(std::chrono::duration_cast<milliseconds>(end - now) + milliseconds(1), milliseconds(100)));
   }
+}
+
+/// The GPU worker waits for compiled work while it has nothing, nothing is ready, and something is being compiled.
+void LiveBackend::account() {
+  const bool waits = !gpu_->busy() && !compiling_.empty();
+  const auto now = Clock::now();
+  if (waiting_since_) waiting_s_ += std::chrono::duration<double>(now - *waiting_since_).count();
+  waiting_since_ = waits ? std::optional(now) : std::nullopt;
+}
+
+Utilisation LiveBackend::utilisation() const {
+  Utilisation utilisation;
+  utilisation.gpu_busy_s = gpu_busy_s_;
+  utilisation.compile_busy_s = compile_busy_s_;
+  utilisation.compile_workers = compile_workers_;
+  utilisation.idle_waiting_compile_s = waiting_s_;
+  return utilisation;
 }
 
 void LiveBackend::wait(milliseconds timeout) const {
@@ -108,6 +142,7 @@ void LiveBackend::take_compiled() {
     compiling_.erase(found);
     entry->compiled = std::make_shared<const compile::CompileResult>(std::move(completed.result));
     entry->measurement.resources.compile_ms = entry->compiled->compile_ms;
+    compile_busy_s_ += entry->compiled->compile_ms / 1000;
     if (entry->compiled->status != compile::CompileStatus::Ok) {
       const bool timed_out = entry->compiled->status == compile::CompileStatus::TimedOut;
       entry->measurement.outcome = measure::Outcome::CompileFailed;
@@ -151,59 +186,94 @@ void LiveBackend::fill_resources(Entry& entry) const {
 }
 
 void LiveBackend::feed_gpu() {
-  if (gpu_->busy() || visiting_) return;
-  const bool again_is_due = !again_.empty() && again_.front()->due <= visits_made_;
-  if (!again_.empty() && (again_is_due || ready_.empty())) {
-    EntryPtr entry = again_.front();
-    again_.pop_front();
-    start_visit(std::move(entry));
-  } else if (!ready_.empty()) {
-    EntryPtr entry = ready_.front();
-    ready_.pop_front();
-    start_visit(std::move(entry));
+  while (visiting_.size() < measure::GpuExecutor::kQueueLength) {
+    const EntryPtr entry = next_entry();
+    if (!entry || !start_visit(entry)) return;
   }
 }
 
-void LiveBackend::start_visit(EntryPtr entry) {
-  visiting_ = std::move(entry);
-  measure::VisitRequest request;
-  request.configuration = visiting_->measurement.configuration;
-  request.cubin_key = visiting_->compiled->key;
-  request.cubin = visiting_->compiled->cubin;
-  request.verify = visiting_->visits.empty();
-  request.best_us = visiting_->visits.empty() ? best_us_ : 0;
-  request.max_samples = kSamplesPerVisit;
-  on_hand_over(request.configuration);
-  gpu_->submit(request);
+bool LiveBackend::sentinel_is_due() const {
+  const bool in_hand = std::find(visiting_.begin(), visiting_.end(), sentinel_entry_) != visiting_.end();
+  return sentinel_entry_ && !in_hand && Clock::now() - sentinel_at_ >= kSentinelPeriod;
 }
 
-void LiveBackend::take_visit() {
-  if (!visiting_) return;
-  auto reply = gpu_->collect(milliseconds(0));
-  if (!reply) return;
-  const EntryPtr entry = std::exchange(visiting_, nullptr);
+LiveBackend::EntryPtr LiveBackend::next_entry() {
+  const bool again_is_due = !again_.empty() && again_.front()->due <= visits_made_;
+  if (sentinel_is_due() && !(ready_.empty() && again_.empty())) return sentinel_entry_;
+  if (!again_.empty() && (again_is_due || ready_.empty())) return again_.front();
+  return ready_.empty() ? nullptr : ready_.front();
+}
+
+/// False when the worker has no room for it now; then it stays where it was.
+bool LiveBackend::start_visit(const EntryPtr& entry) {
+  const bool is_sentinel = entry == sentinel_entry_;
+  measure::VisitRequest request;
+  request.configuration = entry->measurement.configuration;
+  request.cubin_key = entry->compiled->key;
+  request.cubin = entry->compiled->cubin;
+  request.verify = entry->visits.empty();
+  request.best_us = entry->visits.empty() ? best_us_ : 0;
+  request.max_samples = kSamplesPerVisit;
+  if (!gpu_->has_room(request)) return false;
+  if (!is_sentinel && !again_.empty() && again_.front() == entry) again_.pop_front();
+  else if (!is_sentinel) ready_.pop_front();
+  if (is_sentinel) sentinel_at_ = Clock::now();
+  auto in_hand = gpu_->in_hand();
+  in_hand.push_back(request.configuration);
+  on_hand_over(in_hand);
+  visiting_.push_back(entry);
+  gpu_->submit(std::move(request));
+  return true;
+}
+
+void LiveBackend::take_visits() {
+  while (!visiting_.empty()) {
+    auto reply = gpu_->collect(milliseconds(0));
+    if (!reply) return;
+    take_visit(*std::move(reply));
+  }
+}
+
+void LiveBackend::take_visit(measure::VisitReply reply) {
+  // Replies come in the worker's order, which is ours but for a visit whose cubin had to be sent again.
+  const auto found = std::find_if(visiting_.begin(), visiting_.end(),
+                                  [&](const EntryPtr& e) { return e->measurement.configuration == reply.configuration; });
+  const EntryPtr entry = *found;
+  visiting_.erase(found);
   ++visits_made_;
+  gpu_busy_s_ += reply.worked_s;
+  if (entry == sentinel_entry_) {
+    if (reply.outcome != measure::Outcome::Ok) sentinel_entry_.reset();  // its own record says what it is worth
+    else note_sentinel(reply.samples_us);
+    return;
+  }
   auto& measurement = entry->measurement;
-  if (entry->visits.empty()) measurement.verified = reply->verified;
-  if (reply->sm_clock_mhz > 0) measurement.sm_clock_mhz = reply->sm_clock_mhz;
-  if (!reply->throttle.empty()) measurement.throttle = reply->throttle;
-  measurement.outcome = reply->outcome;
-  measurement.detail = reply->detail;
-  if (reply->outcome != measure::Outcome::Ok) {
+  if (entry->visits.empty()) measurement.verified = reply.verified;
+  if (reply.sm_clock_mhz > 0) measurement.sm_clock_mhz = reply.sm_clock_mhz;
+  if (!reply.throttle.empty()) measurement.throttle = reply.throttle;
+  measurement.outcome = reply.outcome;
+  measurement.detail = reply.detail;
+  if (reply.outcome != measure::Outcome::Ok) {
+    measurement.verified = false;
     settle(entry);
     return;
   }
-  entry->calls_per_sample = reply->calls_per_sample;
-  entry->visits.push_back(std::move(reply->samples_us));
+  entry->calls_per_sample = reply.calls_per_sample;
+  entry->visits.push_back(std::move(reply.samples_us));
   measurement.timing = measure::summarise(entry->visits, entry->calls_per_sample);
-  measurement.stage = reply->screened_out ? measure::Stage::Screened : measure::Stage::Measured;
+  measurement.stage = reply.screened_out ? measure::Stage::Screened : measure::Stage::Measured;
   if (best_us_ <= 0 || measurement.timing.median_us < best_us_) best_us_ = measurement.timing.median_us;
-  if (reply->screened_out || enough_visits(*entry)) {
+  if (reply.screened_out || enough_visits(*entry)) {
     settle(entry);
   } else {
     entry->due = visits_made_ + kSpacing;
     again_.push_back(entry);
   }
+}
+
+void LiveBackend::note_sentinel(std::vector<double> samples_us) {
+  const double at_s = std::chrono::duration<double>(Clock::now() - prepared_at_).count();
+  sentinel_.points.push_back({at_s, measure::summarise({std::move(samples_us)}, 1).median_us});
 }
 
 bool LiveBackend::enough_visits(const Entry& entry) const {
@@ -215,6 +285,11 @@ bool LiveBackend::enough_visits(const Entry& entry) const {
 
 void LiveBackend::settle(const EntryPtr& entry) {
   entries_.erase(entry.get());
+  if (!sentinel_entry_ && entry->measurement.stage == measure::Stage::Measured) {  // the first that works: mostly the default
+    sentinel_entry_ = std::make_shared<Entry>(*entry);
+    sentinel_.configuration = entry->measurement.configuration;
+    sentinel_.points.push_back({std::chrono::duration<double>(Clock::now() - prepared_at_).count(), entry->measurement.timing.median_us});
+  }
   finished_.push_back(std::move(entry->measurement));
 }
 
@@ -224,62 +299,93 @@ void LiveBackend::abandon() {
   again_.clear();
   finished_.clear();
   entries_.clear();
-  while (visiting_) {  // the worker answers or is replaced at its deadline; its answer is not used
-    if (gpu_->collect(milliseconds(100))) visiting_ = nullptr;
-  }
+  gpu_->abandon(kAbandonGrace);
+  visiting_.clear();
 }
 
-std::optional<RunOffSamples> LiveBackend::run_off(const std::vector<spec::Configuration>& finalists, int rounds, std::uint64_t seed) {
-  measure::RunOffRequest request;
-  request.rounds = rounds;
-  request.seed = seed;
+std::optional<RunOffSamples> LiveBackend::run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& options,
+                                                  std::uint64_t seed) {
+  while (gpu_->busy()) take_visits();  // a last visit of the sentinel
   RunOffSamples samples;
+  samples.rounds_per_epoch = options.rounds;
+  std::vector<measure::VisitRequest> visits;
   for (const auto& finalist : finalists) {
-    const std::string text = spec::to_text(*kernel_, finalist);
-    const auto compiled = compile_now(finalist);
-    if (compiled->status != compile::CompileStatus::Ok) {
-      samples.failed.push_back({text, measure::Outcome::CompileFailed, compiled->log});
-      continue;
+    if (auto visit = verify_finalist(finalist, samples)) visits.push_back(*std::move(visit));
+  }
+  Race race(visits.size(), options);
+  std::vector<std::vector<std::vector<double>>> epochs;  // the rounds of each, by finalist running then
+  std::vector<std::vector<std::size_t>> runners;
+  for (auto running = race.running(); !running.empty() && samples.failed.empty(); running = race.running()) {
+    std::vector<measure::VisitRequest> now;
+    for (const std::size_t i : running) now.push_back(visits[i]);
+    auto rounds_us = run_epoch(std::move(now), options.rounds, seed + static_cast<std::uint64_t>(race.epochs()), samples);
+    if (!samples.failed.empty()) break;
+    race.add_epoch(rounds_us);
+    epochs.push_back(std::move(rounds_us));
+    runners.push_back(std::move(running));
+  }
+  if (!samples.failed.empty() || visits.empty()) return samples;  // the caller asks again without those that failed
+  const std::size_t leader = race.leader();
+  std::vector<std::size_t> last;
+  for (std::size_t i = 0; i < visits.size(); ++i) {
+    if (static_cast<int>(race.epochs_of(i)) == race.epochs() && race.still_runs(i)) {
+      last.push_back(i);
+      samples.configurations.push_back(visits[i].configuration);
+    } else {
+      const auto ratios = race.ratios(i, leader);
+      samples.left.push_back({visits[i].configuration, measure::compare_paired(ratios, Race::kConfidence), ratios.size()});
     }
-    measure::VisitRequest visit;
-    visit.configuration = text;
-    visit.cubin_key = compiled->key;
-    visit.cubin = compiled->cubin;
-    visit.verify = true;  // a finalist of an earlier run is unknown to this worker; verifying again costs little
-    visit.max_samples = 1;
-    on_hand_over(text);
-    gpu_->submit(visit);
-    std::optional<measure::VisitReply> reply;
-    while (!reply) reply = gpu_->collect(milliseconds(100));
-    visit.verify = false;
-    if (reply->outcome == measure::Outcome::Ok) request.configurations.push_back(std::move(visit));
-    else samples.failed.push_back({text, reply->outcome, reply->detail});
   }
-  auto reply = run_off_together(request);
-  if (reply.outcome != measure::Outcome::Ok) {
-    drop_failing(request, samples);
-    reply = run_off_together(request);
+  for (std::size_t epoch = 0; epoch < epochs.size(); ++epoch) {
+    for (const auto& round : epochs[epoch]) {
+      std::vector<double> picked;
+      for (const std::size_t i : last) {
+        const auto at = std::lower_bound(runners[epoch].begin(), runners[epoch].end(), i) - runners[epoch].begin();
+        picked.push_back(round[static_cast<std::size_t>(at)]);
+      }
+      samples.rounds_us.push_back(std::move(picked));
+    }
   }
-  if (reply.outcome != measure::Outcome::Ok) throw Error("failed running off the finalists: " + reply.detail);
-  for (const auto& visit : request.configurations) samples.configurations.push_back(visit.configuration);
-  samples.rounds_us = std::move(reply.rounds_us);
   return samples;
 }
 
-measure::RunOffReply LiveBackend::run_off_together(const measure::RunOffRequest& request) {
-  return request.configurations.empty() ? measure::RunOffReply{} : gpu_->run_off(request);
+std::optional<measure::VisitRequest> LiveBackend::verify_finalist(const spec::Configuration& finalist, RunOffSamples& samples) {
+  const std::string text = spec::to_text(*kernel_, finalist);
+  const auto compiled = compile_now(finalist);
+  if (compiled->status != compile::CompileStatus::Ok) {
+    samples.failed.push_back({text, measure::Outcome::CompileFailed, compiled->log});
+    return std::nullopt;
+  }
+  measure::VisitRequest visit;
+  visit.configuration = text;
+  visit.cubin_key = compiled->key;
+  visit.cubin = compiled->cubin;
+  visit.verify = true;  // a finalist of an earlier run is unknown to this worker; verifying again costs little
+  visit.max_samples = 1;
+  on_hand_over({text});
+  gpu_->submit(visit);
+  std::optional<measure::VisitReply> reply;
+  while (!reply) reply = gpu_->collect(milliseconds(100));
+  visit.verify = false;
+  if (reply->outcome == measure::Outcome::Ok) return visit;
+  samples.failed.push_back({text, reply->outcome, reply->detail});
+  return std::nullopt;
 }
 
-/// A joint run-off that failed does not say whose fault it was: each finalist runs off alone, and those that fail go.
-void LiveBackend::drop_failing(measure::RunOffRequest& request, RunOffSamples& samples) {
-  std::vector<measure::VisitRequest> working;
-  for (auto& visit : request.configurations) {
-    on_hand_over(visit.configuration);
-    const auto alone = gpu_->run_off({{visit}, request.rounds, request.seed});
-    if (alone.outcome == measure::Outcome::Ok) working.push_back(std::move(visit));
-    else samples.failed.push_back({visit.configuration, alone.outcome, alone.detail});
+std::vector<std::vector<double>> LiveBackend::run_epoch(std::vector<measure::VisitRequest> running, int rounds, std::uint64_t seed,
+                                                        RunOffSamples& samples) {
+  auto reply = gpu_->run_off({running, rounds, seed});
+  if (reply.outcome == measure::Outcome::Ok) return std::move(reply.rounds_us);
+  // A joint run-off that failed does not say whose fault it was: each finalist runs off alone, and those that fail go.
+  for (auto& visit : running) {
+    on_hand_over({visit.configuration});
+    const auto alone = gpu_->run_off({{visit}, rounds, seed});
+    if (alone.outcome != measure::Outcome::Ok) samples.failed.push_back({visit.configuration, alone.outcome, alone.detail});
   }
-  request.configurations = std::move(working);
+  if (!samples.failed.empty()) return {};
+  reply = gpu_->run_off({running, rounds, seed});
+  if (reply.outcome != measure::Outcome::Ok) throw Error("failed running off the finalists: " + reply.detail);
+  return std::move(reply.rounds_us);
 }
 
 std::optional<CompiledCode> LiveBackend::code(const spec::Configuration& configuration) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
@@ -21,7 +22,9 @@ class LiveBackend : public Backend {
   struct Options {
     std::filesystem::path worker;  ///< the `attune` executable
     int compile_workers = 2;
-    std::filesystem::path cache;   ///< cubin cache folder; empty: none
+    std::vector<int> compile_cpus;  ///< cores that may compile (base::plan_cpus); empty: all
+    std::chrono::milliseconds compile_deadline{60000};
+    std::filesystem::path cache;    ///< cubin cache folder; empty: none
   };
 
   /// Throws: EnvironmentError (no NVRTC, no worker executable).
@@ -32,14 +35,16 @@ class LiveBackend : public Backend {
   [[nodiscard]] std::string origin() const override { return "measured"; }
   [[nodiscard]] double read_ceiling_bytes_per_s() override;
   void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) override;
-  [[nodiscard]] std::size_t capacity() const override { return 48; }
+  [[nodiscard]] bool wants_more() const override;
   void submit(const spec::Configuration& configuration) override;
   [[nodiscard]] std::vector<measure::Measurement> collect(std::chrono::milliseconds timeout) override;
   [[nodiscard]] std::size_t in_flight() const override { return entries_.size(); }
   void abandon() override;
-  [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, int rounds,
+  [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& race,
                                                      std::uint64_t seed) override;
   [[nodiscard]] std::optional<CompiledCode> code(const spec::Configuration& configuration) override;
+  [[nodiscard]] Utilisation utilisation() const override;
+  [[nodiscard]] Sentinel sentinel() const override { return sentinel_; }
   /// GPU workers that had to be replaced so far.
   [[nodiscard]] int replacements() const noexcept { return gpu_->replacements(); }
 
@@ -55,19 +60,29 @@ class LiveBackend : public Backend {
   };
   using EntryPtr = std::shared_ptr<Entry>;
 
+  using Clock = std::chrono::steady_clock;
+
   [[nodiscard]] compile::CompileRequest request_for(const spec::Configuration& configuration) const;
   [[nodiscard]] std::shared_ptr<const compile::CompileResult> compile_now(const spec::Configuration& configuration);
   void take_compiled();
-  void take_visit();
+  void take_visits();
+  void take_visit(measure::VisitReply reply);
+  void note_sentinel(std::vector<double> samples_us);
   void feed_gpu();
+  void account();
   void wait(std::chrono::milliseconds timeout) const;
-  void start_visit(EntryPtr entry);
+  [[nodiscard]] EntryPtr next_entry();
+  [[nodiscard]] bool sentinel_is_due() const;
+  [[nodiscard]] bool start_visit(const EntryPtr& entry);
   void settle(const EntryPtr& entry);
   [[nodiscard]] bool enough_visits(const Entry& entry) const;
   void fill_resources(Entry& entry) const;
-  [[nodiscard]] measure::RunOffReply run_off_together(const measure::RunOffRequest& request);
-  void drop_failing(measure::RunOffRequest& request, RunOffSamples& samples);
+  [[nodiscard]] std::optional<measure::VisitRequest> verify_finalist(const spec::Configuration& finalist, RunOffSamples& samples);
+  /// One epoch; drops from `running` who fails, and says so in `samples`.
+  [[nodiscard]] std::vector<std::vector<double>> run_epoch(std::vector<measure::VisitRequest> running, int rounds, std::uint64_t seed,
+                                                           RunOffSamples& samples);
 
+  int compile_workers_;
   compile::CompilePool compilers_;
   std::unique_ptr<measure::GpuExecutor> gpu_;
   const spec::KernelTemplate* kernel_ = nullptr;
@@ -76,10 +91,18 @@ class LiveBackend : public Backend {
   std::unordered_map<Entry*, EntryPtr> entries_;           ///< everything between submit and collect
   std::deque<EntryPtr> ready_;                             ///< compiled, not visited
   std::deque<EntryPtr> again_;                             ///< visited, to be visited again; ordered by `due`
-  EntryPtr visiting_;
+  std::deque<EntryPtr> visiting_;                          ///< handed to the GPU worker, in its order
+  EntryPtr sentinel_entry_;                                ///< visited for ever; in none of the lists above
+  Sentinel sentinel_;
+  Clock::time_point prepared_at_;
+  Clock::time_point sentinel_at_;
   std::vector<measure::Measurement> finished_;
   std::uint64_t visits_made_ = 0;
   double best_us_ = 0;
+  double gpu_busy_s_ = 0;
+  double compile_busy_s_ = 0;
+  double waiting_s_ = 0;  ///< of the GPU worker, for compiled work
+  std::optional<Clock::time_point> waiting_since_;
   double read_ceiling_ = -1;
 };
 

@@ -186,6 +186,14 @@ json problem_to_json(const RecordedProblem& problem) {
     for (const double time_us : round) times.push_back(rounded(time_us, 1e-4));
     rounds.push_back(std::move(times));
   }
+  json left = json::array();
+  for (const auto& finalist : problem.left) {
+    left.push_back({{"configuration", finalist.configuration},
+                    {"ratio", rounded(finalist.to_best.median_ratio, 1e-6)},
+                    {"low", rounded(finalist.to_best.low, 1e-6)},
+                    {"high", rounded(finalist.to_best.high, 1e-6)},
+                    {"epochs", finalist.observations}});
+  }
   return {{"problem", json::parse(spec::to_text(problem.problem))},
           {"work_bytes", problem.work_bytes},
           {"space_size", problem.space_size},
@@ -193,7 +201,9 @@ json problem_to_json(const RecordedProblem& problem) {
           {"columns", std::move(names)},
           {"measurements", std::move(rows)},
           {"finalists", problem.finalists},
-          {"rounds_us", std::move(rounds)}};
+          {"rounds_us", std::move(rounds)},
+          {"rounds_per_epoch", problem.rounds_per_epoch},
+          {"left", std::move(left)}};
 }
 
 // Reading.
@@ -259,6 +269,20 @@ void read_rounds(const Reader& reader, RecordedProblem& problem) {
   }
 }
 
+/// Recordings of run-offs without epochs lack both fields: each of their rounds is an observation.
+void read_epochs(const json& object, const Reader& reader, RecordedProblem& problem) {
+  if (!object.contains("rounds_per_epoch")) return;
+  const std::int64_t group = reader.count("rounds_per_epoch");
+  if (group < 1 || group > 1000) reader.fail(fmt::format("field 'rounds_per_epoch' must be from 1 to 1000, not {}", group));
+  problem.rounds_per_epoch = static_cast<int>(group);
+  for (const json& item : reader.array("left")) {
+    const Reader left(item, reader.path(), fmt::format("{}.left[{}]", reader.where(), problem.left.size()));
+    problem.left.push_back({left.text("configuration"),
+                            {left.number("ratio"), left.number("low"), left.number("high")},
+                            static_cast<std::size_t>(left.count("epochs"))});
+  }
+}
+
 RecordedProblem read_problem(const json& object, const std::string& path, std::size_t index) {
   const Reader reader(object, path, fmt::format("problems[{}]", index));
   RecordedProblem problem;
@@ -272,6 +296,7 @@ RecordedProblem read_problem(const json& object, const std::string& path, std::s
   problem.space_size = static_cast<std::uint64_t>(reader.count("space_size"));
   read_measurements(reader, problem);
   read_rounds(reader, problem);
+  read_epochs(object, reader, problem);
   if (const std::string reason = contradiction(problem); !reason.empty()) reader.fail(reason);
   return problem;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tuner/measure/measurement.hpp"
+#include "tuner/session/backend.hpp"
 #include "tuner/spec/device_info.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
@@ -17,9 +18,11 @@ struct RecordedProblem {
   std::int64_t work_bytes = 0;   ///< the template's work.bytes at this problem
   std::uint64_t space_size = 0;  ///< whole space; larger than measurements.size() for a sample
   std::vector<measure::Measurement> measurements;
-  /// The run-off's finalists: configuration -> samples of each round, us per call (same rounds for all).
+  /// Who ran the run-off to its end, and the samples of each round, us per call (same rounds for all).
   std::vector<std::string> finalists;
   std::vector<std::vector<double>> rounds_us;  ///< [round][finalist]
+  int rounds_per_epoch = 1;                    ///< as in RunOffSamples
+  std::vector<LeftFinalist> left;              ///< likewise
 };
 
 /// A recording: what a real GPU gave, so that tuning, reports and strategies run without one.

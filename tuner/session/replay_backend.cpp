@@ -37,7 +37,7 @@ void ReplayBackend::prepare(const spec::KernelTemplate&, const spec::Problem& pr
 
 void ReplayBackend::submit(const spec::Configuration& configuration) {
   const std::string text = spec::to_text(*kernel_, configuration);
-  on_hand_over(text);
+  on_hand_over({text});
   const auto found = by_configuration_.find(text);
   if (found == by_configuration_.end()) {
     ++missing_;
@@ -48,28 +48,34 @@ void ReplayBackend::submit(const spec::Configuration& configuration) {
 
 std::vector<measure::Measurement> ReplayBackend::collect(std::chrono::milliseconds) { return std::exchange(ready_, {}); }
 
-std::optional<RunOffSamples> ReplayBackend::run_off(const std::vector<spec::Configuration>& finalists, int, std::uint64_t) {
-  // The recorded rounds are of the recording's own finalists. They answer only when the fastest of ours is among them;
-  // the others of ours that were never run off against it are left out rather than compared across runs.
+std::optional<RunOffSamples> ReplayBackend::run_off(const std::vector<spec::Configuration>& finalists, const Race::Options&,
+                                                    std::uint64_t) {
+  // The recorded rounds are of the recording's own finalists. They answer only when the fastest of ours ran off there; the
+  // others of ours that never did are left out rather than compared across runs.
   RunOffSamples samples;
+  samples.rounds_per_epoch = current_->rounds_per_epoch;
   std::vector<std::size_t> columns;
+  bool fastest_ran = false;
   for (const auto& finalist : finalists) {
     const std::string text = spec::to_text(*kernel_, finalist);
-    const auto found = std::find(current_->finalists.begin(), current_->finalists.end(), text);
-    if (found == current_->finalists.end()) continue;
-    columns.push_back(static_cast<std::size_t>(found - current_->finalists.begin()));
-    samples.configurations.push_back(text);
+    const auto column = std::find(current_->finalists.begin(), current_->finalists.end(), text);
+    const auto left = std::find_if(current_->left.begin(), current_->left.end(), [&](const auto& l) { return l.configuration == text; });
+    if (column != current_->finalists.end()) {
+      columns.push_back(static_cast<std::size_t>(column - current_->finalists.begin()));
+      samples.configurations.push_back(text);
+    } else if (left != current_->left.end()) {
+      samples.left.push_back(*left);
+    } else {
+      continue;
+    }
+    fastest_ran = fastest_ran || &finalist == &finalists.front();
   }
-  if (finalists.empty() || samples.configurations.empty() ||
-      samples.configurations.front() != spec::to_text(*kernel_, finalists.front())) {
-    return std::nullopt;
-  }
+  if (!fastest_ran || samples.configurations.empty() || current_->rounds_us.empty()) return std::nullopt;
   for (const auto& round : current_->rounds_us) {
     std::vector<double> picked;
     for (const std::size_t column : columns) picked.push_back(round.at(column));
     samples.rounds_us.push_back(std::move(picked));
   }
-  if (samples.rounds_us.empty()) return std::nullopt;
   return samples;
 }
 

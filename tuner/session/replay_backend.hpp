@@ -23,12 +23,12 @@ class ReplayBackend : public Backend {
   [[nodiscard]] double read_ceiling_bytes_per_s() override { return recording_.read_ceiling_bytes_per_s; }
   /// Throws: UsageError listing the recorded problems when this one is not among them.
   void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) override;
-  [[nodiscard]] std::size_t capacity() const override { return 256; }
+  [[nodiscard]] bool wants_more() const override { return ready_.size() < 256; }
   void submit(const spec::Configuration& configuration) override;
   [[nodiscard]] std::vector<measure::Measurement> collect(std::chrono::milliseconds timeout) override;
   [[nodiscard]] std::size_t in_flight() const override { return ready_.size(); }
   void abandon() override { ready_.clear(); }
-  [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, int rounds,
+  [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& race,
                                                      std::uint64_t seed) override;
   [[nodiscard]] std::optional<CompiledCode> code(const spec::Configuration&) override { return std::nullopt; }
   [[nodiscard]] std::uint64_t missing() const override { return missing_; }

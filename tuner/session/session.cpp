@@ -1,6 +1,7 @@
 #include "tuner/session/session.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -36,6 +37,10 @@ std::string host_name() {
   return name.data();
 }
 
+constexpr std::uint64_t kFewestForSeparation = 64;
+constexpr std::uint64_t kSeparationStep = 32;
+constexpr double kNoticedDrift = 1.02;
+
 /// Whether the process that opened a session still runs. One of another host is taken to live: its database is shared.
 bool owner_lives(const db::SessionRow& session) {
   const json summary = json::parse(session.summary_json.empty() ? "{}" : session.summary_json);
@@ -46,6 +51,19 @@ bool owner_lives(const db::SessionRow& session) {
 }
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// What the search remembers of a configuration; the rest is in the database. Small: spaces have millions.
+struct Known {
+  float low_us = 0;
+  float high_us = 0;
+  double median_us = 0;
+  Outcome outcome = Outcome::Ok;
+  measure::Stage stage = measure::Stage::None;
+  bool verified = false;
+  bool decided = false;
+
+  [[nodiscard]] bool measured() const { return decided && outcome == Outcome::Ok && stage != measure::Stage::Screened && median_us > 0; }
+};
 
 /// One problem from its space to its best row.
 class ProblemTuner {
@@ -76,8 +94,11 @@ class ProblemTuner {
     }
     open_session();
     load_records();
-    backend_.on_hand_over = [this](const std::string& configuration) { database_.set_in_flight(session_.key, configuration); };
+    backend_.on_hand_over = [this](const std::vector<std::string>& in_hand) {
+      database_.set_in_flight(session_.key, fmt::format("{}", fmt::join(in_hand, "\n")));
+    };
     const bool complete = search();
+    account();
     if (complete) choose_best();
     close_session(complete ? "finished" : "interrupted");
     return complete;
@@ -116,8 +137,9 @@ class ProblemTuner {
       database_.put(session);
       for (const auto& [key, configuration] : flying) {
         if (key == session.key) {
+          // The first was being measured; those behind it waited in the worker's queue.
           observer_.notice(fmt::format("an earlier run of {} ended while {} was on the GPU; it is measured again", session_.problem,
-                                       configuration));
+                                       configuration.substr(0, configuration.find('\n'))));
         }
       }
       database_.clear_in_flight(session.key);
@@ -125,19 +147,27 @@ class ProblemTuner {
   }
 
   void load_records() {
+    known_.assign(space_.size(), {});
     std::uint64_t foreign = 0;
-    for (auto& row : database_.records(query_)) {
+    database_.for_each_record(query_, [&](const db::RecordRow& row) {
       if (!counts_here(row.origin)) {
         ++foreign;
-        continue;
+        return;
       }
-      known_.emplace(row.configuration, to_measurement(row));
-      rows_.emplace(row.configuration, std::move(row));
-    }
+      // Of the same template hash and problem, so it is in the space; a damaged one was left out by the database.
+      const auto ordinal = space_.find(spec::configuration_from_text(kernel_, row.configuration));
+      if (ordinal) remember(*ordinal, to_measurement(row));
+    });
     if (foreign > 0) {
       observer_.notice(fmt::format("{} records of {} came from a recording; on a GPU they are measured again", foreign,
                                    session_.problem));
     }
+  }
+
+  void remember(space::Ordinal ordinal, const Measurement& measurement) {
+    const auto& timing = measurement.timing;
+    known_[ordinal] = {static_cast<float>(timing.low_us), static_cast<float>(timing.high_us), timing.median_us, measurement.outcome,
+                       measurement.stage, measurement.verified, true};
   }
 
   /// A replayed record answers only another replay: a GPU measures for itself.
@@ -157,7 +187,8 @@ class ProblemTuner {
         return false;
       }
       if (seconds_ && seconds_since(start_) > *seconds_) exhausted = true;
-      while (!exhausted && proposed_ < limit_ && pending_.size() < backend_.capacity()) exhausted = !propose();
+      if (request_.budget.until_separated && decided_ >= separation_check_) exhausted = exhausted || separated();
+      while (!exhausted && proposed_ < limit_ && (!backend_ready_ || backend_.wants_more())) exhausted = !propose();
       if (pending_.empty() && (exhausted || proposed_ >= limit_)) break;
       for (auto& measurement : backend_.collect(std::chrono::milliseconds(200))) accept(std::move(measurement));
       // A replay answers at once or not at all: what is still pending then is not in the recording.
@@ -174,18 +205,17 @@ class ProblemTuner {
     if (!ordinal) return false;
     ++proposed_;
     const auto configuration = space_.at(*ordinal);
-    const std::string text = spec::to_text(kernel_, configuration);
-    const auto known = known_.find(text);
-    if (known != known_.end()) {
+    if (known_[*ordinal].decided) {
       ++result_.reused;
-      note_outcome(*ordinal, known->second);
+      note_outcome(*ordinal);
       return true;
     }
     if (!backend_ready_) {  // nothing is allocated on the device when every proposal is known already
       backend_.prepare(kernel_, problem_);
       backend_ready_ = true;
+      first_submit_ = Clock::now();
     }
-    pending_.emplace(text, *ordinal);
+    pending_.emplace(spec::to_text(kernel_, configuration), *ordinal);
     backend_.submit(configuration);
     return true;
   }
@@ -193,29 +223,44 @@ class ProblemTuner {
   void accept(Measurement measurement) {
     const auto pending = pending_.find(measurement.configuration);
     if (pending == pending_.end()) throw Error("failed tuning: an answer for " + measurement.configuration + ", which was not asked for");
-    auto row = to_row(context_, measurement);
-    database_.put(row);
+    database_.put(to_row(context_, measurement));
+    last_commit_ = Clock::now();
     observer_.recorded(measurement);
-    rows_.insert_or_assign(measurement.configuration, std::move(row));
-    known_.insert_or_assign(measurement.configuration, measurement);
+    remember(pending->second, measurement);
     ++result_.measured;
-    note_outcome(pending->second, measurement);
+    note_outcome(pending->second);
     pending_.erase(pending);
   }
 
-  void note_outcome(space::Ordinal ordinal, const Measurement& measurement) {
+  void note_outcome(space::Ordinal ordinal) {
+    const Known& known = known_[ordinal];
     ++decided_;
-    if (measurement.outcome != Outcome::Ok) {
-      ++result_.failed[measure::name(measurement.outcome)];
+    if (known.outcome != Outcome::Ok) {
+      ++result_.failed[measure::name(known.outcome)];
       strategy_->report(ordinal, std::nullopt);
       return;
     }
-    strategy_->report(ordinal, measurement.timing.median_us);
-    if (measurement.stage == measure::Stage::Screened) return;
-    if (best_us_ <= 0 || measurement.timing.median_us < best_us_) {
-      best_us_ = measurement.timing.median_us;
+    strategy_->report(ordinal, known.median_us);
+    if (known.stage == measure::Stage::Screened) return;
+    if (best_us_ <= 0 || known.median_us < best_us_) {
+      best_us_ = known.median_us;
       convergence_.push_back({decided_, seconds_since(start_), best_us_});
     }
+  }
+
+  /// Whether the interval of the best lies apart from every other's, and the best has stood for as many decisions as it
+  /// took to find it: the first few configurations are always apart from each other.
+  [[nodiscard]] bool separated() {
+    separation_check_ = decided_ + kSeparationStep;
+    const Known* best = nullptr;
+    for (const Known& known : known_) {
+      if (known.measured() && (best == nullptr || known.median_us < best->median_us)) best = &known;
+    }
+    if (best == nullptr || convergence_.empty()) return false;
+    if (decided_ < std::max<std::uint64_t>(kFewestForSeparation, 2 * convergence_.back().evaluations)) return false;
+    return std::none_of(known_.begin(), known_.end(), [&](const Known& known) {
+      return &known != best && known.measured() && known.low_us <= best->high_us;
+    });
   }
 
   void report_progress() const {
@@ -242,29 +287,44 @@ class ProblemTuner {
   /// better winner of an earlier run.
   void choose_best() {
     for (;;) {
-      std::vector<Measurement> candidates;
-      for (const auto& [configuration, measurement] : known_) candidates.push_back(measurement);
-      const auto finalists = choose_finalists(candidates, default_text_, request_.finalists);
-      if (finalists.empty()) return tell_why_none();
-      std::vector<std::string> asked;
-      std::vector<spec::Configuration> configurations;
-      for (const auto* finalist : finalists) {
-        asked.push_back(finalist->configuration);
-        configurations.push_back(spec::configuration_from_text(kernel_, finalist->configuration));
-      }
+      const auto asked = choose_finalists(candidates(), default_text_, request_.finalists);
+      if (asked.empty()) return tell_why_none();
       if (decided_before(asked)) return;
+      std::vector<spec::Configuration> configurations;
+      for (const auto& finalist : asked) configurations.push_back(spec::configuration_from_text(kernel_, finalist));
       if (!backend_ready_) backend_.prepare(kernel_, problem_);
       backend_ready_ = true;
-      auto samples = backend_.run_off(configurations, request_.run_off_rounds, request_.seed);
+      auto samples = backend_.run_off(configurations, request_.race, request_.seed);
       if (samples && !samples->failed.empty()) {
         store_failed(*samples);
         continue;  // the next best take their places
       }
       const bool ran_off = samples.has_value();
-      if (!ran_off) samples = search_medians(finalists);
-      store_best(*samples, candidates, asked, ran_off);
+      if (!ran_off) samples = search_medians(asked);
+      store_best(*samples, asked, ran_off);
       return;
     }
+  }
+
+  /// Everything that may be a finalist: texts are made only for what is close to the best.
+  [[nodiscard]] std::vector<Candidate> candidates() const {
+    std::vector<space::Ordinal> close;
+    for (space::Ordinal ordinal = 0; ordinal < known_.size(); ++ordinal) {
+      if (known_[ordinal].measured() && known_[ordinal].verified) close.push_back(ordinal);
+    }
+    const auto kept = static_cast<std::ptrdiff_t>(std::min(close.size(), request_.finalists.most));
+    std::partial_sort(close.begin(), close.begin() + kept, close.end(),
+                      [&](auto a, auto b) { return known_[a].median_us < known_[b].median_us; });
+    close.resize(static_cast<std::size_t>(kept));
+    const auto default_at = space_.find(spec::default_configuration(kernel_));
+    if (default_at && std::find(close.begin(), close.end(), *default_at) == close.end()) close.push_back(*default_at);
+    std::vector<Candidate> candidates;
+    for (const auto ordinal : close) {
+      const Known& known = known_[ordinal];
+      if (!known.decided) continue;
+      candidates.push_back({spec::to_text(kernel_, space_.at(ordinal)), known.outcome, known.stage, known.verified, known.median_us});
+    }
+    return candidates;
   }
 
   /// Whether the stored best row came from a run-off of exactly these finalists (or from a GPU, while this is a replay).
@@ -283,7 +343,7 @@ class ProblemTuner {
   }
 
   void tell_why_none() const {
-    const auto working = std::count_if(known_.begin(), known_.end(), [](const auto& entry) { return entry.second.outcome == Outcome::Ok; });
+    const auto working = std::count_if(known_.begin(), known_.end(), [](const Known& k) { return k.decided && k.outcome == Outcome::Ok; });
     if (working == 0) return;
     observer_.notice(fmt::format("none of the {} working configurations of {} is both verified and measured to the end, so none is kept for "
                                  "dispatch{}", working, session_.problem,
@@ -293,26 +353,34 @@ class ProblemTuner {
   /// Finalists that failed when they ran again are failed configurations from now on.
   void store_failed(const RunOffSamples& samples) {
     for (const auto& failed : samples.failed) {
-      Measurement measurement = known_.at(failed.configuration);
+      Measurement measurement = stored(failed.configuration);
       measurement.outcome = failed.outcome;
       measurement.stage = measure::Stage::None;
       measurement.verified = false;
       measurement.timing = {};
       measurement.detail = "passed its first check and failed in the run-off: " + failed.detail;
       database_.put(to_row(context_, measurement));
-      known_.insert_or_assign(failed.configuration, measurement);
+      remember(space_.find(spec::configuration_from_text(kernel_, failed.configuration)).value(), measurement);
       ++result_.failed[measure::name(failed.outcome)];
     }
   }
 
-  void store_best(const RunOffSamples& samples, const std::vector<Measurement>& candidates, const std::vector<std::string>& asked,
-                  bool ran_off) {
-    const Decided decided = decide(samples, candidates, default_text_);
+  [[nodiscard]] db::RecordRow stored_row(const std::string& configuration) const {
+    auto row = database_.record(query_, configuration);
+    if (!row) throw Error(fmt::format("failed deciding {}: the record of {} is no longer in the database", session_.problem, configuration));
+    return *std::move(row);
+  }
+  [[nodiscard]] Measurement stored(const std::string& configuration) const { return to_measurement(stored_row(configuration)); }
+
+  void store_best(const RunOffSamples& samples, const std::vector<std::string>& asked, bool ran_off) {
+    std::vector<Measurement> resources;
+    for (const auto& configuration : samples.configurations) resources.push_back(stored(configuration));
+    const Decided decided = decide(samples, resources, default_text_);
     const auto code = backend_.code(spec::configuration_from_text(kernel_, decided.placed[decided.winner].configuration));
     db::BestRow best = to_best_row(context_, decided, samples, result_.work_bytes, code, default_text_, asked);
     db::Database::Batch batch(database_);
     if (ran_off) {
-      for (const auto& configuration : samples.configurations) mark_run_off(configuration);
+      for (const auto& placed : decided.placed) mark_run_off(placed.configuration);
     }
     if (code) database_.put_cubin(code->cubin_key, code->cubin, json{{"source_key", code->source_key}}.dump());
     database_.put(best);
@@ -322,7 +390,7 @@ class ProblemTuner {
 
   /// Only the stage changes: who measured it, when and with what stays as it was.
   void mark_run_off(const std::string& configuration) {
-    db::RecordRow row = rows_.at(configuration);
+    db::RecordRow row = stored_row(configuration);
     if (row.stage != measure::name(measure::Stage::Measured)) return;
     row.stage = measure::name(measure::Stage::RunOff);
     json detail = json::parse(row.detail_json);
@@ -332,20 +400,43 @@ class ProblemTuner {
   }
 
   /// The fallback of a replay whose recording never ran these finalists off: one "round" of the search's own medians.
-  [[nodiscard]] RunOffSamples search_medians(const std::vector<const Measurement*>& finalists) const {
+  [[nodiscard]] RunOffSamples search_medians(const std::vector<std::string>& finalists) const {
     observer_.notice(fmt::format("the recording holds no run-off of these finalists of {}; the winner is by the search's medians",
                                  spec::to_text(problem_)));
     RunOffSamples samples;
+    samples.configurations = finalists;
     samples.rounds_us.emplace_back();
-    for (const auto* finalist : finalists) {
-      samples.configurations.push_back(finalist->configuration);
-      samples.rounds_us.front().push_back(finalist->timing.median_us);
-    }
+    for (const auto& finalist : finalists) samples.rounds_us.front().push_back(stored(finalist).timing.median_us);
     return samples;
   }
 
+  /// Times of the search and of the devices' work in it, for the summary.
+  void account() {
+    if (result_.measured == 0) return;
+    auto& utilisation = result_.utilisation;
+    utilisation = backend_.utilisation();
+    utilisation.wall_s = std::chrono::duration<double>(last_commit_ - first_submit_).count();
+    utilisation.idle_other_s = std::max(0.0, utilisation.wall_s - utilisation.gpu_busy_s - utilisation.idle_waiting_compile_s);
+  }
+
+  void add_engine_figures(json& summary) const {
+    const auto& used = result_.utilisation;
+    summary["utilisation"] = {{"wall_s", used.wall_s}, {"gpu_busy_s", used.gpu_busy_s}, {"compile_busy_s", used.compile_busy_s},
+                              {"compile_workers", used.compile_workers}, {"idle_waiting_compile_s", used.idle_waiting_compile_s},
+                              {"idle_other_s", used.idle_other_s}};
+    const Sentinel sentinel = backend_.sentinel();
+    json points = json::array();
+    for (const auto& point : sentinel.points) points.push_back({point.at_s, point.median_us});
+    summary["sentinel"] = {{"configuration", sentinel.configuration}, {"drift", sentinel.drift()}, {"points", points}};
+    if (sentinel.drift() > kNoticedDrift) {
+      observer_.notice(fmt::format("the device drifted by {:.1f} % while {} was searched (the same configuration, measured {} times); "
+                                   "the run-off compares in pairs and is not touched by that",
+                                   100 * (sentinel.drift() - 1), session_.problem, sentinel.points.size()));
+    }
+  }
+
   void close_session(const std::string& state) {
-    backend_.on_hand_over = [](const std::string&) {};
+    backend_.on_hand_over = [](const std::vector<std::string>&) {};
     database_.clear_in_flight(session_.key);
     result_.elapsed_s = seconds_since(start_);
     if (!convergence_.empty()) convergence_.push_back({decided_, result_.elapsed_s, best_us_});
@@ -353,6 +444,7 @@ class ProblemTuner {
                     {"reused", result_.reused}, {"failed", result_.failed}, {"budget", request_.budget.text()},
                     {"elapsed_s", result_.elapsed_s}, {"origin", context_.origin}, {"attune_version", build::kVersion},
                     {"device_name", backend_.device().name}, {"driver", context_.driver}, {"nvrtc", context_.nvrtc}, {"run", request_.run}};
+    add_engine_figures(summary);
     summary["replayed_from"] = context_.origin == "measured" ? "" : context_.origin;
     summary["convergence"] = json::array();
     for (const auto& point : convergence_) summary["convergence"].push_back({point.evaluations, point.elapsed_s, point.best_us});
@@ -396,15 +488,23 @@ class ProblemTuner {
   bool backend_ready_ = false;
   Clock::time_point start_ = Clock::now();
   std::unique_ptr<search::Strategy> strategy_;
-  std::map<std::string, Measurement> known_;             ///< everything decided for this problem, by configuration
-  std::unordered_map<std::string, db::RecordRow> rows_;  ///< the same as stored
+  std::vector<Known> known_;  ///< by ordinal: everything decided for this problem, in this run or an earlier one
   std::unordered_map<std::string, space::Ordinal> pending_;
+  Clock::time_point first_submit_;
+  Clock::time_point last_commit_;
+  std::uint64_t separation_check_ = 0;  ///< decisions at which separation is looked at next
   std::uint64_t decided_ = 0;  ///< proposals of this run that have an outcome, measured or known
   std::vector<Point> convergence_;
   double best_us_ = 0;
 };
 
 }  // namespace
+
+double Sentinel::drift() const {
+  if (points.empty()) return 1;
+  const auto [low, high] = std::minmax_element(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.median_us < b.median_us; });
+  return high->median_us / low->median_us;
+}
 
 TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, Backend& backend, db::Database& database,
                 const Observer& observer) {

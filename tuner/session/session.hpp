@@ -10,6 +10,7 @@
 #include "tuner/measure/measurement.hpp"
 #include "tuner/session/backend.hpp"
 #include "tuner/session/budget.hpp"
+#include "tuner/session/finalists.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::session {
@@ -20,8 +21,8 @@ struct TuneRequest {
   std::uint64_t seed = 1;
   Budget budget;
   measure::Policy policy;
-  std::size_t finalists = 6;
-  int run_off_rounds = 31;
+  FinalistRule finalists;
+  Race::Options race;
   /// Names the command that these sessions belong to: several devices, one run. Kept in each session's summary.
   std::string run;
   /// Of `budget.seconds`, when part of it is spent before this call; nothing: all of it.
@@ -37,16 +38,6 @@ struct Progress {
   double best_us = 0;                     ///< 0: none yet
   double configurations_per_s = 0;        ///< freshly decided ones, over this problem
   std::optional<double> eta_s;            ///< of this problem
-};
-
-/// How well the GPU and the compile workers were kept at work. All 0: the backend does not know.
-struct Utilisation {
-  double wall_s = 0;                  ///< from the first compile request to the last commit
-  double gpu_busy_s = 0;              ///< the GPU worker had a configuration
-  double compile_busy_s = 0;          ///< summed over the compile workers
-  int compile_workers = 0;
-  double idle_waiting_compile_s = 0;  ///< of the GPU worker: nothing was compiled yet
-  double idle_other_s = 0;            ///< of the GPU worker, for any other reason
 };
 
 /// What one problem's tuning came to.

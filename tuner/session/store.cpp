@@ -19,6 +19,10 @@ void read_rounds(const db::BestRow& best, RecordedProblem& recorded) {
   recorded.work_bytes = detail.value("work_bytes", std::int64_t{0});
   for (const auto& configuration : detail.at("round_configurations")) recorded.finalists.push_back(configuration.get<std::string>());
   recorded.rounds_us = detail.at("rounds_us").get<std::vector<std::vector<double>>>();
+  recorded.rounds_per_epoch = detail.value("rounds_per_epoch", 1);
+  for (const auto& left : detail.value("left", json::array())) {
+    recorded.left.push_back({left.at("configuration"), {left.at("ratio"), left.at("low"), left.at("high")}, left.at("epochs")});
+  }
 }
 
 std::string coverage_text(std::uint64_t measured, std::uint64_t space) {
@@ -81,10 +85,16 @@ db::BestRow to_best_row(const RowContext& context, const Decided& decided, const
     if (placed.configuration == default_configuration) row.default_us = placed.median_us;
     finalists.push_back({{"configuration", placed.configuration}, {"median_us", placed.median_us}, {"low_us", placed.low_us},
                          {"high_us", placed.high_us}, {"ratio", placed.to_best.median_ratio}, {"low", placed.to_best.low},
-                         {"high", placed.to_best.high}, {"tied", placed.tied}});
+                         {"high", placed.to_best.high}, {"tied", placed.tied}, {"observations", placed.observations}});
+  }
+  json left = json::array();
+  for (const auto& finalist : samples.left) {
+    left.push_back({{"configuration", finalist.configuration}, {"ratio", finalist.to_best.median_ratio}, {"low", finalist.to_best.low},
+                    {"high", finalist.to_best.high}, {"epochs", finalist.observations}});
   }
   json detail = {{"work_bytes", work_bytes}, {"rounds", samples.rounds_us.size()}, {"finalists", finalists},
-                 {"asked", asked}, {"round_configurations", samples.configurations}, {"rounds_us", samples.rounds_us}, {"origin", context.origin}};
+                 {"asked", asked}, {"round_configurations", samples.configurations}, {"rounds_us", samples.rounds_us},
+                 {"rounds_per_epoch", samples.rounds_per_epoch}, {"left", left}, {"origin", context.origin}};
   if (code) detail["source_key"] = code->source_key;
   row.detail_json = detail.dump();
   return row;

@@ -1,0 +1,90 @@
+#include "tuner/session/race.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "attune/error.hpp"
+#include "tuner/measure/measurement.hpp"
+
+namespace attune::session {
+namespace {
+
+/// An interval of few epochs is their whole range: who is that close stays until there are more.
+constexpr double kDoubtful = 1.0025;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+}  // namespace
+
+Race::Race(std::size_t finalists, const Options& options)
+    : options_(options), rounds_us_(finalists), epoch_us_(finalists), runs_(finalists, true) {}
+
+std::vector<std::size_t> Race::running() const {
+  std::vector<std::size_t> running;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (runs_[i]) running.push_back(i);
+  }
+  const bool alone = running.size() == 1 && epochs_ >= options_.fewest;
+  const int most = running.size() > kFew ? options_.most + options_.most / 2 : options_.most;
+  if (alone || epochs_ >= most) running.clear();
+  return running;
+}
+
+void Race::add_epoch(const std::vector<std::vector<double>>& rounds_us) {
+  const auto who = running();
+  const bool fits = !rounds_us.empty() && std::all_of(rounds_us.begin(), rounds_us.end(), [&](const auto& round) {
+    return round.size() == who.size() && std::all_of(round.begin(), round.end(), [](double us) { return std::isfinite(us) && us > 0; });
+  });
+  if (!fits || who.empty()) throw Error("failed running off finalists: an epoch does not hold a time above 0 for each of them");
+  for (std::size_t k = 0; k < who.size(); ++k) {
+    std::vector<double> mine;
+    for (const auto& round : rounds_us) mine.push_back(round[k]);
+    epoch_us_[who[k]].push_back(median(mine));
+    rounds_us_[who[k]].push_back(std::move(mine));
+  }
+  ++epochs_;
+  drop_slow();
+}
+
+std::vector<double> Race::ratios(std::size_t finalist, std::size_t other) const {
+  std::vector<double> ratios;
+  const auto& mine = rounds_us_[finalist];
+  const auto& theirs = rounds_us_[other];
+  for (std::size_t epoch = 0; epoch < std::min(mine.size(), theirs.size()); ++epoch) {
+    std::vector<double> paired;
+    for (std::size_t round = 0; round < mine[epoch].size(); ++round) paired.push_back(mine[epoch][round] / theirs[epoch][round]);
+    ratios.push_back(median(std::move(paired)));
+  }
+  return ratios;
+}
+
+std::size_t Race::leader() const {
+  std::size_t leader = runs_.size();
+  double best_us = 0;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (!runs_[i]) continue;
+    const double us = median(epoch_us_[i]);
+    if (leader == runs_.size() || us < best_us) {
+      leader = i;
+      best_us = us;
+    }
+  }
+  return leader;
+}
+
+void Race::drop_slow() {
+  const std::size_t first = leader();
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (!runs_[i] || i == first) continue;
+    const auto observed = ratios(i, first);
+    const bool hopeless = *std::min_element(observed.begin(), observed.end()) > options_.hopeless;
+    const bool slower = epochs_ >= options_.fewest && measure::compare_paired(observed, kConfidence).low > kDoubtful;
+    if (hopeless || slower) runs_[i] = false;
+  }
+}
+
+}  // namespace attune::session
