@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <new>
 #include <random>
 
 #include "tuner/base/process.hpp"
@@ -26,6 +27,7 @@ bool exceeds_limits(const CudaError& error) {
 }
 
 bool is_fatal(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;  // of the host: no fault of a configuration
   const auto* cuda = dynamic_cast<const CudaError*>(&error);
   return cuda != nullptr && gpu::is_sticky(static_cast<CUresult>(cuda->result()));
 }
