@@ -11,14 +11,11 @@
 #include "tuner/spec/launch_plan.hpp"
 
 namespace attune::test {
-namespace {
 
-std::filesystem::path worker() {
-  const char* const given = std::getenv("ATTUNE_WORKER");  // a build that moved to another machine
+std::filesystem::path attune_executable() {
+  const char* const given = std::getenv("ATTUNE_WORKER");
   return given != nullptr ? given : ATTUNE_WORKER_EXECUTABLE;
 }
-
-}  // namespace
 
 spec::KernelTemplate make_template(const std::string& json, const std::string& source) {
   return spec::KernelTemplate::parse(json, {{"kernel.cu", source}}, "template.json");
@@ -31,7 +28,7 @@ Lab& Lab::get() {
 
 Lab::Lab() {
   compile::CompilePool::Options options;
-  options.worker = worker();
+  options.worker = attune_executable();
   cache_ = std::filesystem::temp_directory_path() / ("attune-gpu-tests-" + std::to_string(::getpid()));
   options.cache = cache_;
   options.workers = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 2, 12);
@@ -53,7 +50,7 @@ std::string Lab::cubin(const std::string& source) {
 
 std::unique_ptr<measure::GpuExecutor> Lab::make_executor(const measure::Policy& policy) {
   measure::GpuExecutor::Options options;
-  options.worker = worker();
+  options.worker = attune_executable();
   options.policy = policy;
   auto executor = std::make_unique<measure::GpuExecutor>(options);
   if (support_cubin_.empty()) support_cubin_ = cubin(measure::GpuExecutor::support_source());

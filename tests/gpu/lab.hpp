@@ -10,6 +10,9 @@
 
 namespace attune::test {
 
+/// The `attune` executable: $ATTUNE_WORKER where the build moved to another machine, else that of this build.
+std::filesystem::path attune_executable();
+
 /// A template of a test's own: template.json's text and one source, "kernel.cu".
 spec::KernelTemplate make_template(const std::string& json, const std::string& source);
 

@@ -5,31 +5,19 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>
-#include <random>
 #include <vector>
 
 #include "attune/error.hpp"
+#include "tests/unit/measure/noise.hpp"
 #include "tuner/measure/measurement.hpp"
 
 using namespace attune;
 using namespace attune::measure;
+using attune::test::Noise;
 using doctest::Approx;
 using nlohmann::json;
 
 namespace {
-
-/// Seeded noise that is the same on every platform: the standard fixes mt19937_64, not the distributions.
-class Noise {
- public:
-  explicit Noise(std::uint64_t seed) : random_(seed) {}
-  double uniform() { return (static_cast<double>(random_() >> 11) + 0.5) * 0x1p-53; }
-  /// Skewed like kernel times: a floor that is nearly reached often, and a long tail.
-  double skewed() { return 10 - std::log(uniform()); }
-  double normal() { return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform()); }
-
- private:
-  std::mt19937_64 random_;
-};
 
 std::vector<double> ascending(int first, int last) {
   std::vector<double> values(static_cast<std::size_t>(last - first + 1));
