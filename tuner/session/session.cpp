@@ -206,7 +206,7 @@ class ProblemTuner {
   void note_outcome(space::Ordinal ordinal, const Measurement& measurement) {
     ++decided_;
     if (measurement.outcome != Outcome::Ok) {
-      ++result_.failed[measure::name(measurement.outcome)];
+      count_failure(measurement);
       strategy_->report(ordinal, std::nullopt);
       return;
     }
@@ -216,6 +216,12 @@ class ProblemTuner {
       best_us_ = measurement.timing.median_us;
       convergence_.push_back({decided_, seconds_since(start_), best_us_});
     }
+  }
+
+  void count_failure(const Measurement& measurement) {
+    const std::string outcome = measure::name(measurement.outcome);
+    ++result_.failed[outcome];
+    result_.failure_examples.try_emplace(outcome, FailureExample{measurement.configuration, measurement.detail});
   }
 
   void report_progress() const {
@@ -301,7 +307,7 @@ class ProblemTuner {
       measurement.detail = "passed its first check and failed in the run-off: " + failed.detail;
       database_.put(to_row(context_, measurement));
       known_.insert_or_assign(failed.configuration, measurement);
-      ++result_.failed[measure::name(failed.outcome)];
+      count_failure(measurement);
     }
   }
 
@@ -420,6 +426,7 @@ TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, 
       const double left = std::max(0.0, request.seconds_left.value_or(*request.budget.seconds) - seconds_since(start));
       seconds = left / static_cast<double>(request.problems.size() - i);
     }
+    observer.started(request.problems[i]);
     ProblemTuner tuner(kernel, request, i, backend, database, observer, seconds);
     result.interrupted = !tuner.run();
     result.problems.push_back(tuner.take_result());
