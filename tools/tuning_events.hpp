@@ -36,7 +36,7 @@ class TuningEvents {
 
   bool json_;
   Clock::time_point start_ = Clock::now();
-  double last_event_s_ = 0;
+  double last_event_s_ = -1;  ///< the first progress is told at once
   session::RunProgress progress_;
   ProgressLine line_;
 };
