@@ -1,12 +1,14 @@
 // attune record: brute-forces a space on a GPU (or takes what a database holds) into a recording file.
 #include <fmt/core.h>
 
+#include <cstdio>
 #include <memory>
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tools/tuning.hpp"
+#include "tools/tuning_summary.hpp"
 #include "tuner/session/recording.hpp"
 #include "tuner/session/store.hpp"
 
@@ -25,19 +27,23 @@ int record(const RecordOptions& options, const CommandContext& context, const st
   const auto kernel = library.find(tuning.template_name);
   const auto problems = problems_from_arguments(kernel, arguments);
   check_request(tuning, problems);
-  auto database = db::Database::open(database_path(tuning.database), db::OpenMode::ReadWrite);
+  const auto path = database_path(tuning.database);
+  auto database = db::Database::open(path, db::OpenMode::ReadWrite);
   TuningOptions on_gpu = tuning;
-  if (!on_gpu.device) on_gpu.device = 0;  // no silent replay: a recording of a recording would carry a false date
-  auto chosen = choose_backend(on_gpu, context, kernel, problems);
-  fmt::print(stderr, "{}\n", chosen.banner);
-  const auto result = run_tuning(on_gpu, kernel, problems, *chosen.backend, database);
-  const int code = exit_code_of(result);
-  if (result.interrupted) {
+  if (on_gpu.device.empty()) on_gpu.device = "0";  // no silent replay: a recording of a recording would carry a false date
+  const auto run = run_tuning({on_gpu, context.executable, kernel, problems, path}, database, stderr);
+  const int code = exit_code_of(run.result);
+  if (run.result.interrupted) {
     fmt::print(stderr, "attune: interrupted; no recording is written. The same command continues.\n");
     return code;
   }
-  const auto recording = session::extract_recording(database, kernel, problems, chosen.backend->device().hard_key(), tuning.policy,
-                                                   chosen.backend->origin());
+  if (!run.result.given_up.empty()) throw Error(given_up_text(run.result.given_up.front()), run.result.given_up.front().exit_code);
+  if (run.result.groups.size() > 1) {
+    throw UsageError("failed recording: the devices differ, and a recording is of one kind; everything is measured, so the same command "
+                     "with one of them (--device 0) writes its recording at once");
+  }
+  const auto recording = session::extract_recording(database, kernel, problems, run.result.groups.front().device.hard_key(), tuning.policy,
+                                                   run.origin);
   recording.save(options.output);
   fmt::print("recorded {} problems of {} on {} ({}) into {}\n", recording.problems.size(), kernel.name, recording.device.name,
              recording.coverage, options.output);

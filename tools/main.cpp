@@ -10,6 +10,7 @@
 #include "attune_build/content_hash.hpp"
 #include "attune_build/version.hpp"
 #include "tools/commands.hpp"
+#include "tools/tuning_backend.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/compile/compiler.hpp"
 #include "tuner/measure/gpu_executor.hpp"
@@ -57,6 +58,7 @@ int main(int argc, char** argv) {
   try {
     if (first == "worker-compile") return compile::compile_worker_main();
     if (first == "worker-gpu") return measure::gpu_worker_main();
+    if (first == "worker-tune") return session::device_process_main(tools::live_hooks(base::own_executable()));
     return run_command(argc, argv);
   } catch (const Error& error) {
     fmt::print(stderr, "attune: {}\n", error.what());

@@ -1,7 +1,6 @@
 #include "tools/output.hpp"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -17,12 +16,6 @@ namespace {
 using nlohmann::json;
 
 bool numeric(const std::string& cell) { return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) != 0 || cell[0] == '-'); }
-
-std::string duration(double seconds) {
-  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
 
 }  // namespace
 
@@ -80,29 +73,6 @@ std::string best_table(const std::vector<db::BestRow>& rows, double ceiling_byte
                short_configuration(row->configuration) + (row->tie ? " (tie)" : "")});
   }
   return table.text();
-}
-
-ProgressLine::ProgressLine() : terminal_(::isatty(STDERR_FILENO) == 1) {}
-ProgressLine::~ProgressLine() { clear(); }
-
-void ProgressLine::show(const session::Progress& progress) {
-  if (!terminal_) return;
-  std::string line = fmt::format("[{}/{}] {}  {}/{} configurations  {:.0f}/s", progress.problem_number + 1, progress.problem_count,
-                                 describe(*progress.problem), progress.done, progress.total, progress.configurations_per_s);
-  if (progress.eta_s) line += "  ETA " + duration(*progress.eta_s);
-  if (progress.best_us > 0) line += fmt::format("  best {} us", format_us(progress.best_us));
-  if (progress.reused > 0) line += fmt::format("  {} known", progress.reused);
-  if (progress.failed > 0) line += fmt::format("  {} failed", progress.failed);
-  fmt::print(stderr, "\r{:<{}}", line, width_);
-  std::fflush(stderr);
-  width_ = line.size();
-}
-
-void ProgressLine::clear() {
-  if (width_ == 0) return;
-  fmt::print(stderr, "\r{:<{}}\r", "", width_);
-  std::fflush(stderr);
-  width_ = 0;
 }
 
 }  // namespace attune::tools

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "db/records.hpp"
-#include "tuner/session/session.hpp"
 
 namespace attune::tools {
 
@@ -26,18 +25,5 @@ class TextTable {
 
 /// The table of best rows that `tune` and `show` print. `ceiling_bytes_per_s`: 0 when unknown.
 [[nodiscard]] std::string best_table(const std::vector<db::BestRow>& rows, double ceiling_bytes_per_s);
-
-/// One progress line on standard error, rewritten in place; silent when standard error is no terminal.
-class ProgressLine {
- public:
-  ProgressLine();
-  ~ProgressLine();
-  void show(const session::Progress& progress);
-  void clear();
-
- private:
-  bool terminal_;
-  std::size_t width_ = 0;
-};
 
 }  // namespace attune::tools

@@ -2,20 +2,22 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <csignal>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "attune/error.hpp"
-#include "tools/output.hpp"
-#include "tools/problem_arguments.hpp"
-#include "tuner/base/files.hpp"
+#include "tools/device_list.hpp"
+#include "tools/tuning_backend.hpp"
+#include "tools/tuning_events.hpp"
+#include "tuner/base/hash.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/search/strategy.hpp"
-#include "tuner/session/live_backend.hpp"
-#include "tuner/session/replay_backend.hpp"
+#include "tuner/session/device_fleet.hpp"
 
 namespace attune::tools {
 namespace {
@@ -29,131 +31,131 @@ extern "C" void on_stop_signal(int signal) {
   std::signal(signal, SIG_DFL);  // a second one ends the process at once; committed measurements are safe either way
 }
 
-void print_json(const json& event) {
-  fmt::print("{}\n", event.dump(-1, ' ', false, json::error_handler_t::replace));
-  std::fflush(stdout);
+bool stop_asked() { return g_stop != 0; }
+
+void stop_on_signals() {
+  std::signal(SIGINT, on_stop_signal);
+  std::signal(SIGTERM, on_stop_signal);
 }
 
-json to_json(const session::ProblemResult& result) {
-  json event = {{"event", "problem"}, {"problem", json::parse(spec::to_text(result.problem))}, {"space_size", result.space_size},
-                {"measured", result.measured}, {"reused", result.reused}, {"failed", result.failed},
-                {"nothing_left", result.nothing_left}, {"elapsed_s", result.elapsed_s}};
-  if (result.best) {
-    event["best"] = {{"configuration", json::parse(result.best->configuration)}, {"median_us", result.best->median_us},
-                     {"default_us", result.best->default_us}, {"tie", result.best->tie}};
+/// Names this command among all that ever write into a database.
+std::string run_key() {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return base::content_key(fmt::format("{} {} {}", host.data(), ::getpid(), now));
+}
+
+session::TuneRequest request_of(const TuningJob& job) {
+  session::TuneRequest request;
+  request.problems = job.problems;
+  request.strategy = job.options.strategy;
+  request.seed = job.options.seed;
+  request.budget = session::Budget::parse(job.options.budget);
+  request.policy = measure::policy_from_text(job.options.policy);
+  request.run = run_key();
+  return request;
+}
+
+json start_event(const TuningJob& job, const session::TuneRequest& request, const std::vector<spec::DeviceInfo>& devices,
+                 const std::vector<int>& ordinals) {
+  json list = json::array();
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    list.push_back({{"ordinal", ordinals.empty() ? json(nullptr) : json(ordinals[i])}, {"name", devices[i].name}, {"key", devices[i].hard_key()}});
   }
-  return event;
+  return {{"run", request.run}, {"devices", std::move(list)}, {"device", devices.front().name}, {"driver", devices.front().driver},
+          {"database", job.database_path.string()}, {"template", job.kernel.name}, {"template_hash", job.kernel.content_hash},
+          {"problems", job.problems.size()}, {"strategy", request.strategy}, {"seed", request.seed}, {"budget", request.budget.text()},
+          {"policy", job.options.policy}};
 }
 
-std::unique_ptr<measure::GpuExecutor> open_gpu(const TuningOptions& options, const CommandContext& context) {
-  measure::GpuExecutor::Options gpu;
-  gpu.worker = context.executable;
-  gpu.device = options.device.value_or(0);
-  gpu.policy = measure::policy_from_text(options.policy);
-  return std::make_unique<measure::GpuExecutor>(gpu);
+void print_banner(const TuningJob& job, const std::string& banner, std::FILE* file) {
+  if (job.options.json) return;
+  fmt::print(file, "{}\nTuning {} into {}\n", banner, job.kernel.name, job.database_path.string());
+  std::fflush(file);
 }
 
-ChosenBackend open_replay(const std::string& path, const std::string& reason, const spec::KernelTemplate& kernel, const std::string& policy) {
-  auto backend = std::make_unique<session::ReplayBackend>(session::Recording::load(path), path, kernel);
-  const auto& recording = backend->recording();
-  if (recording.policy != policy) {
-    throw UsageError(fmt::format("failed replaying {}: it was recorded under policy {}, not {}; give --policy {}", path, recording.policy,
-                                 policy, recording.policy));
+TuningRun run_on_one(const TuningJob& job, const session::DeviceSettings& settings, db::Database& database, std::FILE* banner) {
+  auto chosen = choose_backend(job.options, job.executable, settings, job.kernel, job.problems);
+  const auto request = request_of(job);
+  const std::vector<int> ordinals = chosen.replay ? std::vector<int>{} : std::vector<int>{settings.ordinal};
+  print_banner(job, chosen.banner, banner);
+  TuningEvents events(job.options.json, job.problems.size(), 1, request.budget.seconds);
+  json start = start_event(job, request, {chosen.backend->device()}, ordinals);
+  start["replay"] = chosen.replay;
+  start["origin"] = chosen.backend->origin();
+  events.start(std::move(start));
+  stop_on_signals();
+  const auto begin = std::chrono::steady_clock::now();
+  auto tuned = session::tune(job.kernel, request, *chosen.backend, database, events.observer(0, stop_asked));
+  TuningRun run{{}, chosen.backend->origin(), chosen.replay};
+  run.result.interrupted = tuned.interrupted;
+  const bool touched = std::any_of(tuned.problems.begin(), tuned.problems.end(), [](const auto& problem) { return !problem.nothing_left; });
+  const double ceiling = touched && !tuned.interrupted ? chosen.backend->read_ceiling_bytes_per_s() : 0;
+  run.result.groups.push_back({chosen.backend->device(), ordinals, ceiling, std::move(tuned.problems)});
+  run.result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  events.end(run.result);
+  return run;
+}
+
+std::string fleet_banner(const std::vector<spec::DeviceInfo>& devices, const std::vector<int>& ordinals) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    parts.push_back(fmt::format("{}: {} ({}, driver {})", ordinals[i], devices[i].name, devices[i].architecture, devices[i].driver));
   }
-  ChosenBackend chosen;
-  chosen.banner = fmt::format("REPLAY, nothing is measured here{}: times come from {} ({}, driver {}, recorded {}, {})",
-                              reason.empty() ? "" : " (" + reason + ")", std::filesystem::path(path).filename().string(),
-                              recording.device.name, recording.device.driver, recording.date, recording.coverage);
-  chosen.backend = std::move(backend);
-  chosen.replay = true;
-  return chosen;
+  return fmt::format("Measuring on {} devices, {}\n  {}", devices.size(), base::utc_now(), fmt::join(parts, "\n  "));
 }
 
-/// The first recording of the template that was made with these sources and holds every problem.
-std::optional<std::filesystem::path> fitting_recording(const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems,
-                                                       const std::string& policy) {
-  for (const auto& path : recordings_of(kernel)) {
-    std::optional<session::Recording> loaded;
-    try {
-      loaded = session::Recording::load(path);
-    } catch (const SpecError& error) {  // one damaged file must not hide the others
-      fmt::print(stderr, "attune: {}\n", error.what());
-      continue;
-    }
-    const auto& recording = *loaded;
-    const bool holds_all = std::all_of(problems.begin(), problems.end(), [&](const auto& problem) { return recording.find(problem) != nullptr; });
-    if (recording.template_hash == kernel.content_hash && recording.policy == policy && holds_all) return path;
-  }
-  return std::nullopt;
+TuningRun run_on_several(const TuningJob& job, const std::vector<session::DeviceSettings>& settings, db::Database& database,
+                         std::FILE* banner) {
+  const auto request = request_of(job);
+  session::DeviceFleet fleet(job.kernel, request, {job.executable, job.database_path, settings});
+  std::vector<int> ordinals;
+  for (const auto& one : settings) ordinals.push_back(one.ordinal);
+  print_banner(job, fleet_banner(fleet.devices(), ordinals), banner);
+  TuningEvents events(job.options.json, job.problems.size() * fleet.group_count(), settings.size(), request.budget.seconds);
+  json start = start_event(job, request, fleet.devices(), ordinals);
+  start["replay"] = false;
+  start["origin"] = "measured";
+  events.start(std::move(start));
+  stop_on_signals();
+  session::DeviceFleet::Events told;
+  told.observer = [&](std::size_t device) { return events.observer(device, [] { return false; }); };
+  told.lost = [&](std::size_t device) { events.lost(device); };
+  told.given_up = [&](const session::GivenUp& given_up) { events.given_up(given_up); };
+  told.notice = [&](const std::string& text) { events.notice(text); };
+  told.interrupted = stop_asked;
+  TuningRun run{fleet.run(database, told), "measured", false};
+  events.end(run.result);
+  return run;
 }
 
 }  // namespace
-
-int default_compile_workers() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 2, 8); }
 
 void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command.add_option("template", options.template_name, "Template: a built-in name or a folder with template.json")->required();
   command.add_option("--template-folder", options.template_folders, "Further folders to look for templates in")->check(CLI::ExistingDirectory);
   command.add_option("--strategy", options.strategy, "exhaustive or random")->capture_default_str();
-  command.add_option("--budget", options.budget, "60s or 5m (whole command), 500 (configurations a problem), 25% (of the space)")
+  command.add_option("--budget", options.budget,
+                     "60s or 5m (whole command), 500 (configurations a problem), 25% (of the space), separated (until the best stands "
+                     "apart from all others); of a comma list the first limit reached ends the search")
       ->capture_default_str();
   command.add_option("--seed", options.seed, "Seed of the strategy and the run-off")->capture_default_str()->check(CLI::NonNegativeNumber);
   command.add_option("--policy", options.policy, "cold/graph, hot/graph, cold/stream or hot/stream")->capture_default_str();
   command.add_option("--db", options.database, "Database file (default: $ATTUNE_DB, else the XDG data folder)");
-  auto* device = command.add_option("--device", options.device, "GPU ordinal (default 0)");
+  auto* device = command.add_option("--device", options.device,
+                                    "GPU ordinals: 0 (the default), 0,2 or all; equal GPUs share the problems, different ones tune all each");
   command.add_option("--replay", options.replay, "Take measurements from a recording instead of a GPU")->excludes(device);
-  command.add_option("--compile-workers", options.compile_workers, "NVRTC worker processes")->capture_default_str()->check(CLI::Range(1, 256));
+  command.add_option("--compile-workers", options.compile_workers, "NVRTC worker processes of all GPUs together (default: cores less the GPUs)")
+      ->check(CLI::Range(1, 1024));
   command.add_flag("--json", options.json, "One JSON object a line on standard output");
   command.allow_extras();
-}
-
-std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& kernel) {
-  std::vector<std::filesystem::path> folders;
-  std::error_code ignored;  // a built-in template's spec_path is no file: then the folder simply is not there
-  folders.push_back(std::filesystem::path(kernel.spec_path).parent_path() / "recordings");
-  folders.push_back(std::filesystem::path(ATTUNE_INSTALLED_DATA) / "recordings" / kernel.name);
-  folders.push_back(std::filesystem::path(ATTUNE_SOURCE_TEMPLATES) / kernel.name / "recordings");
-  std::vector<std::filesystem::path> found;
-  for (const auto& folder : folders) {
-    if (!std::filesystem::is_directory(folder, ignored)) continue;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-      if (entry.path().string().ends_with(".json.zst")) found.push_back(entry.path());
-    }
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-ChosenBackend choose_backend(const TuningOptions& options, const CommandContext& context, const spec::KernelTemplate& kernel,
-                             const std::vector<spec::Problem>& problems) {
-  if (!options.replay.empty()) return open_replay(options.replay, "", kernel, options.policy);
-  std::unique_ptr<measure::GpuExecutor> gpu;
-  try {
-    gpu = open_gpu(options, context);
-  } catch (const EnvironmentError& error) {
-    if (options.device) throw;
-    const auto recording = fitting_recording(kernel, problems, options.policy);
-    if (!recording) {
-      throw EnvironmentError(fmt::format("{}\nThere is no recording of template \"{}\" with these problems and policy {} to replay either; "
-                                         "name one with --replay FILE", error.what(), kernel.name, options.policy));
-    }
-    return open_replay(recording->string(), "no GPU", kernel, options.policy);
-  }
-  session::LiveBackend::Options live;
-  live.worker = context.executable;
-  live.compile_workers = options.compile_workers;
-  const auto cache = base::cache_folder();
-  if (!cache.empty()) live.cache = cache / "cubins";
-  ChosenBackend chosen;
-  chosen.banner = fmt::format("Measuring on {} ({}, driver {}), {}", gpu->device().name, gpu->device().architecture, gpu->device().driver,
-                              base::utc_now());
-  chosen.backend = std::make_unique<session::LiveBackend>(live, std::move(gpu));
-  return chosen;
 }
 
 void check_request(const TuningOptions& options, const std::vector<spec::Problem>& problems) {
   static_cast<void>(session::Budget::parse(options.budget));
   static_cast<void>(measure::policy_from_text(options.policy));
+  static_cast<void>(DeviceList::parse(options.device));
   const auto strategies = search::strategy_names();
   if (std::find(strategies.begin(), strategies.end(), options.strategy) == strategies.end()) {
     throw UsageError(fmt::format("unknown strategy \"{}\"; there are {}", options.strategy, fmt::join(strategies, ", ")));
@@ -165,39 +167,25 @@ void check_request(const TuningOptions& options, const std::vector<spec::Problem
   }
 }
 
-session::TuneResult run_tuning(const TuningOptions& options, const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems,
-                               session::Backend& backend, db::Database& database) {
-  session::TuneRequest request;
-  request.problems = problems;
-  request.strategy = options.strategy;
-  request.seed = options.seed;
-  request.budget = session::Budget::parse(options.budget);
-  request.policy = measure::policy_from_text(options.policy);
-  std::signal(SIGINT, on_stop_signal);
-  std::signal(SIGTERM, on_stop_signal);
-  ProgressLine line;
-  session::Observer observer;
-  observer.interrupted = [] { return g_stop != 0; };
-  observer.progress = [&](const session::Progress& progress) { line.show(progress); };
-  observer.notice = [&](const std::string& text) {
-    line.clear();
-    if (options.json) print_json({{"event", "notice"}, {"text", text}});
-    else fmt::print(stderr, "attune: {}\n", text);
-  };
-  observer.finished = [&](const session::ProblemResult& result) {
-    line.clear();
-    if (options.json) print_json(to_json(result));
-  };
-  auto result = session::tune(kernel, request, backend, database, observer);
-  line.clear();
-  if (options.json) print_json({{"event", "end"}, {"interrupted", result.interrupted}, {"problems", result.problems.size()}});
-  return result;
+TuningRun run_tuning(const TuningJob& job, db::Database& database, std::FILE* banner) {
+  auto devices = DeviceList::parse(job.options.device);
+  if (devices.all) {
+    const int count = session::DeviceFleet::count_devices(job.executable);
+    if (count == 0) throw EnvironmentError("failed finding devices: the driver shows none (CUDA_VISIBLE_DEVICES may hide them)");
+    for (int i = 0; i < count; ++i) devices.ordinals.push_back(i);
+  }
+  const auto settings = device_settings(devices.ordinals, job.options.compile_workers);
+  return settings.size() == 1 ? run_on_one(job, settings.front(), database, banner) : run_on_several(job, settings, database, banner);
 }
 
-int exit_code_of(const session::TuneResult& result) {
+int exit_code_of(const session::RunResult& result) {
   if (result.interrupted) return static_cast<int>(ExitCode::Interrupted);
-  const bool all = std::all_of(result.problems.begin(), result.problems.end(), [](const auto& problem) { return problem.best.has_value(); });
-  return static_cast<int>(all ? ExitCode::Ok : ExitCode::NothingValid);
+  if (!result.given_up.empty()) return static_cast<int>(result.given_up.front().exit_code);
+  for (const auto& group : result.groups) {
+    const bool all = std::all_of(group.problems.begin(), group.problems.end(), [](const auto& problem) { return problem.best.has_value(); });
+    if (!all) return static_cast<int>(ExitCode::NothingValid);
+  }
+  return static_cast<int>(ExitCode::Ok);
 }
 
 }  // namespace attune::tools

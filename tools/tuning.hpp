@@ -1,18 +1,15 @@
 #pragma once
+#include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "db/database.hpp"
 #include "tools/commands.hpp"
-#include "tuner/session/backend.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/run_result.hpp"
 
 namespace attune::tools {
-
-/// One less than the processors, so that timing keeps one to itself; at least 2, at most 8 (the GPU is busy by then).
-[[nodiscard]] int default_compile_workers();
 
 /// Options that `tune` and `record` share.
 struct TuningOptions {
@@ -23,40 +20,41 @@ struct TuningOptions {
   std::uint64_t seed = 1;
   std::string policy = "cold/graph";
   std::string database;
-  std::optional<int> device;
+  std::string device;  ///< "0", "0,2", "all"; empty: 0, or a recording where there is no GPU
   std::string replay;
-  int compile_workers = default_compile_workers();
+  std::optional<int> compile_workers;
   bool json = false;
 };
 
 void add_tuning_options(CLI::App& command, TuningOptions& options);
 
-/// What measures: a GPU, or a recording when there is none (or one was named), and a first line that says which.
-struct ChosenBackend {
-  std::unique_ptr<session::Backend> backend;
-  std::string banner;
-  bool replay = false;
-};
-
-/// Without `--device` and `--replay` a machine without a GPU replays a shipped recording of the template.
-/// Throws: EnvironmentError when there is no GPU and no recording, or the named device is not there.
-[[nodiscard]] ChosenBackend choose_backend(const TuningOptions& options, const CommandContext& context,
-                                           const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems);
-
-/// Recordings that belong to a template: `<its folder>/recordings/*.json.zst`, then the installed ones.
-[[nodiscard]] std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& kernel);
-
-/// What can be wrong about a request without looking at a database or a device: budget, strategy, policy, n = 0.
+/// What can be wrong about a request without looking at a database or a device: budget, strategy, policy, devices, n = 0.
 /// Throws: UsageError.
 void check_request(const TuningOptions& options, const std::vector<spec::Problem>& problems);
 
-/// Runs with progress line, Ctrl-C handling (SIGINT and SIGTERM stop cleanly; a second one kills) and, with --json, one
-/// JSON object a line on standard output.
-[[nodiscard]] session::TuneResult run_tuning(const TuningOptions& options, const spec::KernelTemplate& kernel,
-                                             const std::vector<spec::Problem>& problems, session::Backend& backend,
-                                             db::Database& database);
+/// One tuning command, ready to run.
+struct TuningJob {
+  const TuningOptions& options;
+  const std::filesystem::path& executable;
+  const spec::KernelTemplate& kernel;
+  const std::vector<spec::Problem>& problems;
+  std::filesystem::path database_path;
+};
 
-/// Exit code of a finished run: NothingValid when some problem has no best, Interrupted after Ctrl-C.
-[[nodiscard]] int exit_code_of(const session::TuneResult& result);
+struct TuningRun {
+  session::RunResult result;
+  std::string origin;  ///< of its records
+  bool replay = false;
+};
+
+/// Tunes on one device in this process, on several with a process each. Progress and Ctrl-C handling included (SIGINT and
+/// SIGTERM stop cleanly; a second one kills); with --json one JSON object a line on standard output, else a line about
+/// the devices on `banner` before it starts.
+/// Throws: what opening devices throws; UsageError, SpecError, DatabaseError.
+[[nodiscard]] TuningRun run_tuning(const TuningJob& job, db::Database& database, std::FILE* banner);
+
+/// Exit code of a finished run: Interrupted after Ctrl-C, that of the first problem that was given up, NothingValid when
+/// some problem has no best.
+[[nodiscard]] int exit_code_of(const session::RunResult& result);
 
 }  // namespace attune::tools

@@ -236,7 +236,7 @@ class ProblemTuner {
     const Known& known = known_[ordinal];
     ++decided_;
     if (known.outcome != Outcome::Ok) {
-      ++result_.failed[measure::name(known.outcome)];
+      count_failure(ordinal);
       strategy_->report(ordinal, std::nullopt);
       return;
     }
@@ -261,6 +261,14 @@ class ProblemTuner {
     return std::none_of(known_.begin(), known_.end(), [&](const Known& known) {
       return &known != best && known.measured() && known.low_us <= best->high_us;
     });
+  }
+
+  void count_failure(space::Ordinal ordinal) {
+    const std::string outcome = measure::name(known_[ordinal].outcome);
+    ++result_.failed[outcome];
+    if (result_.failure_examples.contains(outcome)) return;
+    const Measurement measurement = stored(spec::to_text(kernel_, space_.at(ordinal)));
+    result_.failure_examples.emplace(outcome, FailureExample{measurement.configuration, measurement.detail});
   }
 
   void report_progress() const {
@@ -360,8 +368,9 @@ class ProblemTuner {
       measurement.timing = {};
       measurement.detail = "passed its first check and failed in the run-off: " + failed.detail;
       database_.put(to_row(context_, measurement));
-      remember(space_.find(spec::configuration_from_text(kernel_, failed.configuration)).value(), measurement);
-      ++result_.failed[measure::name(failed.outcome)];
+      const auto ordinal = space_.find(spec::configuration_from_text(kernel_, failed.configuration)).value();
+      remember(ordinal, measurement);
+      count_failure(ordinal);
     }
   }
 
@@ -520,6 +529,7 @@ TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, 
       const double left = std::max(0.0, request.seconds_left.value_or(*request.budget.seconds) - seconds_since(start));
       seconds = left / static_cast<double>(request.problems.size() - i);
     }
+    observer.started(request.problems[i]);
     ProblemTuner tuner(kernel, request, i, backend, database, observer, seconds);
     result.interrupted = !tuner.run();
     result.problems.push_back(tuner.take_result());

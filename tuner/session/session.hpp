@@ -40,11 +40,18 @@ struct Progress {
   std::optional<double> eta_s;            ///< of this problem
 };
 
+/// One configuration that failed in some way, for messages.
+struct FailureExample {
+  std::string configuration;
+  std::string detail;
+};
+
 /// What one problem's tuning came to.
 struct ProblemResult {
   spec::Problem problem;
   std::uint64_t space_size = 0, measured = 0, reused = 0;
   std::map<std::string, std::uint64_t> failed;  ///< by outcome name
+  std::map<std::string, FailureExample> failure_examples;  ///< the first of each in `failed`
   bool nothing_left = false;                    ///< everything had been measured and decided before
   std::optional<db::BestRow> best;              ///< nothing when no configuration was valid
   std::int64_t work_bytes = 0;
@@ -54,6 +61,7 @@ struct ProblemResult {
 
 /// Callbacks of a run; every one may be left as it is.
 struct Observer {
+  std::function<void(const spec::Problem&)> started = [](const spec::Problem&) {};
   std::function<void(const Progress&)> progress = [](const Progress&) {};
   /// After a configuration's record is committed.
   std::function<void(const measure::Measurement&)> recorded = [](const measure::Measurement&) {};

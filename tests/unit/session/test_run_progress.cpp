@@ -1,0 +1,112 @@
+#include <doctest/doctest.h>
+
+#include "tests/support/synthetic_recording.hpp"
+#include "tuner/session/run_progress.hpp"
+
+using attune::session::ProblemResult;
+using attune::session::Progress;
+using attune::session::RunProgress;
+
+namespace {
+
+const attune::spec::Problem kProblem = attune::test::small_problem(1000);
+
+Progress at(std::uint64_t done, std::uint64_t total, std::uint64_t reused = 0, std::uint64_t failed = 0) {
+  Progress progress;
+  progress.problem = &kProblem;
+  progress.done = done;
+  progress.total = total;
+  progress.reused = reused;
+  progress.failed = failed;
+  progress.best_us = 7;
+  return progress;
+}
+
+ProblemResult result(std::uint64_t measured, std::uint64_t reused = 0) {
+  ProblemResult result;
+  result.measured = measured;
+  result.reused = reused;
+  result.failed["crashed"] = 2;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("the rate is of the last seconds, not of the whole run, and what was known before does not count") {
+  RunProgress run(1, 1, std::nullopt);
+  run.progress(0, at(500, 10000, 500), 0.5);
+  CHECK(run.view(1).configurations_per_s == 0);
+  for (int second = 1; second <= 100; ++second) run.progress(0, at(500 + 10 * static_cast<std::uint64_t>(second), 10000, 500), second);
+  for (int second = 101; second <= 110; ++second) run.progress(0, at(1500 + 100 * static_cast<std::uint64_t>(second - 100), 10000, 500), second);
+  CHECK(run.view(110).configurations_per_s == doctest::Approx(100));
+  CHECK(run.view(110).reused == 500);
+}
+
+TEST_CASE("the rate falls while nothing is decided") {
+  RunProgress run(1, 1, std::nullopt);
+  run.progress(0, at(100, 1000), 1);
+  CHECK(run.view(1).configurations_per_s == doctest::Approx(100));
+  CHECK(run.view(10).configurations_per_s == doctest::Approx(10));
+}
+
+TEST_CASE("the estimate is of the whole command: problems that have not begun are like those that have") {
+  RunProgress run(4, 1, std::nullopt);
+  CHECK_FALSE(run.view(1).eta_s.has_value());
+  run.progress(0, at(100, 100), 10);
+  run.finished(0, result(100), 10);
+  run.progress(0, at(50, 100), 15);
+  // 10 a second; 50 left here and two more problems of 100.
+  CHECK(run.view(15).eta_s.value() == doctest::Approx(25));
+  CHECK(run.view(15).problems_done == 1);
+  CHECK(run.view(15).problem_count == 4);
+}
+
+TEST_CASE("a time budget bounds the estimate") {
+  RunProgress run(1, 1, 60.0);
+  CHECK(run.view(10).eta_s.value() == doctest::Approx(50));
+  run.progress(0, at(10, 1000000), 10);
+  CHECK(run.view(20).eta_s.value() == doctest::Approx(40));
+  run.progress(0, at(999990, 1000000), 21);
+  CHECK(run.view(21).eta_s.value() < 1);
+  CHECK(run.view(70).eta_s.value() < 1);
+}
+
+TEST_CASE("one device shows its problem and its best, several show sums") {
+  RunProgress one(2, 1, std::nullopt);
+  one.progress(0, at(5, 24, 0, 1), 1);
+  REQUIRE(one.view(1).problem.has_value());
+  CHECK(*one.view(1).problem == kProblem);
+  CHECK(one.view(1).best_us == 7);
+
+  RunProgress many(5, 3, std::nullopt);
+  many.progress(0, at(5, 24, 2, 1), 1);
+  many.progress(2, at(7, 24, 0, 3), 1);
+  const auto view = many.view(1);
+  CHECK_FALSE(view.problem.has_value());
+  CHECK(view.best_us == 0);
+  CHECK(view.devices == 3);
+  CHECK(view.devices_busy == 2);
+  CHECK(view.done == 12);
+  CHECK(view.total == 48);
+  CHECK(view.failed == 4);
+  CHECK(view.reused == 2);
+}
+
+TEST_CASE("failures of finished problems stay counted") {
+  RunProgress run(2, 1, std::nullopt);
+  run.finished(0, result(10), 1);
+  run.progress(0, at(3, 24, 0, 1), 2);
+  CHECK(run.view(2).failed == 3);
+}
+
+TEST_CASE("a problem that its device lost does not make the counts run backwards") {
+  RunProgress run(2, 2, std::nullopt);
+  run.progress(0, at(50, 100), 1);
+  run.progress(1, at(10, 100), 1);
+  run.lost(0);
+  const auto view = run.view(2);
+  CHECK(view.configurations_per_s >= 0);
+  CHECK(view.devices_busy == 1);
+  run.given_up();
+  CHECK(run.view(2).problems_done == 1);
+}

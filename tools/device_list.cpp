@@ -1,0 +1,54 @@
+#include "tools/device_list.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <thread>
+
+#include "attune/error.hpp"
+#include "tuner/base/files.hpp"
+
+namespace attune::tools {
+
+DeviceList DeviceList::parse(const std::string& text) {
+  if (text == "all") return {{}, true};
+  if (text.empty()) return {{0}, false};
+  DeviceList list;
+  const std::string_view whole = text;
+  for (std::size_t start = 0; start <= whole.size();) {
+    const std::size_t end = std::min(whole.find(',', start), whole.size());
+    const auto part = whole.substr(start, end - start);
+    int ordinal = -1;
+    const auto [stop, error] = std::from_chars(part.data(), part.data() + part.size(), ordinal);
+    if (error != std::errc() || stop != part.data() + part.size() || ordinal < 0) {
+      throw UsageError(fmt::format("failed reading the devices \"{}\"; write a GPU's number (0), several (0,2) or all", text));
+    }
+    list.ordinals.push_back(ordinal);
+    start = end + 1;
+  }
+  std::sort(list.ordinals.begin(), list.ordinals.end());
+  if (std::adjacent_find(list.ordinals.begin(), list.ordinals.end()) != list.ordinals.end()) {
+    throw UsageError(fmt::format("failed reading the devices \"{}\": one is named twice, and two processes timing on one GPU disturb each other", text));
+  }
+  return list;
+}
+
+std::vector<session::DeviceSettings> device_settings(const std::vector<int>& ordinals, std::optional<int> compile_workers) {
+  const int devices = static_cast<int>(ordinals.size());
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const int workers = compile_workers.value_or(cores - devices);
+  const auto cache = base::cache_folder();
+  std::vector<session::DeviceSettings> all;
+  for (int i = 0; i < devices; ++i) {
+    session::DeviceSettings settings;
+    settings.ordinal = ordinals[static_cast<std::size_t>(i)];
+    settings.compile_workers = std::max(1, workers / devices + (i < workers % devices ? 1 : 0));
+    if (!cache.empty()) settings.cache = cache / "cubins";
+    all.push_back(std::move(settings));
+  }
+  return all;
+}
+
+}  // namespace attune::tools

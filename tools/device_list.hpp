@@ -1,0 +1,23 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/session/device_process.hpp"
+
+namespace attune::tools {
+
+/// What --device says.
+struct DeviceList {
+  std::vector<int> ordinals;  ///< ascending; empty when `all`
+  bool all = false;
+
+  /// "0", "0,2", "all"; empty text: device 0. Throws: UsageError (no number, negative, twice the same).
+  [[nodiscard]] static DeviceList parse(const std::string& text);
+};
+
+/// Each device with its share of the host: every GPU worker keeps a core to itself, the compile workers get the others
+/// (`compile_workers`: so many of all devices together instead), at least one each.
+[[nodiscard]] std::vector<session::DeviceSettings> device_settings(const std::vector<int>& ordinals, std::optional<int> compile_workers);
+
+}  // namespace attune::tools

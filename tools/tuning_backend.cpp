@@ -1,0 +1,116 @@
+#include "tools/tuning_backend.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "attune/error.hpp"
+#include "tuner/base/text.hpp"
+#include "tuner/gpu/handles.hpp"
+#include "tuner/session/live_backend.hpp"
+#include "tuner/session/replay_backend.hpp"
+
+namespace attune::tools {
+namespace {
+
+ChosenBackend open_replay(const std::string& path, const std::string& reason, const spec::KernelTemplate& kernel, const std::string& policy) {
+  auto backend = std::make_unique<session::ReplayBackend>(session::Recording::load(path), path, kernel);
+  const auto& recording = backend->recording();
+  if (recording.policy != policy) {
+    throw UsageError(fmt::format("failed replaying {}: it was recorded under policy {}, not {}; give --policy {}", path, recording.policy,
+                                 policy, recording.policy));
+  }
+  ChosenBackend chosen;
+  chosen.banner = fmt::format("REPLAY, nothing is measured here{}: times come from {} ({}, driver {}, recorded {}, {})",
+                              reason.empty() ? "" : " (" + reason + ")", std::filesystem::path(path).filename().string(),
+                              recording.device.name, recording.device.driver, recording.date, recording.coverage);
+  chosen.backend = std::move(backend);
+  chosen.replay = true;
+  return chosen;
+}
+
+/// The first recording of the template that was made with these sources and holds every problem.
+std::optional<std::filesystem::path> fitting_recording(const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems,
+                                                       const std::string& policy) {
+  for (const auto& path : recordings_of(kernel)) {
+    std::optional<session::Recording> loaded;
+    try {
+      loaded = session::Recording::load(path);
+    } catch (const SpecError& error) {  // one damaged file must not hide the others
+      fmt::print(stderr, "attune: {}\n", error.what());
+      continue;
+    }
+    const auto& recording = *loaded;
+    const bool holds_all = std::all_of(problems.begin(), problems.end(), [&](const auto& problem) { return recording.find(problem) != nullptr; });
+    if (recording.template_hash == kernel.content_hash && recording.policy == policy && holds_all) return path;
+  }
+  return std::nullopt;
+}
+
+std::string measuring_banner(const spec::DeviceInfo& device) {
+  return fmt::format("Measuring on {} ({}, driver {}), {}", device.name, device.architecture, device.driver, base::utc_now());
+}
+
+}  // namespace
+
+std::unique_ptr<session::Backend> open_live(const std::filesystem::path& executable, const session::DeviceSettings& settings,
+                                            const measure::Policy& policy) {
+  measure::GpuExecutor::Options gpu;
+  gpu.worker = executable;
+  gpu.device = settings.ordinal;
+  gpu.policy = policy;
+  auto executor = std::make_unique<measure::GpuExecutor>(gpu);
+  session::LiveBackend::Options live;
+  live.worker = executable;
+  live.compile_workers = settings.compile_workers;
+  live.cache = settings.cache;
+  return std::make_unique<session::LiveBackend>(live, std::move(executor));
+}
+
+std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& kernel) {
+  std::vector<std::filesystem::path> folders;
+  std::error_code ignored;  // a built-in template's spec_path is no file: then the folder simply is not there
+  folders.push_back(std::filesystem::path(kernel.spec_path).parent_path() / "recordings");
+  folders.push_back(std::filesystem::path(ATTUNE_INSTALLED_DATA) / "recordings" / kernel.name);
+  folders.push_back(std::filesystem::path(ATTUNE_SOURCE_TEMPLATES) / kernel.name / "recordings");
+  std::vector<std::filesystem::path> found;
+  for (const auto& folder : folders) {
+    if (!std::filesystem::is_directory(folder, ignored)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+      if (entry.path().string().ends_with(".json.zst")) found.push_back(entry.path());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+ChosenBackend choose_backend(const TuningOptions& options, const std::filesystem::path& executable, const session::DeviceSettings& settings,
+                             const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems) {
+  if (!options.replay.empty()) return open_replay(options.replay, "", kernel, options.policy);
+  ChosenBackend chosen;
+  try {
+    chosen.backend = open_live(executable, settings, measure::policy_from_text(options.policy));
+  } catch (const EnvironmentError& error) {
+    if (!options.device.empty()) throw;
+    const auto recording = fitting_recording(kernel, problems, options.policy);
+    if (!recording) {
+      throw EnvironmentError(fmt::format("{}\nThere is no recording of template \"{}\" with these problems and policy {} to replay either; "
+                                         "name one with --replay FILE", error.what(), kernel.name, options.policy));
+    }
+    return open_replay(recording->string(), "no GPU", kernel, options.policy);
+  }
+  chosen.banner = measuring_banner(chosen.backend->device());
+  return chosen;
+}
+
+session::DeviceHooks live_hooks(const std::filesystem::path& executable) {
+  session::DeviceHooks hooks;
+  hooks.device_count = [] { return gpu::device_count(); };
+  hooks.open = [executable](const session::DeviceSettings& settings, const spec::KernelTemplate&, const measure::Policy& policy) {
+    return open_live(executable, settings, policy);
+  };
+  return hooks;
+}
+
+}  // namespace attune::tools

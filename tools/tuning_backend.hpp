@@ -1,0 +1,37 @@
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/tuning.hpp"
+#include "tuner/session/backend.hpp"
+#include "tuner/session/device_process.hpp"
+
+namespace attune::tools {
+
+/// What measures: a GPU, or a recording when there is none (or one was named), and a first line that says which.
+struct ChosenBackend {
+  std::unique_ptr<session::Backend> backend;
+  std::string banner;
+  bool replay = false;
+};
+
+/// The GPU of `settings`, with compile workers of its own. Throws: EnvironmentError (no driver, no such device, no NVRTC).
+[[nodiscard]] std::unique_ptr<session::Backend> open_live(const std::filesystem::path& executable, const session::DeviceSettings& settings,
+                                                          const measure::Policy& policy);
+
+/// For a run on `settings.ordinal` alone. Without `--device` and `--replay` a machine without a GPU replays a shipped
+/// recording of the template.
+/// Throws: EnvironmentError when there is no GPU and no recording, or the named device is not there.
+[[nodiscard]] ChosenBackend choose_backend(const TuningOptions& options, const std::filesystem::path& executable,
+                                           const session::DeviceSettings& settings, const spec::KernelTemplate& kernel,
+                                           const std::vector<spec::Problem>& problems);
+
+/// Recordings that belong to a template: `<its folder>/recordings/*.json.zst`, then the installed ones.
+[[nodiscard]] std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& kernel);
+
+/// What `attune worker-tune` is made of.
+[[nodiscard]] session::DeviceHooks live_hooks(const std::filesystem::path& executable);
+
+}  // namespace attune::tools

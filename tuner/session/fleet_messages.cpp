@@ -1,0 +1,113 @@
+#include "tuner/session/fleet_messages.hpp"
+
+#include "tuner/measure/messages.hpp"
+
+namespace attune::session::messages {
+namespace {
+
+using nlohmann::json;
+
+json utilisation(const Utilisation& from) {
+  return {{"wall_s", from.wall_s}, {"gpu_busy_s", from.gpu_busy_s}, {"compile_busy_s", from.compile_busy_s},
+          {"compile_workers", from.compile_workers}, {"idle_waiting_compile_s", from.idle_waiting_compile_s},
+          {"idle_other_s", from.idle_other_s}};
+}
+
+Utilisation utilisation_from(const json& message) {
+  Utilisation to;
+  to.wall_s = message.at("wall_s");
+  to.gpu_busy_s = message.at("gpu_busy_s");
+  to.compile_busy_s = message.at("compile_busy_s");
+  to.compile_workers = message.at("compile_workers");
+  to.idle_waiting_compile_s = message.at("idle_waiting_compile_s");
+  to.idle_other_s = message.at("idle_other_s");
+  return to;
+}
+
+}  // namespace
+
+json hello(const spec::KernelTemplate& kernel, const TuneRequest& request, const DeviceSettings& settings,
+           const std::filesystem::path& database) {
+  json files = json::object();
+  for (const auto& [name, contents] : kernel.files) files[name] = measure::messages::binary(contents);
+  json message = {{"type", "hello"}, {"spec", measure::messages::binary(kernel.spec_text)}, {"path", kernel.spec_path},
+                  {"files", std::move(files)}, {"database", database.string()}};
+  message["request"] = {{"strategy", request.strategy}, {"seed", request.seed}, {"budget", request.budget.text()},
+                        {"policy", measure::to_text(request.policy)}, {"finalists", request.finalists},
+                        {"run_off_rounds", request.run_off_rounds}, {"run", request.run}};
+  message["settings"] = {{"ordinal", settings.ordinal}, {"compile_workers", settings.compile_workers},
+                         {"cache", settings.cache.string()}, {"cpus", settings.cpus}};
+  return message;
+}
+
+Hello hello_from(const json& message) {
+  std::map<std::string, std::string> files;
+  for (const auto& [name, contents] : message.at("files").items()) files[name] = measure::messages::bytes(contents);
+  Hello hello;
+  hello.kernel = spec::KernelTemplate::parse(measure::messages::bytes(message.at("spec")), files, message.at("path"));
+  hello.database = message.at("database").get<std::string>();
+  const json& request = message.at("request");
+  hello.request.strategy = request.at("strategy");
+  hello.request.seed = request.at("seed");
+  hello.request.budget = Budget::parse(request.at("budget").get<std::string>());
+  hello.request.policy = measure::policy_from_text(request.at("policy"));
+  hello.request.finalists = request.at("finalists");
+  hello.request.run_off_rounds = request.at("run_off_rounds");
+  hello.request.run = request.at("run");
+  const json& settings = message.at("settings");
+  hello.settings.ordinal = settings.at("ordinal");
+  hello.settings.compile_workers = settings.at("compile_workers");
+  hello.settings.cache = settings.at("cache").get<std::string>();
+  hello.settings.cpus = settings.at("cpus").get<std::vector<int>>();
+  return hello;
+}
+
+json progress(const Progress& progress) {
+  return {{"event", "progress"}, {"done", progress.done}, {"total", progress.total}, {"reused", progress.reused},
+          {"failed", progress.failed}, {"best_us", progress.best_us}, {"configurations_per_s", progress.configurations_per_s},
+          {"eta_s", progress.eta_s ? json(*progress.eta_s) : json(nullptr)}};
+}
+
+Progress progress_from(const json& message, const spec::Problem& problem) {
+  Progress progress;
+  progress.problem = &problem;
+  progress.done = message.at("done");
+  progress.total = message.at("total");
+  progress.reused = message.at("reused");
+  progress.failed = message.at("failed");
+  progress.best_us = message.at("best_us");
+  progress.configurations_per_s = message.at("configurations_per_s");
+  if (!message.at("eta_s").is_null()) progress.eta_s = message.at("eta_s").get<double>();
+  return progress;
+}
+
+json result(const char* event, const ProblemResult& result) {
+  json examples = json::object();
+  for (const auto& [outcome, example] : result.failure_examples) {
+    // A compiler log may be cut inside a character.
+    examples[outcome] = {{"configuration", example.configuration}, {"detail", measure::messages::binary(example.detail)}};
+  }
+  return {{"event", event}, {"problem", spec::to_text(result.problem)}, {"space_size", result.space_size},
+          {"measured", result.measured}, {"reused", result.reused}, {"failed", result.failed}, {"examples", std::move(examples)},
+          {"nothing_left", result.nothing_left}, {"work_bytes", result.work_bytes}, {"elapsed_s", result.elapsed_s},
+          {"utilisation", utilisation(result.utilisation)}};
+}
+
+ProblemResult result_from(const json& message) {
+  ProblemResult result;
+  result.problem = spec::problem_from_text(message.at("problem"));
+  result.space_size = message.at("space_size");
+  result.measured = message.at("measured");
+  result.reused = message.at("reused");
+  result.failed = message.at("failed").get<std::map<std::string, std::uint64_t>>();
+  for (const auto& [outcome, example] : message.at("examples").items()) {
+    result.failure_examples[outcome] = {example.at("configuration"), measure::messages::bytes(example.at("detail"))};
+  }
+  result.nothing_left = message.at("nothing_left");
+  result.work_bytes = message.at("work_bytes");
+  result.elapsed_s = message.at("elapsed_s");
+  result.utilisation = utilisation_from(message.at("utilisation"));
+  return result;
+}
+
+}  // namespace attune::session::messages

@@ -1,0 +1,35 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "attune/error.hpp"
+#include "tuner/session/session.hpp"
+#include "tuner/spec/device_info.hpp"
+
+namespace attune::session {
+
+/// What equal devices came to together.
+struct GroupResult {
+  spec::DeviceInfo device;    ///< of one of them
+  std::vector<int> ordinals;  ///< empty for a recording
+  double read_ceiling_bytes_per_s = 0;  ///< 0: not known
+  std::vector<ProblemResult> problems;  ///< in the order of the request
+};
+
+/// A problem that could not be tuned to its end on some group of devices.
+struct GivenUp {
+  spec::Problem problem;
+  std::string device_name;
+  std::string why;
+  ExitCode exit_code = ExitCode::Internal;
+};
+
+/// What one command came to, on one device or several.
+struct RunResult {
+  std::vector<GroupResult> groups;
+  std::vector<GivenUp> given_up;
+  bool interrupted = false;
+  double wall_s = 0;
+};
+
+}  // namespace attune::session
