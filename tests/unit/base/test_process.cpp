@@ -105,6 +105,15 @@ TEST_CASE("a worker starts in a program without standard error") {
   CHECK(open.at("1") == "/dev/null");
 }
 
+TEST_CASE("the end of what a worker printed can be read after its death") {
+  WorkerProcess worker(ATTUNE_TEST_WORKER, {"print"}, {}, attune::base::WorkerOutput::Kept);
+  CHECK(end_of(worker) == "exited with code 6");
+  const std::string output = worker.output();
+  CHECK(output.size() == 4096);
+  CHECK(output.ends_with(".first last\n"));
+  CHECK(WorkerProcess(ATTUNE_TEST_WORKER, {"sleep"}).output().empty());
+}
+
 TEST_CASE("Ctrl-C leaves a worker to its parent") {
   WorkerProcess worker(ATTUNE_TEST_WORKER, {"echo"});
   ::kill(worker.pid(), SIGINT);  // also while it is still starting
