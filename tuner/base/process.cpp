@@ -208,6 +208,10 @@ WorkerProcess::~WorkerProcess() {
   if (running()) kill_and_reap();
 }
 
+void WorkerProcess::kill() const noexcept {
+  if (running()) ::kill(pid_, SIGKILL);
+}
+
 std::string WorkerProcess::kill_and_reap() {
   if (!running()) return "was not running";
   // Closed only at the end: a worker that saw it close would begin to leave in an orderly way and be killed in the midst.

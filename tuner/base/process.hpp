@@ -41,6 +41,8 @@ class WorkerProcess {
   [[nodiscard]] bool running() const noexcept { return pid_ > 0; }
   [[nodiscard]] int pid() const noexcept { return pid_; }
 
+  /// SIGKILL without waiting, so that many can die at once; the destructor or `kill_and_reap` reaps it.
+  void kill() const noexcept;
   /// SIGKILL, then waits. Returns how it ended, e.g. "killed by signal 9 (SIGKILL)" or "exited with code 3". When it
   /// had already died by itself, or had closed its channel and leaves within a second, that end is told, not ours.
   std::string kill_and_reap();

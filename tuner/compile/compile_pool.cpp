@@ -53,11 +53,18 @@ CompilePool::CompilePool(const Options& options) : options_(options), recent_(kR
   if (options_.workers < 1)
     throw UsageError(fmt::format("failed starting {} compile workers; ask for 1 or more", options_.workers));
   if (!options_.cache.empty()) cache_ = std::make_unique<CubinCache>(options_.cache);
-  for (int i = 0; i < options_.workers; ++i) start(*workers_.emplace_back(std::make_unique<Worker>()));
+  // The first one alone: it is ready after 30 ms then, and a missing NVRTC is found out by one process, not by all.
+  start(*workers_.emplace_back(std::make_unique<Worker>()));
   while (nvrtc_build_.empty()) (void)advance(Clock::time_point::max());
+  while (static_cast<int>(workers_.size()) < options_.workers) {
+    start(*workers_.emplace_back(std::make_unique<Worker>()));
+  }
 }
 
-CompilePool::~CompilePool() = default;
+CompilePool::~CompilePool() {
+  // All at once: one after the other, 64 workers take seconds to die on a busy machine.
+  for (const auto& worker : workers_) worker->process.kill();
+}
 
 void CompilePool::start(Worker& worker) {
   worker.process = base::WorkerProcess(options_.worker, {"worker-compile"},

@@ -47,7 +47,7 @@ class CompilePool {
     CompileResult result;
   };
 
-  /// Spawns the workers, which start at the same time, and waits until the first one has loaded NVRTC. Throws: EnvironmentError (no NVRTC, no worker executable).
+  /// Waits until a first worker has loaded NVRTC, and spawns the others, which get ready at the same time. Throws: EnvironmentError (no NVRTC, no worker executable).
   explicit CompilePool(const Options& options);
   ~CompilePool();
   CompilePool(const CompilePool&) = delete;

@@ -60,6 +60,14 @@ TEST_CASE("the end of a worker is told as it happened") {
   }
 }
 
+TEST_CASE("killing without waiting leaves the reaping to later") {
+  WorkerProcess worker(ATTUNE_TEST_WORKER, {"sleep"});
+  worker.kill();
+  CHECK(worker.running());
+  CHECK(worker.kill_and_reap() == "killed by signal 9 (SIGKILL)");
+  worker.kill();  // nothing
+}
+
 TEST_CASE("a program that reaps every child itself does not hang the destruction of a worker") {
   auto* const before = ::signal(SIGCHLD, SIG_IGN);
   WorkerProcess worker(ATTUNE_TEST_WORKER, {"sleep"});

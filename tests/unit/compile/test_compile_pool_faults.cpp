@@ -67,6 +67,18 @@ TEST_CASE("every ticket is answered once, with more jobs than workers") {
   }
 }
 
+TEST_CASE("a pool of 64 workers answers, and leaves none behind") {
+  std::vector<int> pids;
+  {
+    CompilePool pool(faulty(64));
+    pids = pool.worker_pids();
+    CHECK(std::set<int>(pids.begin(), pids.end()).size() == 64);
+    for (int i = 0; i < 128; ++i) (void)pool.submit(request("ok " + std::to_string(i)));
+    CHECK(collect_all(pool).size() == 128);
+  }
+  for (const int pid : pids) CHECK(::kill(pid, 0) != 0);
+}
+
 TEST_CASE("equal requests in flight are compiled once") {
   CompilePool pool(faulty(2));
   const auto first = pool.submit(request("ok same"));
