@@ -6,9 +6,11 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,9 +62,12 @@ class SpawnAttributes {
   posix_spawnattr_t attributes_;
 };
 
-/// Standard input from nowhere, standard output to our standard error, the channel on kWorkerDescriptor, nothing else.
-void plan_descriptors(posix_spawn_file_actions_t* actions, int channel_fd) {
-  if (::fcntl(STDERR_FILENO, F_GETFD) < 0) {  // a daemon closed it
+/// Standard input from nowhere, both outputs to `output_fd` or our standard error, the channel on kWorkerDescriptor,
+/// nothing else.
+void plan_descriptors(posix_spawn_file_actions_t* actions, int channel_fd, int output_fd) {
+  if (output_fd >= 0) {
+    posix_spawn_file_actions_adddup2(actions, output_fd, STDERR_FILENO);
+  } else if (::fcntl(STDERR_FILENO, F_GETFD) < 0) {  // a daemon closed it
     posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   }
   posix_spawn_file_actions_adddup2(actions, STDERR_FILENO, STDOUT_FILENO);
@@ -73,14 +78,23 @@ void plan_descriptors(posix_spawn_file_actions_t* actions, int channel_fd) {
   posix_spawn_file_actions_addclosefrom_np(actions, WorkerProcess::kWorkerDescriptor + 1);
 }
 
-pid_t spawn(const std::filesystem::path& executable, const std::vector<std::string>& arguments, int channel_fd) {
+/// A descriptor above those that a worker starts with, so that planning them does not overwrite it.
+FileDescriptor make_memory_file() {
+  const FileDescriptor file(::memfd_create("attune worker output", MFD_CLOEXEC));
+  FileDescriptor high(::fcntl(file.get(), F_DUPFD_CLOEXEC, WorkerProcess::kWorkerDescriptor + 1));
+  if (high.open()) return high;
+  throw EnvironmentError("failed making a file for a worker's output: " + errno_text("memfd_create", errno));
+}
+
+pid_t spawn(const std::filesystem::path& executable, const std::vector<std::string>& arguments, int channel_fd,
+            int output_fd) {
   std::string name = executable.string();
   std::vector<std::string> copies = arguments;
   std::vector<char*> argv{name.data()};
   for (std::string& argument : copies) argv.push_back(argument.data());
   argv.push_back(nullptr);
   FileActions actions;
-  plan_descriptors(actions.get(), channel_fd);
+  plan_descriptors(actions.get(), channel_fd, output_fd);
   const SpawnAttributes attributes;
   pid_t pid = -1;
   const int error = ::posix_spawn(&pid, name.c_str(), actions.get(), attributes.get(), argv.data(), environ);
@@ -163,9 +177,10 @@ pid_t wait_briefly(pid_t pid, int* status) {
 }  // namespace
 
 WorkerProcess::WorkerProcess(const std::filesystem::path& executable, const std::vector<std::string>& arguments,
-                             const WorkerLimits& limits) {
+                             const WorkerLimits& limits, WorkerOutput output) {
   auto [ours, theirs] = Channel::pair();
-  pid_ = spawn(executable, arguments, theirs.fd());
+  if (output == WorkerOutput::Kept) output_ = make_memory_file();
+  pid_ = spawn(executable, arguments, theirs.fd(), output_.get());
   channel_ = std::move(ours);
   const char* const failed = apply(limits, pid_);
   // ESRCH: it is gone already, and the host program reaps its children itself; the closed channel will tell.
@@ -177,19 +192,24 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& executable, const std:
 }
 
 WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), channel_(std::move(other.channel_)) {}
+    : pid_(std::exchange(other.pid_, -1)), channel_(std::move(other.channel_)), output_(std::move(other.output_)) {}
 
 WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
   if (this != &other) {
     if (running()) kill_and_reap();
     pid_ = std::exchange(other.pid_, -1);
     channel_ = std::move(other.channel_);
+    output_ = std::move(other.output_);
   }
   return *this;
 }
 
 WorkerProcess::~WorkerProcess() {
   if (running()) kill_and_reap();
+}
+
+void WorkerProcess::kill() const noexcept {
+  if (running()) ::kill(pid_, SIGKILL);
 }
 
 std::string WorkerProcess::kill_and_reap() {
@@ -206,6 +226,16 @@ std::string WorkerProcess::kill_and_reap() {
   }
   // ECHILD: the host program ignores SIGCHLD or reaps every child itself.
   return reaped == pid ? describe_end(status) : "ended, and something else in this program reaped it";
+}
+
+std::string WorkerProcess::output() const {
+  constexpr off_t kMost = 4096;
+  struct stat status {};
+  if (!output_.open() || ::fstat(output_.get(), &status) != 0) return "";
+  std::string text(static_cast<std::size_t>(std::min(status.st_size, kMost)), '\0');
+  const ssize_t got = ::pread(output_.get(), text.data(), text.size(), status.st_size - static_cast<off_t>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text;
 }
 
 Channel enter_worker() {

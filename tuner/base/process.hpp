@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tuner/base/channel.hpp"
+#include "tuner/base/file_descriptor.hpp"
 
 namespace attune::base {
 
@@ -16,6 +17,9 @@ struct WorkerLimits {
                                    ///< memory alone is larger than any
 };
 
+/// Where a worker's standard output and error go: to our standard error, or into memory, to be read after its death.
+enum class WorkerOutput { Shared, Kept };
+
 /// A worker: a spawned (posix_spawn, never forked: facts of NVRTC) child that talks over a Channel on descriptor
 /// kWorkerDescriptor. Destruction kills (SIGKILL) and reaps it.
 /// Requires: the thread that constructs one outlives it: the kernel ties a child to its parent's thread.
@@ -24,11 +28,11 @@ class WorkerProcess {
   static constexpr int kWorkerDescriptor = 3;
 
   WorkerProcess() = default;
-  /// Spawns `executable arguments...`; its standard output goes to our standard error, standard input is /dev/null.
+  /// Spawns `executable arguments...`; standard input is /dev/null.
   /// Throws: EnvironmentError naming the executable and the remedy (Options::worker) when it cannot be started, or a
   /// limit that the system refuses.
   WorkerProcess(const std::filesystem::path& executable, const std::vector<std::string>& arguments,
-                const WorkerLimits& limits = {});
+                const WorkerLimits& limits = {}, WorkerOutput output = WorkerOutput::Shared);
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
   ~WorkerProcess();
@@ -37,13 +41,19 @@ class WorkerProcess {
   [[nodiscard]] bool running() const noexcept { return pid_ > 0; }
   [[nodiscard]] int pid() const noexcept { return pid_; }
 
+  /// SIGKILL without waiting, so that many can die at once; the destructor or `kill_and_reap` reaps it.
+  void kill() const noexcept;
   /// SIGKILL, then waits. Returns how it ended, e.g. "killed by signal 9 (SIGKILL)" or "exited with code 3". When it
   /// had already died by itself, or had closed its channel and leaves within a second, that end is told, not ours.
   std::string kill_and_reap();
 
+  /// The last 4 KiB of what it printed, also after its end; empty unless the output is Kept.
+  [[nodiscard]] std::string output() const;
+
  private:
   int pid_ = -1;
   Channel channel_;
+  FileDescriptor output_;
 };
 
 /// Called first thing in a worker's main: ties the worker's life to the parent's (PR_SET_PDEATHSIG, and leaves at

@@ -20,9 +20,16 @@ using nlohmann::json;
 constexpr std::chrono::seconds kStartLimit{60};
 constexpr int kFailedStartLimit = 3;
 constexpr int kTries = 2;
+constexpr std::size_t kRecentBytes = std::size_t{64} << 20;
 
 std::string describe(const CompileRequest& request) {
   return fmt::format("failed compiling {} for {}", request.name, request.architecture);
+}
+
+/// What a worker printed before its end, e.g. "LLVM ERROR: out of memory": NVRTC has no other way to tell why it aborts.
+std::string quoted(std::string output) {
+  while (!output.empty() && output.back() == '\n') output.pop_back();
+  return output.empty() ? output : fmt::format(", having printed \"{}\"", output);
 }
 
 }  // namespace
@@ -32,6 +39,7 @@ struct CompilePool::Worker {
   base::WorkerProcess process;
   State state = State::Starting;
   std::string key;               ///< of the job, when Busy
+  Clock::time_point since{};     ///< when Busy
   Clock::time_point deadline{};  ///< when Starting or Busy
 };
 
@@ -41,19 +49,26 @@ struct CompilePool::Job {
   int lost_workers = 0;
 };
 
-CompilePool::CompilePool(const Options& options) : options_(options) {
+CompilePool::CompilePool(const Options& options) : options_(options), recent_(kRecentBytes) {
   if (options_.workers < 1)
     throw UsageError(fmt::format("failed starting {} compile workers; ask for 1 or more", options_.workers));
   if (!options_.cache.empty()) cache_ = std::make_unique<CubinCache>(options_.cache);
-  for (int i = 0; i < options_.workers; ++i) start(*workers_.emplace_back(std::make_unique<Worker>()));
+  // The first one alone: it is ready after 30 ms then, and a missing NVRTC is found out by one process, not by all.
+  start(*workers_.emplace_back(std::make_unique<Worker>()));
   while (nvrtc_build_.empty()) (void)advance(Clock::time_point::max());
+  while (static_cast<int>(workers_.size()) < options_.workers) {
+    start(*workers_.emplace_back(std::make_unique<Worker>()));
+  }
 }
 
-CompilePool::~CompilePool() = default;
+CompilePool::~CompilePool() {
+  // All at once: one after the other, 64 workers take seconds to die on a busy machine.
+  for (const auto& worker : workers_) worker->process.kill();
+}
 
 void CompilePool::start(Worker& worker) {
   worker.process = base::WorkerProcess(options_.worker, {"worker-compile"},
-                                       {options_.cpus, options_.nice, options_.memory_bytes});
+                                       {options_.cpus, options_.nice, options_.memory_bytes}, base::WorkerOutput::Kept);
   worker.state = Worker::State::Starting;
   worker.key.clear();
   worker.deadline = Clock::now() + kStartLimit;
@@ -64,13 +79,18 @@ std::uint64_t CompilePool::submit(const CompileRequest& request) {
   const std::string key = cubin_key(request, nvrtc_build_);
   if (const auto job = jobs_.find(key); job != jobs_.end()) {
     job->second->tickets.push_back(ticket);
+    ++counts_.deduplicated;
     return ticket;
   }
-  if (cache_ != nullptr) {
-    if (std::optional<CompileResult> found = cache_->find(key)) {
-      done_.push_back({ticket, *std::move(found)});
-      return ticket;
-    }
+  std::optional<CompileResult> found = recent_.find(key);
+  if (!found && cache_ != nullptr) {
+    found = cache_->find(key);
+    if (found) recent_.store(key, *found);
+  }
+  if (found) {
+    ++counts_.cache_hits;
+    done_.push_back({ticket, *std::move(found)});
+    return ticket;
   }
   jobs_.emplace(key, std::make_unique<Job>(Job{request, {ticket}, 0}));
   queue_.push_back(key);
@@ -114,6 +134,19 @@ std::size_t CompilePool::pending() const noexcept {
   return count;
 }
 
+int CompilePool::busy_workers() const noexcept {
+  return static_cast<int>(std::count_if(workers_.begin(), workers_.end(),
+                                        [](const auto& worker) { return worker->state == Worker::State::Busy; }));
+}
+
+double CompilePool::busy_seconds() const {
+  std::chrono::duration<double> busy = busy_;
+  for (const auto& worker : workers_) {
+    if (worker->state == Worker::State::Busy) busy += Clock::now() - worker->since;
+  }
+  return busy.count();
+}
+
 std::vector<int> CompilePool::worker_pids() const {
   std::vector<int> pids;
   for (const auto& worker : workers_) pids.push_back(worker->process.pid());
@@ -136,7 +169,8 @@ void CompilePool::feed() {
     queue_.pop_front();
     worker->state = Worker::State::Busy;
     worker->key = key;
-    worker->deadline = Clock::now() + options_.deadline;
+    worker->since = Clock::now();
+    worker->deadline = worker->since + options_.deadline;
   }
 }
 
@@ -174,8 +208,7 @@ void CompilePool::read(Worker& worker) {
     greet(worker, *message);
     return;
   }
-  const std::string key = std::exchange(worker.key, {});
-  worker.state = Worker::State::Idle;
+  const std::string key = release(worker);
   finish(key, result_from_json(*message));
 }
 
@@ -202,7 +235,7 @@ void CompilePool::expire() {
       lose(*worker, fmt::format("not ready after {} s", kStartLimit.count()));
       continue;
     }
-    const std::string key = std::exchange(worker->key, {});
+    const std::string key = release(*worker);
     CompileResult result;
     result.status = CompileStatus::TimedOut;
     result.log =
@@ -216,10 +249,12 @@ void CompilePool::expire() {
 void CompilePool::lose(Worker& worker, const std::string& how) {
   if (worker.state == Worker::State::Starting && ++failed_starts_ >= kFailedStartLimit) {
     throw EnvironmentError(fmt::format(
-        "failed starting compile worker {}: lost {} times before it was ready, last: {}; run it by itself to see more",
-        options_.worker.string(), failed_starts_, how));
+        "failed starting compile worker {}: lost {} times before it was ready, last: {}{}; check that the file is this "
+        "build's attune and can run here",
+        options_.worker.string(), failed_starts_, how, quoted(worker.process.output())));
   }
-  const std::string key = std::exchange(worker.key, {});
+  const std::string last_words = quoted(worker.process.output());
+  const std::string key = release(worker);
   start(worker);
   if (key.empty()) return;
   Job& job = *jobs_.at(key);
@@ -230,12 +265,28 @@ void CompilePool::lose(Worker& worker, const std::string& how) {
   CompileResult result;
   result.status = CompileStatus::Crashed;
   result.log =
-      fmt::format("{}: lost the compile worker {} times, last: {}\n", describe(job.request), job.lost_workers, how);
+      fmt::format("{}: lost the compile worker {} times, last: {}{}\n", describe(job.request), job.lost_workers, how,
+                  last_words);
   finish(key, result);
+}
+
+std::string CompilePool::release(Worker& worker) {
+  if (worker.state == Worker::State::Busy) busy_ += Clock::now() - worker.since;
+  worker.state = Worker::State::Idle;
+  return std::exchange(worker.key, {});
+}
+
+void CompilePool::count(const CompileResult& result) {
+  ++counts_.compilations;
+  if (result.headers == HeaderUse::Created) ++counts_.headers_created;
+  if (result.headers == HeaderUse::Used) ++counts_.headers_used;
+  if (result.headers == HeaderUse::Refused) ++counts_.headers_refused;
 }
 
 void CompilePool::finish(const std::string& key, const CompileResult& result) {
   const auto node = jobs_.extract(key);
+  count(result);
+  recent_.store(key, result);
   if (cache_ != nullptr) cache_->store(key, result);
   for (const std::uint64_t ticket : node.mapped()->tickets) {
     done_.push_back({ticket, result});

@@ -12,12 +12,16 @@
 #include "tuner/base/process.hpp"
 #include "tuner/compile/compiler.hpp"
 #include "tuner/compile/cubin_cache.hpp"
+#include "tuner/compile/recent_results.hpp"
 
 namespace attune::compile {
 
 /// Spawned compile workers behind a queue, for one thread. The owner polls `descriptors()` (or calls `collect` with a
 /// timeout); nothing runs in threads. A worker that dies or passes the deadline is replaced: a job whose worker died is
-/// tried once more in a fresh one, then Crashed; a job past its deadline is TimedOut.
+/// tried once more in a fresh one, then Crashed; a job past its deadline is TimedOut; no other job is lost with it.
+///
+/// Back-pressure: the pool takes whatever is submitted. Its owner keeps the queue short, by submitting only while
+/// `queued()` is below what it wants to wait for (as many as there are workers keeps all of them busy).
 class CompilePool {
  public:
   struct Options {
@@ -29,20 +33,29 @@ class CompilePool {
     int nice = 5;                               ///< a busy pool must slow neither the parent nor a GPU worker
     std::uint64_t memory_bytes = std::uint64_t{8} << 30;  ///< address space of each worker; 0: no limit
   };
+  /// Since construction.
+  struct Counts {
+    std::uint64_t compilations = 0;     ///< that a worker finished, was killed over or died in; retries not counted
+    std::uint64_t deduplicated = 0;     ///< requests that joined an equal one in flight
+    std::uint64_t cache_hits = 0;       ///< requests answered from memory or from the cache folder
+    std::uint64_t headers_created = 0;  ///< compilations that precompiled their headers for later ones
+    std::uint64_t headers_used = 0;     ///< compilations that used precompiled headers
+    std::uint64_t headers_refused = 0;  ///< compilations that could have and were made without
+  };
   struct Completed {
     std::uint64_t ticket = 0;
     CompileResult result;
   };
 
-  /// Spawns the workers and waits for NVRTC. Throws: EnvironmentError (no NVRTC, no worker executable).
+  /// Waits until a first worker has loaded NVRTC, and spawns the others, which get ready at the same time. Throws: EnvironmentError (no NVRTC, no worker executable).
   explicit CompilePool(const Options& options);
   ~CompilePool();
   CompilePool(const CompilePool&) = delete;
   CompilePool& operator=(const CompilePool&) = delete;
 
   [[nodiscard]] const std::string& nvrtc_build() const noexcept { return nvrtc_build_; }
-  /// Queues a request; equal requests in flight are compiled once. Answered from the cache when it can be: then the
-  /// next `collect` has it at once.
+  /// Queues a request; equal requests in flight are compiled once. Answered from memory (the last 64 MiB of results) or
+  /// from the cache when it can be: then the next `collect` has it at once.
   std::uint64_t submit(const CompileRequest& request);
   /// What has finished; waits up to `timeout` (negative: for ever) for the first, not at all when nothing is pending.
   /// Comes back early, possibly with nothing, when a signal arrives. Never throws for a failed compilation.
@@ -55,6 +68,18 @@ class CompilePool {
   [[nodiscard]] std::size_t pending() const noexcept;
   /// Submits and waits for this one; others finish meanwhile and stay collectable.
   [[nodiscard]] CompileResult compile_now(const CompileRequest& request);
+
+  /// Jobs that no worker has yet; several equal requests are one.
+  [[nodiscard]] std::size_t queued() const noexcept { return queue_.size(); }
+  [[nodiscard]] int busy_workers() const noexcept;
+  [[nodiscard]] int workers() const noexcept { return options_.workers; }
+  /// Time that workers spent on jobs since construction, summed over the workers, up to now; retries and compilations
+  /// that were killed at their deadline included.
+  [[nodiscard]] double busy_seconds() const;
+  [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
+  [[nodiscard]] std::uint64_t compilations() const noexcept { return counts_.compilations; }
+  [[nodiscard]] std::uint64_t deduplicated() const noexcept { return counts_.deduplicated; }
+  [[nodiscard]] std::uint64_t cache_hits() const noexcept { return counts_.cache_hits; }
 
   /// Process ids of the running workers, for messages and for fault injection.
   [[nodiscard]] std::vector<int> worker_pids() const;
@@ -73,16 +98,22 @@ class CompilePool {
   void greet(Worker& worker, const nlohmann::json& message);
   void expire();
   void lose(Worker& worker, const std::string& how);
+  /// The worker's job has ended, one way or another. Returns its key; empty when it had none.
+  std::string release(Worker& worker);
   void finish(const std::string& key, const CompileResult& result);
+  void count(const CompileResult& result);
 
   Options options_;
   std::string nvrtc_build_;
+  RecentResults recent_;
   std::unique_ptr<CubinCache> cache_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unordered_map<std::string, std::unique_ptr<Job>> jobs_;  ///< by cubin key
   std::deque<std::string> queue_;                               ///< keys that no worker has yet
   std::vector<Completed> done_;
   std::uint64_t next_ticket_ = 1;
+  Counts counts_;
+  std::chrono::duration<double> busy_{0};  ///< of jobs that have ended
   int failed_starts_ = 0;  ///< one after the other
 };
 

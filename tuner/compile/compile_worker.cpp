@@ -13,7 +13,7 @@ constexpr std::chrono::milliseconds kForEver{-1};
 int serve(base::Channel& channel) {
   std::unique_ptr<Nvrtc> nvrtc;
   try {
-    nvrtc = std::make_unique<Nvrtc>();
+    nvrtc = std::make_unique<Nvrtc>(Nvrtc::Headers::Precompiled);
   } catch (const Error& error) {  // the parent tells it, once, instead of every worker
     channel.send({{"error", error.what()}});
     return static_cast<int>(error.exit_code());

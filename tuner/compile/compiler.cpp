@@ -2,10 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <utility>
 
 #include "attune/error.hpp"
 #include "tuner/base/hash.hpp"
@@ -18,18 +18,20 @@ using nlohmann::json;
 /// Changed when the same request must not find an older cubin: other flags change the options below by themselves.
 constexpr std::string_view kCubinFormat = "attune-cubin-1";
 
-constexpr std::array<std::pair<CompileStatus, const char*>, 4> kStatusNames{{{CompileStatus::Ok, "ok"},
-                                                                             {CompileStatus::Failed, "failed"},
-                                                                             {CompileStatus::TimedOut, "timed_out"},
-                                                                             {CompileStatus::Crashed, "crashed"}}};
+// In the order of the enumerations.
+constexpr std::array<std::string_view, 4> kStatusNames{"ok", "failed", "timed_out", "crashed"};
+constexpr std::array<std::string_view, 4> kHeaderUseNames{"none", "created", "used", "refused"};
 
-const char* status_name(CompileStatus status) { return kStatusNames.at(static_cast<std::size_t>(status)).second; }
+template <class Enum, std::size_t size>
+std::string_view name_of(const std::array<std::string_view, size>& names, Enum value) {
+  return names.at(static_cast<std::size_t>(value));
+}
 
-CompileStatus status_of(const std::string& text) {
-  for (const auto& [status, name] : kStatusNames) {
-    if (text == name) return status;
-  }
-  throw Error(fmt::format("failed reading a compile result: unknown status '{}'", text));
+template <class Enum, std::size_t size>
+Enum value_of(const char* what, const std::array<std::string_view, size>& names, std::string_view text) {
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found != names.end()) return static_cast<Enum>(found - names.begin());
+  throw Error(fmt::format("failed reading a compile result: unknown {} '{}'", what, text));
 }
 
 json to_json(const KernelResources& kernel) {
@@ -85,19 +87,20 @@ CompileRequest request_from_json(const json& value) {
 json to_json(const CompileResult& result) {
   json kernels = json::array();
   for (const KernelResources& kernel : result.kernels) kernels.push_back(to_json(kernel));
-  return {{"status", status_name(result.status)},
+  return {{"status", name_of(kStatusNames, result.status)},
           {"key", result.key},
           {"cubin", json::binary({result.cubin.begin(), result.cubin.end()})},
           {"kernels", std::move(kernels)},
           {"log", result.log},
           {"compile_ms", result.compile_ms},
-          {"from_cache", result.from_cache}};
+          {"from_cache", result.from_cache},
+          {"headers", name_of(kHeaderUseNames, result.headers)}};
 }
 
 CompileResult result_from_json(const json& value) {
   return read_as("compile result", [&value] {
     CompileResult result;
-    result.status = status_of(value.at("status").get<std::string>());
+    result.status = value_of<CompileStatus>("status", kStatusNames, value.at("status").get<std::string>());
     value.at("key").get_to(result.key);
     const json::binary_t& cubin = value.at("cubin").get_binary();
     result.cubin.assign(cubin.begin(), cubin.end());
@@ -105,6 +108,8 @@ CompileResult result_from_json(const json& value) {
     value.at("log").get_to(result.log);
     value.at("compile_ms").get_to(result.compile_ms);
     value.at("from_cache").get_to(result.from_cache);
+    // Files of the cubin cache that are older than this field lack it.
+    result.headers = value_of<HeaderUse>("use of headers", kHeaderUseNames, value.value("headers", "none"));
     return result;
   });
 }

@@ -31,6 +31,14 @@ enum class CompileStatus {
   Crashed,   ///< the compiler itself broke (its process died twice, or it reported an internal error)
 };
 
+/// What precompiled headers had to do with a compilation (docs/decisions/0003-nvrtc.md). Never changes the cubin.
+enum class HeaderUse {
+  None,     ///< no headers in front of the source, or an Nvrtc that does not precompile
+  Created,  ///< precompiled them for later compilations
+  Used,     ///< used those of an earlier compilation
+  Refused,  ///< NVRTC would not, and compiled them as text
+};
+
 struct CompileResult {
   CompileStatus status = CompileStatus::Failed;
   std::string key;  ///< cubin_key of the request
@@ -39,6 +47,7 @@ struct CompileResult {
   std::string log;        ///< errors and warnings, without ptxas' figures; for TimedOut and Crashed what happened
   double compile_ms = 0;  ///< 0 when answered from the cache
   bool from_cache = false;
+  HeaderUse headers = HeaderUse::None;
 };
 
 [[nodiscard]] nlohmann::json to_json(const CompileRequest& request);
@@ -61,8 +70,13 @@ struct CompileResult {
 /// Source: docs/decisions/0003-nvrtc.md
 class Nvrtc {
  public:
+  /// Precompiled: headers in front of a source (before spec's `#pragma nv_hdrstop`) are read once and kept for later
+  /// sources that begin with the same ones: for processes that compile many. Costs some 100 MB of temporary disk space
+  /// while the process lives.
+  enum class Headers { Text, Precompiled };
+
   /// Throws: EnvironmentError listing what was tried and the remedy.
-  Nvrtc();
+  explicit Nvrtc(Headers headers = Headers::Text);
   ~Nvrtc();
   Nvrtc(const Nvrtc&) = delete;
   Nvrtc& operator=(const Nvrtc&) = delete;
@@ -73,8 +87,8 @@ class Nvrtc {
   [[nodiscard]] const std::string& build() const noexcept { return build_; }
 
  private:
-  struct Api;
-  std::unique_ptr<Api> api_;
+  struct State;
+  std::unique_ptr<State> state_;
   std::string build_;
 };
 

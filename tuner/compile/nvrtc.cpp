@@ -1,7 +1,8 @@
 #include <fmt/core.h>
-#include <nvrtc.h>
+#include <sys/resource.h>
 
 #include <chrono>
+#include <optional>
 #include <regex>
 #include <string>
 #include <string_view>
@@ -9,76 +10,12 @@
 
 #include "attune/error.hpp"
 #include "tuner/compile/compiler.hpp"
-#include "tuner/compile/nvrtc_library.hpp"
+#include "tuner/compile/nvrtc_api.hpp"
+#include "tuner/compile/precompiled_headers.hpp"
 #include "tuner/compile/ptxas_log.hpp"
 
 namespace attune::compile {
-
-struct Nvrtc::Api {
-  NvrtcLibrary library = load_nvrtc();
-  decltype(&::nvrtcGetErrorString) error_string = load<decltype(error_string)>("nvrtcGetErrorString");
-  decltype(&::nvrtcCreateProgram) create_program = load<decltype(create_program)>("nvrtcCreateProgram");
-  decltype(&::nvrtcDestroyProgram) destroy_program = load<decltype(destroy_program)>("nvrtcDestroyProgram");
-  decltype(&::nvrtcCompileProgram) compile_program = load<decltype(compile_program)>("nvrtcCompileProgram");
-  decltype(&::nvrtcGetProgramLogSize) log_size = load<decltype(log_size)>("nvrtcGetProgramLogSize");
-  decltype(&::nvrtcGetProgramLog) log = load<decltype(log)>("nvrtcGetProgramLog");
-  decltype(&::nvrtcGetPTXSize) ptx_size = load<decltype(ptx_size)>("nvrtcGetPTXSize");
-  decltype(&::nvrtcGetPTX) ptx = load<decltype(ptx)>("nvrtcGetPTX");
-  decltype(&::nvrtcGetCUBINSize) cubin_size = load<decltype(cubin_size)>("nvrtcGetCUBINSize");
-  decltype(&::nvrtcGetCUBIN) cubin = load<decltype(cubin)>("nvrtcGetCUBIN");
-
-  void check(nvrtcResult result, const char* call) const {
-    if (result == NVRTC_SUCCESS) return;
-    throw EnvironmentError(
-        fmt::format("failed using NVRTC {}: {} returned {}", library.path.string(), call, error_string(result)));
-  }
-
- private:
-  template <class Function>
-  Function load(const char* name) {
-    return reinterpret_cast<Function>(nvrtc_symbol(library, name));
-  }
-};
-
 namespace {
-
-/// One nvrtcProgram and what came of it. `Api` is Nvrtc::Api, which only Nvrtc can name.
-template <class Api>
-class Program {
- public:
-  Program(const Api& api, const std::string& source, const std::string& name) : api_(api) {
-    api_.check(api_.create_program(&program_, source.c_str(), name.c_str(), 0, nullptr, nullptr), "nvrtcCreateProgram");
-  }
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-  ~Program() { api_.destroy_program(&program_); }
-
-  nvrtcResult compile(const std::vector<std::string>& options) {
-    std::vector<const char*> pointers;
-    for (const std::string& option : options) pointers.push_back(option.c_str());
-    return api_.compile_program(program_, static_cast<int>(pointers.size()), pointers.data());
-  }
-  [[nodiscard]] std::string log() const {
-    std::string text = get(api_.log_size, api_.log, "nvrtcGetProgramLog");
-    while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
-    return text.empty() ? text : text + '\n';
-  }
-  [[nodiscard]] std::string ptx() const { return get(api_.ptx_size, api_.ptx, "nvrtcGetPTX"); }
-  [[nodiscard]] std::string cubin() const { return get(api_.cubin_size, api_.cubin, "nvrtcGetCUBIN"); }
-
- private:
-  template <class Size, class Get>
-  std::string get(Size size_of, Get get_bytes, const char* call) const {
-    std::size_t size = 0;
-    api_.check(size_of(program_, &size), call);
-    std::string bytes(size, '\0');
-    if (size > 0) api_.check(get_bytes(program_, bytes.data()), call);
-    return bytes;
-  }
-
-  const Api& api_;
-  nvrtcProgram program_ = nullptr;
-};
 
 /// nvrtcVersion tells 13.0 for every build of 13.0; the comment at the top of its PTX tells which one it is.
 std::string build_from_ptx(const std::string& ptx, const std::string& library) {
@@ -108,53 +45,89 @@ bool includes_headers(std::string_view source) {
   return false;
 }
 
+/// A compilation that ran into the limit of its process is not the source's fault, and another limit has another end.
+bool out_of_memory(const std::string& log) {
+  return log.find("catastrophic error: out of memory") != std::string::npos;
+}
+
+std::string memory_limit_note() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
+  return fmt::format("the compile worker's limit is {} MiB of address space\n", limit.rlim_cur >> 20);
+}
+
+void take(const NvrtcProgram& program, const std::string& log, const std::string& architecture, CompileResult& result) {
+  result.cubin = program.cubin();
+  result.kernels = parse_ptxas_log(log);
+  result.log = without_ptxas_figures(log);
+  result.status = result.cubin.empty() ? CompileStatus::Failed : CompileStatus::Ok;
+  if (result.cubin.empty()) {
+    result.log += fmt::format("no machine code for architecture '{}': ask for a real one such as sm_90\n", architecture);
+  }
+}
+
+void explain_failure(const NvrtcApi& api, nvrtcResult status, const std::string& log, CompileResult& result) {
+  result.log = without_ptxas_figures(log);
+  // Only these two are the request's fault, and will be again; the others (memory, a missing builtins library,
+  // internal errors) are the compiler's own.
+  const bool named = status == NVRTC_ERROR_COMPILATION || status == NVRTC_ERROR_INVALID_OPTION;
+  const bool refused = named && !out_of_memory(log);
+  result.status = refused ? CompileStatus::Failed : CompileStatus::Crashed;
+  if (!refused || result.log.empty()) {
+    result.log += fmt::format("nvrtcCompileProgram returned {}\n", api.error_string(status));
+  }
+  if (!refused) result.log += memory_limit_note();
+}
+
 }  // namespace
 
-Nvrtc::Nvrtc() : api_(std::make_unique<Api>()) {
-  const std::string library = api_->library.path.string();
-  Program program(*api_, "", "empty.cu");
+struct Nvrtc::State {
+  NvrtcApi api;
+  std::optional<PrecompiledHeaders> headers;
+};
+
+Nvrtc::Nvrtc(Headers headers) : state_(std::make_unique<State>()) {
+  const NvrtcApi& api = state_->api;
+  const std::string library = api.library.path.string();
+  NvrtcProgram program(api, "", "empty.cu");
   const nvrtcResult result = program.compile({"--no-cache", "--modify-stack-limit=false", "--ptxas-options=-v"});
   if (result != NVRTC_SUCCESS) {
     throw EnvironmentError(
         fmt::format("failed compiling an empty program with NVRTC {}: nvrtcCompileProgram returned {} ({}); name "
                     "a newer library in ATTUNE_NVRTC",
-                    library, api_->error_string(result), program.log()));
+                    library, api.error_string(result), program.log()));
   }
   build_ = build_from_ptx(program.ptx(), library);
+  if (headers == Headers::Precompiled && api.knows_precompiled_headers()) state_->headers.emplace(api);
 }
 
 Nvrtc::~Nvrtc() = default;
 
 CompileResult Nvrtc::compile(const CompileRequest& request) {
   const auto start = std::chrono::steady_clock::now();
+  const NvrtcApi& api = state_->api;
   CompileResult result;
   result.key = cubin_key(request, build_);
   std::vector<std::string> options = full_options(request);
   const bool with_headers = includes_headers(request.source);
   if (with_headers) {
-    for (const auto& folder : api_->library.include_folders) options.push_back("-I" + folder.string());
+    for (const auto& folder : api.library.include_folders) options.push_back("-I" + folder.string());
   }
-  Program program(*api_, request.source, request.name);
-  const nvrtcResult status = program.compile(options);
-  const std::string log = program.log();
-  result.log = without_ptxas_figures(log);
-  if (status == NVRTC_SUCCESS) {
-    result.cubin = program.cubin();
-    result.kernels = parse_ptxas_log(log);
-    result.status = result.cubin.empty() ? CompileStatus::Failed : CompileStatus::Ok;
-    if (result.cubin.empty()) {
-      result.log += fmt::format("no machine code for architecture '{}': ask for a real one such as sm_90\n",
-                                request.architecture);
-    }
-  } else {
-    // Only these two are the request's fault, and will be again; the others (memory, a missing builtins library,
-    // internal errors) are the compiler's own.
-    const bool refused = status == NVRTC_ERROR_COMPILATION || status == NVRTC_ERROR_INVALID_OPTION;
-    result.status = refused ? CompileStatus::Failed : CompileStatus::Crashed;
-    if (!refused || result.log.empty()) {
-      result.log += fmt::format("nvrtcCompileProgram returned {}\n", api_->error_string(status));
-    }
-    if (with_headers && api_->library.include_folders.empty()) {
+  bool done = false;
+  if (const auto prefix = PrecompiledHeaders::prefix_of(request.source); prefix && state_->headers) {
+    NvrtcProgram program(api, request.source, request.name);
+    const auto attempt = state_->headers->compile(program, *prefix, options);
+    result.headers = attempt.use;
+    done = attempt.compiled;
+    if (done) take(program, attempt.log, request.architecture, result);
+  }
+  // What fails with precompiled headers is compiled again without: they must decide neither an outcome nor its log.
+  if (!done) {
+    NvrtcProgram program(api, request.source, request.name);
+    const nvrtcResult status = program.compile(options);
+    if (status == NVRTC_SUCCESS) take(program, program.log(), request.architecture, result);
+    else explain_failure(api, status, program.log(), result);
+    if (status != NVRTC_SUCCESS && with_headers && api.library.include_folders.empty()) {
       result.log += "no CUDA headers were found beside NVRTC; set CUDA_HOME to a toolkit that has them\n";
     }
   }

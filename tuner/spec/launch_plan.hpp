@@ -92,8 +92,10 @@ struct LaunchPlan {
 [[nodiscard]] LaunchPlan resolve_reference(const KernelTemplate& kernel, const Problem& problem,
                                            const Configuration& configuration, const DeviceInfo& device);
 
-/// The program that NVRTC compiles: one `#define`/`using` prelude from problem types, choices and Source-bound
-/// parameters, then the chosen files, each behind `#line 1 "<file>"`. Equal texts mean equal cubins. Sizes never enter.
+/// The program that NVRTC compiles: the headers that the types need and that the chosen files begin with
+/// (`#include <...>` lines), closed by `#pragma nv_hdrstop`, so that they are precompiled; nothing of that without such
+/// headers. Then one `#define`/`using` prelude from problem types, choices and Source-bound parameters, then the chosen
+/// files, each behind `#line 1 "<file>"`. Equal texts mean equal cubins. Sizes never enter.
 /// `ATTUNE_P`, `ATTUNE_P_<VALUE>` (string values, 1 or 0 for every declared value), `using attune_T` with `ATTUNE_T` as
 /// its second spelling, and `ATTUNE_T_<TYPE>` (1 or 0); see docs/template-format.md.
 /// Throws: SpecError when no source's condition holds.

@@ -1,19 +1,35 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tuner/spec/launch_plan.hpp"
 #include "tuner/spec/macros.hpp"
 
 namespace attune::spec {
 namespace {
 
-/// Collects the prelude: includes first, then types, then macros.
+/// The lines that a compiler may read once for many sources: CUDA's headers, each once. NVRTC precompiles what stands
+/// before the pragma, and only where no #line stands before it.
+class Headers {
+ public:
+  void add(std::string_view header) {
+    const std::string line = fmt::format("#include {}\n", header);
+    if (lines_.find(line) == std::string::npos) lines_ += line;
+  }
+  [[nodiscard]] std::string text() const { return lines_.empty() ? lines_ : lines_ + "#pragma nv_hdrstop\n"; }
+
+ private:
+  std::string lines_;
+};
+
+/// Collects what follows the headers: types, then macros.
 class Prelude {
  public:
-  explicit Prelude(std::string_view prefix) : prefix_(prefix) {}
+  Prelude(std::string_view prefix, Headers& headers) : prefix_(prefix), headers_(headers) {}
 
   void add_type(const std::string& name, const std::vector<std::string>& possible, const std::string& chosen) {
-    if (chosen == "f16") include("<cuda_fp16.h>");
-    if (chosen == "bf16") include("<cuda_bf16.h>");
+    if (chosen == "f16") headers_.add("<cuda_fp16.h>");
+    if (chosen == "bf16") headers_.add("<cuda_bf16.h>");
     const std::string alias = type_alias_name(prefix_, name);
     types_ += fmt::format("using {} = {};\n", alias, cuda_name(element_type(chosen)));
     // A second spelling, so that every name of template.json has its macro; without a prefix both are one.
@@ -39,16 +55,11 @@ class Prelude {
     macros_ += fmt::format("#define {} {}\n", macro_name(prefix_, parameter.name), text);
   }
 
-  [[nodiscard]] std::string text() const { return includes_ + types_ + macros_; }
+  [[nodiscard]] std::string text() const { return types_ + macros_; }
 
  private:
-  void include(std::string_view header) {
-    const std::string line = fmt::format("#include {}\n", header);
-    if (includes_.find(line) == std::string::npos) includes_ += line;
-  }
-
   std::string_view prefix_;
-  std::string includes_;
+  Headers& headers_;
   std::string types_;
   std::string macros_;
 };
@@ -63,11 +74,41 @@ std::string quoted(const std::string& file) {
   return '"' + text + '"';
 }
 
+/// Moves `#include <...>` lines at the beginning of a file, before anything but comments and blank lines, to the
+/// headers, and leaves blank lines in their places: every other line keeps its number. Includes behind a condition or a
+/// definition may depend on it and stay where they are.
+std::string move_leading_includes(const std::string& file, Headers& headers) {
+  constexpr std::string_view kSpace = " \t\r\n\f\v";
+  constexpr std::string_view kBlank = " \t";
+  std::string rest = file;
+  for (std::size_t at = rest.find_first_not_of(kSpace); at != std::string::npos;
+       at = rest.find_first_not_of(kSpace, at)) {
+    if (rest.compare(at, 2, "//") == 0) {
+      at = rest.find('\n', at);
+    } else if (rest.compare(at, 2, "/*") == 0) {
+      const std::size_t end = rest.find("*/", at + 2);
+      at = end == std::string::npos ? end : end + 2;
+    } else {
+      const std::size_t word = rest[at] == '#' ? rest.find_first_not_of(kBlank, at + 1) : std::string::npos;
+      if (word == std::string::npos || rest.compare(word, 7, "include") != 0) break;
+      const std::size_t open = rest.find_first_not_of(kBlank, word + 7);
+      const std::size_t line_end = std::min(rest.find('\n', at), rest.size());
+      const std::size_t close = rest.find('>', at);
+      if (open == std::string::npos || rest[open] != '<' || close == std::string::npos || close > line_end) break;
+      headers.add(std::string_view(rest).substr(open, close + 1 - open));
+      rest.erase(at, close + 1 - at);
+    }
+    if (at == std::string::npos) break;
+  }
+  return rest;
+}
+
 }  // namespace
 
 std::string make_source(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                         const DeviceInfo& device) {
-  Prelude prelude(kernel.macro_prefix);
+  Headers headers;
+  Prelude prelude(kernel.macro_prefix, headers);
   for (const ProblemAxis& axis : kernel.problem) {
     if (axis.kind == AxisKind::Type) prelude.add_type(axis.name, axis.values, resolve_type(kernel, axis.name, problem));
     if (axis.kind == AxisKind::Choice)
@@ -82,20 +123,19 @@ std::string make_source(const KernelTemplate& kernel, const Problem& problem, co
     }
   }
   const Scope scope = make_scope(kernel, problem, configuration, device);
-  std::string source = prelude.text();
-  bool chosen = false;
+  std::string files;
   for (const SourceSpec& file : kernel.sources) {
     if (file.condition && !file.condition->truth(scope)) continue;
-    chosen = true;
-    source += fmt::format("#line 1 {}\n{}\n", quoted(file.file), kernel.files.at(file.file));
+    files += fmt::format("#line 1 {}\n{}\n", quoted(file.file),
+                         move_leading_includes(kernel.files.at(file.file), headers));
   }
-  if (!chosen) {
+  if (files.empty()) {
     throw SpecError(
         kernel.spec_path, 0, 0,
         fmt::format("no source's condition holds for {} of {}; let one file be unconditional or add a constraint",
                     to_text(kernel, configuration), to_text(problem)));
   }
-  return source;
+  return headers.text() + prelude.text() + files;
 }
 
 }  // namespace attune::spec

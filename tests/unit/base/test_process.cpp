@@ -60,6 +60,14 @@ TEST_CASE("the end of a worker is told as it happened") {
   }
 }
 
+TEST_CASE("killing without waiting leaves the reaping to later") {
+  WorkerProcess worker(ATTUNE_TEST_WORKER, {"sleep"});
+  worker.kill();
+  CHECK(worker.running());
+  CHECK(worker.kill_and_reap() == "killed by signal 9 (SIGKILL)");
+  worker.kill();  // nothing
+}
+
 TEST_CASE("a program that reaps every child itself does not hang the destruction of a worker") {
   auto* const before = ::signal(SIGCHLD, SIG_IGN);
   WorkerProcess worker(ATTUNE_TEST_WORKER, {"sleep"});
@@ -103,6 +111,15 @@ TEST_CASE("a worker starts in a program without standard error") {
   ::dup2(saved, STDERR_FILENO);
   ::close(saved);
   CHECK(open.at("1") == "/dev/null");
+}
+
+TEST_CASE("the end of what a worker printed can be read after its death") {
+  WorkerProcess worker(ATTUNE_TEST_WORKER, {"print"}, {}, attune::base::WorkerOutput::Kept);
+  CHECK(end_of(worker) == "exited with code 6");
+  const std::string output = worker.output();
+  CHECK(output.size() == 4096);
+  CHECK(output.ends_with(".first last\n"));
+  CHECK(WorkerProcess(ATTUNE_TEST_WORKER, {"sleep"}).output().empty());
 }
 
 TEST_CASE("Ctrl-C leaves a worker to its parent") {

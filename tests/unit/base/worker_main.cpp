@@ -50,6 +50,12 @@ int work(const std::string& what, base::Channel& channel) {
       std::free(memory);
     }
   }
+  if (what == "print") {
+    fmt::print("{}first", std::string(5000, '.'));
+    std::fflush(stdout);
+    fmt::print(stderr, " last\n");
+    return 6;
+  }
   if (what == "parent") {
     const base::WorkerProcess child(base::own_executable(), {"sleep"});
     channel.send(child.pid());

@@ -4,7 +4,8 @@
 //   "broken ..."  answers Crashed, as when NVRTC reports an internal error
 //   "exit"        leaves with code 7
 //   "exit once F" leaves with code 7 unless file F exists, which it makes; then answers Ok
-//   "hang"        never answers
+//   "hang ..."    never answers
+//   "last words"  prints a line to standard error and leaves with code 8
 // $ATTUNE_FAULTY_BUILD names a file that holds the NVRTC build to report; $ATTUNE_FAULTY_START=exit leaves at the
 // start.
 #include <unistd.h>
@@ -30,7 +31,11 @@ std::string build() {
 compile::CompileResult answer(const compile::CompileRequest& request) {
   const std::string& source = request.source;
   if (source == "exit") ::_exit(7);
-  if (source == "hang") {
+  if (source == "last words") {
+    (void)!::write(STDERR_FILENO, "cannot go on\n", 13);
+    ::_exit(8);
+  }
+  if (source.starts_with("hang")) {
     for (;;) ::pause();
   }
   const std::string once = "exit once ";

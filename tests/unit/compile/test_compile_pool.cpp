@@ -75,6 +75,95 @@ TEST_CASE("a huge compilation is ended at the deadline, within a phase of NVRTC"
   CHECK(pool.compile_now(slow_request(20000)).status == CompileStatus::TimedOut);
 }
 
+TEST_CASE("a huge compilation ends at its deadline while other workers go on") {
+  CompilePool::Options options = real();
+  options.workers = 2;
+  options.deadline = std::chrono::seconds(2);
+  CompilePool pool(options);
+  const auto huge = pool.submit(slow_request(20000));
+  int others = 0;
+  while (pool.pending() > 0) {
+    if (pool.queued() == 0 && pool.pending() == 1) {
+      const std::string source = fmt::format("extern \"C\" __global__ void f{}() {{}}", others);
+      CHECK(pool.compile_now({source, "small.cu", "sm_90", {}}).status == CompileStatus::Ok);
+      ++others;
+    }
+    for (const auto& completed : pool.collect(std::chrono::milliseconds(0))) {
+      CHECK(completed.ticket == huge);
+      CHECK(completed.result.status == CompileStatus::TimedOut);
+    }
+  }
+  CHECK(others > 0);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // there is no memory limit with these
+namespace {
+
+/// NVRTC's front end expands it to ten million statements.
+CompileRequest endless_source() {
+  std::string source = "#define A0 p[0] += 1;\n";
+  for (int i = 1; i < 8; ++i) {
+    source += fmt::format("#define A{}", i);
+    for (int k = 0; k < 10; ++k) source += fmt::format(" A{}", i - 1);
+    source += "\n";
+  }
+  return {source + "extern \"C\" __global__ void f(float* p) { A7 }\n", "endless.cu", "sm_90", {}};
+}
+
+/// Its code generator wants the 6 GB of this array.
+CompileRequest huge_array() {
+  return {"__device__ int huge[1500000000] = {1};\nextern \"C\" __global__ void f(int* p) { p[0] = huge[p[1]]; }\n",
+          "huge.cu", "sm_90", {}};
+}
+
+CompilePool::Options small_memory() {
+  CompilePool::Options options = real();
+  options.memory_bytes = std::uint64_t{512} << 20;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a source that needs more memory than a worker may have is a failure that says so, and is not remembered") {
+  const TempFolder folder;
+  CompilePool::Options options = small_memory();
+  options.cache = folder.path();
+  CompilePool pool(options);
+  const int worker = pool.worker_pids().front();
+  for (int i = 0; i < 2; ++i) {
+    const CompileResult result = pool.compile_now(endless_source());
+    CHECK(result.status == CompileStatus::Crashed);  // with another limit it may compile
+    CHECK(result.log.find("out of memory") != std::string::npos);
+    CHECK(result.log.find("the compile worker's limit is 512 MiB") != std::string::npos);
+    CHECK_FALSE(result.from_cache);
+  }
+  CHECK(pool.worker_pids().front() == worker);
+}
+
+TEST_CASE("a compiler that aborts for want of memory says so in the log, and the next job is well") {
+  CompilePool pool(small_memory());
+  const CompileResult result = pool.compile_now(huge_array());
+  CHECK(result.status == CompileStatus::Crashed);
+  CHECK(result.log.find("lost the compile worker 2 times") != std::string::npos);
+  CHECK(result.log.find("out of memory") != std::string::npos);
+  CHECK(pool.compile_now({"extern \"C\" __global__ void f() {}", "small.cu", "sm_90", {}}).status == CompileStatus::Ok);
+}
+#endif
+
+TEST_CASE("workers precompile headers, each for itself, and the pool counts it") {
+  CompilePool pool(real());
+  for (int block = 1; block <= 3; ++block) {
+    const std::string source = fmt::format(
+        "#include <cuda_fp16.h>\n#pragma nv_hdrstop\n#define BLOCK {}\n"
+        "extern \"C\" __global__ void f(__half* p) {{ p[BLOCK] = p[0] + p[1]; }}\n",
+        block);
+    CHECK(pool.compile_now({source, "half.cu", "sm_90", {}}).status == CompileStatus::Ok);
+  }
+  CHECK(pool.counts().headers_created == 1);
+  CHECK(pool.counts().headers_used == 2);
+  CHECK(pool.counts().headers_refused == 0);
+}
+
 TEST_CASE("a pool without NVRTC names the file that was asked for") {
   const ScopedVariable library("ATTUNE_NVRTC", "/nonexistent/libnvrtc.so");
   CHECK_THROWS_WITH_AS((void)CompilePool(real()), doctest::Contains("/nonexistent/libnvrtc.so (ATTUNE_NVRTC)"),

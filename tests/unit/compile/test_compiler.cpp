@@ -27,6 +27,7 @@ CompileResult some_result() {
   result.log = "a warning\n";
   result.compile_ms = 12.5;
   result.from_cache = true;
+  result.headers = HeaderUse::Used;
   return result;
 }
 
@@ -52,6 +53,7 @@ TEST_CASE("a result comes back from JSON and CBOR as it was, whatever its status
     CHECK(back.log == result.log);
     CHECK(back.compile_ms == result.compile_ms);
     CHECK(back.from_cache);
+    CHECK(back.headers == HeaderUse::Used);
     REQUIRE(back.kernels.size() == 2);
     CHECK(back.kernels[0].kernel == "f");
     CHECK(back.kernels[0].registers == 32);
@@ -61,6 +63,12 @@ TEST_CASE("a result comes back from JSON and CBOR as it was, whatever its status
     CHECK(back.kernels[0].spill_load_bytes == 4);
     CHECK(back.kernels[1].registers == 255);
   }
+}
+
+TEST_CASE("a result that was stored before there were precompiled headers is read") {
+  json old = to_json(some_result());
+  old.erase("headers");
+  CHECK(result_from_json(old).headers == HeaderUse::None);
 }
 
 TEST_CASE("values that are no request or result are errors") {
