@@ -184,7 +184,14 @@ session::TuneResult run_tuning(const TuningOptions& options, const spec::KernelT
     if (options.json) print_json({{"event", "notice"}, {"text", text}});
     else fmt::print(stderr, "attune: {}\n", text);
   };
+  std::size_t problem_number = 0;  // problems are tuned in order
+  observer.recorded = [&](const measure::Measurement& measurement) {
+    if (!options.json) return;
+    print_json({{"event", "record"}, {"problem", json::parse(spec::to_text(problems[problem_number]))},
+                {"configuration", json::parse(measurement.configuration)}, {"outcome", measure::name(measurement.outcome)}});
+  };
   observer.finished = [&](const session::ProblemResult& result) {
+    ++problem_number;
     line.clear();
     if (options.json) print_json(to_json(result));
   };

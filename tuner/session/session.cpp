@@ -195,6 +195,7 @@ class ProblemTuner {
     if (pending == pending_.end()) throw Error("failed tuning: an answer for " + measurement.configuration + ", which was not asked for");
     auto row = to_row(context_, measurement);
     database_.put(row);
+    observer_.recorded(measurement);
     rows_.insert_or_assign(measurement.configuration, std::move(row));
     known_.insert_or_assign(measurement.configuration, measurement);
     ++result_.measured;

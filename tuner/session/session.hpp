@@ -49,6 +49,8 @@ struct ProblemResult {
 /// Callbacks of a run; every one may be left as it is.
 struct Observer {
   std::function<void(const Progress&)> progress = [](const Progress&) {};
+  /// After a configuration's record is committed.
+  std::function<void(const measure::Measurement&)> recorded = [](const measure::Measurement&) {};
   std::function<void(const ProblemResult&)> finished = [](const ProblemResult&) {};
   std::function<void(const std::string&)> notice = [](const std::string&) {};
   std::function<bool()> interrupted = [] { return false; };
