@@ -77,10 +77,12 @@ CommandResult run(const std::vector<std::string>& words, const std::map<std::str
   return result;
 }
 
-int start(const std::vector<std::string>& words, const std::map<std::string, std::string>& environment) {
+int start(const std::vector<std::string>& words, const std::map<std::string, std::string>& environment, const std::string& output) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
-  for (int fd = 0; fd < 3; ++fd) ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  ::posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
   const int pid = spawn(words, environment, &actions);
   ::posix_spawn_file_actions_destroy(&actions);
   return pid;

@@ -147,6 +147,8 @@ VisitReply GpuWorker::visit_configuration(const VisitRequest& request) {
 
 VisitReply GpuWorker::judge_failure(const VisitRequest& request, const std::exception& error) {
   cache_.forget(request.configuration);
+  // It may have failed in the midst of its verification, whose data is not what others are timed on.
+  if (problem_) problem_->refresh();
   VisitReply reply;
   reply.detail = error.what();
   reply.outcome = Outcome::LaunchFailed;

@@ -141,7 +141,9 @@ Fault Process::planned_fault(Device& device, const std::string& kernel) {
   if (settings.faults.empty()) return Fault::None;
   const std::uint64_t number = device.launches[kernel]++;
   for (const auto& planned : settings.faults) {
-    if (planned.kernel == kernel && planned.launch == number) return planned.fault;
+    if (planned.kernel != kernel || planned.launch != number) continue;
+    std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(planned.stall_ms));
+    return planned.fault;
   }
   return Fault::None;
 }

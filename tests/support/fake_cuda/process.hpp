@@ -145,7 +145,7 @@ class Process {
   void synchronize(Stream& stream);
   /// A call on this device that waits for all its streams.
   void synchronize(Device& device);
-  /// The planned fault of this launch of this kernel, if there is one.
+  /// Counts this launch of this kernel; stalls when that is planned for it, and returns its planned fault.
   Fault planned_fault(Device& device, const std::string& kernel);
 
  private:

@@ -36,11 +36,12 @@ DeviceSettings device_from(const json& object) {
 }
 
 PlannedFault fault_from(const json& object) {
-  refuse_unknown(object, {"kernel", "launch", "fault"});
+  refuse_unknown(object, {"kernel", "launch", "fault", "stall_ms"});
   PlannedFault planned;
   take(object, "kernel", planned.kernel);
   take(object, "launch", planned.launch);
-  planned.fault = fault_from_name(object.at("fault").get<std::string>());
+  take(object, "stall_ms", planned.stall_ms);
+  if (object.contains("fault")) planned.fault = fault_from_name(object.at("fault").get<std::string>());
   return planned;
 }
 

@@ -16,6 +16,7 @@ namespace device {
 
 struct Index {
   unsigned x = 0;
+  unsigned y = 0;
 };
 thread_local Index blockIdx, threadIdx, blockDim, gridDim;
 
@@ -134,17 +135,27 @@ Effect check_fill(const KernelLaunch& l) {
   });
 }
 
+/// One row of blocks a guard zone.
+template <class Zones>
+Effect over_zones(const KernelLaunch& l, Zones&& zones) {
+  const auto all = l.argument<device::Regions>(0);
+  for (unsigned row = 0; row < l.geometry.grid.y; ++row) {
+    const device::Region& region = all.regions[row];
+    const std::size_t bytes = region.count * static_cast<std::size_t>(region.element_bytes);
+    if (!l.may_access(region.start, bytes)) return {kLaunchUs, Fault::IllegalAddress};
+    device::blockIdx.y = row;
+    device::for_each_thread([&] { zones(all); });
+  }
+  device::blockIdx.y = 0;
+  return {kLaunchUs, Fault::None};
+}
+
 Effect guard(const KernelLaunch& l) {
-  return over(l, l.argument<u64>(1) * static_cast<std::size_t>(l.argument<int>(2)), [&] {
-    device::attune_guard(l.argument<void*>(0), l.argument<u64>(1), l.argument<int>(2), l.argument<u64>(3), l.argument<u64>(4));
-  });
+  return over_zones(l, [](const device::Regions& all) { device::attune_guard(all); });
 }
 
 Effect check_guard(const KernelLaunch& l) {
-  return over(l, l.argument<u64>(1) * static_cast<std::size_t>(l.argument<int>(2)), [&] {
-    device::attune_check_guard(l.argument<void*>(0), l.argument<u64>(1), l.argument<int>(2), l.argument<u64>(3), l.argument<u64>(4),
-                               l.argument<Slot*>(5));
-  });
+  return over_zones(l, [&](const device::Regions& all) { device::attune_check_guard(all, l.argument<Slot*>(1)); });
 }
 
 Effect check_zero(const KernelLaunch& l) {

@@ -1,0 +1,90 @@
+#include "tests/integration/fake_gpu/fake_gpu.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "attune/error.hpp"
+#include "db/database.hpp"
+#include "tests/integration/fake_gpu/processes.hpp"
+
+namespace attune::test {
+namespace {
+
+const TempFolder& shared_cache() {
+  static const TempFolder folder;
+  return folder;
+}
+
+std::string library_path() {
+  const char* const before = std::getenv("LD_LIBRARY_PATH");  // NVRTC may be found there
+  return std::string(ATTUNE_FAKE_CUDA_FOLDER) + (before == nullptr ? "" : std::string(":") + before);
+}
+
+}  // namespace
+
+FakeGpu::FakeGpu() : database((folder / "tune.db").string()), settings(nlohmann::json::object()) {
+  environment = {{"HOME", (folder / "home").string()},   {"XDG_DATA_HOME", (folder / "data").string()},
+                 {"XDG_CACHE_HOME", shared_cache().path().string()}, {"ATTUNE_DB", database},
+                 {"ATTUNE_TEMPLATES", ""},               {"ATTUNE_SHIPPED_DB", (folder / "no-shipped.db").string()},
+                 {"LD_LIBRARY_PATH", library_path()}};
+}
+
+std::map<std::string, std::string> FakeGpu::full_environment() const {
+  auto full = environment;
+  full["ATTUNE_FAKE_CUDA"] = settings.dump();
+  return full;
+}
+
+CommandResult FakeGpu::attune(std::vector<std::string> words) const {
+  words.insert(words.begin(), ATTUNE_EXECUTABLE);
+  return run(words, full_environment());
+}
+
+int FakeGpu::start(std::vector<std::string> words) const {
+  words.insert(words.begin(), ATTUNE_EXECUTABLE);
+  return test::start(words, full_environment(), output());
+}
+
+std::string FakeGpu::output() const { return (folder / "output").string(); }
+
+std::vector<std::string> FakeGpu::tune_words(const std::string& faults, const std::vector<std::string>& more) const {
+  std::vector<std::string> words = {"tune", ATTUNE_SOURCE_DIR "/tests/support/fake_templates/synthetic", "--T", "i32", "--faults", faults,
+                                    "--size", "1000", "--compile-workers", "2"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::vector<db::RecordRow> FakeGpu::records() const {
+  try {
+    return db::Database::open(database, db::OpenMode::ReadOnly).records({});
+  } catch (const DatabaseError&) {
+    return {};  // not created yet
+  }
+}
+
+bool FakeGpu::on_device() const {
+  try {
+    return !db::Database::open(database, db::OpenMode::ReadOnly).in_flight().empty();
+  } catch (const DatabaseError&) {
+    return false;
+  }
+}
+
+std::vector<int> FakeGpu::processes(const std::string& word) const { return processes_with(folder.path().string(), word); }
+
+std::vector<nlohmann::json> json_lines(const std::string& text) {
+  std::vector<nlohmann::json> lines;
+  std::size_t start = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; start = end + 1, end = text.find('\n', start)) {
+    auto line = nlohmann::json::parse(text.substr(start, end - start), nullptr, false);
+    if (!line.is_discarded()) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+nlohmann::json configuration_of(const db::RecordRow& record) { return nlohmann::json::parse(record.configuration); }
+
+std::string detail_of(const db::RecordRow& record) { return nlohmann::json::parse(record.detail_json).value("detail", ""); }
+
+}  // namespace attune::test

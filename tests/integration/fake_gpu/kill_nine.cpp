@@ -1,0 +1,145 @@
+// kill -9 at random moments: `attune tune --json` on the fake driver is killed and started again until it finishes, over and
+// over, until it has been killed often enough. Every finished database must hold what was acknowledged on standard output,
+// be sound, and equal an undisturbed run's. Exits with 1 and says what is wrong when one does not.
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/integration/fake_gpu/fake_gpu.hpp"
+#include "tests/integration/fake_gpu/processes.hpp"
+
+namespace {
+
+using namespace attune;
+using nlohmann::json;
+using test::FakeGpu;
+
+/// What must be equal however a run came about: times may differ, outcomes may not.
+std::set<json> decided(const FakeGpu& gpu) {
+  std::set<json> found;
+  for (const auto& record : gpu.records()) {
+    found.insert(json::object({{"problem", json::parse(record.problem)}, {"configuration", test::configuration_of(record)},
+                               {"outcome", record.outcome}, {"verified", record.verified}}));
+  }
+  return found;
+}
+
+std::vector<std::string> words(const FakeGpu& gpu) {
+  auto tune = gpu.tune_words("quick", {"--json"});
+  std::replace(tune.begin(), tune.end(), std::string("1000"), std::string("1000,3000"));  // kills between two problems, too
+  return tune;
+}
+
+/// The outcome told for each (problem, configuration).
+std::map<std::pair<json, json>, std::string> acknowledged(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::map<std::pair<json, json>, std::string> told;
+  for (const auto& event : test::json_lines(text)) {
+    if (event["event"] == "record") told[std::make_pair(event["problem"], event["configuration"])] = event["outcome"];
+  }
+  return told;
+}
+
+struct Tally {
+  int kills = 0;
+  int runs = 0;
+  int finished = 0;
+  std::uint64_t acknowledged = 0;
+  std::uint64_t lost = 0;
+  int unsound = 0;
+  int different = 0;
+};
+
+/// Everything told on standard output is in the database, whether the run was killed or not.
+void count_lost(const FakeGpu& gpu, Tally& tally) {
+  std::set<std::pair<json, json>> stored;
+  for (const auto& record : gpu.records()) stored.emplace(json::parse(record.problem), test::configuration_of(record));
+  for (const auto& [key, outcome] : acknowledged(gpu.output())) {
+    if (stored.contains(key)) continue;
+    ++tally.lost;
+    std::fprintf(stderr, "kill_nine: acknowledged and lost: %s %s\n", key.first.dump().c_str(), key.second.dump().c_str());
+  }
+}
+
+/// One database, from nothing to a finished run, killed up to `most` times on the way.
+void run_to_the_end(int most, std::chrono::duration<double> undisturbed, std::mt19937_64& random, const std::set<json>& expected,
+                    Tally& tally) {
+  FakeGpu gpu;
+  for (int killed = 0;;) {
+    const int pid = gpu.start(words(gpu));
+    ++tally.runs;
+    if (killed < most) {
+      std::this_thread::sleep_for(undisturbed * std::uniform_real_distribution<double>(0, 1)(random));
+      ::kill(pid, SIGKILL);
+    }
+    const int code = test::wait_for(pid);
+    if (code != 0 && code != 128 + SIGKILL) throw std::runtime_error("attune tune ended with exit code " + std::to_string(code));
+    count_lost(gpu, tally);
+    if (code == 0) break;
+    ++killed;
+    ++tally.kills;
+  }
+  ++tally.finished;
+  tally.acknowledged += acknowledged(gpu.output()).size();
+  const auto checked = gpu.attune({"db", "check"});
+  if (checked.exit_code != 0) {
+    ++tally.unsound;
+    std::fprintf(stderr, "kill_nine: attune db check: %s%s\n", checked.out.c_str(), checked.err.c_str());
+  }
+  if (decided(gpu) != expected) {
+    ++tally.different;
+    std::fprintf(stderr, "kill_nine: a finished run holds other records than an undisturbed one\n");
+  }
+  if (!test::wait_until([&] { return gpu.processes("").empty(); }, std::chrono::seconds(10)))
+    throw std::runtime_error("a worker outlived its parent");
+}
+
+int run(int kills, std::uint64_t seed, const std::string& output) {
+  const FakeGpu undisturbed;
+  static_cast<void>(undisturbed.attune(words(undisturbed)));  // fills the cache of cubins
+  const FakeGpu timed;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto result = timed.attune(words(timed));
+  const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - begin;
+  if (result.exit_code != 0) throw std::runtime_error("the undisturbed run failed: " + result.err);
+  const auto expected = decided(timed);
+  std::mt19937_64 random(seed);
+  Tally tally;
+  while (tally.kills < kills) run_to_the_end(kills - tally.kills, duration, random, expected, tally);
+  const json summary = {{"kills", tally.kills},       {"runs", tally.runs},       {"finished", tally.finished},
+                        {"records", expected.size()}, {"acknowledged", tally.acknowledged}, {"lost", tally.lost},
+                        {"unsound", tally.unsound},   {"different", tally.different},       {"seed", seed}};
+  std::printf("%s\n", summary.dump().c_str());
+  if (!output.empty()) std::ofstream(output) << summary.dump(1) << "\n";
+  return tally.lost == 0 && tally.unsound == 0 && tally.different == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Kills attune tune with -9 at random moments and checks that nothing acknowledged is ever lost", "kill_nine"};
+  int kills = 30;
+  std::uint64_t seed = 1;
+  std::string output;
+  app.add_option("--kills", kills, "How often")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--seed", seed, "Of the moments")->capture_default_str();
+  app.add_option("--output", output, "File for the result, as JSON");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return run(kills, seed, output);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "kill_nine: %s\n", error.what());
+    return 1;
+  }
+}

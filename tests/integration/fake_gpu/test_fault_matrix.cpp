@@ -1,0 +1,113 @@
+// Every way a configuration can fail, through the real executable: its outcome, its reason, and nobody else blamed.
+#include <doctest/doctest.h>
+
+#include "tests/integration/fake_gpu/fake_gpu.hpp"
+
+using namespace attune;
+using nlohmann::json;
+using test::FakeGpu;
+
+namespace {
+
+constexpr std::size_t kGood = 4 * 3 * 4;
+
+struct Expected {
+  const char* outcome;
+  const char* reason;  ///< occurs in the stored sentence
+};
+
+const std::map<std::string, Expected>& expectations() {
+  static const std::map<std::string, Expected> expected = {
+      {"illegal_address", {"crashed", "CUDA_ERROR_ILLEGAL_ADDRESS"}},
+      {"misaligned_address", {"crashed", "CUDA_ERROR_MISALIGNED_ADDRESS"}},
+      {"trap", {"crashed", "CUDA_ERROR_LAUNCH_FAILED"}},
+      {"assert", {"crashed", "CUDA_ERROR_ASSERT"}},
+      {"stack_overflow", {"crashed", "CUDA_ERROR_HARDWARE_STACK_ERROR"}},
+      {"process_killed", {"crashed", "SIGKILL"}},
+      {"endless_loop", {"timed_out", "no answer within"}},
+      {"out_of_resources", {"exceeds_limits", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"}},
+      {"wrong_result", {"wrong_result", "1 of 1000 elements of output \"out\" are wrong; the first is element 333"}},
+      {"partial_write", {"wrong_result", "500 of 1000 elements of output \"out\" are wrong; the first is element 500"}},
+      {"out_of_bounds_write", {"wrong_result", "wrote past the end of buffer \"out\""}},
+      {"input_write", {"wrong_result", "wrote to input \"in\""}},
+  };
+  return expected;
+}
+
+void check_good_ones(const std::vector<db::RecordRow>& records) {
+  std::size_t good = 0;
+  for (const auto& record : records) {
+    if (test::configuration_of(record)["fault"] != "none") continue;
+    CAPTURE(record.configuration);
+    CAPTURE(record.detail_json);
+    CHECK(record.outcome == "ok");
+    CHECK(record.verified);
+    ++good;
+  }
+  CHECK(good == kGood);
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(FakeGpu, "every fault is recorded with its outcome and cause, and no good configuration is blamed") {
+  const auto result = attune(tune_words("matrix"));
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  const auto stored = records();
+  CHECK(stored.size() == kGood + expectations().size());
+  std::size_t failed = 0;
+  for (const auto& record : stored) {
+    const std::string fault = test::configuration_of(record)["fault"];
+    if (fault == "none") continue;
+    ++failed;
+    CAPTURE(fault);
+    const auto& expected = expectations().at(fault);
+    const std::string detail = test::detail_of(record);
+    CAPTURE(detail);
+    CHECK(record.outcome == expected.outcome);
+    CHECK(detail.find(expected.reason) != std::string::npos);
+    CHECK_FALSE(record.verified);
+  }
+  CHECK(failed == expectations().size());
+  check_good_ones(stored);
+  CHECK(processes("worker").empty());
+}
+
+TEST_CASE_FIXTURE(FakeGpu, "a space where every fifth crashes, hangs or is wrong completes, and the report counts failures by kind") {
+  REQUIRE(attune(tune_words("many", {"--strategy", "random", "--seed", "3"})).exit_code == 0);
+  std::map<std::string, std::uint64_t> outcomes;
+  for (const auto& record : records()) ++outcomes[record.outcome];
+  // constraints of the template: 2 block sizes x 3 items crash and as many are wrong; one hangs
+  CHECK(outcomes == std::map<std::string, std::uint64_t>{{"ok", kGood}, {"crashed", 6}, {"wrong_result", 6}, {"timed_out", 1}});
+  check_good_ones(records());
+  const auto reported = attune({"report", "synthetic", "--format", "json"});
+  REQUIRE(reported.exit_code == 0);
+  const json problem = json::parse(reported.out)["devices"].empty() ? json() : json::parse(reported.out)["series"][0]["problems"][0];
+  CHECK(problem["outcomes"] == json(outcomes));
+  std::map<std::string, std::uint64_t> kinds;
+  for (const auto& failure : problem["failures"]) kinds[failure["outcome"]] += failure["count"].get<std::uint64_t>();
+  outcomes.erase("ok");
+  CHECK(kinds == outcomes);
+}
+
+TEST_CASE_FIXTURE(FakeGpu, "a baseline that takes longer than a fast problem's deadline is not blamed for it") {
+  settings["faults"] = json::array({{{"kernel", "synthetic"}, {"launch", 0}, {"stall_ms", 3000}}});
+  const auto result = attune(tune_words("none", {"--budget", "4"}));
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  const auto stored = records();
+  CHECK(stored.size() == 4);
+  for (const auto& record : stored) {
+    CAPTURE(test::detail_of(record));
+    CHECK(record.outcome == "ok");
+  }
+}
+
+TEST_CASE_FIXTURE(FakeGpu, "a worker that dies again and again through no configuration's fault costs no configuration its record") {
+  // In one of attune's own kernels, every few verifications: a fresh worker counts anew.
+  settings["faults"] = json::array({{{"kernel", "attune_check_guard"}, {"launch", 200}, {"fault", "illegal_address"}}});
+  const auto result = attune(tune_words("none"));
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  check_good_ones(records());
+}

@@ -1,0 +1,96 @@
+// Whoever is killed, and whenever: nothing is lost, nobody is left behind.
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include "tests/integration/fake_gpu/fake_gpu.hpp"
+#include "tests/integration/fake_gpu/processes.hpp"
+
+using namespace attune;
+using nlohmann::json;
+using test::FakeGpu;
+
+namespace {
+
+constexpr std::size_t kGood = 4 * 3 * 4;
+
+/// Tuning that lasts: the device takes the time that it says it takes, ten times over.
+struct SlowGpu : FakeGpu {
+  SlowGpu() { settings["real_time"] = 10; }
+
+  /// Starts tuning and waits until the first records are stored.
+  [[nodiscard]] int start_and_wait(const std::vector<std::string>& words) const {
+    const int pid = start(words);
+    REQUIRE(test::wait_until([&] { return records().size() >= 2; }));
+    return pid;
+  }
+  void check_complete() const {
+    const auto stored = records();
+    CHECK(stored.size() == kGood);
+    for (const auto& record : stored) {
+      CAPTURE(record.configuration);
+      CAPTURE(test::detail_of(record));
+      CHECK(record.outcome == "ok");
+      CHECK(record.verified);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(SlowGpu, "a GPU worker killed from outside is replaced, and the configuration it had is measured after all") {
+  const int pid = start_and_wait(tune_words("none"));
+  const auto workers = processes("worker-gpu");
+  REQUIRE(workers.size() == 1);
+  REQUIRE(::kill(workers[0], SIGKILL) == 0);
+  CHECK(test::wait_until([&] {
+    const auto now = processes("worker-gpu");
+    return now.size() == 1 && now != workers;
+  }));
+  CHECK(test::wait_for(pid) == 0);
+  check_complete();
+}
+
+TEST_CASE_FIXTURE(SlowGpu, "compile workers killed from outside are replaced, and nothing they had is blamed") {
+  environment["XDG_CACHE_HOME"] = (folder / "empty-cache").string();
+  const int pid = start(tune_words("none"));
+  REQUIRE(test::wait_until([&] { return !processes("worker-compile").empty(); }));
+  for (const int worker : processes("worker-compile")) ::kill(worker, SIGKILL);
+  CHECK(test::wait_for(pid) == 0);
+  check_complete();
+}
+
+TEST_CASE_FIXTURE(SlowGpu, "workers die with a killed parent") {
+  const int pid = start_and_wait(tune_words("none"));
+  CHECK(processes("worker-gpu").size() == 1);
+  ::kill(pid, SIGKILL);
+  CHECK(test::wait_for(pid) == 128 + SIGKILL);
+  CHECK(test::wait_until([&] { return processes("").empty(); }, std::chrono::seconds(10)));
+}
+
+TEST_CASE_FIXTURE(FakeGpu, "a worker that hangs in an endless kernel dies with a killed parent") {
+  settings["faults"] = json::array({{{"kernel", "synthetic"}, {"launch", 0}, {"fault", "endless_loop"}}});
+  const int pid = start(tune_words("none"));
+  REQUIRE(test::wait_until([&] { return on_device(); }));
+  ::kill(pid, SIGKILL);
+  CHECK(test::wait_for(pid) == 128 + SIGKILL);
+  CHECK(test::wait_until([&] { return processes("").empty(); }, std::chrono::seconds(10)));
+}
+
+TEST_CASE_FIXTURE(SlowGpu, "Ctrl-C ends a measuring run with 130 and no worker left; the same command goes on and completes") {
+  const int pid = start_and_wait(tune_words("none"));
+  ::kill(pid, SIGINT);
+  CHECK(test::wait_for(pid) == 130);
+  CHECK(test::wait_until([&] { return processes("").empty(); }, std::chrono::seconds(10)));
+  const auto before = records();
+  CHECK(before.size() >= 2);
+  CHECK(before.size() < kGood);
+  settings = json::object();
+  const auto again = attune(tune_words("none", {"--json"}));
+  CHECK(again.exit_code == 0);
+  for (const auto& event : test::json_lines(again.out)) {
+    if (event["event"] != "problem") continue;
+    CHECK(event["reused"] == before.size());
+    CHECK(event["measured"] == kGood - before.size());
+  }
+  check_complete();
+}
