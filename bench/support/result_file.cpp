@@ -14,6 +14,8 @@ namespace attune::bench {
 
 double relative_half(double low, double high, double middle) { return (high - low) / 2 / middle; }
 
+std::string content_hash() { return build::kContentHash; }
+
 std::filesystem::path results_folder(const std::filesystem::path& chosen) {
   if (!chosen.empty()) return chosen;
   const std::filesystem::path sources = ATTUNE_BENCH_SOURCES;

@@ -19,6 +19,9 @@ inline constexpr char kSpreadMeaning[] =
 /// Throws: UsageError when nothing was chosen and that tree is not on this machine.
 [[nodiscard]] std::filesystem::path results_folder(const std::filesystem::path& chosen);
 
+/// Of the sources that this program was built from, as result files name them.
+[[nodiscard]] std::string content_hash();
+
 /// Writes <folder>/<device>/<bench>.json with the fields of every benchmark's file (device, driver, cuda, date,
 /// content) and the given ones; replaces an older file in one step. Returns its path. Throws: Error naming the path.
 std::filesystem::path write_results(const std::filesystem::path& folder, const std::string& bench,

@@ -139,7 +139,7 @@ Effect check_fill(const KernelLaunch& l) {
 template <class Zones>
 Effect over_zones(const KernelLaunch& l, Zones&& zones) {
   const auto all = l.argument<device::Regions>(0);
-  for (unsigned row = 0; row < l.geometry.grid.y; ++row) {
+  for (unsigned row = 0; row < l.grid.y; ++row) {
     const device::Region& region = all.regions[row];
     const std::size_t bytes = region.count * static_cast<std::size_t>(region.element_bytes);
     if (!l.may_access(region.start, bytes)) return {kLaunchUs, Fault::IllegalAddress};

@@ -1,0 +1,40 @@
+#pragma once
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace attune::bench {
+
+/// One command of the `attune` executable, from start to end.
+struct AttuneRun {
+  std::vector<nlohmann::json> events;  ///< its --json output, a line each
+  double wall_s = 0;
+  std::int64_t parent_bytes = 0;  ///< largest resident size of the command's own process, workers not counted
+
+  /// The only event of this name. Throws: Error when there is none, or more than one.
+  [[nodiscard]] const nlohmann::json& event(const std::string& name) const;
+};
+
+/// Runs `attune <words> --json` with an empty cubin cache in `scratch`. Its standard error goes to ours.
+/// Throws: Error with the exit code when it is not 0.
+[[nodiscard]] AttuneRun run_attune(const std::filesystem::path& executable, std::vector<std::string> words,
+                                   const std::filesystem::path& scratch);
+
+/// `attune` beside this program: ../tools/attune of a build tree, or $ATTUNE_WORKER.
+[[nodiscard]] std::filesystem::path attune_executable();
+
+/// A folder of this process's own under the system's temporary folder; removed with everything in it.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace attune::bench

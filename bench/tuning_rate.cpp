@@ -1,0 +1,170 @@
+// How fast tuning is, how well it keeps the GPU busy, how it scales over the GPUs of one host, and what it takes of memory:
+// the real command with empty caches, every configuration verified and committed.
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "attune/error.hpp"
+#include "bench/support/attune_run.hpp"
+#include "bench/support/result_file.hpp"
+#include "tuner/base/text.hpp"
+#include "tuner/gpu/handles.hpp"
+
+namespace attune::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Settings {
+  std::string output;
+  std::string templates = ATTUNE_BENCH_SOURCES "/templates";
+  int repeats = 5;
+  std::vector<int> gpus;
+  std::string scaling_sizes = "2^20..2^24:x2,3M,5M,6M,7M,9M,10M,11M,12M,13M,14M,15M";
+  bool memory = false;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+class TuningRate {
+ public:
+  explicit TuningRate(const Settings& settings) : settings_(settings), executable_(attune_executable()) {}
+
+  /// The 300 configurations on which peers were measured (60 sources), n = 2^24, one command each time.
+  [[nodiscard]] Json peer_space() {
+    std::vector<double> rates, whole, gpu_busy, compile_busy, waiting;
+    Json row{{"case", "peer_space_300"}, {"problem", {{"T", "f32"}, {"op", "sum"}, {"n", 1 << 24}}}, {"policy", "cold/graph"}};
+    std::uint64_t verified = 0, workers = 0;
+    for (int i = 0; i < settings_.repeats; ++i) {
+      const AttuneRun run = tune({settings_.templates + "/peer_space", "--T", "f32", "--op", "sum", "--size", "2^24"});
+      const auto& problem = run.event("problem");
+      const auto& used = problem.at("utilisation");
+      const auto records = verified_records(run);
+      if (records != 300) throw Error(fmt::format("failed measuring the rate: {} of 300 configurations were verified", records));
+      verified = records;
+      workers = used.at("compile_workers");
+      const double wall_s = used.at("wall_s");
+      rates.push_back(300 / wall_s);
+      whole.push_back(300 / run.wall_s);
+      gpu_busy.push_back(used.at("gpu_busy_s").get<double>() / wall_s);
+      waiting.push_back(used.at("idle_waiting_compile_s").get<double>() / wall_s);
+      compile_busy.push_back(used.at("compile_busy_s").get<double>() / wall_s / static_cast<double>(workers));
+    }
+    row.update({{"configs_per_s", median(rates)}, {"configs_per_s_runs", rates}, {"whole_command_configs_per_s", median(whole)},
+                {"gpu_busy", median(gpu_busy)}, {"compile_busy", median(compile_busy)}, {"gpu_waited_for_compiles", median(waiting)},
+                {"compile_workers", workers}, {"verified", verified}});
+    return row;
+  }
+
+  /// The same problems on the first 1, 2, ... devices.
+  [[nodiscard]] std::vector<Json> scaling() {
+    std::vector<Json> rows;
+    double one_s = 0;
+    for (const int gpus : settings_.gpus) {
+      std::string devices = "0";
+      for (int i = 1; i < gpus; ++i) devices += fmt::format(",{}", i);
+      const AttuneRun run = tune({"reduce", "--T", "f32", "--op", "sum", "--size", settings_.scaling_sizes, "--device", devices});
+      const auto problems = std::count_if(run.events.begin(), run.events.end(), [](const auto& e) { return e.at("event") == "problem"; });
+      if (one_s == 0) one_s = run.wall_s * gpus;  // the first entry is the baseline; it should be 1
+      rows.push_back({{"case", "scaling"}, {"gpus", gpus}, {"speedup", one_s / run.wall_s}, {"command_s", run.wall_s},
+                      {"problems", problems}, {"configurations", verified_records(run)}});
+      fmt::print(stderr, "{}\n", rows.back().dump());
+    }
+    return rows;
+  }
+
+  /// A space of a million configurations of which a few are measured.
+  [[nodiscard]] Json memory() {
+    const AttuneRun run = tune({settings_.templates + "/million", "--size", "2^20", "--strategy", "random", "--budget", "300"});
+    const auto& problem = run.event("problem");
+    return {{"case", "million_configurations"}, {"space_size", problem.at("space_size")}, {"measured", problem.at("measured")},
+            {"parent_bytes", run.parent_bytes}};
+  }
+
+ private:
+  [[nodiscard]] AttuneRun tune(std::vector<std::string> words) {
+    const auto database = scratch_.path() / fmt::format("{}.db", ++commands_);
+    words.insert(words.begin(), "tune");
+    words.insert(words.end(), {"--db", database.string()});
+    AttuneRun run = run_attune(executable_, words, scratch_.path());
+    std::filesystem::remove(database);
+    return run;
+  }
+
+  /// Configurations whose record was committed as verified.
+  [[nodiscard]] static std::uint64_t verified_records(const AttuneRun& run) {
+    std::set<std::string> verified;
+    for (const auto& event : run.events) {
+      if (event.at("event") == "record" && event.at("verified").get<bool>()) {
+        verified.insert(event.at("problem").dump() + event.at("configuration").dump());
+      }
+    }
+    return verified.size();
+  }
+
+  const Settings& settings_;
+  std::filesystem::path executable_;
+  ScratchFolder scratch_;
+  int commands_ = 0;
+};
+
+/// Rows of an earlier run that this one did not measure again: scaling needs another machine than the rate.
+std::vector<Json> kept_rows(const std::filesystem::path& file, const std::vector<Json>& fresh, const std::string& content) {
+  std::vector<Json> rows;
+  std::ifstream stream(file);
+  if (!stream) return rows;
+  const Json old = Json::parse(stream);
+  if (old.at("content") != content) return rows;
+  for (const auto& row : old.at("rows")) {
+    const bool again = std::any_of(fresh.begin(), fresh.end(), [&](const Json& f) { return f.at("case") == row.at("case"); });
+    if (!again) rows.push_back(row);
+  }
+  return rows;
+}
+
+int run(const Settings& settings) {
+  const auto folder = results_folder(settings.output);
+  const auto device = gpu::read_device(0);
+  TuningRate bench(settings);
+  std::vector<Json> rows;
+  if (settings.repeats > 0) rows.push_back(bench.peer_space());
+  if (settings.memory) rows.push_back(bench.memory());
+  if (!settings.gpus.empty()) {
+    for (auto& row : bench.scaling()) rows.push_back(std::move(row));
+  }
+  const auto kept = kept_rows(folder / device.slug() / "tuning_rate.json", rows, content_hash());
+  rows.insert(rows.end(), kept.begin(), kept.end());
+  for (const auto& row : rows) fmt::print(stderr, "{}\n", row.dump());
+  const auto path = write_results(folder, "tuning_rate", device, {}, rows);
+  fmt::print(stderr, "written to {}\n", path.string());
+  return 0;
+}
+
+}  // namespace
+}  // namespace attune::bench
+
+int main(int argc, char** argv) {
+  attune::bench::Settings settings;
+  CLI::App app{"Measures how fast tuning is and writes <output>/<device>/tuning_rate.json; rows of the same sources that are not measured "
+               "again stay"};
+  app.add_option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
+  app.add_option("--templates", settings.templates, "Folder of the benchmark's templates")->capture_default_str();
+  app.add_option("--repeats", settings.repeats, "Runs of the 300-configuration space; 0: leave it out")->capture_default_str();
+  app.add_option("--gpus", settings.gpus, "Numbers of GPUs to scale over, 1 first: 1,2,4")->delimiter(',');
+  app.add_option("--scaling-sizes", settings.scaling_sizes, "Sizes of the problems that GPUs share")->capture_default_str();
+  app.add_flag("--memory", settings.memory, "Also a space of a million configurations");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return attune::bench::run(settings);
+  } catch (const attune::Error& error) {
+    fmt::print(stderr, "tuning_rate: {}\n", error.what());
+    return static_cast<int>(error.exit_code());
+  }
+}
