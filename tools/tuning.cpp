@@ -87,6 +87,16 @@ std::optional<std::filesystem::path> fitting_recording(const spec::KernelTemplat
   return std::nullopt;
 }
 
+/// Throws: UsageError.
+std::chrono::milliseconds compile_deadline(const TuningOptions& options) {
+  const auto deadline = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::duration<double>(base::parse_seconds(options.compile_timeout)));
+  if (deadline.count() <= 0) {
+    throw UsageError(fmt::format("--compile-timeout {} leaves no time to compile; give for example 60s", options.compile_timeout));
+  }
+  return deadline;
+}
+
 }  // namespace
 
 int default_compile_workers() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 2, 8); }
@@ -103,6 +113,7 @@ void add_tuning_options(CLI::App& command, TuningOptions& options) {
   auto* device = command.add_option("--device", options.device, "GPU ordinal (default 0)");
   command.add_option("--replay", options.replay, "Take measurements from a recording instead of a GPU")->excludes(device);
   command.add_option("--compile-workers", options.compile_workers, "NVRTC worker processes")->capture_default_str()->check(CLI::Range(1, 256));
+  command.add_option("--compile-timeout", options.compile_timeout, "Longest time one compilation may take: 60s, 5m")->capture_default_str();
   command.add_flag("--json", options.json, "One JSON object a line on standard output");
   command.allow_extras();
 }
@@ -142,6 +153,7 @@ ChosenBackend choose_backend(const TuningOptions& options, const CommandContext&
   session::LiveBackend::Options live;
   live.worker = context.executable;
   live.compile_workers = options.compile_workers;
+  live.compile_deadline = compile_deadline(options);
   const auto cache = base::cache_folder();
   if (!cache.empty()) live.cache = cache / "cubins";
   ChosenBackend chosen;
@@ -154,6 +166,7 @@ ChosenBackend choose_backend(const TuningOptions& options, const CommandContext&
 void check_request(const TuningOptions& options, const std::vector<spec::Problem>& problems) {
   static_cast<void>(session::Budget::parse(options.budget));
   static_cast<void>(measure::policy_from_text(options.policy));
+  static_cast<void>(compile_deadline(options));
   const auto strategies = search::strategy_names();
   if (std::find(strategies.begin(), strategies.end(), options.strategy) == strategies.end()) {
     throw UsageError(fmt::format("unknown strategy \"{}\"; there are {}", options.strategy, fmt::join(strategies, ", ")));

@@ -26,6 +26,7 @@ struct TuningOptions {
   std::optional<int> device;
   std::string replay;
   int compile_workers = default_compile_workers();
+  std::string compile_timeout = "60s";
   bool json = false;
 };
 

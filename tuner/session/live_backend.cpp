@@ -26,6 +26,7 @@ compile::CompilePool::Options pool_options(const LiveBackend::Options& options) 
   compile::CompilePool::Options pool;
   pool.worker = options.worker;
   pool.workers = options.compile_workers;
+  pool.deadline = options.compile_deadline;
   pool.cache = options.cache;
   return pool;
 }

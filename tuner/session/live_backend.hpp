@@ -21,6 +21,7 @@ class LiveBackend : public Backend {
   struct Options {
     std::filesystem::path worker;  ///< the `attune` executable
     int compile_workers = 2;
+    std::chrono::milliseconds compile_deadline{60000};  ///< of one compilation
     std::filesystem::path cache;   ///< cubin cache folder; empty: none
   };
 
