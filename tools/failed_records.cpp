@@ -152,7 +152,7 @@ void show_failed(const db::Database& database, const FailedOptions& options) {
     const std::string detail = json::parse(record.detail_json).value("detail", "");
     ++counts[record.outcome];
     if (options.json_output) {
-      out.push_back(to_json(record, name_of(record, templates), options.log ? detail : first_line(detail)));
+      out.push_back(to_json(record, name_of(record, templates), detail));
       if (options.log) add_source(out.back(), source_of(record, templates, devices));
       continue;
     }

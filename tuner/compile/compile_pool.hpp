@@ -61,8 +61,8 @@ class CompilePool {
   /// Comes back early, possibly with nothing, when a signal arrives. Never throws for a failed compilation.
   /// Throws: EnvironmentError when no worker can be started any more.
   [[nodiscard]] std::vector<Completed> collect(std::chrono::milliseconds timeout);
-  /// Descriptors whose readability means that `collect` has work. Answers from the cache and passing deadlines make
-  /// none readable: call `collect` after `submit`, and now and then.
+  /// Descriptors whose readability means that `collect` has work. Answers from memory or the cache and passing deadlines
+  /// make none readable: call `collect` after `submit`, and now and then.
   [[nodiscard]] std::vector<int> descriptors() const;
   /// Tickets that `collect` has not handed out yet.
   [[nodiscard]] std::size_t pending() const noexcept;

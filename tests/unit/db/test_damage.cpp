@@ -110,8 +110,8 @@ TEST_CASE("check finds nothing in a sound database and counts its rows") {
   CHECK(report.ok);
   CHECK(report.problems.empty());
   CHECK(report.bad_rows == 0);
-  // 1 device, 1 template and its 2 files, 2 problems, 5 configurations (4 of records, 1 of the best rows), 4 records, 1 session,
-  // 1 in flight, 2 best, 1 cubin
+  // 1 device, 1 template and its 2 files, 2 problems, 5 configurations (4 of records, 1 of the best rows), 4 records,
+  // 1 session, 1 in flight, 2 best, 1 cubin
   CHECK(report.rows_checked == 20);
 }
 
