@@ -4,6 +4,8 @@
 #include <sqlite3.h>
 
 #include <cstdlib>
+#include <unordered_map>
+#include <utility>
 
 #include "db/database_state.hpp"
 #include "tuner/base/files.hpp"
@@ -72,6 +74,13 @@ void Database::put(const TemplateRow& row) {
         "INSERT INTO templates (hash, checksum, name, spec_json) VALUES (?, ?, ?, ?) ON CONFLICT (hash)"
         " DO UPDATE SET checksum = excluded.checksum, name = excluded.name, spec_json = excluded.spec_json",
         row.hash, checksum(row.hash, row), row.name, row.spec_json);
+    for (const auto& [name, contents] : row.files) {
+      const TemplateFileRow file{row.hash, name, contents};
+      const std::string key = Table<TemplateFileRow>::key(file);
+      state_->statements.run(
+          "INSERT OR REPLACE INTO template_files (key, checksum, template_hash, name, contents) VALUES (?, ?, ?, ?, ?)",
+          key, checksum(key, file), row.hash, name, Blob{contents});
+    }
   });
 }
 
@@ -194,7 +203,14 @@ std::vector<DeviceRow> Database::devices() const {
 }
 
 std::vector<TemplateRow> Database::templates() const {
-  return state_->select<TemplateRow>({}, [](const auto&) { return true; });
+  std::vector<TemplateRow> rows = state_->select<TemplateRow>({}, [](const auto&) { return true; });
+  std::unordered_map<std::string, TemplateRow*> by_hash;
+  for (TemplateRow& row : rows) by_hash.emplace(row.hash, &row);
+  for (TemplateFileRow& file : state_->select<TemplateFileRow>({}, [](const auto&) { return true; })) {
+    const auto owner = by_hash.find(file.template_hash);
+    if (owner != by_hash.end()) owner->second->files.emplace(std::move(file.name), std::move(file.contents));
+  }
+  return rows;
 }
 
 std::vector<BestRow> Database::best(const Query& query) const {

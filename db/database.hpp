@@ -23,7 +23,7 @@ class Database {
   struct State;
 
  public:
-  static constexpr int kSchemaVersion = 1;
+  static constexpr int kSchemaVersion = 2;
 
   /// Throws: DatabaseError with path and remedy: newer schema (file untouched), cannot be created or opened.
   [[nodiscard]] static Database open(const std::filesystem::path& path, OpenMode mode);
@@ -32,6 +32,7 @@ class Database {
   ~Database();
 
   void put(const DeviceRow& row);
+  /// Files that the row lacks and the database has stay: the hash says that they belong to it.
   void put(const TemplateRow& row);
   /// Inserts, or replaces the record of the same key (template, problem, device, policy, configuration).
   void put(const RecordRow& row);
@@ -53,6 +54,7 @@ class Database {
   [[nodiscard]] std::optional<RecordRow> record(const Query& query, const std::string& configuration) const;
   [[nodiscard]] std::vector<SessionRow> sessions(const Query& query) const;
   [[nodiscard]] std::vector<DeviceRow> devices() const;
+  /// A row without some of its files (not stored, or damaged) has the others.
   [[nodiscard]] std::vector<TemplateRow> templates() const;
   [[nodiscard]] std::vector<BestRow> best(const Query& query) const;
   /// What the dispatch ladder chooses from: best rows of this template hash, family and policy on any device and size.

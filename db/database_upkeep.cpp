@@ -120,6 +120,7 @@ CheckReport Database::check() const {
   for (const char* table : {"problems", "configurations"}) part(table, [&] { check_texts(sqlite, table, report); });
   rows(DeviceRow{});
   rows(TemplateRow{});
+  rows(TemplateFileRow{});
   rows(RecordRow{});
   rows(SessionRow{});
   rows(InFlightRow{});

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct TemplateRow {
   std::string hash;
   std::string name;
   std::string spec_json;
+  std::map<std::string, std::string> files = {};  ///< source files: name, contents; none in what schema 1 stored
 };
 
 /// A stored measurement of one configuration.

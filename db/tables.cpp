@@ -9,6 +9,9 @@ const char* const Table<DeviceRow>::kSelect = "SELECT hard_key, checksum, hard_k
 
 const char* const Table<TemplateRow>::kSelect = "SELECT hash, checksum, hash, name, spec_json FROM templates";
 
+const char* const Table<TemplateFileRow>::kSelect =
+    "SELECT key, checksum, template_hash, name, contents FROM template_files";
+
 // LEFT JOIN: a record whose problem or configuration is lost is a bad row to be counted, not one to be overlooked.
 const char* const Table<RecordRow>::kSelect =
     "SELECT t.key, t.checksum, t.template_hash, p.text, t.device_key, t.policy, c.text, t.outcome, t.stage, t.verified,"
@@ -33,6 +36,10 @@ const char* const Table<InFlightRow>::kSelect =
     "SELECT session_key, checksum, session_key, configuration FROM in_flight";
 
 const char* const Table<CubinRow>::kSelect = "SELECT key, checksum, key, cubin, detail_json FROM cubins";
+
+std::string Table<TemplateFileRow>::key(const TemplateFileRow& row) {
+  return base::ContentHasher().add(row.template_hash).add(row.name).key();
+}
 
 std::string Table<RecordRow>::key(const RecordRow& row) {
   return base::ContentHasher()
@@ -121,6 +128,8 @@ const char* const Table<BestRow>::kOrder =
 const char* const Table<DeviceRow>::kOrder = " ORDER BY hard_key";
 
 const char* const Table<TemplateRow>::kOrder = " ORDER BY name, hash";
+
+const char* const Table<TemplateFileRow>::kOrder = " ORDER BY template_hash, name";
 
 const char* const Table<InFlightRow>::kOrder = " ORDER BY session_key";
 

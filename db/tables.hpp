@@ -15,6 +15,11 @@ struct InFlightRow {
   std::string session_key;
   std::string configuration;
 };
+struct TemplateFileRow {
+  std::string template_hash;
+  std::string name;
+  std::string contents;
+};
 struct CubinRow {
   std::string key;
   std::string cubin;
@@ -42,6 +47,16 @@ struct Table<TemplateRow> {
   static const char* const kSelect;
   static const char* const kOrder;
   static std::string key(const TemplateRow& row) { return row.hash; }
+};
+
+template <>
+struct Table<TemplateFileRow> {
+  static constexpr const char* kName = "template_files";
+  static constexpr auto kFields =
+      std::tuple{&TemplateFileRow::template_hash, &TemplateFileRow::name, &TemplateFileRow::contents};
+  static const char* const kSelect;
+  static const char* const kOrder;
+  static std::string key(const TemplateFileRow& row);
 };
 
 template <>

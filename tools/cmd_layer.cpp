@@ -26,7 +26,7 @@ std::size_t add_recording(const std::string& path, db::Database& layer) {
   const auto rows = session::best_rows_of(recording, path, kernel);
   db::Database::Batch batch(layer);
   layer.put(db::DeviceRow{recording.device.hard_key(), recording.device.hard_json(), recording.device.to_json().dump()});
-  layer.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text});
+  layer.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text, kernel.files});
   for (const auto& row : rows) layer.put(row);
   batch.commit();
   return rows.size();

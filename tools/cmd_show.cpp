@@ -9,8 +9,8 @@
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tools/commands.hpp"
+#include "tools/failed_records.hpp"
 #include "tools/output.hpp"
-#include "tools/problem_arguments.hpp"
 #include "tuner/measure/measurement.hpp"
 
 namespace attune::tools {
@@ -22,7 +22,9 @@ struct ShowOptions {
   std::string template_name;
   std::string database;
   std::string policy;
+  std::string configuration;
   bool failed = false;
+  bool log = false;
   bool json_output = false;
 };
 
@@ -50,18 +52,18 @@ double ceiling_of(const db::Database& database, const db::Query& query) {
   return ceiling;
 }
 
-int show_best(const db::Database& database, const ShowOptions& options) {
+void show_best(const db::Database& database, const ShowOptions& options) {
   const auto rows = database.best(query_of(options));
   if (options.json_output) {
     json out = json::array();
     for (const auto& row : rows) out.push_back(to_json(row));
     fmt::print("{}\n", out.dump(1));
-    return 0;
+    return;
   }
   if (rows.empty()) {
     fmt::print("The database holds no best configuration{}; attune tune makes one.\n",
                options.template_name.empty() ? "" : " of " + options.template_name);
-    return 0;
+    return;
   }
   std::map<std::string, std::vector<db::BestRow>> by_device;
   for (const auto& row : rows) by_device[row.device_key].push_back(row);
@@ -75,33 +77,21 @@ int show_best(const db::Database& database, const ShowOptions& options) {
     query.device_key = key;
     fmt::print("{}\n", best_table(of_device, ceiling_of(database, query)));
   }
-  return 0;
-}
-
-int show_failed(const db::Database& database, const ShowOptions& options) {
-  json out = json::array();
-  for (const auto& row : database.records(query_of(options))) {
-    if (row.outcome == "ok") continue;
-    const std::string reason = json::parse(row.detail_json).value("detail", "");
-    if (options.json_output) {
-      out.push_back({{"problem", json::parse(row.problem)}, {"configuration", json::parse(row.configuration)}, {"outcome", row.outcome},
-                     {"detail", reason}, {"recorded_at", row.recorded_at}});
-    } else {
-      fmt::print("{}  {}  {}\n    {}\n", row.outcome, describe(spec::problem_from_text(row.problem)), short_configuration(row.configuration),
-                 reason);
-    }
-  }
-  if (options.json_output) fmt::print("{}\n", out.dump(1));
-  return 0;
 }
 
 int show(const ShowOptions& options) {
   if (!options.policy.empty()) static_cast<void>(measure::policy_from_text(options.policy));
   const auto path = database_path(options.database);
   const auto database = db::Database::open(path, db::OpenMode::ReadOnly);
-  const int code = options.failed ? show_failed(database, options) : show_best(database, options);
+  if (options.failed) {
+    FailedOptions failed{query_of(options), std::nullopt, options.log, options.json_output};
+    if (!options.configuration.empty()) failed.configuration = options.configuration;
+    show_failed(database, failed);
+  } else {
+    show_best(database, options);
+  }
   if (database.bad_rows() > 0) fmt::print(stderr, "attune: {} damaged rows of {} were skipped; see attune db check\n", database.bad_rows(), path.string());
-  return code;
+  return 0;
 }
 
 }  // namespace
@@ -112,7 +102,10 @@ void add_show_command(CLI::App& app, CommandContext& context) {
   command->add_option("template", options->template_name, "Only this template");
   command->add_option("--db", options->database, "Database file");
   command->add_option("--policy", options->policy, "Only this policy");
-  command->add_flag("--failed", options->failed, "List configurations that failed, with the reason");
+  auto* failed = command->add_flag("--failed", options->failed, "List configurations that failed, with the reason");
+  command->add_flag("--log", options->log, "With the whole log and the exact source that was compiled")->needs(failed);
+  command->add_option("--configuration", options->configuration, "Only configurations with these values: \"block_size=64 items=2\"")
+      ->needs(failed);
   command->add_flag("--json", options->json_output, "JSON on standard output");
   command->callback([options, &context] { context.action = [options] { return show(*options); }; });
 }

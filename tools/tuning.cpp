@@ -130,6 +130,16 @@ TuningRun run_on_several(const TuningJob& job, const std::vector<session::Device
   return run;
 }
 
+/// Throws: UsageError.
+std::chrono::milliseconds compile_deadline(const TuningOptions& options) {
+  const auto deadline = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::duration<double>(base::parse_seconds(options.compile_timeout)));
+  if (deadline.count() <= 0) {
+    throw UsageError(fmt::format("--compile-timeout {} leaves no time to compile; give for example 60s", options.compile_timeout));
+  }
+  return deadline;
+}
+
 }  // namespace
 
 void add_tuning_options(CLI::App& command, TuningOptions& options) {

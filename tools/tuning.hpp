@@ -23,6 +23,7 @@ struct TuningOptions {
   std::string device;  ///< "0", "0,2", "all"; empty: 0, or a recording where there is no GPU
   std::string replay;
   std::optional<int> compile_workers;
+  std::string compile_timeout = "60s";
   bool json = false;
 };
 

@@ -7,8 +7,8 @@ namespace attune::base {
 /// Throws: EnvironmentError when the system does not tell.
 [[nodiscard]] std::vector<int> available_cpus();
 
-/// Which processors time and which compile. A compile that shares a core with a GPU worker delays its launches, and that
-/// is in the measured time of everything that is not a graph.
+/// Which processors time and which compile. A compile that shares a core with a GPU worker delays its launches, and
+/// that is in the measured time of everything that is not a graph.
 struct CpuPlan {
   std::vector<std::vector<int>> timing;  ///< one set for each GPU worker; an empty set: not pinned
   std::vector<int> compiling;            ///< the rest; empty: no restriction

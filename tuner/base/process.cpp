@@ -187,8 +187,9 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& executable, const std:
   if (failed == nullptr || errno == ESRCH) return;
   const int error = errno;
   kill_and_reap();
-  throw EnvironmentError(fmt::format("failed limiting worker {}: {}; ask for processors and memory that this process has",
-                                     executable.string(), errno_text(failed, error)));
+  throw EnvironmentError(
+      fmt::format("failed limiting worker {}: {}; ask for processors and memory that this process has",
+                  executable.string(), errno_text(failed, error)));
 }
 
 WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
@@ -214,7 +215,8 @@ void WorkerProcess::kill() const noexcept {
 
 std::string WorkerProcess::kill_and_reap() {
   if (!running()) return "was not running";
-  // Closed only at the end: a worker that saw it close would begin to leave in an orderly way and be killed in the midst.
+  // Closed only at the end: a worker that saw it close would begin to leave in an orderly way and be killed in the
+  // midst.
   Channel channel = std::move(channel_);
   const bool leaving = other_end_closed(channel);
   const pid_t pid = std::exchange(pid_, -1);
@@ -233,7 +235,8 @@ std::string WorkerProcess::output() const {
   struct stat status {};
   if (!output_.open() || ::fstat(output_.get(), &status) != 0) return "";
   std::string text(static_cast<std::size_t>(std::min(status.st_size, kMost)), '\0');
-  const ssize_t got = ::pread(output_.get(), text.data(), text.size(), status.st_size - static_cast<off_t>(text.size()));
+  const ssize_t got =
+      ::pread(output_.get(), text.data(), text.size(), status.st_size - static_cast<off_t>(text.size()));
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   return text;
 }

@@ -26,7 +26,8 @@ std::string describe(const CompileRequest& request) {
   return fmt::format("failed compiling {} for {}", request.name, request.architecture);
 }
 
-/// What a worker printed before its end, e.g. "LLVM ERROR: out of memory": NVRTC has no other way to tell why it aborts.
+/// What a worker printed before its end, e.g. "LLVM ERROR: out of memory": NVRTC has no other way to tell why it
+/// aborts.
 std::string quoted(std::string output) {
   while (!output.empty() && output.back() == '\n') output.pop_back();
   return output.empty() ? output : fmt::format(", having printed \"{}\"", output);
@@ -264,9 +265,8 @@ void CompilePool::lose(Worker& worker, const std::string& how) {
   }
   CompileResult result;
   result.status = CompileStatus::Crashed;
-  result.log =
-      fmt::format("{}: lost the compile worker {} times, last: {}{}\n", describe(job.request), job.lost_workers, how,
-                  last_words);
+  result.log = fmt::format("{}: lost the compile worker {} times, last: {}{}\n", describe(job.request),
+                           job.lost_workers, how, last_words);
   finish(key, result);
 }
 

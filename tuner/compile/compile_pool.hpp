@@ -47,7 +47,8 @@ class CompilePool {
     CompileResult result;
   };
 
-  /// Waits until a first worker has loaded NVRTC, and spawns the others, which get ready at the same time. Throws: EnvironmentError (no NVRTC, no worker executable).
+  /// Waits until a first worker has loaded NVRTC, and spawns the others, which get ready at the same time.
+  /// Throws: EnvironmentError (no NVRTC, no worker executable).
   explicit CompilePool(const Options& options);
   ~CompilePool();
   CompilePool(const CompilePool&) = delete;
@@ -61,8 +62,8 @@ class CompilePool {
   /// Comes back early, possibly with nothing, when a signal arrives. Never throws for a failed compilation.
   /// Throws: EnvironmentError when no worker can be started any more.
   [[nodiscard]] std::vector<Completed> collect(std::chrono::milliseconds timeout);
-  /// Descriptors whose readability means that `collect` has work. Answers from the cache and passing deadlines make
-  /// none readable: call `collect` after `submit`, and now and then.
+  /// Descriptors whose readability means that `collect` has work. Answers from memory or the cache and passing
+  /// deadlines make none readable: call `collect` after `submit`, and now and then.
   [[nodiscard]] std::vector<int> descriptors() const;
   /// Tickets that `collect` has not handed out yet.
   [[nodiscard]] std::size_t pending() const noexcept;
@@ -114,7 +115,7 @@ class CompilePool {
   std::uint64_t next_ticket_ = 1;
   Counts counts_;
   std::chrono::duration<double> busy_{0};  ///< of jobs that have ended
-  int failed_starts_ = 0;  ///< one after the other
+  int failed_starts_ = 0;                  ///< one after the other
 };
 
 }  // namespace attune::compile

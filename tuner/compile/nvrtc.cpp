@@ -62,7 +62,8 @@ void take(const NvrtcProgram& program, const std::string& log, const std::string
   result.log = without_ptxas_figures(log);
   result.status = result.cubin.empty() ? CompileStatus::Failed : CompileStatus::Ok;
   if (result.cubin.empty()) {
-    result.log += fmt::format("no machine code for architecture '{}': ask for a real one such as sm_90\n", architecture);
+    result.log +=
+        fmt::format("no machine code for architecture '{}': ask for a real one such as sm_90\n", architecture);
   }
 }
 
@@ -125,8 +126,10 @@ CompileResult Nvrtc::compile(const CompileRequest& request) {
   if (!done) {
     NvrtcProgram program(api, request.source, request.name);
     const nvrtcResult status = program.compile(options);
-    if (status == NVRTC_SUCCESS) take(program, program.log(), request.architecture, result);
-    else explain_failure(api, status, program.log(), result);
+    if (status == NVRTC_SUCCESS)
+      take(program, program.log(), request.architecture, result);
+    else
+      explain_failure(api, status, program.log(), result);
     if (status != NVRTC_SUCCESS && with_headers && api.library.include_folders.empty()) {
       result.log += "no CUDA headers were found beside NVRTC; set CUDA_HOME to a toolkit that has them\n";
     }

@@ -9,9 +9,9 @@
 
 namespace attune::compile {
 
-/// Results of this run by cubin key, the most recently used within a limit of bytes: what a run asks for again (finalists,
-/// configurations of the next size) is not compiled again without a cache folder, nor read from it. Keeps what would be
-/// the same again (Ok, Failed), as CubinCache does.
+/// Results of this run by cubin key, the most recently used within a limit of bytes: what a run asks for again
+/// (finalists, configurations of the next size) is not compiled again without a cache folder, nor read from it. Keeps
+/// what would be the same again (Ok, Failed), as CubinCache does.
 class RecentResults {
  public:
   explicit RecentResults(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}

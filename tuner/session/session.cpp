@@ -520,7 +520,7 @@ TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, 
   for (const auto& problem : request.problems) spec::validate(kernel, problem);
   const auto& device = backend.device();
   database.put(db::DeviceRow{device.hard_key(), device.hard_json(), device.to_json().dump()});
-  database.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text});
+  database.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text, kernel.files});
   const auto start = Clock::now();
   TuneResult result;
   for (std::size_t i = 0; i < request.problems.size() && !result.interrupted; ++i) {

@@ -126,8 +126,8 @@ std::string make_source(const KernelTemplate& kernel, const Problem& problem, co
   std::string files;
   for (const SourceSpec& file : kernel.sources) {
     if (file.condition && !file.condition->truth(scope)) continue;
-    files += fmt::format("#line 1 {}\n{}\n", quoted(file.file),
-                         move_leading_includes(kernel.files.at(file.file), headers));
+    files +=
+        fmt::format("#line 1 {}\n{}\n", quoted(file.file), move_leading_includes(kernel.files.at(file.file), headers));
   }
   if (files.empty()) {
     throw SpecError(

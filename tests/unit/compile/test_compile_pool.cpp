@@ -11,8 +11,8 @@
 #include "tuner/compile/compile_pool.hpp"
 
 using namespace attune::compile;
-using attune::testing::ScopedVariable;
 using attune::test::TempFolder;
+using attune::testing::ScopedVariable;
 
 namespace {
 
@@ -113,7 +113,9 @@ CompileRequest endless_source() {
 /// Its code generator wants the 6 GB of this array.
 CompileRequest huge_array() {
   return {"__device__ int huge[1500000000] = {1};\nextern \"C\" __global__ void f(int* p) { p[0] = huge[p[1]]; }\n",
-          "huge.cu", "sm_90", {}};
+          "huge.cu",
+          "sm_90",
+          {}};
 }
 
 CompilePool::Options small_memory() {

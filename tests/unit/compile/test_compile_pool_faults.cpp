@@ -21,8 +21,8 @@
 #include "tuner/compile/compile_pool.hpp"
 
 using namespace attune::compile;
-using attune::testing::ScopedVariable;
 using attune::test::TempFolder;
+using attune::testing::ScopedVariable;
 
 namespace {
 

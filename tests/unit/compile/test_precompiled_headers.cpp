@@ -37,15 +37,35 @@ CompileRequest broken_request() {
 
 Nvrtc precompiling() { return Nvrtc(Nvrtc::Headers::Precompiled); }
 
-/// Two configurations of one template with heavy headers: the second one compiles from the first one's headers, and
-/// both give the bytes that compiling the text gives.
-void check_same_bytes(const std::string& include, const std::string& body) {
+}  // namespace
+
+TEST_CASE("what can be precompiled ends with the pragma, at the beginning of a line") {
+  CHECK(PrecompiledHeaders::prefix_of("#include <a>\n#pragma nv_hdrstop\nint x;") ==
+        "#include <a>\n#pragma nv_hdrstop\n");
+  CHECK_FALSE(PrecompiledHeaders::prefix_of("#include <a>\nint x;"));
+  CHECK_FALSE(PrecompiledHeaders::prefix_of("#include <a>\n// #pragma nv_hdrstop\nint x;"));
+}
+
+// CUB: tests/unit/templates.
+TEST_CASE("cooperative groups give the same cubin precompiled as they do as text") {
   Nvrtc text;
-  Nvrtc precompiled(Nvrtc::Headers::Precompiled);
+  Nvrtc precompiled = precompiling();
   HeaderUse expected = HeaderUse::Created;
   for (const int block : {64, 128}) {
-    const std::string source =
-        fmt::format("#include <{}>\n#pragma nv_hdrstop\n#define BLOCK {}\n#line 1 \"heavy.cu\"\n{}", include, block, body);
+    const std::string source = fmt::format(R"(#include <cooperative_groups.h>
+#pragma nv_hdrstop
+#define BLOCK {}
+#line 1 "heavy.cu"
+extern "C" __global__ void sum(const float* in, float* out) {{
+  const auto block = cooperative_groups::this_thread_block();
+  const auto warp = cooperative_groups::tiled_partition<32>(block);
+  float all = in[threadIdx.x + BLOCK];
+  for (int i = 16; i > 0; i /= 2) all += warp.shfl_down(all, i);
+  block.sync();
+  if (threadIdx.x == 0) *out = all;
+}}
+)",
+                                           block);
     const CompileRequest request{source, "heavy.cu", "sm_90", {}};
     const CompileResult with = precompiled.compile(request);
     const CompileResult without = text.compile(request);
@@ -57,36 +77,6 @@ void check_same_bytes(const std::string& include, const std::string& body) {
     CHECK(with.log == without.log);
     expected = HeaderUse::Used;
   }
-}
-
-}  // namespace
-
-TEST_CASE("what can be precompiled ends with the pragma, at the beginning of a line") {
-  CHECK(PrecompiledHeaders::prefix_of("#include <a>\n#pragma nv_hdrstop\nint x;") == "#include <a>\n#pragma nv_hdrstop\n");
-  CHECK_FALSE(PrecompiledHeaders::prefix_of("#include <a>\nint x;"));
-  CHECK_FALSE(PrecompiledHeaders::prefix_of("#include <a>\n// #pragma nv_hdrstop\nint x;"));
-}
-
-TEST_CASE("CUB's headers give the same cubin precompiled as they do as text") {
-  check_same_bytes("cub/block/block_reduce.cuh", R"(extern "C" __global__ void sum(const float* in, float* out) {
-  using Reduce = cub::BlockReduce<float, BLOCK>;
-  __shared__ typename Reduce::TempStorage storage;
-  const float all = Reduce(storage).Sum(in[threadIdx.x]);
-  if (threadIdx.x == 0) *out = all;
-}
-)");
-}
-
-TEST_CASE("cooperative groups give the same cubin precompiled as they do as text") {
-  check_same_bytes("cooperative_groups.h", R"(extern "C" __global__ void sum(const float* in, float* out) {
-  const auto block = cooperative_groups::this_thread_block();
-  const auto warp = cooperative_groups::tiled_partition<32>(block);
-  float all = in[threadIdx.x + BLOCK];
-  for (int i = 16; i > 0; i /= 2) all += warp.shfl_down(all, i);
-  block.sync();
-  if (threadIdx.x == 0) *out = all;
-}
-)");
 }
 
 TEST_CASE("a source without headers in front has nothing to do with it") {
@@ -111,7 +101,9 @@ TEST_CASE("headers are precompiled anew for other options and other architecture
 
 TEST_CASE("the headers of the four last kinds of source are kept") {
   Nvrtc nvrtc = precompiling();
-  const auto use_of = [&](int kind) { return nvrtc.compile(half_request(1, {fmt::format("-DKIND={}", kind)})).headers; };
+  const auto use_of = [&](int kind) {
+    return nvrtc.compile(half_request(1, {fmt::format("-DKIND={}", kind)})).headers;
+  };
   for (int kind = 0; kind < 5; ++kind) CHECK(use_of(kind) == HeaderUse::Created);
   for (int kind = 1; kind < 5; ++kind) CHECK(use_of(kind) == HeaderUse::Used);
   CHECK(use_of(0) == HeaderUse::Created);

@@ -38,7 +38,7 @@ inline bool same(const DeviceRow& a, const DeviceRow& b) {
 }
 
 inline bool same(const TemplateRow& a, const TemplateRow& b) {
-  return a.hash == b.hash && a.name == b.name && a.spec_json == b.spec_json;
+  return a.hash == b.hash && a.name == b.name && a.spec_json == b.spec_json && a.files == b.files;
 }
 
 inline bool same(const RecordRow& a, const RecordRow& b) {
@@ -68,7 +68,14 @@ inline DeviceRow device() {
   return {"device-1", R"({"architecture":"sm_90","backend":"cuda"})", R"({"name":"A GPU"})"};
 }
 
-inline TemplateRow kernel_template() { return {"hash-1", "reduce", R"({"attune":1,"name":"reduce"})"}; }
+/// As schema version 1 stored it.
+inline TemplateRow kernel_template_v1() { return {"hash-1", "reduce", R"({"attune":1,"name":"reduce"})"}; }
+
+inline TemplateRow kernel_template() {
+  TemplateRow row = kernel_template_v1();
+  row.files = {{"reduce.cu", "// reduce\n"}, {"values.cu", std::string("bytes \0\xff", 8)}};
+  return row;
+}
 
 /// Rows that differ in `i` alone; every field has a value of its own.
 inline RecordRow record(int i) {
@@ -135,7 +142,8 @@ inline const std::string kCubin(
     "ELF\0cubin\0bytes",
     16);
 
-/// What tests/golden/db_v<N>.db holds. Never changes: it is what users of a released version have on disk.
+/// What tests/golden/db_v2.db holds; db_v1.db lacks the template's files. Never changes: it is what users of a released
+/// version have on disk.
 inline void put_golden_rows(Database& database) {
   database.put(device());
   database.put(kernel_template());

@@ -15,13 +15,15 @@ using namespace attune::db::test;
 
 namespace {
 
-const fs::path kGolden = fs::path(ATTUNE_SOURCE_DIR) / "tests" / "golden" / "db_v1.db";
+fs::path golden(int version) {
+  return fs::path(ATTUNE_SOURCE_DIR) / "tests" / "golden" / ("db_v" + std::to_string(version) + ".db");
+}
 
-void check_golden_rows(Database& database) {
+void check_golden_rows(Database& database, const TemplateRow& kernel) {
   REQUIRE(database.devices().size() == 1);
   CHECK(same(database.devices()[0], device()));
   REQUIRE(database.templates().size() == 1);
-  CHECK(same(database.templates()[0], kernel_template()));
+  CHECK(same(database.templates()[0], kernel));
   const auto records = database.records({.template_name = "reduce"});
   REQUIRE(records.size() == 4);
   for (int i = 0; i < 3; ++i) CHECK(same(records[static_cast<std::size_t>(i)], record(i + 1)));
@@ -49,28 +51,41 @@ std::vector<std::string> schema_of(const fs::path& path) {
 
 }  // namespace
 
-TEST_CASE("the golden database of version 1 is read where it lies, and is not changed by it") {
-  const std::string before = bytes_of(kGolden);
-  Database database = Database::open(kGolden, OpenMode::ReadOnly);
-  check_golden_rows(database);
+TEST_CASE("the golden database of this version is read where it lies, and is not changed by it") {
+  const fs::path path = golden(Database::kSchemaVersion);
+  const std::string before = bytes_of(path);
+  Database database = Database::open(path, OpenMode::ReadOnly);
+  check_golden_rows(database, kernel_template());
   CHECK(database.notices().empty());
-  CHECK(bytes_of(kGolden) == before);
+  CHECK(bytes_of(path) == before);
 }
 
-TEST_CASE("a copy of the golden database of version 1 opens for writing, migrated, with every row") {
-  const TemporaryFolder folder;
-  const fs::path path = folder / "a.db", fresh = folder / "fresh.db";
-  fs::copy_file(kGolden, path);
-  {
-    Database database = Database::open(path, OpenMode::ReadWrite);
-    CHECK(database.info().schema_version == Database::kSchemaVersion);
-    check_golden_rows(database);
-    database.put(record(9));
-    CHECK(database.records({}).size() == 5);
+TEST_CASE("the golden database of version 1 is not read where it lies, and stays byte-identical") {
+  const std::string before = bytes_of(golden(1));
+  CHECK(mentions(error_of(golden(1), OpenMode::ReadOnly), "schema version 1 is older than version 2 of this build"));
+  CHECK(mentions(error_of(golden(1), OpenMode::ReadOnly), "open it once for writing"));
+  CHECK(bytes_of(golden(1)) == before);
+}
+
+TEST_CASE("a copy of the golden database of any version opens for writing, migrated, with every row") {
+  for (int version = 1; version <= Database::kSchemaVersion; ++version) {
+    CAPTURE(version);
+    const TemporaryFolder folder;
+    const fs::path path = folder / "a.db", fresh = folder / "fresh.db";
+    fs::copy_file(golden(version), path);
+    {
+      Database database = Database::open(path, OpenMode::ReadWrite);
+      CHECK(database.info().schema_version == Database::kSchemaVersion);
+      check_golden_rows(database, version == 1 ? kernel_template_v1() : kernel_template());
+      database.put(record(9));
+      CHECK(database.records({}).size() == 5);
+      database.put(kernel_template());
+      CHECK(same(database.templates()[0], kernel_template()));
+    }
+    // A released migration that was edited would show here.
+    (void)Database::open(fresh, OpenMode::ReadWrite);
+    CHECK(schema_of(path) == schema_of(fresh));
   }
-  // A released migration that was edited would show here.
-  (void)Database::open(fresh, OpenMode::ReadWrite);
-  CHECK(schema_of(path) == schema_of(fresh));
 }
 
 TEST_CASE("the embedded migrations are numbered from 1 to the schema version without a gap") {

@@ -33,14 +33,14 @@ TEST_CASE("a database carries our application id and its schema version in the h
   const std::string bytes = bytes_of(path);
   REQUIRE(bytes.size() > 100);
   CHECK(bytes.substr(68, 4) == "ATUN");
-  CHECK(bytes.substr(60, 4) == std::string("\0\0\0\1", 4));
+  CHECK(bytes.substr(60, 4) == std::string("\0\0\0\2", 4));
 }
 
 TEST_CASE("an existing empty file becomes a database") {
   const TemporaryFolder folder;
   write_bytes(folder / "a.db", "");
   Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
-  CHECK(database.info().schema_version == 1);
+  CHECK(database.info().schema_version == 2);
   CHECK(database.notices().empty());
 }
 
@@ -54,11 +54,11 @@ TEST_CASE("a newer schema is refused for writing and reading, and stays byte-ide
   const TemporaryFolder folder;
   const fs::path path = folder / "a.db";
   make_database(path);
-  run_sql(path, "PRAGMA user_version = 2; INSERT INTO schema_version VALUES (2, '0002_later.sql', '2027')");
+  run_sql(path, "PRAGMA user_version = 3; INSERT INTO schema_version VALUES (3, '0003_later.sql', '2027')");
   const std::string before = bytes_of(path);
   for (const OpenMode mode : {OpenMode::ReadWrite, OpenMode::ReadOnly}) {
     const std::string message = error_of(path, mode);
-    CHECK(mentions(message, "schema version 2 is newer than version 1"));
+    CHECK(mentions(message, "schema version 3 is newer than version 2"));
     CHECK(mentions(message, path.string()));
     CHECK(mentions(message, "update attune"));
     CHECK(bytes_of(path) == before);
@@ -83,7 +83,7 @@ TEST_CASE("a newer schema that still stands in the WAL is refused as well, file 
   fs::copy_file(live, path);
   fs::copy_file(folder / "live.db-wal", folder / "a.db-wal");
   const std::string before = bytes_of(path), wal_before = bytes_of(folder / "a.db-wal");
-  REQUIRE(before.substr(60, 4) == std::string("\0\0\0\1", 4));
+  REQUIRE(before.substr(60, 4) == std::string("\0\0\0\2", 4));
   CHECK(mentions(error_of(path, OpenMode::ReadWrite), "schema version 7 is newer"));
   CHECK(bytes_of(path) == before);
   CHECK(bytes_of(folder / "a.db-wal") == wal_before);
@@ -105,7 +105,7 @@ TEST_CASE("a file whose two version numbers disagree is refused as damaged") {
   const fs::path path = folder / "a.db";
   make_database(path);
   run_sql(path, "PRAGMA user_version = 0");
-  CHECK(mentions(error_of(path, OpenMode::ReadWrite), "user_version says schema 0, its schema_version table says 1"));
+  CHECK(mentions(error_of(path, OpenMode::ReadWrite), "user_version says schema 0, its schema_version table says 2"));
   CHECK(mentions(error_of(path, OpenMode::ReadOnly), "damaged"));
 }
 

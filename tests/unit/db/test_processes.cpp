@@ -127,6 +127,44 @@ TEST_CASE("a process that is killed while it creates the database leaves one tha
   }
 }
 
+TEST_CASE("a process that is killed while it migrates leaves a database of either version, with every row") {
+  for (int round = 0; round < 24; ++round) {
+    CAPTURE(round);
+    const TemporaryFolder folder;
+    const fs::path path = folder / "a.db";
+    fs::copy_file(fs::path(ATTUNE_SOURCE_DIR) / "tests" / "golden" / "db_v1.db", path);
+    Writer writer(path, 100, 1000000);
+    std::this_thread::sleep_for(std::chrono::microseconds(500 * round));
+    writer.kill();
+    writer.read_all();
+    (void)writer.wait();
+    Database database = Database::open(path, OpenMode::ReadWrite);
+    CHECK(database.notices().empty());
+    CHECK(database.info().schema_version == Database::kSchemaVersion);
+    CHECK(database.records({}).size() >= 4 + writer.acknowledged());
+    CHECK(same(database.templates().at(0), kernel_template_v1()));
+    CHECK(database.cubin("cubin-1") == kCubin);
+    CHECK(database.check().ok);
+  }
+}
+
+TEST_CASE("sixteen processes that migrate one database at once all succeed") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.db";
+  fs::copy_file(fs::path(ATTUNE_SOURCE_DIR) / "tests" / "golden" / "db_v1.db", path);
+  {
+    std::vector<std::unique_ptr<Writer>> writers;
+    for (int i = 0; i < 16; ++i) writers.push_back(std::make_unique<Writer>(path, 100 + i, 1));
+    for (const auto& writer : writers) {
+      writer->read_all();
+      CHECK(writer->wait() == 0);
+    }
+  }
+  Database database = Database::open(path, OpenMode::ReadOnly);
+  CHECK(database.records({}).size() == 4 + 16);
+  CHECK(database.check().ok);
+}
+
 TEST_CASE("sixteen processes that create and fill one database at once all succeed, with exact counts") {
   constexpr int kProcesses = 16, kRecords = 20;
   for (int round = 0; round < 6; ++round) {

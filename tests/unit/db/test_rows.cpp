@@ -1,3 +1,4 @@
+#include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -113,6 +114,26 @@ TEST_CASE("a number that is none is refused, and nothing of its row is stored") 
   CHECK(info.problems == 0);
   database.put(record(1));
   CHECK(database.records({}).size() == 1);
+}
+
+TEST_CASE("a template's files come back byte for byte, stay when it is stored again without, and are repaired") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.db";
+  Database database = Database::open(path, OpenMode::ReadWrite);
+  database.put(kernel_template());
+  database.put(TemplateRow{"hash-2", "other", "{}", {{"reduce.cu", "another file of the same name"}}});
+  database.put(kernel_template_v1());
+  REQUIRE(database.templates().size() == 2);
+  CHECK(database.templates()[0].files.at("reduce.cu") == "another file of the same name");
+  CHECK(same(database.templates()[1], kernel_template()));
+  SQLite::Database(path.string(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE template_files SET contents = x'00' WHERE name = 'values.cu'");
+  CHECK(database.templates()[1].files == std::map<std::string, std::string>{{"reduce.cu", "// reduce\n"}});
+  CHECK(database.bad_rows() == 1);
+  CHECK_FALSE(database.check().ok);
+  database.put(kernel_template());
+  CHECK(same(database.templates()[1], kernel_template()));
+  CHECK(database.check().ok);
 }
 
 TEST_CASE("records are filtered by each field of the query and by several at once") {

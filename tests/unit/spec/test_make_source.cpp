@@ -91,22 +91,25 @@ std::string source_of_files(const std::map<std::string, std::string>& files, con
 
 TEST_CASE("headers that a file begins with stand before everything, every other line keeps its number") {
   const std::string source = source_of_files(
-      {{"a.cu", "// A kernel.\n\n#include <cub/block/block_reduce.cuh>\n /* why */ # include <b.h>  // because\nint x;\n"}});
-  CHECK(source.starts_with("#include <cub/block/block_reduce.cuh>\n#include <b.h>\n#pragma nv_hdrstop\nusing attune_T"));
+      {{"a.cu",
+        "// A kernel.\n\n#include <cub/block/block_reduce.cuh>\n /* why */ # include <b.h>  // because\nint x;\n"}});
+  CHECK(
+      source.starts_with("#include <cub/block/block_reduce.cuh>\n#include <b.h>\n#pragma nv_hdrstop\nusing attune_T"));
   CHECK(source.ends_with("#line 1 \"a.cu\"\n// A kernel.\n\n\n /* why */   // because\nint x;\n\n"));
 }
 
 TEST_CASE("a header that several files begin with, or a type needs as well, is included once") {
   const std::string source = source_of_files(
-      {{"a.cu", "#include <x.h>\nint a;"}, {"b.cu", "#include <y.h>\n#include <x.h>\n#include <cuda_fp16.h>\nint b;"}}, "f16");
+      {{"a.cu", "#include <x.h>\nint a;"}, {"b.cu", "#include <y.h>\n#include <x.h>\n#include <cuda_fp16.h>\nint b;"}},
+      "f16");
   CHECK(source.starts_with("#include <cuda_fp16.h>\n#include <x.h>\n#include <y.h>\n#pragma nv_hdrstop\nusing"));
   CHECK(contains(source, "#line 1 \"a.cu\"\n\nint a;\n#line 1 \"b.cu\"\n\n\n\nint b;\n"));
 }
 
 TEST_CASE("an include that may depend on what is before it stays where it is") {
-  for (const std::string text :
-       {"#define A 1\n#include <x.h>\n", "#if ATTUNE_T_F32\n#include <x.h>\n#endif\n", "int a;\n#include <x.h>\n",
-        "#include \"own.h\"\n", "#include ATTUNE_HEADER\n", "// only\n", "/* open\n#include <x.h>\n", "#", "#include <x.h\n>"}) {
+  for (const std::string text : {"#define A 1\n#include <x.h>\n", "#if ATTUNE_T_F32\n#include <x.h>\n#endif\n",
+                                 "int a;\n#include <x.h>\n", "#include \"own.h\"\n", "#include ATTUNE_HEADER\n",
+                                 "// only\n", "/* open\n#include <x.h>\n", "#", "#include <x.h\n>"}) {
     CAPTURE(text);
     const std::string source = source_of_files({{"a.cu", text}});
     CHECK(source.starts_with("using attune_T"));
