@@ -33,10 +33,10 @@ json hello(const spec::KernelTemplate& kernel, const TuneRequest& request, const
   json message = {{"type", "hello"}, {"spec", measure::messages::binary(kernel.spec_text)}, {"path", kernel.spec_path},
                   {"files", std::move(files)}, {"database", database.string()}};
   message["request"] = {{"strategy", request.strategy}, {"seed", request.seed}, {"budget", request.budget.text()},
-                        {"policy", measure::to_text(request.policy)}, {"finalists", request.finalists},
-                        {"run_off_rounds", request.run_off_rounds}, {"run", request.run}};
+                        {"policy", measure::to_text(request.policy)}, {"run", request.run}};
   message["settings"] = {{"ordinal", settings.ordinal}, {"compile_workers", settings.compile_workers},
-                         {"cache", settings.cache.string()}, {"cpus", settings.cpus}};
+                         {"cache", settings.cache.string()}, {"timing_cpus", settings.timing_cpus},
+                         {"compile_cpus", settings.compile_cpus}};
   return message;
 }
 
@@ -51,14 +51,13 @@ Hello hello_from(const json& message) {
   hello.request.seed = request.at("seed");
   hello.request.budget = Budget::parse(request.at("budget").get<std::string>());
   hello.request.policy = measure::policy_from_text(request.at("policy"));
-  hello.request.finalists = request.at("finalists");
-  hello.request.run_off_rounds = request.at("run_off_rounds");
   hello.request.run = request.at("run");
   const json& settings = message.at("settings");
   hello.settings.ordinal = settings.at("ordinal");
   hello.settings.compile_workers = settings.at("compile_workers");
   hello.settings.cache = settings.at("cache").get<std::string>();
-  hello.settings.cpus = settings.at("cpus").get<std::vector<int>>();
+  hello.settings.timing_cpus = settings.at("timing_cpus").get<std::vector<int>>();
+  hello.settings.compile_cpus = settings.at("compile_cpus").get<std::vector<int>>();
   return hello;
 }
 
