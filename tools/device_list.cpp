@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
-#include <thread>
 
 #include "attune/error.hpp"
+#include "tuner/base/cpus.hpp"
 #include "tuner/base/files.hpp"
 
 namespace attune::tools {
@@ -37,14 +37,16 @@ DeviceList DeviceList::parse(const std::string& text) {
 
 std::vector<session::DeviceSettings> device_settings(const std::vector<int>& ordinals, std::optional<int> compile_workers) {
   const int devices = static_cast<int>(ordinals.size());
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  const int workers = compile_workers.value_or(cores - devices);
+  const auto plan = base::plan_cpus(base::available_cpus(), devices);
+  const int workers = compile_workers.value_or(plan.compile_workers);
   const auto cache = base::cache_folder();
   std::vector<session::DeviceSettings> all;
   for (int i = 0; i < devices; ++i) {
     session::DeviceSettings settings;
     settings.ordinal = ordinals[static_cast<std::size_t>(i)];
     settings.compile_workers = std::max(1, workers / devices + (i < workers % devices ? 1 : 0));
+    settings.timing_cpus = plan.timing[static_cast<std::size_t>(i)];
+    settings.compile_cpus = plan.compiling;
     if (!cache.empty()) settings.cache = cache / "cubins";
     all.push_back(std::move(settings));
   }

@@ -60,10 +60,12 @@ std::unique_ptr<session::Backend> open_live(const std::filesystem::path& executa
   gpu.worker = executable;
   gpu.device = settings.ordinal;
   gpu.policy = policy;
+  gpu.cpus = settings.timing_cpus;
   auto executor = std::make_unique<measure::GpuExecutor>(gpu);
   session::LiveBackend::Options live;
   live.worker = executable;
   live.compile_workers = settings.compile_workers;
+  live.compile_cpus = settings.compile_cpus;
   live.cache = settings.cache;
   return std::make_unique<session::LiveBackend>(live, std::move(executor));
 }

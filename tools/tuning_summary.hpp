@@ -15,7 +15,8 @@ struct Workload {
   double compile_busy_s = 0, compile_worker_s = 0;
 
   void add(const session::Utilisation& utilisation);
-  [[nodiscard]] bool known() const { return wall_s > 0; }
+  /// A replay takes time and keeps nothing busy.
+  [[nodiscard]] bool known() const { return gpu_busy_s > 0; }
 };
 
 /// Counts of a command over its problems and devices.

@@ -60,8 +60,20 @@ TEST_CASE_FIXTURE(Cli, "an unknown axis, type or size text is wrong usage with a
   expect(attune({"tune", "redduce", "--T", "f32", "--size", "1000"}), 2, {"redduce", "reduce"});
   expect(attune(tune_words({"--strategy", "guess"})), 2, {"guess", "exhaustive", "random"});
   expect(attune(tune_words({"--budget", "lots"})), 2, {"lots"});
+  expect(attune(tune_words({"--budget", "60s,5m"})), 2, {"60s,5m", "one kind"});
   expect(attune(tune_words({"--policy", "warm/graph"})), 2, {"warm/graph", "cold"});
   expect(attune({"dance"}), 2, {});
+}
+
+TEST_CASE_FIXTURE(Cli, "devices are numbers or all, each once, and exclude a recording") {
+  const auto with_device = [&](const std::string& device) { return attune({"tune", kernel, "--T", "f32", "--size", "1000", "--device", device}); };
+  for (const char* device : {"0,x", "-1", "0,,1", "0,", "every"}) {
+    CAPTURE(device);
+    expect(with_device(device), 2, {device, "0,2", "all"});
+  }
+  expect(with_device("1,0,1"), 2, {"twice"});
+  expect(attune(tune_words({"--device", "0,1"})), 2, {"--replay"});
+  CHECK_FALSE(std::filesystem::exists(database));
 }
 
 TEST_CASE_FIXTURE(Cli, "n = 0 is nothing to tune, and saying so touches neither database nor device") {
@@ -94,6 +106,8 @@ TEST_CASE_FIXTURE(Cli, "without a driver and without a fitting recording tuning 
   const std::map<std::string, std::string> no_gpu = {{"CUDA_VISIBLE_DEVICES", ""}};
   expect(attune({"tune", kernel, "--T", "f32", "--size", "1000"}, no_gpu), 4, {"--replay"});
   expect(attune({"tune", kernel, "--T", "f32", "--size", "1000", "--device", "0"}, no_gpu), 4, {});
+  expect(attune({"tune", kernel, "--T", "f32", "--size", "1000", "--device", "0,1"}, no_gpu), 4, {"device 0"});
+  expect(attune({"tune", kernel, "--T", "f32", "--size", "1000", "--device", "all"}, no_gpu), 4, {});
   const auto record = attune({"record", kernel, "--T", "f32", "--size", "1000", "-o", (folder / "r.json").string()}, no_gpu);
   CHECK(record.exit_code == 4);
   CHECK_FALSE(std::filesystem::exists(folder / "r.json"));

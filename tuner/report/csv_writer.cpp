@@ -62,7 +62,7 @@ std::string header() {
     line.add(column);
   }
   for (const char* outcome : kOutcomes) line.add(outcome);
-  for (const char* column : {"driver", "nvrtc", "recorded_at", "origin"}) line.add(column);
+  for (const char* column : {"failure_examples", "driver", "nvrtc", "recorded_at", "origin"}) line.add(column);
   return line.end();
 }
 
@@ -82,6 +82,16 @@ void add_best(Line& line, const std::optional<Best>& best, const ProblemReport& 
   line.add(best ? std::optional<bool>(best->tie) : std::nullopt);
   line.add(best ? std::optional<bool>(best->verified) : std::nullopt);
   line.add(best ? best->configuration : std::string());
+}
+
+/// "wrong_result: block=128: out[0] is 1; timed_out: ...": one a kind, as the counts stand in columns of their own.
+std::string examples(const std::vector<Failure>& failures) {
+  std::vector<std::string> texts;
+  for (const Failure& failure : failures) {
+    texts.push_back(fmt::format("{}: {}: {}", failure.outcome, failure.example_configuration,
+                                failure.example_detail.empty() ? "no reason recorded" : failure.example_detail));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 std::string joined(const std::vector<std::string>& items) { return fmt::format("{}", fmt::join(items, "; ")); }
@@ -105,6 +115,7 @@ std::string write_csv(const Report& report) {
         const auto count = problem.outcomes.find(outcome);
         line.add(count == problem.outcomes.end() ? std::uint64_t{0} : count->second);
       }
+      line.add(examples(problem.failures));
       line.add(joined(problem.drivers));
       line.add(joined(problem.nvrtcs));
       line.add(problem.best ? problem.best->recorded_at : problem.last_recorded_at);

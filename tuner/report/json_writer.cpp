@@ -108,6 +108,7 @@ json session_json(const Session& session) {
           {"seed", session.seed},
           {"state", text_json(session.state)},
           {"budget", text_json(session.budget)},
+          {"run", text_json(session.run)},
           {"started_at", text_json(session.started_at)},
           {"finished_at", text_json(session.finished_at)},
           {"replayed_from", text_json(session.replayed_from)},

@@ -74,6 +74,7 @@ struct Session {
   std::uint64_t seed = 0;
   std::string state;
   std::string budget;
+  std::string run;  ///< shared by the sessions of one command
   std::string started_at;
   std::string finished_at;
   std::string replayed_from;

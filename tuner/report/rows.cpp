@@ -125,6 +125,7 @@ Session read_session(const db::SessionRow& row) {
   session.started_at = row.started_at;
   session.finished_at = row.finished_at;
   session.budget = text_at(summary, "budget");
+  session.run = text_at(summary, "run");
   session.replayed_from = recording_name(text_at(summary, "replayed_from"));
   session.attune_version = text_at(summary, "attune_version");
   session.space_size = row.space_size > 0 ? row.space_size : count_at(summary, "space_size").value_or(0);

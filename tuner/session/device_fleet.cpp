@@ -101,7 +101,7 @@ std::string DeviceFleet::name(const Slot& slot) const {
 }
 
 void DeviceFleet::start(Slot& slot) {
-  slot.process = base::WorkerProcess(options_.worker, {"worker-tune"});
+  slot.process = base::WorkerProcess(options_.worker, {"worker-tune"}, {.cpus = slot.settings.compile_cpus});
   slot.state = State::Starting;
   slot.starting_until = Clock::now() + kStartTimeout;
   try {

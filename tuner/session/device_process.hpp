@@ -14,7 +14,8 @@ struct DeviceSettings {
   int ordinal = 0;
   int compile_workers = 1;
   std::filesystem::path cache;  ///< of cubins; empty: none
-  std::vector<int> cpus;        ///< for its GPU worker and compile workers together; empty: wherever the kernel puts them
+  std::vector<int> timing_cpus;   ///< of its GPU worker alone (base::plan_cpus); empty: any
+  std::vector<int> compile_cpus;  ///< of everything else, shared by all devices; empty: any
 };
 
 /// What a device process cannot know by itself; the `attune` executable fills in the real ones, tests others.

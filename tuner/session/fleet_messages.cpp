@@ -35,7 +35,8 @@ json hello(const spec::KernelTemplate& kernel, const TuneRequest& request, const
   message["request"] = {{"strategy", request.strategy}, {"seed", request.seed}, {"budget", request.budget.text()},
                         {"policy", measure::to_text(request.policy)}, {"run", request.run}};
   message["settings"] = {{"ordinal", settings.ordinal}, {"compile_workers", settings.compile_workers},
-                         {"cache", settings.cache.string()}, {"cpus", settings.cpus}};
+                         {"cache", settings.cache.string()}, {"timing_cpus", settings.timing_cpus},
+                         {"compile_cpus", settings.compile_cpus}};
   return message;
 }
 
@@ -55,7 +56,8 @@ Hello hello_from(const json& message) {
   hello.settings.ordinal = settings.at("ordinal");
   hello.settings.compile_workers = settings.at("compile_workers");
   hello.settings.cache = settings.at("cache").get<std::string>();
-  hello.settings.cpus = settings.at("cpus").get<std::vector<int>>();
+  hello.settings.timing_cpus = settings.at("timing_cpus").get<std::vector<int>>();
+  hello.settings.compile_cpus = settings.at("compile_cpus").get<std::vector<int>>();
   return hello;
 }
 

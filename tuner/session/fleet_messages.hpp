@@ -14,7 +14,7 @@ namespace attune::session::messages {
 /// All that stays the same for every problem of the command.
 struct Hello {
   spec::KernelTemplate kernel;
-  TuneRequest request;  ///< without problems
+  TuneRequest request;  ///< without problems; the run-off by its default rules
   DeviceSettings settings;
   std::filesystem::path database;
 };

@@ -18,7 +18,7 @@ report::Report toy_report() {
   auto rows = toy_rows();
   rows.sessions.push_back(
       session(1024, "2026-03-04T05:00:00Z", R"({"measured": 5, "reused": 0, "failed": {"wrong_result": 1},
-      "read_ceiling_bytes_per_s": 4.096e9, "budget": "100%", "convergence": [[1, 0.5, 4.0], [4, 1.5, 2.0]], "attune_version": "0.1.0"})"));
+      "read_ceiling_bytes_per_s": 4.096e9, "budget": "100%", "run": "one-command", "convergence": [[1, 0.5, 4.0], [4, 1.5, 2.0]], "attune_version": "0.1.0"})"));
   return report::build(rows, {});
 }
 
@@ -104,6 +104,12 @@ TEST_CASE("csv has one row a problem, every row as long as the header") {
   CHECK(field(rows, 2, "timed_out") == "1");
 }
 
+TEST_CASE("csv names an example and its reason for every kind of failure of a problem") {
+  const auto rows = parse_csv(report::write(toy_report(), Format::Csv));
+  CHECK(field(rows, 1, "failure_examples") == "wrong_result: " + configuration_text(128, "tree") + ": out[0] is 1, expected 2");
+  CHECK(field(rows, 2, "failure_examples") == "timed_out: " + configuration_text(64, "tree") + ": no answer within 10 s");
+}
+
 TEST_CASE("csv leaves empty what was not recorded") {
   const auto rows = parse_csv(report::write(toy_report(), Format::Csv));
   for (const char* column :
@@ -133,6 +139,7 @@ TEST_CASE("json holds the whole model, null for what was not recorded") {
   CHECK(problem.at("failures").at(0).at("example_detail") == "out[0] is 1, expected 2");
   CHECK(problem.at("effects").at(0).at("parameter") == "stage");
   CHECK(problem.at("sessions").at(0).at("convergence").at(1).at(2) == 2.0);
+  CHECK(problem.at("sessions").at(0).at("run") == "one-command");
   CHECK(problem.at("convergence_session") == 0);
   CHECK(series.at("problems").at(1).at("best").is_null());
   CHECK(series.at("problems").at(1).at("space_size").is_null());

@@ -47,7 +47,7 @@ class FakeDevice : public session::ReplayBackend {
     ReplayBackend::prepare(kernel, problem);
   }
   /// One at a time, so that a death or a stop comes after some are stored and before all are.
-  [[nodiscard]] std::size_t capacity() const override { return 1; }
+  [[nodiscard]] bool wants_more() const override { return in_flight() == 0; }
   void submit(const spec::Configuration& configuration) override {
     ReplayBackend::submit(configuration);
     if (++submitted_ != 4) return;
