@@ -105,7 +105,7 @@ TEST_CASE_FIXTURE(FakeGpu, "a baseline that takes longer than a fast problem's d
 
 TEST_CASE_FIXTURE(FakeGpu, "a worker that dies again and again through no configuration's fault costs no configuration its record") {
   // In one of attune's own kernels, every few verifications: a fresh worker counts anew.
-  settings["faults"] = json::array({{{"kernel", "attune_check_guard"}, {"launch", 200}, {"fault", "illegal_address"}}});
+  settings["faults"] = json::array({{{"kernel", "attune_check_guard"}, {"launch", 100}, {"fault", "illegal_address"}}});
   const auto result = attune(tune_words("none"));
   CAPTURE(result.err);
   CHECK(result.exit_code == 0);
