@@ -1,6 +1,9 @@
 // Every way a configuration can fail, through the real executable: its outcome, its reason, and nobody else blamed.
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 
 using namespace attune;
@@ -88,6 +91,21 @@ TEST_CASE_FIXTURE(FakeGpu, "a space where every fifth crashes, hangs or is wrong
   for (const auto& failure : problem["failures"]) kinds[failure["outcome"]] += failure["count"].get<std::uint64_t>();
   outcomes.erase("ok");
   CHECK(kinds == outcomes);
+}
+
+TEST_CASE_FIXTURE(FakeGpu, "a configuration that does not compile is recorded with the compiler's words, and the rest is measured") {
+  const std::filesystem::path original = ATTUNE_SOURCE_DIR "/tests/support/fake_templates/synthetic";
+  std::filesystem::copy(original, folder / "synthetic");
+  std::ofstream(folder / "synthetic" / "synthetic.cu", std::ios::app) << "#if ATTUNE_ITEMS == 4\n#error four items are too many\n#endif\n";
+  auto words = tune_words("none");
+  words[1] = (folder / "synthetic").string();
+  CHECK(attune(words).exit_code == 0);
+  std::map<std::string, std::size_t> outcomes;
+  for (const auto& record : records()) {
+    ++outcomes[record.outcome];
+    if (record.outcome != "ok") CHECK(test::detail_of(record).find("four items are too many") != std::string::npos);
+  }
+  CHECK(outcomes == std::map<std::string, std::size_t>{{"ok", kGood * 2 / 3}, {"compile_failed", kGood / 3}});
 }
 
 TEST_CASE_FIXTURE(FakeGpu, "a baseline that takes longer than a fast problem's deadline is not blamed for it") {
