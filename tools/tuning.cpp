@@ -158,6 +158,7 @@ void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command.add_option("--replay", options.replay, "Take measurements from a recording instead of a GPU")->excludes(device);
   command.add_option("--compile-workers", options.compile_workers, "NVRTC worker processes of all GPUs together (default: cores less the GPUs)")
       ->check(CLI::Range(1, 1024));
+  command.add_option("--compile-timeout", options.compile_timeout, "Longest time one compilation may take: 60s, 5m")->capture_default_str();
   command.add_flag("--json", options.json, "One JSON object a line on standard output");
   command.allow_extras();
 }
@@ -166,6 +167,7 @@ void check_request(const TuningOptions& options, const std::vector<spec::Problem
   static_cast<void>(session::Budget::parse(options.budget));
   static_cast<void>(measure::policy_from_text(options.policy));
   static_cast<void>(DeviceList::parse(options.device));
+  static_cast<void>(compile_deadline(options));
   const auto strategies = search::strategy_names();
   if (std::find(strategies.begin(), strategies.end(), options.strategy) == strategies.end()) {
     throw UsageError(fmt::format("unknown strategy \"{}\"; there are {}", options.strategy, fmt::join(strategies, ", ")));
@@ -184,7 +186,8 @@ TuningRun run_tuning(const TuningJob& job, db::Database& database, std::FILE* ba
     if (count == 0) throw EnvironmentError("failed finding devices: the driver shows none (CUDA_VISIBLE_DEVICES may hide them)");
     for (int i = 0; i < count; ++i) devices.ordinals.push_back(i);
   }
-  const auto settings = device_settings(devices.ordinals, job.options.compile_workers);
+  auto settings = device_settings(devices.ordinals, job.options.compile_workers);
+  for (auto& one : settings) one.compile_deadline = compile_deadline(job.options);
   return settings.size() == 1 ? run_on_one(job, settings.front(), database, banner) : run_on_several(job, settings, database, banner);
 }
 

@@ -66,6 +66,7 @@ std::unique_ptr<session::Backend> open_live(const std::filesystem::path& executa
   live.worker = executable;
   live.compile_workers = settings.compile_workers;
   live.compile_cpus = settings.compile_cpus;
+  live.compile_deadline = settings.compile_deadline;
   live.cache = settings.cache;
   return std::make_unique<session::LiveBackend>(live, std::move(executor));
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@ namespace attune::session {
 struct DeviceSettings {
   int ordinal = 0;
   int compile_workers = 1;
+  std::chrono::milliseconds compile_deadline{60000};  ///< of one compilation
   std::filesystem::path cache;  ///< of cubins; empty: none
   std::vector<int> timing_cpus;   ///< of its GPU worker alone (base::plan_cpus); empty: any
   std::vector<int> compile_cpus;  ///< of everything else, shared by all devices; empty: any

@@ -36,7 +36,7 @@ json hello(const spec::KernelTemplate& kernel, const TuneRequest& request, const
                         {"policy", measure::to_text(request.policy)}, {"run", request.run}};
   message["settings"] = {{"ordinal", settings.ordinal}, {"compile_workers", settings.compile_workers},
                          {"cache", settings.cache.string()}, {"timing_cpus", settings.timing_cpus},
-                         {"compile_cpus", settings.compile_cpus}};
+                         {"compile_cpus", settings.compile_cpus}, {"compile_deadline_ms", settings.compile_deadline.count()}};
   return message;
 }
 
@@ -57,6 +57,7 @@ Hello hello_from(const json& message) {
   hello.settings.compile_workers = settings.at("compile_workers");
   hello.settings.cache = settings.at("cache").get<std::string>();
   hello.settings.timing_cpus = settings.at("timing_cpus").get<std::vector<int>>();
+  hello.settings.compile_deadline = std::chrono::milliseconds(settings.at("compile_deadline_ms").get<std::int64_t>());
   hello.settings.compile_cpus = settings.at("compile_cpus").get<std::vector<int>>();
   return hello;
 }

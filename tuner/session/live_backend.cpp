@@ -67,7 +67,7 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   abandon();
   kernel_ = &kernel;
   problem_ = problem;
-  best_us_ = gpu_busy_s_ = compile_busy_s_ = waiting_s_ = 0;
+  best_us_ = gpu_busy_s_ = waiting_s_ = 0;
   waiting_since_.reset();
   sentinel_entry_.reset();
   sentinel_ = {};
@@ -82,6 +82,7 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   }
   gpu_->prepare(kernel, problem, reference_cubin);
   prepared_at_ = sentinel_at_ = Clock::now();
+  compile_busy_before_s_ = compilers_.busy_seconds();
 }
 
 bool LiveBackend::wants_more() const {
@@ -121,7 +122,7 @@ void LiveBackend::account() {
 Utilisation LiveBackend::utilisation() const {
   Utilisation utilisation;
   utilisation.gpu_busy_s = gpu_busy_s_;
-  utilisation.compile_busy_s = compile_busy_s_;
+  utilisation.compile_busy_s = compilers_.busy_seconds() - compile_busy_before_s_;
   utilisation.compile_workers = compile_workers_;
   utilisation.idle_waiting_compile_s = waiting_s_;
   return utilisation;
@@ -142,7 +143,6 @@ void LiveBackend::take_compiled() {
     compiling_.erase(found);
     entry->compiled = std::make_shared<const compile::CompileResult>(std::move(completed.result));
     entry->measurement.resources.compile_ms = entry->compiled->compile_ms;
-    compile_busy_s_ += entry->compiled->compile_ms / 1000;
     if (entry->compiled->status != compile::CompileStatus::Ok) {
       const bool timed_out = entry->compiled->status == compile::CompileStatus::TimedOut;
       entry->measurement.outcome = measure::Outcome::CompileFailed;

@@ -100,7 +100,7 @@ class LiveBackend : public Backend {
   std::uint64_t visits_made_ = 0;
   double best_us_ = 0;
   double gpu_busy_s_ = 0;
-  double compile_busy_s_ = 0;
+  double compile_busy_before_s_ = 0;
   double waiting_s_ = 0;  ///< of the GPU worker, for compiled work
   std::optional<Clock::time_point> waiting_since_;
   double read_ceiling_ = -1;

@@ -1,6 +1,9 @@
 // Every way a configuration can fail, through the real executable: its outcome, its reason, and nobody else blamed.
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 
 using namespace attune;
@@ -90,6 +93,21 @@ TEST_CASE_FIXTURE(FakeGpu, "a space where every fifth crashes, hangs or is wrong
   CHECK(kinds == outcomes);
 }
 
+TEST_CASE_FIXTURE(FakeGpu, "a configuration that does not compile is recorded with the compiler's words, and the rest is measured") {
+  const std::filesystem::path original = ATTUNE_SOURCE_DIR "/tests/support/fake_templates/synthetic";
+  std::filesystem::copy(original, folder / "synthetic");
+  std::ofstream(folder / "synthetic" / "synthetic.cu", std::ios::app) << "#if ATTUNE_ITEMS == 4\n#error four items are too many\n#endif\n";
+  auto words = tune_words("none");
+  words[1] = (folder / "synthetic").string();
+  CHECK(attune(words).exit_code == 0);
+  std::map<std::string, std::size_t> outcomes;
+  for (const auto& record : records()) {
+    ++outcomes[record.outcome];
+    if (record.outcome != "ok") CHECK(test::detail_of(record).find("four items are too many") != std::string::npos);
+  }
+  CHECK(outcomes == std::map<std::string, std::size_t>{{"ok", kGood * 2 / 3}, {"compile_failed", kGood / 3}});
+}
+
 TEST_CASE_FIXTURE(FakeGpu, "a baseline that takes longer than a fast problem's deadline is not blamed for it") {
   settings["faults"] = json::array({{{"kernel", "synthetic"}, {"launch", 0}, {"stall_ms", 3000}}});
   const auto result = attune(tune_words("none", {"--budget", "4"}));
@@ -105,7 +123,7 @@ TEST_CASE_FIXTURE(FakeGpu, "a baseline that takes longer than a fast problem's d
 
 TEST_CASE_FIXTURE(FakeGpu, "a worker that dies again and again through no configuration's fault costs no configuration its record") {
   // In one of attune's own kernels, every few verifications: a fresh worker counts anew.
-  settings["faults"] = json::array({{{"kernel", "attune_check_guard"}, {"launch", 200}, {"fault", "illegal_address"}}});
+  settings["faults"] = json::array({{{"kernel", "attune_check_guard"}, {"launch", 100}, {"fault", "illegal_address"}}});
   const auto result = attune(tune_words("none"));
   CAPTURE(result.err);
   CHECK(result.exit_code == 0);

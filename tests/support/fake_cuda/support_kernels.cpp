@@ -7,18 +7,20 @@
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 #include "tests/support/fake_cuda/kernels.hpp"
 
 namespace attune::fake_cuda {
 namespace {
+
+constexpr double kSupportUs = 2;  // nobody tunes them
+constexpr double kBytesPerUs = 4.5e6;
+
 namespace device {
 
-struct Index {
-  unsigned x = 0;
-  unsigned y = 0;
-};
-thread_local Index blockIdx, threadIdx, blockDim, gridDim;
+thread_local Extent blockIdx, threadIdx, blockDim, gridDim;
 
 struct uint4 {
   unsigned x, y, z, w;
@@ -63,15 +65,31 @@ void convert(Half& value, float x);
 void convert(float& value, Half x) { value = static_cast<float>(std::bit_cast<_Float16>(x.bits)); }
 void convert(Half& value, float x) { value.bits = std::bit_cast<unsigned short>(static_cast<_Float16>(x)); }
 
-/// The kernels stride over the grid, so that any geometry gives the same answer; attune_check_zero's tail needs up to
-/// seven threads.
-template <class Kernel>
-void for_each_thread(Kernel&& kernel) {
-  gridDim.x = 1;
-  blockDim.x = 8;
-  blockIdx.x = 0;
-  for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) kernel();
-}
+/// Runs a kernel of the text, with its arguments read by their types: a changed signature needs no change here.
+template <auto kernel>
+struct OnHost;
+
+template <class... Arguments, void (*kernel)(Arguments...)>
+struct OnHost<kernel> {
+  static Effect run(const KernelLaunch& launch) {
+    run_grid(launch, std::index_sequence_for<Arguments...>{});
+    return {kSupportUs, Fault::None};
+  }
+
+ private:
+  /// The kernels stride over a row of blocks, so that any number of threads gives the same answer; the tail of
+  /// attune_check_zero needs up to seven. Rows are told apart.
+  template <std::size_t... index>
+  static void run_grid(const KernelLaunch& launch, std::index_sequence<index...>) {
+    const std::tuple<Arguments...> arguments{launch.argument<Arguments>(index)...};
+    gridDim = {1, launch.grid.y, 1};
+    blockDim = {8, 1, 1};
+    blockIdx = threadIdx = {0, 0, 0};
+    for (blockIdx.y = 0; blockIdx.y < gridDim.y; ++blockIdx.y) {
+      for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) kernel(std::get<index>(arguments)...);
+    }
+  }
+};
 
 /// What one thread of attune_reduce has before the first barrier.
 Partial share_of_thread(const void* source, u64 count, int type, u64 first, u64 stride) {
@@ -101,100 +119,39 @@ Partial share_of_block(const void* source, u64 count, int type, u64 block, u64 b
 
 }  // namespace device
 
-constexpr double kBytesPerUs = 4.5e6;
-constexpr double kLaunchUs = 1;
-
-std::size_t element_bytes(int type) {
-  std::size_t bytes = 0;
-  device::with_type(type, [&](auto tag) { bytes = sizeof(typename decltype(tag)::Type); });
-  return bytes;
-}
-
-/// Runs `kernel` when all `bytes` bytes from the first argument on belong to the device.
-template <class Kernel>
-Effect over(const KernelLaunch& launch, std::size_t bytes, Kernel&& kernel) {
-  if (!launch.may_access(launch.argument<void*>(0), bytes)) return {kLaunchUs, Fault::IllegalAddress};
-  device::for_each_thread(kernel);
-  return {kLaunchUs + static_cast<double>(bytes) / kBytesPerUs, Fault::None};
-}
-
-using device::Partial;
-using device::Slot;
-using device::u64;
-
-Effect fill(const KernelLaunch& l) {
-  return over(l, l.argument<u64>(1) * element_bytes(l.argument<int>(2)), [&] {
-    device::attune_fill(l.argument<void*>(0), l.argument<u64>(1), l.argument<int>(2), l.argument<int>(3), l.argument<u64>(4));
-  });
-}
-
-Effect check_fill(const KernelLaunch& l) {
-  return over(l, l.argument<u64>(1) * element_bytes(l.argument<int>(2)), [&] {
-    device::attune_check_fill(l.argument<void*>(0), l.argument<u64>(1), l.argument<int>(2), l.argument<int>(3), l.argument<u64>(4),
-                              l.argument<Slot*>(5));
-  });
-}
-
-/// One row of blocks a guard zone.
-template <class Zones>
-Effect over_zones(const KernelLaunch& l, Zones&& zones) {
-  const auto all = l.argument<device::Regions>(0);
-  for (unsigned row = 0; row < l.grid.y; ++row) {
-    const device::Region& region = all.regions[row];
-    const std::size_t bytes = region.count * static_cast<std::size_t>(region.element_bytes);
-    if (!l.may_access(region.start, bytes)) return {kLaunchUs, Fault::IllegalAddress};
-    device::blockIdx.y = row;
-    device::for_each_thread([&] { zones(all); });
-  }
-  device::blockIdx.y = 0;
-  return {kLaunchUs, Fault::None};
-}
-
-Effect guard(const KernelLaunch& l) {
-  return over_zones(l, [](const device::Regions& all) { device::attune_guard(all); });
-}
-
-Effect check_guard(const KernelLaunch& l) {
-  return over_zones(l, [&](const device::Regions& all) { device::attune_check_guard(all, l.argument<Slot*>(1)); });
-}
-
-Effect check_zero(const KernelLaunch& l) {
-  return over(l, l.argument<u64>(1), [&] { device::attune_check_zero(l.argument<void*>(0), l.argument<u64>(1), l.argument<Slot*>(2)); });
-}
-
-Effect compare(const KernelLaunch& l) {
-  return over(l, l.argument<u64>(2) * element_bytes(l.argument<int>(3)), [&] {
-    device::attune_compare(l.argument<void*>(0), l.argument<void*>(1), l.argument<u64>(2), l.argument<int>(3), l.argument<double>(4),
-                           l.argument<double>(5), l.argument<Slot*>(6));
-  });
-}
-
-Effect reduce(const KernelLaunch& l) {
-  const auto source = l.argument<const void*>(0);
-  const auto count = l.argument<u64>(1);
-  const int type = l.argument<int>(2);
-  const std::size_t bytes = count * element_bytes(type);
-  if (!l.may_access(source, bytes)) return {kLaunchUs, Fault::IllegalAddress};
-  const Partial nothing = device::share_of_thread(source, 0, type, 0, 1);
-  for (u64 block = 0; block < l.grid.x; ++block) {
+/// attune_reduce(source, count, type, partials).
+Effect reduce(const KernelLaunch& launch) {
+  const auto* const source = launch.argument<const void*>(0);
+  const auto count = launch.argument<device::u64>(1);
+  const int type = launch.argument<int>(2);
+  auto* const partials = launch.argument<device::Partial*>(3);
+  const device::Partial nothing = device::share_of_thread(source, 0, type, 0, 1);
+  for (device::u64 block = 0; block < launch.grid.x; ++block) {
     const bool empty = block * device::kReduceThreads >= count;
-    l.argument<Partial*>(3)[block] = empty ? nothing : device::share_of_block(source, count, type, block, l.grid.x);
+    partials[block] = empty ? nothing : device::share_of_block(source, count, type, block, launch.grid.x);
   }
-  return {kLaunchUs + static_cast<double>(bytes) / kBytesPerUs, Fault::None};
+  return {kSupportUs, Fault::None};
 }
 
-Effect read(const KernelLaunch& l) {
-  const std::size_t bytes = l.argument<u64>(1) * sizeof(device::uint4);
-  if (!l.may_access(l.argument<void*>(0), bytes)) return {kLaunchUs, Fault::IllegalAddress};
-  return {kLaunchUs + static_cast<double>(bytes) / kBytesPerUs, Fault::None};
+/// attune_read(vectors, count, sink): only takes its time.
+Effect read(const KernelLaunch& launch) {
+  const auto vectors = launch.argument<device::u64>(1);
+  return {1 + static_cast<double>(vectors * sizeof(device::uint4)) / kBytesPerUs, Fault::None};
 }
 
 }  // namespace
 
 const std::vector<RegisteredKernel>& support_kernels() {
+  using namespace device;
   static const std::vector<RegisteredKernel> kernels = {
-      {"attune_fill", fill},           {"attune_check_fill", check_fill}, {"attune_guard", guard}, {"attune_check_guard", check_guard},
-      {"attune_check_zero", check_zero}, {"attune_compare", compare},     {"attune_reduce", reduce}, {"attune_read", read}};
+      {"attune_fill", OnHost<attune_fill>::run},
+      {"attune_check_fill", OnHost<attune_check_fill>::run},
+      {"attune_guard", OnHost<attune_guard>::run},
+      {"attune_check_guard", OnHost<attune_check_guard>::run},
+      {"attune_check_zero", OnHost<attune_check_zero>::run},
+      {"attune_compare", OnHost<attune_compare>::run},
+      {"attune_reduce", reduce},
+      {"attune_read", read}};
   return kernels;
 }
 
