@@ -108,6 +108,25 @@ TEST_CASE_FIXTURE(MixedGpus, "GPUs that differ tune every problem each, and the 
   CHECK(result.out.find("Fake B (device 1)") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Gpus, "a problem that no GPU has the memory for is given up with the reason, the others are tuned, and the run has failed") {
+  for (auto& device : settings["devices"]) device["memory_bytes"] = std::int64_t{1} << 30;
+  auto sizes = words({"--json"});
+  for (auto& word : sizes) {
+    if (word == "1000,2000,3000,4000") word = "1000,2000,900000000";
+  }
+  const auto result = attune(sizes);
+  CHECK(result.exit_code == 4);
+  CHECK(records().size() == 2 * kGood);
+  json given_up = json::array();
+  for (const auto& event : test::json_lines(result.out)) {
+    if (event["event"] == "given_up") given_up.push_back(event);
+  }
+  REQUIRE(given_up.size() == 1);
+  CHECK(given_up[0]["problem"]["n"] == 900000000);
+  CHECK(given_up[0]["device"] == "Fake A");
+  CHECK(given_up[0]["reason"].get<std::string>().find("device memory") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Gpus, "a GPU that is not there is named, and nothing is tuned") {
   auto asked = words();
   for (auto& word : asked) {
