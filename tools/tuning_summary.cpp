@@ -39,6 +39,7 @@ void Workload::add(const session::Utilisation& utilisation) {
   wall_s += utilisation.wall_s;
   gpu_busy_s += utilisation.gpu_busy_s;
   idle_waiting_compile_s += utilisation.idle_waiting_compile_s;
+  recovering_s += utilisation.recovering_s;
   idle_other_s += utilisation.idle_other_s;
   compile_busy_s += utilisation.compile_busy_s;
   compile_worker_s += utilisation.wall_s * utilisation.compile_workers;
@@ -69,7 +70,7 @@ Totals totals_of(const session::RunResult& result) {
 json to_json(const Workload& workload) {
   if (!workload.known()) return nullptr;
   return {{"wall_s", workload.wall_s}, {"gpu_busy_s", workload.gpu_busy_s}, {"idle_waiting_compile_s", workload.idle_waiting_compile_s},
-          {"idle_other_s", workload.idle_other_s}, {"compile_busy_s", workload.compile_busy_s},
+          {"recovering_s", workload.recovering_s}, {"idle_other_s", workload.idle_other_s}, {"compile_busy_s", workload.compile_busy_s},
           {"compile_worker_s", workload.compile_worker_s}};
 }
 
@@ -77,6 +78,7 @@ std::string workload_text(const Workload& workload) {
   const auto percent = [](double part, double whole) { return fmt::format("{:.0f} %", whole > 0 ? 100 * part / whole : 0); };
   std::string text = fmt::format("GPU busy {}, waiting {} for compiles and {} for other reasons", percent(workload.gpu_busy_s, workload.wall_s),
                                  percent(workload.idle_waiting_compile_s, workload.wall_s), percent(workload.idle_other_s, workload.wall_s));
+  if (workload.recovering_s > 0) text += fmt::format(", recovering from failures {}", percent(workload.recovering_s, workload.wall_s));
   if (workload.compile_worker_s > 0) {
     text += fmt::format("; compile workers busy {}", percent(workload.compile_busy_s, workload.compile_worker_s));
   }

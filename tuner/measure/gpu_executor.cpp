@@ -148,7 +148,10 @@ void GpuExecutor::submit(VisitRequest request) {
   }
 }
 
-void GpuExecutor::start_clock() { deadline_ = Clock::now() + deadline_for(queue_.front().request.best_us); }
+void GpuExecutor::start_clock() {
+  started_ = Clock::now();
+  deadline_ = started_ + deadline_for(queue_.front().request.best_us);
+}
 
 void GpuExecutor::send(const Visit& visit) {
   const bool with_cubin = !loaded_.contains(visit.request.cubin_key);
@@ -220,8 +223,10 @@ std::optional<VisitReply> GpuExecutor::after_failure(End end, const std::string&
   reply.outcome = end == End::Died ? Outcome::Crashed : Outcome::TimedOut;
   reply.detail = how + ", twice";
   if (retried) queue_.pop_front();
+  const auto lost_since = started_;
   try {
     restart();
+    recovering_s_ += std::chrono::duration<double>(Clock::now() - lost_since).count();
     if (!queue_.empty()) send_queue();
   } catch (const base::ChannelClosed&) {
     // The fresh worker died before it was asked: `collect` finds out.

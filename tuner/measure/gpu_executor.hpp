@@ -105,6 +105,8 @@ class GpuExecutor {
   [[nodiscard]] double read_ceiling_bytes_per_s();
   /// Process id of the worker, -1 while there is none.
   [[nodiscard]] int worker_pid() const noexcept { return worker_.pid(); }
+  /// Time spent on visits that ended in a worker's death or deadline, and on starting fresh workers, since the start.
+  [[nodiscard]] double recovering_s() const noexcept { return recovering_s_; }
   /// How often a worker had to be replaced since the start.
   [[nodiscard]] int replacements() const noexcept { return replacements_; }
 
@@ -143,7 +145,9 @@ class GpuExecutor {
   double best_us_ = 0;   ///< of this problem; 0: nothing succeeded yet
   double batch_us_ = 0;  ///< longest batch of this problem's successes
   std::chrono::milliseconds prepare_time_{0};
-  Clock::time_point deadline_;  ///< of the oldest visit
+  Clock::time_point started_;   ///< of the oldest visit
+  Clock::time_point deadline_;  ///< likewise
+  double recovering_s_ = 0;
   int replacements_ = 0;
 };
 

@@ -43,7 +43,7 @@ struct Sentinel {
   };
   std::string configuration;
   std::vector<Point> points;
-  /// Largest over smallest time, 1 without points.
+  /// Largest over smallest median of five consecutive points: single ones are noisy. 1 when there are fewer.
   [[nodiscard]] double drift() const;
 };
 
@@ -54,6 +54,7 @@ struct Utilisation {
   double compile_busy_s = 0;          ///< summed over the compile workers
   int compile_workers = 0;
   double idle_waiting_compile_s = 0;  ///< of the GPU worker: nothing was compiled yet
+  double recovering_s = 0;            ///< visits that ended in a worker's death, and fresh workers after it
   double idle_other_s = 0;            ///< of the GPU worker, for any other reason
 };
 

@@ -10,7 +10,7 @@ using nlohmann::json;
 json utilisation(const Utilisation& from) {
   return {{"wall_s", from.wall_s}, {"gpu_busy_s", from.gpu_busy_s}, {"compile_busy_s", from.compile_busy_s},
           {"compile_workers", from.compile_workers}, {"idle_waiting_compile_s", from.idle_waiting_compile_s},
-          {"idle_other_s", from.idle_other_s}};
+          {"recovering_s", from.recovering_s}, {"idle_other_s", from.idle_other_s}};
 }
 
 Utilisation utilisation_from(const json& message) {
@@ -20,6 +20,7 @@ Utilisation utilisation_from(const json& message) {
   to.compile_busy_s = message.at("compile_busy_s");
   to.compile_workers = message.at("compile_workers");
   to.idle_waiting_compile_s = message.at("idle_waiting_compile_s");
+  to.recovering_s = message.at("recovering_s");
   to.idle_other_s = message.at("idle_other_s");
   return to;
 }

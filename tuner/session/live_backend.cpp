@@ -21,6 +21,7 @@ constexpr int kSamplesPerVisit = 2;   // six samples in three visits are the few
 constexpr std::uint64_t kSpacing = 12;  // visits of others between two visits of one configuration
 constexpr double kIntervalGoal = 0.005;
 constexpr double kPromising = 1.03;  // others have the fewest visits: whether they are 5 or 5.2 % slower decides nothing
+constexpr std::uint64_t kVisitsForDefault = 200;  // by then the default has been measured, or does not work
 constexpr milliseconds kAbandonGrace{500};
 constexpr std::chrono::seconds kSentinelPeriod{1};
 constexpr std::size_t kAheadPerWorker = 8;  // several configurations may share one cubin
@@ -67,6 +68,9 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   abandon();
   kernel_ = &kernel;
   problem_ = problem;
+  default_text_ = spec::to_text(kernel, spec::default_configuration(kernel));
+  visits_made_ = 0;
+  recovering_before_s_ = gpu_->recovering_s();
   best_us_ = gpu_busy_s_ = waiting_s_ = 0;
   waiting_since_.reset();
   sentinel_entry_.reset();
@@ -125,6 +129,7 @@ Utilisation LiveBackend::utilisation() const {
   utilisation.compile_busy_s = compilers_.busy_seconds() - compile_busy_before_s_;
   utilisation.compile_workers = compile_workers_;
   utilisation.idle_waiting_compile_s = waiting_s_;
+  utilisation.recovering_s = gpu_->recovering_s() - recovering_before_s_;
   return utilisation;
 }
 
@@ -285,7 +290,9 @@ bool LiveBackend::enough_visits(const Entry& entry) const {
 
 void LiveBackend::settle(const EntryPtr& entry) {
   entries_.erase(entry.get());
-  if (!sentinel_entry_ && entry->measurement.stage == measure::Stage::Measured) {  // the first that works: mostly the default
+  // The default when it works: it is nobody's idea of an outlier, and the same in every run.
+  const bool is_default = entry->measurement.configuration == default_text_;
+  if (!sentinel_entry_ && entry->measurement.stage == measure::Stage::Measured && (is_default || visits_made_ > kVisitsForDefault)) {
     sentinel_entry_ = std::make_shared<Entry>(*entry);
     sentinel_.configuration = entry->measurement.configuration;
     sentinel_.points.push_back({std::chrono::duration<double>(Clock::now() - prepared_at_).count(), entry->measurement.timing.median_us});

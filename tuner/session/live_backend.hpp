@@ -87,6 +87,7 @@ class LiveBackend : public Backend {
   std::unique_ptr<measure::GpuExecutor> gpu_;
   const spec::KernelTemplate* kernel_ = nullptr;
   spec::Problem problem_;
+  std::string default_text_;
   std::unordered_map<std::uint64_t, EntryPtr> compiling_;  ///< by ticket
   std::unordered_map<Entry*, EntryPtr> entries_;           ///< everything between submit and collect
   std::deque<EntryPtr> ready_;                             ///< compiled, not visited
@@ -101,6 +102,7 @@ class LiveBackend : public Backend {
   double best_us_ = 0;
   double gpu_busy_s_ = 0;
   double compile_busy_before_s_ = 0;
+  double recovering_before_s_ = 0;
   double waiting_s_ = 0;  ///< of the GPU worker, for compiled work
   std::optional<Clock::time_point> waiting_since_;
   double read_ceiling_ = -1;

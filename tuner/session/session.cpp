@@ -425,14 +425,14 @@ class ProblemTuner {
     auto& utilisation = result_.utilisation;
     utilisation = backend_.utilisation();
     utilisation.wall_s = std::chrono::duration<double>(last_commit_ - first_submit_).count();
-    utilisation.idle_other_s = std::max(0.0, utilisation.wall_s - utilisation.gpu_busy_s - utilisation.idle_waiting_compile_s);
+    utilisation.idle_other_s = std::max(0.0, utilisation.wall_s - utilisation.gpu_busy_s - utilisation.idle_waiting_compile_s - utilisation.recovering_s);
   }
 
   void add_engine_figures(json& summary) const {
     const auto& used = result_.utilisation;
     summary["utilisation"] = {{"wall_s", used.wall_s}, {"gpu_busy_s", used.gpu_busy_s}, {"compile_busy_s", used.compile_busy_s},
                               {"compile_workers", used.compile_workers}, {"idle_waiting_compile_s", used.idle_waiting_compile_s},
-                              {"idle_other_s", used.idle_other_s}};
+                              {"recovering_s", used.recovering_s}, {"idle_other_s", used.idle_other_s}};
     const Sentinel sentinel = backend_.sentinel();
     json points = json::array();
     for (const auto& point : sentinel.points) points.push_back({point.at_s, point.median_us});
@@ -510,9 +510,17 @@ class ProblemTuner {
 }  // namespace
 
 double Sentinel::drift() const {
-  if (points.empty()) return 1;
-  const auto [low, high] = std::minmax_element(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.median_us < b.median_us; });
-  return high->median_us / low->median_us;
+  constexpr std::size_t kTogether = 5;
+  double least_us = 0, most_us = 0;
+  for (std::size_t first = 0; first + kTogether <= points.size(); ++first) {
+    std::array<double, kTogether> window{};
+    for (std::size_t i = 0; i < kTogether; ++i) window[i] = points[first + i].median_us;
+    std::nth_element(window.begin(), window.begin() + kTogether / 2, window.end());
+    const double median_us = window[kTogether / 2];
+    least_us = least_us == 0 ? median_us : std::min(least_us, median_us);
+    most_us = std::max(most_us, median_us);
+  }
+  return least_us > 0 ? most_us / least_us : 1;
 }
 
 TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, Backend& backend, db::Database& database,
