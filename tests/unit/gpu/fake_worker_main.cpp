@@ -40,6 +40,7 @@ json visit(const json& request, bool& fatal) {
   measure::VisitReply reply;
   reply.verified = wanted.verify;
   reply.calls_per_sample = 10;
+  reply.worked_s = 0.25;
   reply.samples_us = {5.0, 4.0, 6.0};
   reply.detail = wanted.cubin.empty() ? "no cubin came along" : "cubin of " + std::to_string(wanted.cubin.size());
   if (name == "wrong") reply.outcome = measure::Outcome::WrongResult;

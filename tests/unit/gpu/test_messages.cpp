@@ -32,6 +32,7 @@ TEST_CASE("a reply survives the wire") {
   reply.samples_us = {1.5, 2.25};
   reply.calls_per_sample = 77;
   reply.detail = "why";
+  reply.worked_s = 0.125;
   const auto back = messages::reply_from(nlohmann::json::from_cbor(nlohmann::json::to_cbor(messages::reply(reply))));
   CHECK(back.outcome == measure::Outcome::WrongResult);
   CHECK(back.verified);
@@ -39,6 +40,7 @@ TEST_CASE("a reply survives the wire") {
   CHECK(back.samples_us == reply.samples_us);
   CHECK(back.calls_per_sample == 77);
   CHECK(back.detail == "why");
+  CHECK(back.worked_s == 0.125);
 }
 
 TEST_CASE("errors of the worker arrive in their class, with the same text and exit code") {

@@ -7,6 +7,8 @@ using namespace attune;
 using measure::Measurement;
 using measure::Outcome;
 using measure::Stage;
+using session::Candidate;
+using Names = std::vector<std::string>;
 
 namespace {
 
@@ -19,6 +21,10 @@ Measurement made(const std::string& configuration, double us, Stage stage = Stag
   measurement.timing.samples = 9;
   measurement.resources.registers = registers;
   return measurement;
+}
+
+Candidate searched(const std::string& configuration, double us, Stage stage = Stage::Measured) {
+  return {configuration, Outcome::Ok, stage, true, us};
 }
 
 /// Rounds in which column 0 takes 10 us and column i takes factor[i] x as long, plus a round-wise wobble that both share.
@@ -40,29 +46,41 @@ session::RunOffSamples rounds(const std::vector<std::string>& names, const std::
 }  // namespace
 
 TEST_CASE("finalists are the fastest measured configurations and the default, never a screened one") {
-  const std::vector<Measurement> all = {made("slow", 9), made("a", 1), made("dropped", 0.5, Stage::Screened), made("b", 2),
-                                        made("default", 5), made("c", 3)};
-  const auto finalists = session::choose_finalists(all, "default", 2);
-  REQUIRE(finalists.size() == 3);
-  CHECK(finalists[0]->configuration == "a");
-  CHECK(finalists[1]->configuration == "b");
-  CHECK(finalists[2]->configuration == "default");
+  const std::vector<Candidate> all = {searched("slow", 9), searched("a", 1), searched("dropped", 0.5, Stage::Screened), searched("b", 2),
+                                      searched("default", 5), searched("c", 3)};
+  CHECK(session::choose_finalists(all, "default", {.fewest = 2, .most = 2, .ratio = 1}) == Names{"a", "b", "default"});
+}
+
+TEST_CASE("everybody close to the best is a finalist, up to the most, and the fewest are there however far behind they lie") {
+  const std::vector<Candidate> all = {searched("far", 20), searched("c", 10.29), searched("a", 10), searched("d", 10.4), searched("b", 10.1)};
+  CHECK(session::choose_finalists(all, "none", {.fewest = 1, .most = 9, .ratio = 1.03}) == Names{"a", "b", "c"});
+  CHECK(session::choose_finalists(all, "none", {.fewest = 4, .most = 9, .ratio = 1.03}) == Names{"a", "b", "c", "d"});
+  CHECK(session::choose_finalists(all, "none", {.fewest = 1, .most = 2, .ratio = 1.03}) == Names{"a", "b"});
+  CHECK(session::choose_finalists(all, "none", {.fewest = 9, .most = 9, .ratio = 1.03}).size() == all.size());
+}
+
+TEST_CASE("neither a failed nor an unverified configuration nor one without a time is a finalist") {
+  auto failed = searched("failed", 1);
+  failed.outcome = Outcome::Crashed;
+  auto unverified = searched("unverified", 1);
+  unverified.verified = false;
+  CHECK(session::choose_finalists({failed, unverified, searched("untimed", 0), searched("good", 2)}, "none", {}) == Names{"good"});
+}
+
+TEST_CASE("equal medians are ordered by their texts, whatever came first") {
+  CHECK(session::choose_finalists({searched("y", 1), searched("x", 1)}, "none", {}) == Names{"x", "y"});
 }
 
 TEST_CASE("a default that screening dropped still joins the run-off, a failed one does not") {
-  const std::vector<Measurement> with_screened = {made("a", 1), made("default", 50, Stage::Screened)};
-  const auto screened = session::choose_finalists(with_screened, "default", 1);
-  REQUIRE(screened.size() == 2);
-  CHECK(screened[1]->configuration == "default");
-  Measurement failed = made("default", 0, Stage::None);
+  const std::vector<Candidate> with_screened = {searched("a", 1), searched("default", 50, Stage::Screened)};
+  CHECK(session::choose_finalists(with_screened, "default", {}) == Names{"a", "default"});
+  Candidate failed = searched("default", 0, Stage::None);
   failed.outcome = Outcome::WrongResult;
-  const std::vector<Measurement> with_failed = {made("a", 1), failed};
-  CHECK(session::choose_finalists(with_failed, "default", 1).size() == 1);
+  CHECK(session::choose_finalists({searched("a", 1), failed}, "default", {}) == Names{"a"});
 }
 
 TEST_CASE("without any verified measurement there is no finalist, not even the default") {
-  const std::vector<Measurement> only_screened = {made("default", 2, Stage::Screened)};
-  CHECK(session::choose_finalists(only_screened, "default", 3).empty());
+  CHECK(session::choose_finalists({searched("default", 2, Stage::Screened)}, "default", {}).empty());
 }
 
 TEST_CASE("a configuration that is faster in every round wins without a tie, whatever both share") {
@@ -87,5 +105,5 @@ TEST_CASE("a tie without the default goes to the configuration with fewer regist
 }
 
 TEST_CASE("deciding without rounds is an error, not a winner") {
-  CHECK_THROWS_AS((void)session::decide({{"x"}, {}, {}}, {made("x", 1)}, "x"), Error);
+  CHECK_THROWS_AS((void)session::decide({.configurations = {"x"}, .rounds_us = {}, .left = {}, .failed = {}}, {made("x", 1)}, "x"), Error);
 }

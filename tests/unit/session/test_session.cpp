@@ -269,7 +269,8 @@ class FlakyFinalist : public session::ReplayBackend {
   FlakyFinalist(session::Recording recording, const spec::KernelTemplate& kernel, std::string failing)
       : ReplayBackend(std::move(recording), "synthetic.json.zst", kernel), kernel_(&kernel), failing_(std::move(failing)) {}
   [[nodiscard]] std::string origin() const override { return "measured"; }
-  [[nodiscard]] std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, int, std::uint64_t) override {
+  [[nodiscard]] std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const session::Race::Options&,
+                                                              std::uint64_t) override {
     session::RunOffSamples samples;
     samples.rounds_us.assign(9, {});
     for (const auto& finalist : finalists) {
