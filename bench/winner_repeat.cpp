@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -58,9 +59,63 @@ std::string modal_winner(const std::vector<Decision>& decisions) {
   return std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
 }
 
-/// Times of all named configurations from one run-off that nobody leaves. Units: microseconds per call.
-std::map<std::string, double> final_paired_run(const Settings& settings, const std::filesystem::path& executable,
-                                               const spec::Problem& problem, const std::set<std::string>& named) {
+/// All named configurations in one run-off that nobody leaves.
+struct PairedRun {
+  std::map<std::string, double> median_us;  ///< over the epochs, per call
+  /// Standard deviations of the paired ratio to the first configuration, medians over the others: of the epochs' medians
+  /// (everything is loaded afresh between them), and of the rounds within an epoch.
+  double epoch_sd = 0, round_sd = 0;
+};
+
+double deviation(const std::vector<double>& values) {
+  double mean = 0, sum = 0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  for (const double value : values) sum += (value - mean) * (value - mean);
+  return std::sqrt(sum / static_cast<double>(values.size() - 1));
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+/// Consecutive groups of `group` values.
+std::vector<std::vector<double>> epochs_of(const std::vector<double>& values, std::size_t group) {
+  std::vector<std::vector<double>> epochs;
+  for (std::size_t first = 0; first + group <= values.size(); first += group) {
+    epochs.emplace_back(values.begin() + static_cast<std::ptrdiff_t>(first), values.begin() + static_cast<std::ptrdiff_t>(first + group));
+  }
+  return epochs;
+}
+
+PairedRun summarise(const session::RunOffSamples& samples) {
+  PairedRun paired;
+  const auto group = static_cast<std::size_t>(samples.rounds_per_epoch);
+  std::vector<double> epoch_sds, round_sds;
+  for (std::size_t i = 0; i < samples.configurations.size(); ++i) {
+    std::vector<double> times, ratios, time_medians, ratio_medians;
+    for (const auto& round : samples.rounds_us) {
+      times.push_back(round[i]);
+      ratios.push_back(round[i] / round[0]);
+    }
+    for (const auto& epoch : epochs_of(times, group)) time_medians.push_back(median(epoch));
+    paired.median_us[samples.configurations[i]] = median(time_medians);
+    if (i == 0) continue;
+    for (const auto& epoch : epochs_of(ratios, group)) {
+      ratio_medians.push_back(median(epoch));
+      round_sds.push_back(deviation(epoch));
+    }
+    epoch_sds.push_back(deviation(ratio_medians));
+  }
+  if (epoch_sds.empty()) return paired;
+  paired.epoch_sd = median(epoch_sds);
+  paired.round_sd = median(round_sds);
+  return paired;
+}
+
+PairedRun final_paired_run(const Settings& settings, const std::filesystem::path& executable, const spec::Problem& problem,
+                           const std::set<std::string>& named) {
   const auto kernel = spec::TemplateLibrary().find(settings.template_name);
   measure::GpuExecutor::Options gpu;
   gpu.worker = executable;
@@ -71,25 +126,12 @@ std::map<std::string, double> final_paired_run(const Settings& settings, const s
   std::vector<spec::Configuration> configurations;
   for (const auto& text : named) configurations.push_back(spec::configuration_from_text(kernel, text));
   session::Race::Options race;
-  race.fewest = race.most = 31;
+  race.most = 41;
+  race.fewest = 1000;  // nobody leaves
   race.hopeless = 1e9;
   const auto samples = backend.run_off(configurations, race, 7);
   if (!samples || !samples->failed.empty()) throw Error("failed running off the winners: one of them does not work any more");
-  std::map<std::string, double> median_us;
-  const auto group = static_cast<std::size_t>(samples->rounds_per_epoch);
-  for (std::size_t i = 0; i < samples->configurations.size(); ++i) {
-    std::vector<double> column;
-    for (const auto& round : samples->rounds_us) column.push_back(round[i]);
-    std::vector<double> epochs;
-    for (std::size_t first = 0; first + group <= column.size(); first += group) {
-      std::vector<double> part(column.begin() + static_cast<std::ptrdiff_t>(first), column.begin() + static_cast<std::ptrdiff_t>(first + group));
-      std::nth_element(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(group / 2), part.end());
-      epochs.push_back(part[group / 2]);
-    }
-    std::nth_element(epochs.begin(), epochs.begin() + static_cast<std::ptrdiff_t>(epochs.size() / 2), epochs.end());
-    median_us[samples->configurations[i]] = epochs[epochs.size() / 2];
-  }
-  return median_us;
+  return summarise(*samples);
 }
 
 Json row_of(const Decision& decision, const std::string& modal, const std::map<std::string, double>& paired_us) {
@@ -122,7 +164,8 @@ int run(const Settings& settings) {
                decision.seconds);
   }
   const auto problem = db::Database::open(scratch.path() / "0.db", db::OpenMode::ReadOnly).best({}).front().problem;
-  const auto paired_us = final_paired_run(settings, executable, spec::problem_from_text(problem), named);
+  const auto final_run = final_paired_run(settings, executable, spec::problem_from_text(problem), named);
+  const auto& paired_us = final_run.median_us;
   const std::string modal = modal_winner(decisions);
   std::vector<Json> rows;
   int agreeing = 0;
@@ -135,7 +178,7 @@ int run(const Settings& settings) {
   const auto path = write_results(folder, "winner_repeat", device,
                                   {{"template", settings.template_name}, {"problem", Json::parse(problem)}, {"policy", "cold/graph"},
                                    {"runs", settings.runs}, {"agreeing", agreeing}, {"modal_winner", Json::parse(modal)},
-                                   {"paired_us", paired}},
+                                   {"paired_us", paired}, {"epoch_sd", final_run.epoch_sd}, {"round_sd", final_run.round_sd}},
                                   rows);
   fmt::print(stderr, "{} of {} runs agree; written to {}\n", agreeing, settings.runs, path.string());
   return 0;
