@@ -141,7 +141,7 @@ int run(const Settings& settings) {
   const auto kept = kept_rows(folder / device.slug() / "tuning_rate.json", rows, content_hash());
   rows.insert(rows.end(), kept.begin(), kept.end());
   for (const auto& row : rows) fmt::print(stderr, "{}\n", row.dump());
-  const auto path = write_results(folder, "tuning_rate", device, {}, rows);
+  const auto path = write_results(folder, "tuning_rate", device, Json::object(), rows);
   fmt::print(stderr, "written to {}\n", path.string());
   return 0;
 }

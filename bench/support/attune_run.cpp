@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spawn.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 
 #include "attune/error.hpp"
 
@@ -44,6 +44,16 @@ std::vector<nlohmann::json> events_of(const std::string& text) {
   return events;
 }
 
+/// Largest resident size so far of a running process. Not from its resource usage: that counts what this process held when it
+/// spawned the other.
+std::int64_t peak_bytes(pid_t pid) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::int64_t{1024} * std::strtoll(line.c_str() + 6, nullptr, 10);
+  }
+  return 0;  // it has ended
+}
+
 }  // namespace
 
 const nlohmann::json& AttuneRun::event(const std::string& name) const {
@@ -73,14 +83,15 @@ AttuneRun run_attune(const std::filesystem::path& executable, std::vector<std::s
   if (failed != 0) throw EnvironmentError(fmt::format("failed starting {}; name it in ATTUNE_WORKER", executable.string()));
   std::string text;
   char chunk[65536];
-  for (ssize_t got = 0; (got = ::read(ends[0], chunk, sizeof chunk)) > 0;) text.append(chunk, static_cast<std::size_t>(got));
+  AttuneRun run;
+  for (ssize_t got = 0; (got = ::read(ends[0], chunk, sizeof chunk)) > 0;) {
+    text.append(chunk, static_cast<std::size_t>(got));
+    run.parent_bytes = std::max(run.parent_bytes, peak_bytes(pid));
+  }
   ::close(ends[0]);
   int status = 0;
-  rusage usage{};
-  ::wait4(pid, &status, 0, &usage);
-  AttuneRun run;
+  ::waitpid(pid, &status, 0);
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  run.parent_bytes = std::int64_t{usage.ru_maxrss} * 1024;
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     throw Error(fmt::format("failed running {}: it ended with status {}", fmt::join(words, " "), status));
   }
