@@ -1,24 +1,19 @@
 #include "tuner/session/session.hpp"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "attune/error.hpp"
 #include "attune_build/version.hpp"
-#include "tuner/base/hash.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/search/strategy.hpp"
 #include "tuner/session/finalists.hpp"
+#include "tuner/session/search_memory.hpp"
+#include "tuner/session/session_log.hpp"
 #include "tuner/session/store.hpp"
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/launch_plan.hpp"
@@ -31,39 +26,11 @@ using measure::Measurement;
 using measure::Outcome;
 using nlohmann::json;
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 constexpr std::uint64_t kFewestForSeparation = 64;
 constexpr std::uint64_t kSeparationStep = 32;
 constexpr double kNoticedDrift = 1.02;
 
-/// Whether the process that opened a session still runs. One of another host is taken to live: its database is shared.
-bool owner_lives(const db::SessionRow& session) {
-  const json summary = json::parse(session.summary_json.empty() ? "{}" : session.summary_json);
-  const std::string host = summary.value("host", "");
-  if (host.empty()) return false;
-  const int pid = summary.value("pid", 0);
-  return host != host_name() || ::kill(pid, 0) == 0 || errno == EPERM;
-}
-
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-/// What the search remembers of a configuration; the rest is in the database. Small: spaces have millions.
-struct Known {
-  float low_us = 0;
-  float high_us = 0;
-  double median_us = 0;
-  Outcome outcome = Outcome::Ok;
-  measure::Stage stage = measure::Stage::None;
-  bool verified = false;
-  bool decided = false;
-
-  [[nodiscard]] bool measured() const { return decided && outcome == Outcome::Ok && stage != measure::Stage::Screened && median_us > 0; }
-};
 
 /// One problem from its space to its best row.
 class ProblemTuner {
@@ -71,7 +38,8 @@ class ProblemTuner {
   ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest& request, std::size_t number, Backend& backend,
                db::Database& database, const Observer& observer, std::optional<double> seconds)
       : kernel_(kernel), request_(request), number_(number), problem_(request.problems[number]), backend_(backend), database_(database),
-        observer_(observer), seconds_(seconds), space_(space::SearchSpace::build(kernel, problem_, backend.device())) {
+        observer_(observer), seconds_(seconds), space_(space::SearchSpace::build(kernel, problem_, backend.device())),
+        log_(database, observer.notice) {
     context_ = {kernel.content_hash, kernel.name, problem_, backend.device().hard_key(), measure::to_text(request.policy),
                 backend.device().driver, backend.nvrtc_build(), backend.origin(), backend.measured_at()};
     query_ = {kernel.content_hash, std::nullopt, spec::to_text(problem_), context_.device_key, context_.policy};
@@ -94,9 +62,7 @@ class ProblemTuner {
     }
     open_session();
     load_records();
-    backend_.on_hand_over = [this](const std::vector<std::string>& in_hand) {
-      database_.set_in_flight(session_.key, fmt::format("{}", fmt::join(in_hand, "\n")));
-    };
+    backend_.on_hand_over = [this](const std::vector<std::string>& in_hand) { log_.hand_over(in_hand); };
     const bool complete = search();
     account();
     if (complete) choose_best();
@@ -108,46 +74,19 @@ class ProblemTuner {
 
  private:
   void open_session() {
-    session_.template_hash = kernel_.content_hash;
-    session_.problem = spec::to_text(problem_);
-    session_.device_key = context_.device_key;
-    session_.policy = context_.policy;
-    session_.strategy = request_.strategy;
-    session_.seed = request_.seed;
-    session_.state = "running";
-    session_.space_size = space_.size();
-    session_.started_at = base::utc_now();
-    session_.summary_json = json{{"host", host_name()}, {"pid", ::getpid()}, {"run", request_.run}}.dump();
-    base::ContentHasher hasher;
-    for (const std::string& part : {session_.template_hash, session_.problem, session_.device_key, session_.policy, session_.strategy,
-                                    std::to_string(session_.seed), session_.started_at}) {
-      hasher.add(part);
-    }
-    session_.key = hasher.key();
-    settle_dead_sessions();
-    database_.put(session_);
-  }
-
-  /// Sessions that a killed process left "running": named once, with what was on the GPU when they died.
-  void settle_dead_sessions() {
-    const auto flying = database_.in_flight();
-    for (auto session : database_.sessions(query_)) {
-      if (session.state != "running" || session.key == session_.key || owner_lives(session)) continue;
-      session.state = "interrupted";
-      database_.put(session);
-      for (const auto& [key, configuration] : flying) {
-        if (key == session.key) {
-          // The first was being measured; those behind it waited in the worker's queue.
-          observer_.notice(fmt::format("an earlier run of {} ended while {} was on the GPU; it is measured again", session_.problem,
-                                       configuration.substr(0, configuration.find('\n'))));
-        }
-      }
-      database_.clear_in_flight(session.key);
-    }
+    db::SessionRow row;
+    row.template_hash = kernel_.content_hash;
+    row.problem = spec::to_text(problem_);
+    row.device_key = context_.device_key;
+    row.policy = context_.policy;
+    row.strategy = request_.strategy;
+    row.seed = request_.seed;
+    row.space_size = space_.size();
+    log_.open(std::move(row), request_.run);
   }
 
   void load_records() {
-    known_.assign(space_.size(), {});
+    known_.forget_all(space_.size());
     std::uint64_t foreign = 0;
     database_.for_each_record(query_, [&](const db::RecordRow& row) {
       if (!counts_here(row.origin)) {
@@ -156,18 +95,12 @@ class ProblemTuner {
       }
       // Of the same template hash and problem, so it is in the space; a damaged one was left out by the database.
       const auto ordinal = space_.find(spec::configuration_from_text(kernel_, row.configuration));
-      if (ordinal) remember(*ordinal, to_measurement(row));
+      if (ordinal) known_.remember(*ordinal, to_measurement(row));
     });
     if (foreign > 0) {
       observer_.notice(fmt::format("{} records of {} came from a recording; on a GPU they are measured again", foreign,
-                                   session_.problem));
+                                   log_.problem()));
     }
-  }
-
-  void remember(space::Ordinal ordinal, const Measurement& measurement) {
-    const auto& timing = measurement.timing;
-    known_[ordinal] = {static_cast<float>(timing.low_us), static_cast<float>(timing.high_us), timing.median_us, measurement.outcome,
-                       measurement.stage, measurement.verified, true};
   }
 
   /// A replayed record answers only another replay: a GPU measures for itself.
@@ -226,7 +159,7 @@ class ProblemTuner {
     database_.put(to_row(context_, measurement));
     last_commit_ = Clock::now();
     observer_.recorded(measurement);
-    remember(pending->second, measurement);
+    known_.remember(pending->second, measurement);
     ++result_.measured;
     note_outcome(pending->second);
     pending_.erase(pending);
@@ -252,15 +185,8 @@ class ProblemTuner {
   /// took to find it: the first few configurations are always apart from each other.
   [[nodiscard]] bool separated() {
     separation_check_ = decided_ + kSeparationStep;
-    const Known* best = nullptr;
-    for (const Known& known : known_) {
-      if (known.measured() && (best == nullptr || known.median_us < best->median_us)) best = &known;
-    }
-    if (best == nullptr || convergence_.empty()) return false;
-    if (decided_ < std::max<std::uint64_t>(kFewestForSeparation, 2 * convergence_.back().evaluations)) return false;
-    return std::none_of(known_.begin(), known_.end(), [&](const Known& known) {
-      return &known != best && known.measured() && known.low_us <= best->high_us;
-    });
+    const std::uint64_t found_at = convergence_.empty() ? 0 : convergence_.back().evaluations;
+    return decided_ >= std::max(kFewestForSeparation, 2 * found_at) && known_.best_is_apart();
   }
 
   void count_failure(space::Ordinal ordinal) {
@@ -316,14 +242,7 @@ class ProblemTuner {
 
   /// Everything that may be a finalist: texts are made only for what is close to the best.
   [[nodiscard]] std::vector<Candidate> candidates() const {
-    std::vector<space::Ordinal> close;
-    for (space::Ordinal ordinal = 0; ordinal < known_.size(); ++ordinal) {
-      if (known_[ordinal].measured() && known_[ordinal].verified) close.push_back(ordinal);
-    }
-    const auto kept = static_cast<std::ptrdiff_t>(std::min(close.size(), request_.finalists.most));
-    std::partial_sort(close.begin(), close.begin() + kept, close.end(),
-                      [&](auto a, auto b) { return known_[a].median_us < known_[b].median_us; });
-    close.resize(static_cast<std::size_t>(kept));
+    auto close = known_.fastest(request_.finalists.most);
     const auto default_at = space_.find(spec::default_configuration(kernel_));
     if (default_at && std::find(close.begin(), close.end(), *default_at) == close.end()) close.push_back(*default_at);
     std::vector<Candidate> candidates;
@@ -351,10 +270,10 @@ class ProblemTuner {
   }
 
   void tell_why_none() const {
-    const auto working = std::count_if(known_.begin(), known_.end(), [](const Known& k) { return k.decided && k.outcome == Outcome::Ok; });
+    const auto working = known_.working();
     if (working == 0) return;
     observer_.notice(fmt::format("none of the {} working configurations of {} is both verified and measured to the end, so none is kept for "
-                                 "dispatch{}", working, session_.problem,
+                                 "dispatch{}", working, log_.problem(),
                                  kernel_.reference.kind == spec::ReferenceSpec::Kind::None ? "; the template has no reference" : ""));
   }
 
@@ -369,14 +288,14 @@ class ProblemTuner {
       measurement.detail = "passed its first check and failed in the run-off: " + failed.detail;
       database_.put(to_row(context_, measurement));
       const auto ordinal = space_.find(spec::configuration_from_text(kernel_, failed.configuration)).value();
-      remember(ordinal, measurement);
+      known_.remember(ordinal, measurement);
       count_failure(ordinal);
     }
   }
 
   [[nodiscard]] db::RecordRow stored_row(const std::string& configuration) const {
     auto row = database_.record(query_, configuration);
-    if (!row) throw Error(fmt::format("failed deciding {}: the record of {} is no longer in the database", session_.problem, configuration));
+    if (!row) throw Error(fmt::format("failed deciding {}: the record of {} is no longer in the database", log_.problem(), configuration));
     return *std::move(row);
   }
   [[nodiscard]] Measurement stored(const std::string& configuration) const { return to_measurement(stored_row(configuration)); }
@@ -440,13 +359,12 @@ class ProblemTuner {
     if (sentinel.drift() > kNoticedDrift) {
       observer_.notice(fmt::format("the device drifted by {:.1f} % while {} was searched (the same configuration, measured {} times); "
                                    "the run-off compares in pairs and is not touched by that",
-                                   100 * (sentinel.drift() - 1), session_.problem, sentinel.points.size()));
+                                   100 * (sentinel.drift() - 1), log_.problem(), sentinel.points.size()));
     }
   }
 
   void close_session(const std::string& state) {
     backend_.on_hand_over = [](const std::vector<std::string>&) {};
-    database_.clear_in_flight(session_.key);
     result_.elapsed_s = seconds_since(start_);
     if (!convergence_.empty()) convergence_.push_back({decided_, result_.elapsed_s, best_us_});
     json summary = {{"work_bytes", result_.work_bytes}, {"space_size", result_.space_size}, {"measured", result_.measured},
@@ -464,12 +382,9 @@ class ProblemTuner {
     // A run that found nothing left to do has no reason to touch the device for the ceiling either.
     if (state == "finished" && !result_.nothing_left) summary["read_ceiling_bytes_per_s"] = backend_.read_ceiling_bytes_per_s();
     if (backend_.missing() > 0) {
-      observer_.notice(fmt::format("{} configurations of {} are not in the recording and were left out", backend_.missing(), session_.problem));
+      observer_.notice(fmt::format("{} configurations of {} are not in the recording and were left out", backend_.missing(), log_.problem()));
     }
-    session_.state = state;
-    session_.finished_at = base::utc_now();
-    session_.summary_json = summary.dump();
-    database_.put(session_);
+    log_.close(state, summary);
   }
 
   struct Point {
@@ -489,7 +404,7 @@ class ProblemTuner {
   space::SearchSpace space_;
   RowContext context_;
   db::Query query_;
-  db::SessionRow session_;
+  SessionLog log_;
   std::string default_text_;
   ProblemResult result_;
   std::uint64_t limit_ = 0;
@@ -497,7 +412,7 @@ class ProblemTuner {
   bool backend_ready_ = false;
   Clock::time_point start_ = Clock::now();
   std::unique_ptr<search::Strategy> strategy_;
-  std::vector<Known> known_;  ///< by ordinal: everything decided for this problem, in this run or an earlier one
+  SearchMemory known_;
   std::unordered_map<std::string, space::Ordinal> pending_;
   Clock::time_point first_submit_;
   Clock::time_point last_commit_;
@@ -508,20 +423,6 @@ class ProblemTuner {
 };
 
 }  // namespace
-
-double Sentinel::drift() const {
-  constexpr std::size_t kTogether = 5;
-  double least_us = 0, most_us = 0;
-  for (std::size_t first = 0; first + kTogether <= points.size(); ++first) {
-    std::array<double, kTogether> window{};
-    for (std::size_t i = 0; i < kTogether; ++i) window[i] = points[first + i].median_us;
-    std::nth_element(window.begin(), window.begin() + kTogether / 2, window.end());
-    const double median_us = window[kTogether / 2];
-    least_us = least_us == 0 ? median_us : std::min(least_us, median_us);
-    most_us = std::max(most_us, median_us);
-  }
-  return least_us > 0 ? most_us / least_us : 1;
-}
 
 TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, Backend& backend, db::Database& database,
                 const Observer& observer) {

@@ -1,0 +1,42 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "tuner/measure/measurement.hpp"
+#include "tuner/space/search_space.hpp"
+
+namespace attune::session {
+
+/// What the search remembers of a configuration; the rest is in the database. Small: spaces have millions.
+struct Known {
+  float low_us = 0;
+  float high_us = 0;
+  double median_us = 0;
+  measure::Outcome outcome = measure::Outcome::Ok;
+  measure::Stage stage = measure::Stage::None;
+  bool verified = false;
+  bool decided = false;
+
+  /// Measured to the end, not only screened.
+  [[nodiscard]] bool measured() const {
+    return decided && outcome == measure::Outcome::Ok && stage != measure::Stage::Screened && median_us > 0;
+  }
+};
+
+/// Everything decided for one problem, in this run or an earlier one, by ordinal of its space.
+class SearchMemory {
+ public:
+  void forget_all(std::uint64_t space_size) { known_.assign(space_size, {}); }
+  void remember(space::Ordinal ordinal, const measure::Measurement& measurement);
+  [[nodiscard]] const Known& operator[](space::Ordinal ordinal) const { return known_[ordinal]; }
+  /// The `count` fastest that are verified and measured to the end, the fastest first.
+  [[nodiscard]] std::vector<space::Ordinal> fastest(std::size_t count) const;
+  /// Whether the interval of the fastest lies apart from every other's. False when nothing was measured.
+  [[nodiscard]] bool best_is_apart() const;
+  [[nodiscard]] std::uint64_t working() const;
+
+ private:
+  std::vector<Known> known_;
+};
+
+}  // namespace attune::session
