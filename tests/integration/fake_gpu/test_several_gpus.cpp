@@ -1,8 +1,8 @@
-// One command on several GPUs: the real executable with a process for each, on devices of the fake driver.
+// Several GPUs of one host: shared problems, separate identities, processes that die.
 #include <doctest/doctest.h>
 #include <signal.h>
 
-#include <map>
+#include <algorithm>
 #include <set>
 
 #include "db/database.hpp"
@@ -16,142 +16,69 @@ using test::FakeGpu;
 namespace {
 
 constexpr std::size_t kGood = 4 * 3 * 4;
-const std::vector<std::string> kSizes = {"1000", "2000", "3000", "4000"};
 
-struct Gpus : FakeGpu {
-  explicit Gpus(std::vector<std::string> names = {"Fake A", "Fake A"}) {
-    settings["devices"] = json::array();
-    for (const auto& name : names) settings["devices"].push_back({{"name", name}, {"sm_count", name == "Fake A" ? 132 : 64}});
+/// Two equal GPUs that take as long as they say they take, and four problems.
+struct TwoGpus : FakeGpu {
+  TwoGpus() {
+    settings["devices"] = json::array({json::object(), json::object()});
+    settings["real_time"] = 1;
   }
-
-  [[nodiscard]] std::vector<std::string> words(const std::vector<std::string>& more = {}) const {
-    auto words = tune_words("none", {"--device", "all"});
-    for (auto& word : words) {
-      if (word == "1000") word = "1000,2000,3000,4000";
+  [[nodiscard]] std::vector<std::string> words() const {
+    auto tune = tune_words("none", {"--device", "all", "--json"});
+    std::replace(tune.begin(), tune.end(), std::string("1000"), std::string("1000,2000,3000,4000"));
+    return tune;
+  }
+  /// Each configuration of each problem has one good record under each device key.
+  void check_complete(std::size_t device_keys) const {
+    std::set<std::string> seen;
+    for (const auto& record : records()) {
+      CAPTURE(record.configuration);
+      CAPTURE(test::detail_of(record));
+      CHECK(record.outcome == "ok");
+      CHECK(record.verified);
+      CHECK(seen.insert(record.device_key + record.problem + record.configuration).second);
     }
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
+    CHECK(seen.size() == device_keys * 4 * kGood);
+    CHECK(db::Database::open(database, db::OpenMode::ReadOnly).best({}).size() == device_keys * 4);
   }
-  /// Problem texts of the stored best rows, by device.
-  [[nodiscard]] std::map<std::string, std::multiset<std::string>> best() const {
-    std::map<std::string, std::multiset<std::string>> found;
-    for (const auto& row : db::Database::open(database, db::OpenMode::ReadOnly).best({})) found[row.device_key].insert(row.problem);
-    return found;
-  }
-  void check_complete(std::size_t kinds) const {
-    CHECK(records().size() == kinds * kSizes.size() * kGood);
-    for (const auto& record : records()) CHECK(record.outcome == "ok");
-    const auto stored = best();
-    CHECK(stored.size() == kinds);
-    for (const auto& [device, problems] : stored) CHECK(problems.size() == kSizes.size());
-  }
-};
-
-/// Devices that take as long as they say, ten times over.
-struct SlowGpus : Gpus {
-  SlowGpus() { settings["real_time"] = 10; }
-};
-
-struct MixedGpus : Gpus {
-  MixedGpus() : Gpus({"Fake A", "Fake B", "Fake A"}) {}
 };
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Gpus, "two equal GPUs tune each problem once, under one run") {
-  const auto result = attune(words({"--json"}));
-  CAPTURE(result.err);
-  CHECK(result.exit_code == 0);
-  check_complete(1);
-  const auto events = test::json_lines(result.out);
-  std::size_t problems = 0, told = 0;
-  for (const auto& event : events) {
-    problems += event["event"] == "problem" ? 1 : 0;
-    told += event["event"] == "record" ? 1 : 0;
-  }
-  CHECK(problems == kSizes.size());
-  CHECK(told == kSizes.size() * kGood);
-  CHECK(events.front()["devices"].size() == 2);
-  CHECK(events.back()["devices"][0]["ordinals"] == json{0, 1});
-  const auto opened = db::Database::open(database, db::OpenMode::ReadOnly);
-  std::set<std::string> runs;
-  for (const auto& session : opened.sessions({})) runs.insert(json::parse(session.summary_json).at("run").get<std::string>());
-  CHECK(runs == std::set<std::string>{events.front()["run"].get<std::string>()});
-  CHECK(opened.in_flight().empty());
-}
-
-TEST_CASE_FIXTURE(Gpus, "the same command on one GPU or on two leaves the same records and winners") {
-  REQUIRE(attune(words()).exit_code == 0);
-  const auto winners = [&] {
-    std::map<std::string, std::string> found;
-    for (const auto& row : db::Database::open(database, db::OpenMode::ReadOnly).best({})) found[row.problem] = row.configuration;
-    return found;
-  };
-  const auto of_two = winners();
-  database = (folder / "one.db").string();
-  environment["ATTUNE_DB"] = database;
-  auto one = words();
-  for (auto& word : one) {
-    if (word == "all") word = "1";
-  }
-  REQUIRE(attune(one).exit_code == 0);
-  check_complete(1);
-  CHECK(winners() == of_two);
-}
-
-TEST_CASE_FIXTURE(MixedGpus, "GPUs that differ tune every problem each, and the summary keeps them apart") {
+TEST_CASE_FIXTURE(TwoGpus, "equal devices share the problems, and one run holds them all") {
   const auto result = attune(words());
   CAPTURE(result.err);
-  CHECK(result.exit_code == 0);
+  REQUIRE(result.exit_code == 0);
+  check_complete(1);
+}
+
+TEST_CASE_FIXTURE(TwoGpus, "different devices tune every problem each") {
+  settings["real_time"] = 0;
+  settings["devices"] = json::array({{{"name", "Large"}, {"sm_count", 132}}, {{"name", "Small"}, {"sm_count", 66}, {"speed", 0.5}}});
+  const auto result = attune(words());
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
   check_complete(2);
-  CHECK(result.out.find("Fake A (devices 0, 2)") != std::string::npos);
-  CHECK(result.out.find("Fake B (device 1)") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Gpus, "a GPU that is not there is named, and nothing is tuned") {
-  auto asked = words();
-  for (auto& word : asked) {
-    if (word == "all") word = "0,5";
-  }
-  const auto result = attune(asked);
-  CHECK(result.exit_code != 0);
-  CHECK(result.err.find("device 5") != std::string::npos);
-  CHECK(records().empty());
-}
-
-TEST_CASE_FIXTURE(SlowGpus, "a device process killed from outside costs nothing: its problem goes on in a fresh one") {
+TEST_CASE_FIXTURE(TwoGpus, "a device's process killed from outside loses no problem") {
   const int pid = start(words());
-  REQUIRE(test::wait_until([&] { return records().size() >= 4 && processes("worker-tune").size() == 2; }));
-  REQUIRE(::kill(processes("worker-tune")[0], SIGKILL) == 0);
+  REQUIRE(test::wait_until([&] { return records().size() >= 2; }));
+  const auto tuners = processes("worker-tune");
+  REQUIRE(tuners.size() == 2);
+  REQUIRE(::kill(tuners[0], SIGKILL) == 0);
   CHECK(test::wait_for(pid) == 0);
   check_complete(1);
   CHECK(test::wait_until([&] { return processes("").empty(); }, std::chrono::seconds(10)));
 }
 
-TEST_CASE_FIXTURE(SlowGpus, "Ctrl-C and SIGTERM end all GPUs with 130 and leave no process; the same command goes on and completes") {
-  std::size_t before = 0;
-  for (const int signal : {SIGINT, SIGTERM}) {
-    CAPTURE(signal);
-    const int pid = start(words());
-    REQUIRE(test::wait_until([&] { return records().size() >= before + 4; }));
-    ::kill(pid, signal);
-    CHECK(test::wait_for(pid) == 130);
-    CHECK(test::wait_until([&] { return processes("").empty(); }, std::chrono::seconds(10)));
-    before = records().size();
-  }
-  const auto opened = db::Database::open(database, db::OpenMode::ReadOnly);
-  for (const auto& session : opened.sessions({})) CHECK(session.state != "running");
-  settings["real_time"] = 0;
-  CHECK(attune(words()).exit_code == 0);
-  check_complete(1);
-}
-
-TEST_CASE_FIXTURE(SlowGpus, "when the command is killed, its device processes and all their workers die with it") {
+TEST_CASE_FIXTURE(TwoGpus, "every process of every device dies with a killed parent, and the same command completes the run") {
   const int pid = start(words());
-  REQUIRE(test::wait_until([&] { return records().size() >= 4; }));
-  CHECK(processes("worker-gpu").size() == 2);
-  CHECK(processes("worker-compile").size() >= 2);
+  REQUIRE(test::wait_until([&] { return records().size() >= 2 && processes("worker-gpu").size() == 2; }));
   ::kill(pid, SIGKILL);
   CHECK(test::wait_for(pid) == 128 + SIGKILL);
   CHECK(test::wait_until([&] { return processes("").empty(); }, std::chrono::seconds(10)));
+  settings["real_time"] = 0;
+  CHECK(attune(words()).exit_code == 0);
+  check_complete(1);
 }
