@@ -34,8 +34,16 @@ std::set<json> decided(const FakeGpu& gpu) {
   return found;
 }
 
+/// A host with so many equal GPUs.
+struct Host : FakeGpu {
+  explicit Host(int gpus) {
+    settings["devices"] = json::array();
+    for (int i = 0; i < gpus; ++i) settings["devices"].push_back(json::object());
+  }
+};
+
 std::vector<std::string> words(const FakeGpu& gpu) {
-  auto tune = gpu.tune_words("quick", {"--json"});
+  auto tune = gpu.tune_words("quick", {"--json", "--device", "all"});
   std::replace(tune.begin(), tune.end(), std::string("1000"), std::string("1000,3000"));  // kills between two problems, too
   return tune;
 }
@@ -73,9 +81,9 @@ void count_lost(const FakeGpu& gpu, Tally& tally) {
 }
 
 /// One database, from nothing to a finished run, killed up to `most` times on the way.
-void run_to_the_end(int most, std::chrono::duration<double> undisturbed, std::mt19937_64& random, const std::set<json>& expected,
+void run_to_the_end(int gpus, int most, std::chrono::duration<double> undisturbed, std::mt19937_64& random, const std::set<json>& expected,
                     Tally& tally) {
-  FakeGpu gpu;
+  const Host gpu(gpus);
   for (int killed = 0;;) {
     const int pid = gpu.start(words(gpu));
     ++tally.runs;
@@ -105,10 +113,10 @@ void run_to_the_end(int most, std::chrono::duration<double> undisturbed, std::mt
     throw std::runtime_error("a worker outlived its parent");
 }
 
-int run(int kills, std::uint64_t seed, const std::string& output) {
-  const FakeGpu undisturbed;
+int run(int gpus, int kills, std::uint64_t seed, const std::string& output) {
+  const Host undisturbed(gpus);
   static_cast<void>(undisturbed.attune(words(undisturbed)));  // fills the cache of cubins
-  const FakeGpu timed;
+  const Host timed(gpus);
   const auto begin = std::chrono::steady_clock::now();
   const auto result = timed.attune(words(timed));
   const std::chrono::duration<double> duration = std::chrono::steady_clock::now() - begin;
@@ -116,8 +124,8 @@ int run(int kills, std::uint64_t seed, const std::string& output) {
   const auto expected = decided(timed);
   std::mt19937_64 random(seed);
   Tally tally;
-  while (tally.kills < kills) run_to_the_end(kills - tally.kills, duration, random, expected, tally);
-  const json summary = {{"kills", tally.kills},       {"runs", tally.runs},       {"finished", tally.finished},
+  while (tally.kills < kills) run_to_the_end(gpus, kills - tally.kills, duration, random, expected, tally);
+  const json summary = {{"gpus", gpus}, {"kills", tally.kills},       {"runs", tally.runs},       {"finished", tally.finished},
                         {"records", expected.size()}, {"acknowledged", tally.acknowledged}, {"lost", tally.lost},
                         {"unsound", tally.unsound},   {"different", tally.different},       {"seed", seed}};
   std::printf("%s\n", summary.dump().c_str());
@@ -130,14 +138,16 @@ int run(int kills, std::uint64_t seed, const std::string& output) {
 int main(int argc, char** argv) {
   CLI::App app{"Kills attune tune with -9 at random moments and checks that nothing acknowledged is ever lost", "kill_nine"};
   int kills = 30;
+  int gpus = 1;
   std::uint64_t seed = 1;
   std::string output;
   app.add_option("--kills", kills, "How often")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--gpus", gpus, "Of the host")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--seed", seed, "Of the moments")->capture_default_str();
   app.add_option("--output", output, "File for the result, as JSON");
   CLI11_PARSE(app, argc, argv);
   try {
-    return run(kills, seed, output);
+    return run(gpus, kills, seed, output);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "kill_nine: %s\n", error.what());
     return 1;
