@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <thread>
 
 extern char** environ;
 
@@ -39,6 +41,8 @@ int spawn(const std::vector<std::string>& words, const std::map<std::string, std
   if (failed != 0) throw std::runtime_error("cannot start " + words.front());
   return pid;
 }
+
+int exit_code(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 }  // namespace
 
@@ -91,7 +95,20 @@ int start(const std::vector<std::string>& words, const std::map<std::string, std
 int wait_for(int pid) {
   int status = 0;
   if (::waitpid(pid, &status, 0) != pid) throw std::runtime_error("waitpid failed");
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return exit_code(status);
+}
+
+std::optional<int> wait_for(int pid, std::chrono::duration<double> most) {
+  const auto end = std::chrono::steady_clock::now() + most;
+  for (;;) {
+    int status = 0;
+    const pid_t ended = ::waitpid(pid, &status, WNOHANG);
+    if (ended < 0) throw std::runtime_error("waitpid failed");
+    if (ended == pid) return exit_code(status);
+    const auto left = end - std::chrono::steady_clock::now();
+    if (left <= left.zero()) return std::nullopt;
+    std::this_thread::sleep_for(std::min<std::chrono::duration<double>>(left, std::chrono::milliseconds(5)));
+  }
 }
 
 }  // namespace attune::test

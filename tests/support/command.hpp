@@ -1,5 +1,7 @@
 #pragma once
+#include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,5 +21,7 @@ struct CommandResult {
                         const std::string& output = "/dev/null");
 /// Waits for a started program; same exit codes as `run`.
 int wait_for(int pid);
+/// The same, if it ends within `most`.
+[[nodiscard]] std::optional<int> wait_for(int pid, std::chrono::duration<double> most);
 
 }  // namespace attune::test
