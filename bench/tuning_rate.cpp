@@ -114,14 +114,13 @@ class TuningRate {
   int commands_ = 0;
 };
 
-/// Rows of an earlier run that this one did not measure again: scaling needs another machine than the rate.
-std::vector<Json> kept_rows(const std::filesystem::path& file, const std::vector<Json>& fresh, const std::string& content) {
+/// Rows of an earlier file that this run did not measure again: scaling needs another machine than the rate. Every row says
+/// when and from which sources it came.
+std::vector<Json> kept_rows(const std::filesystem::path& file, const std::vector<Json>& fresh) {
   std::vector<Json> rows;
   std::ifstream stream(file);
   if (!stream) return rows;
-  const Json old = Json::parse(stream);
-  if (old.at("content") != content) return rows;
-  for (const auto& row : old.at("rows")) {
+  for (const auto& row : Json::parse(stream).at("rows")) {
     const bool again = std::any_of(fresh.begin(), fresh.end(), [&](const Json& f) { return f.at("case") == row.at("case"); });
     if (!again) rows.push_back(row);
   }
@@ -138,7 +137,8 @@ int run(const Settings& settings) {
   if (!settings.gpus.empty()) {
     for (auto& row : bench.scaling()) rows.push_back(std::move(row));
   }
-  const auto kept = kept_rows(folder / device.slug() / "tuning_rate.json", rows, content_hash());
+  for (auto& row : rows) row.update({{"date", base::utc_now()}, {"content", content_hash()}});
+  const auto kept = kept_rows(folder / device.slug() / "tuning_rate.json", rows);
   rows.insert(rows.end(), kept.begin(), kept.end());
   for (const auto& row : rows) fmt::print(stderr, "{}\n", row.dump());
   const auto path = write_results(folder, "tuning_rate", device, Json::object(), rows);
@@ -151,8 +151,8 @@ int run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
-  CLI::App app{"Measures how fast tuning is and writes <output>/<device>/tuning_rate.json; rows of the same sources that are not measured "
-               "again stay"};
+  CLI::App app{"Measures how fast tuning is and writes <output>/<device>/tuning_rate.json; rows that are not measured again stay, with their "
+               "own date"};
   app.add_option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   app.add_option("--templates", settings.templates, "Folder of the benchmark's templates")->capture_default_str();
   app.add_option("--repeats", settings.repeats, "Runs of the 300-configuration space; 0: leave it out")->capture_default_str();

@@ -9,7 +9,7 @@
 namespace attune::session {
 namespace {
 
-/// An interval of few epochs is their whole range: who is that close stays until there are more.
+/// Who is that close stays: a tie is no loss.
 constexpr double kDoubtful = 1.0025;
 
 double median(std::vector<double> values) {
@@ -81,7 +81,8 @@ void Race::drop_slow() {
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (!runs_[i] || i == first) continue;
     const auto observed = ratios(i, first);
-    const bool hopeless = *std::min_element(observed.begin(), observed.end()) > options_.hopeless;
+    const double least = *std::min_element(observed.begin(), observed.end());
+    const bool hopeless = least > options_.hopeless || (epochs_ >= kEarly && least > kClear);
     const bool slower = epochs_ >= options_.fewest && measure::compare_paired(observed, kConfidence).low > kDoubtful;
     if (hopeless || slower) runs_[i] = false;
   }

@@ -16,11 +16,14 @@ class Race {
  public:
   struct Options {
     int rounds = 3;          ///< of an epoch
-    int fewest = 5;          ///< epochs before anybody who is not hopeless leaves
+    int fewest = 8;          ///< epochs before an interval of them decides: with fewer it is their whole range, and errs too often
     int most = 21;           ///< epochs; half as many more while over kFew finalists are left
     double hopeless = 1.03;  ///< who is slower than this many times the leader's time in every epoch leaves at once
   };
   static constexpr std::size_t kFew = 5;
+  /// Who is slower than kClear times the leader's time in each of kEarly epochs or more need not wait for `fewest`.
+  static constexpr int kEarly = 5;
+  static constexpr double kClear = 1.01;
   /// Of the intervals of ratios: looked at after every epoch, so that a single look must err rarely.
   static constexpr double kConfidence = 0.99;
 
