@@ -36,20 +36,29 @@ std::vector<double> observations(const std::vector<double>& values, std::size_t 
   return medians;
 }
 
-/// Those that ran to the end, ascending by median, with their ratios to the fastest.
+/// Those that ran to the end, ascending by relative time, with their ratios to the fastest.
 std::vector<Placed> place_all(const RunOffSamples& samples) {
   const std::size_t count = samples.configurations.size();
   const auto group = static_cast<std::size_t>(std::max(1, samples.rounds_per_epoch));
   std::vector<std::vector<double>> columns(count);
+  std::vector<std::vector<double>> relative(count);
   for (const auto& round : samples.rounds_us) {
-    for (std::size_t i = 0; i < count; ++i) columns[i].push_back(round.at(i));
+    const auto relative_round = relative_times(round);
+    for (std::size_t i = 0; i < count; ++i) {
+      columns[i].push_back(round.at(i));
+      relative[i].push_back(relative_round.at(i));
+    }
   }
   std::vector<measure::Timing> timings;
-  for (const auto& column : columns) timings.push_back(measure::summarise({observations(column, group)}, 1));
+  std::vector<double> ranks;
+  for (std::size_t i = 0; i < count; ++i) {
+    timings.push_back(measure::summarise({observations(columns[i], group)}, 1));
+    ranks.push_back(median(observations(relative[i], group)));
+  }
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::tie(timings[a].median_us, samples.configurations[a]) < std::tie(timings[b].median_us, samples.configurations[b]);
+    return std::tie(ranks[a], samples.configurations[a]) < std::tie(ranks[b], samples.configurations[b]);
   });
   std::vector<Placed> placed;
   const std::size_t fastest = order.front();

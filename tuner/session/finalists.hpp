@@ -44,7 +44,8 @@ struct Placed {
 struct Decided {
   std::size_t winner = 0;      ///< into `placed`
   bool tie = false;            ///< another finalist cannot be told from the winner
-  std::vector<Placed> placed;  ///< those that ran to the end, ascending by median, then those that left earlier
+  /// Those that ran to the end, ascending by their time relative to their rounds', then those that left earlier.
+  std::vector<Placed> placed;
 };
 
 /// An interval that reaches 1 is no tie when the ratio itself is larger than this: too few observations to tell, not equality.

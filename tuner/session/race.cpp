@@ -20,6 +20,15 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
+std::vector<double> relative_times(const std::vector<double>& round_us) {
+  double logarithms = 0;
+  for (const double us : round_us) logarithms += std::log(us);
+  const double mean_us = std::exp(logarithms / static_cast<double>(round_us.size()));
+  std::vector<double> relative;
+  for (const double us : round_us) relative.push_back(us / mean_us);
+  return relative;
+}
+
 Race::Race(std::size_t finalists, const Options& options)
     : options_(options), rounds_us_(finalists), epoch_us_(finalists), runs_(finalists, true) {}
 
@@ -63,17 +72,28 @@ std::vector<double> Race::ratios(std::size_t finalist, std::size_t other) const 
 }
 
 std::size_t Race::leader() const {
-  std::size_t leader = runs_.size();
-  double best_us = 0;
+  std::vector<std::size_t> who;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
-    if (!runs_[i]) continue;
-    const double us = median(epoch_us_[i]);
-    if (leader == runs_.size() || us < best_us) {
-      leader = i;
-      best_us = us;
-    }
+    if (runs_[i]) who.push_back(i);
   }
-  return leader;
+  std::vector<std::vector<double>> relative(who.size());  // one an epoch
+  for (std::size_t epoch = 0; epoch < static_cast<std::size_t>(epochs_); ++epoch) {
+    std::vector<std::vector<double>> of_epoch(who.size());
+    for (std::size_t round = 0; round < rounds_us_[who.front()][epoch].size(); ++round) {
+      std::vector<double> round_us;
+      for (const std::size_t i : who) round_us.push_back(rounds_us_[i][epoch][round]);
+      const auto times = relative_times(round_us);
+      for (std::size_t k = 0; k < who.size(); ++k) of_epoch[k].push_back(times[k]);
+    }
+    for (std::size_t k = 0; k < who.size(); ++k) relative[k].push_back(median(std::move(of_epoch[k])));
+  }
+  std::size_t leader = 0;
+  std::vector<double> medians;
+  for (auto& times : relative) {
+    medians.push_back(median(std::move(times)));
+    if (medians.back() < medians[leader]) leader = medians.size() - 1;
+  }
+  return who.at(leader);
 }
 
 void Race::drop_slow() {

@@ -4,6 +4,10 @@
 
 namespace attune::session {
 
+/// Every time of one round over their geometric mean. What all samples of a round share, the device's drift, cancels here
+/// and not in medians of the times themselves, which the few epochs of middling drift would decide.
+[[nodiscard]] std::vector<double> relative_times(const std::vector<double>& round_us);
+
 /// The run-off as a race: in every epoch the finalists still running are loaded afresh and sampled in interleaved rounds;
 /// who is slower than the leader beyond doubt leaves. What remains when the epochs are over cannot be told apart, or is
 /// alone.
@@ -41,7 +45,7 @@ class Race {
   [[nodiscard]] const std::vector<double>& epoch_us(std::size_t finalist) const { return epoch_us_[finalist]; }
   /// Paired ratios finalist / other over the rounds that both ran, one an epoch (the median of its rounds).
   [[nodiscard]] std::vector<double> ratios(std::size_t finalist, std::size_t other) const;
-  /// The finalist with the smallest median over its epochs among those that ran all of them.
+  /// The finalist with the smallest median of relative times over the epochs, among those that ran all of them.
   [[nodiscard]] std::size_t leader() const;
 
  private:

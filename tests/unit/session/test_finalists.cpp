@@ -27,7 +27,8 @@ Candidate searched(const std::string& configuration, double us, Stage stage = St
   return {configuration, Outcome::Ok, stage, true, us};
 }
 
-/// Rounds in which column 0 takes 10 us and column i takes factor[i] x as long, plus a round-wise wobble that both share.
+/// Rounds in which column i takes 10 us x factor[i], times a wobble that a round shares. All but the first column are slower
+/// by `private_noise` in a third of the rounds and faster in another third.
 session::RunOffSamples rounds(const std::vector<std::string>& names, const std::vector<double>& factor, double private_noise = 0) {
   session::RunOffSamples samples;
   samples.configurations = names;
@@ -35,7 +36,7 @@ session::RunOffSamples rounds(const std::vector<std::string>& names, const std::
     const double shared = 1 + 0.05 * ((round * 7) % 5);
     std::vector<double> row;
     for (std::size_t i = 0; i < factor.size(); ++i) {
-      const double sign = (round + static_cast<int>(i)) % 2 == 0 ? 1 : -1;
+      const double sign = i == 0 ? 0 : round % 3 - 1;
       row.push_back(10 * shared * factor[i] * (1 + sign * private_noise));
     }
     samples.rounds_us.push_back(row);
@@ -102,6 +103,108 @@ TEST_CASE("a tie without the default goes to the configuration with fewer regist
   CHECK(decided.tie);
   CHECK(decided.placed[decided.winner].configuration == "few");
   CHECK_FALSE(decided.placed.back().tied);
+}
+
+TEST_CASE("who is faster in most rounds is placed first, also where drift makes another's median smaller") {
+  session::RunOffSamples samples;
+  samples.configurations = {"x", "y"};
+  samples.rounds_us = {{10, 9.9}, {20, 21}, {30, 29.7}};  // the medians, 20 and 21, come from the one round y lost
+  const auto decided = session::decide(samples, {made("x", 10), made("y", 10)}, "none");
+  CHECK(decided.placed[0].configuration == "y");
+  CHECK(decided.placed[1].to_best.median_ratio == doctest::Approx(1 / 0.99));
+}
+
+TEST_CASE("an epoch counts as one observation, the median of its rounds' ratios") {
+  session::RunOffSamples samples;
+  samples.configurations = {"x", "y"};
+  samples.rounds_per_epoch = 3;
+  for (const double epoch : {1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07}) {
+    for (const double round : {1.0, 0.9, 1.2}) samples.rounds_us.push_back({10, 10 * epoch * round});
+  }
+  const auto decided = session::decide(samples, {made("x", 10), made("y", 10)}, "none");
+  const auto& y = decided.placed.at(1);
+  CHECK(y.observations == 7);
+  CHECK(y.to_best.median_ratio == doctest::Approx(1.04));
+  CHECK(y.to_best.low == doctest::Approx(1.01));  // the whole range: seven cannot tell 99 % any better
+  CHECK(y.to_best.high == doctest::Approx(1.07));
+  CHECK(y.median_us == doctest::Approx(10.4));
+  CHECK_FALSE(y.tied);
+}
+
+TEST_CASE("rounds that share an epoch do not pass for independent ones") {
+  // y is slower in every round of six epochs and faster in every round of the seventh.
+  session::RunOffSamples samples;
+  samples.configurations = {"x", "y"};
+  for (int epoch = 0; epoch < 7; ++epoch) samples.rounds_us.insert(samples.rounds_us.end(), 5, {10, epoch == 6 ? 9.99 : 10.05});
+  samples.rounds_per_epoch = 5;
+  CHECK(session::decide(samples, {made("x", 10), made("y", 10)}, "none").tie);
+  samples.rounds_per_epoch = 1;  // as 35 observations, 5 of them on the other side: told apart
+  CHECK_FALSE(session::decide(samples, {made("x", 10), made("y", 10)}, "none").tie);
+}
+
+TEST_CASE("a finalist that left is placed behind the others, its time told by its ratio to the fastest") {
+  auto samples = rounds({"x", "y"}, {1.0, 1.5});
+  samples.left = {{"early", {1.2, 1.1, 1.3}, 5}, {"earlier", {1.1, 1.05, 1.2}, 1}};
+  const auto decided = session::decide(samples, {made("x", 10), made("y", 15)}, "early");
+  REQUIRE(decided.placed.size() == 4);
+  const auto& early = decided.placed[2];
+  const double fastest_us = decided.placed[0].median_us;
+  CHECK(early.configuration == "early");
+  CHECK(early.median_us == doctest::Approx(1.2 * fastest_us));
+  CHECK(early.low_us == doctest::Approx(1.1 * fastest_us));
+  CHECK(early.high_us == doctest::Approx(1.3 * fastest_us));
+  CHECK(early.observations == 5);
+  CHECK_FALSE(early.tied);
+  CHECK(decided.placed[3].configuration == "earlier");
+  CHECK(decided.winner == 0);
+  CHECK_FALSE(decided.tie);
+}
+
+TEST_CASE("an interval that reaches one is no tie when the ratio itself is far from it") {
+  // Every other round goes to the other side: nothing is told apart, but 0.75 % is the farthest that counts as equal.
+  const auto tied = [](double factor) {
+    session::RunOffSamples samples;
+    samples.configurations = {"x", "y"};
+    for (int round = 0; round < 9; ++round) samples.rounds_us.push_back({10, round < 3 ? 9.9 : 10 * factor});
+    return session::decide(samples, {made("x", 10), made("y", 10)}, "none").tie;
+  };
+  CHECK(tied(1.0074));
+  CHECK_FALSE(tied(1.0076));
+}
+
+TEST_CASE("at most as many finalists as the race calls few are tied: the fastest ones") {
+  std::vector<double> factor;
+  Names names;
+  std::vector<Measurement> resources;
+  for (std::size_t i = 0; i < session::Race::kFew + 3; ++i) {
+    factor.push_back(1 + 0.0002 * static_cast<double>(i));
+    names.push_back(std::to_string(i));
+    resources.push_back(made(names.back(), 10));
+  }
+  const auto decided = session::decide(rounds(names, factor, 0.01), resources, "none");
+  for (std::size_t i = 0; i < decided.placed.size(); ++i) CHECK(decided.placed[i].tied == (i < session::Race::kFew));
+}
+
+TEST_CASE("the default and fewer registers are preferred within a tenth of a per cent, not in every tie") {
+  const auto winner = [](double factor, const std::string& default_name, int registers) {
+    const auto decided = session::decide(rounds({"x", "y"}, {1.0, factor}, 0.01),
+                                         {made("x", 10, Stage::Measured, 32), made("y", 10, Stage::Measured, registers)}, default_name);
+    CHECK(decided.tie);
+    return decided.placed[decided.winner].configuration;
+  };
+  CHECK(winner(1.0005, "y", 32) == "y");
+  CHECK(winner(1.002, "y", 32) == "x");
+  CHECK(winner(1.0005, "none", 24) == "y");
+  CHECK(winner(1.002, "none", 24) == "x");
+  CHECK(winner(1.0005, "none", 40) == "x");
+  CHECK(winner(1.0005, "x", 24) == "x");  // the default comes before fewer registers
+}
+
+TEST_CASE("a finalist without a stored measurement is an error only where it could win") {
+  auto samples = rounds({"x", "y"}, {1.0, 1.0001}, 0.01);
+  CHECK_THROWS_WITH_AS((void)session::decide(samples, {made("x", 10)}, "none"), doctest::Contains("finalist y"), Error);
+  samples = rounds({"x", "y"}, {1.0, 1.5});
+  CHECK_NOTHROW((void)session::decide(samples, {made("x", 10)}, "none"));
 }
 
 TEST_CASE("deciding without rounds is an error, not a winner") {
