@@ -47,7 +47,8 @@ Decision decide_once(const Settings& settings, const std::filesystem::path& exec
   if (rows.size() != 1) throw UsageError("failed repeating a run: give arguments of exactly one problem");
   decision.winner = rows.front().configuration;
   decision.best_us = rows.front().median_us;
-  for (const auto& finalist : nlohmann::json::parse(rows.front().detail_json).at("finalists")) {
+  const auto detail = nlohmann::json::parse(rows.front().detail_json);
+  for (const auto& finalist : detail.at("finalists")) {
     if (finalist.at("tied").get<bool>()) decision.tie_set.push_back(finalist.at("configuration"));
   }
   return decision;
