@@ -43,6 +43,7 @@ void Workload::add(const session::Utilisation& utilisation) {
   idle_other_s += utilisation.idle_other_s;
   compile_busy_s += utilisation.compile_busy_s;
   compile_worker_s += utilisation.wall_s * utilisation.compile_workers;
+  compile_workers = std::max(compile_workers, utilisation.compile_workers);
 }
 
 void Totals::add(const session::ProblemResult& result) {
@@ -71,7 +72,7 @@ json to_json(const Workload& workload) {
   if (!workload.known()) return nullptr;
   return {{"wall_s", workload.wall_s}, {"gpu_busy_s", workload.gpu_busy_s}, {"idle_waiting_compile_s", workload.idle_waiting_compile_s},
           {"recovering_s", workload.recovering_s}, {"idle_other_s", workload.idle_other_s}, {"compile_busy_s", workload.compile_busy_s},
-          {"compile_worker_s", workload.compile_worker_s}};
+          {"compile_worker_s", workload.compile_worker_s}, {"compile_workers", workload.compile_workers}};
 }
 
 std::string workload_text(const Workload& workload) {

@@ -13,6 +13,7 @@ namespace attune::tools {
 struct Workload {
   double wall_s = 0, gpu_busy_s = 0, idle_waiting_compile_s = 0, recovering_s = 0, idle_other_s = 0;
   double compile_busy_s = 0, compile_worker_s = 0;
+  int compile_workers = 0;  ///< of one device, the most that any had
 
   void add(const session::Utilisation& utilisation);
   /// A replay takes time and keeps nothing busy.
