@@ -120,7 +120,8 @@ std::vector<Json> kept_rows(const std::filesystem::path& file, const std::vector
   std::vector<Json> rows;
   std::ifstream stream(file);
   if (!stream) return rows;
-  for (const auto& row : Json::parse(stream).at("rows")) {
+  const Json old = Json::parse(stream);
+  for (const auto& row : old.at("rows")) {
     const bool again = std::any_of(fresh.begin(), fresh.end(), [&](const Json& f) { return f.at("case") == row.at("case"); });
     if (!again) rows.push_back(row);
   }

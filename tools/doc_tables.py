@@ -7,7 +7,7 @@ A table stands between two marker lines:
     ...
     <!-- /table -->
 
-Known tables: reduce_vs_cub and read_ceiling (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json),
+Known tables: reduce_vs_cub, read_ceiling, tuning_rate and winner_repeat (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json),
 tune_reduce (bench/results/<device>/tune_reduce.txt: the output of the command, as captured).
 
     tools/doc_tables.py            rewrites the files
@@ -199,7 +199,56 @@ def tune_reduce(root):
     return "".join(f"```text\n{block}\n```\n" for block in blocks) or "No output is recorded yet.\n"
 
 
-TABLES = {"reduce_vs_cub": reduce_vs_cub, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "tune_reduce": tune_reduce}
+def percent(share):
+    return f"{100 * share:.0f} %" if isinstance(share, (int, float)) else MISSING
+
+
+def rate_line(row):
+    """What one row of tuning_rate.json says: (what, figure, what it is about)."""
+    case = row.get("case", MISSING)
+    if case == "peer_space_300":
+        runs = row.get("configs_per_s_runs", [])
+        return [("300 configurations, 60 sources, n = 2^24",
+                 f"{number(row.get('configs_per_s'))} configurations/s",
+                 f"median of {len(runs)} runs from {number(min(runs, default=None))} to {number(max(runs, default=None))}, "
+                 f"{row.get('verified', MISSING)} verified and committed; GPU worker busy {percent(row.get('gpu_busy'))}, "
+                 f"compile workers {percent(row.get('compile_busy'))}"),
+                ("the same, whole command", f"{number(row.get('whole_command_configs_per_s'))} configurations/s",
+                 "with starting processes, NVRTC and the GPU, and the run-off")]
+    if case == "scaling":
+        return [(f"{row.get('gpus', MISSING)} GPUs, {row.get('problems', MISSING)} problems, {row.get('configurations', MISSING)} configurations",
+                 f"{number(row.get('speedup'))}x", f"whole command, {number(row.get('command_s'))} s")]
+    if case == "million_configurations":
+        size = row.get("parent_bytes")
+        return [(f"a space of {row.get('space_size', MISSING)} configurations",
+                 f"{number(size / 1e6)} MB" if isinstance(size, (int, float)) else MISSING, "most memory of the tuning process")]
+    raise Malformed(f"tuning_rate: no row is called '{case}'")
+
+
+def tuning_rate(root):
+    text = ""
+    for path, result in results(root, "tuning_rate"):
+        lines = [[*line, row.get("date", result.get("date", MISSING))] for row in rows_of(path, result) for line in rate_line(row)]
+        text += f"{provenance(result)}\n\n"
+        text += table([("what", False), ("figure", True), ("", False), ("measured", False)], lines) + "\n"
+    return text.rstrip("\n") + "\n" if text else "No tuning rate is recorded yet.\n"
+
+
+def winner_repeat(root):
+    text = ""
+    for path, result in results(root, "winner_repeat"):
+        rows = rows_of(path, result)
+        ties = [len(row.get("tie_set", [])) for row in rows]
+        spread = max((row.get("tie_set_spread", 1) for row in rows), default=1)
+        modal = sum(1 for row in rows if row.get("is_modal"))
+        text += (f"{provenance(result)}\n\n{result.get('template', MISSING)} {short_configuration(result.get('problem'))}: of {len(rows)} runs, each "
+                 f"with an empty database, {modal} name the same winner and {sum(1 for row in rows if row.get('agrees'))} name it or declare a tie with "
+                 f"it. Tie sets hold at most {max(ties, default=0)}, within {100 * (spread - 1):.2f} % of each other in one final paired run.\n\n")
+    return text.rstrip("\n") + "\n" if text else "No repetition is recorded yet.\n"
+
+
+TABLES = {"reduce_vs_cub": reduce_vs_cub, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "tune_reduce": tune_reduce,
+          "tuning_rate": tuning_rate, "winner_repeat": winner_repeat}
 
 
 def regenerate(root, path):
