@@ -54,6 +54,24 @@ class DocTables(unittest.TestCase):
         (self.results / "tune_reduce.txt").write_text("Measuring on Imaginary 1\n  n  best us\n")
         self.assertIn("```text\nMeasuring on Imaginary 1\n  n  best us\n```\n", self.generated("tune_reduce"))
 
+    def test_a_tuning_rate_is_told_with_its_spread_and_each_row_with_its_date(self):
+        rows = [{"case": "peer_space_300", "configs_per_s": 320.5, "configs_per_s_runs": [300.0, 320.5, 350.0], "gpu_busy": 0.9,
+                 "compile_busy": 0.5, "whole_command_configs_per_s": 120.0, "verified": 300},
+                {"case": "scaling", "gpus": 4, "speedup": 3.7, "problems": 16, "configurations": 999, "command_s": 12.0, "date": "2026-01-01"}]
+        (self.results / "tuning_rate.json").write_text(json.dumps({"bench": "tuning_rate", **HEAD, "rows": rows}))
+        text = self.generated("tuning_rate")
+        self.assertIn("| 320.5 configurations/s | median of 3 runs from 300.0 to 350.0, 300 verified", text)
+        self.assertIn("| 4 GPUs, 16 problems, 999 configurations | 3.700x | whole command, 12.00 s | 2026-01-01 |", text)
+
+    def test_repeated_winners_are_counted_and_the_largest_tie_set_is_told(self):
+        rows = [{"winner": {}, "tie_set": [{}, {}], "agrees": True, "is_modal": True, "tie_set_spread": 1.004},
+                {"winner": {}, "tie_set": [{}], "agrees": False, "is_modal": False, "tie_set_spread": 1.0}]
+        (self.results / "winner_repeat.json").write_text(
+            json.dumps({"bench": "winner_repeat", **HEAD, "template": "reduce", "problem": {"n": 1024}, "rows": rows}))
+        text = self.generated("winner_repeat")
+        self.assertIn("of 2 runs, each with an empty database, 1 name the same winner and 1 name it", text)
+        self.assertIn("Tie sets hold at most 2, within 0.40 %", text)
+
     def test_check_names_the_file_that_is_not_up_to_date_and_leaves_it_alone(self):
         before = (self.root / "README.md").read_text()
         done = self.run_script("--check")
