@@ -123,15 +123,17 @@ milliseconds GpuExecutor::deadline_for(double best_us) const {
 bool GpuExecutor::has_room(const VisitRequest& request) const {
   if (queue_.empty()) return true;
   if (queue_.size() >= kQueueLength) return false;
-  // Behind a visit that may take long, only what the socket's buffer surely takes: a blocking send would keep this process
-  // from enforcing the deadline.
+  return fits_behind(request);
+}
+
+bool GpuExecutor::fits_behind(const VisitRequest& request) const {
   return loaded_.contains(request.cubin_key) || request.cubin.size() <= kQueuedCubinBytes;
 }
 
 void GpuExecutor::submit(VisitRequest request) {
   if (!has_room(request)) throw UsageError("failed submitting a configuration: the GPU worker's queue is full");
   if (!prepare_message_) throw UsageError("failed submitting a configuration: no problem is prepared");
-  queue_.push_back({std::move(request), false});
+  queue_.push_back({std::move(request)});
   try {
     if (!worker_.running()) {
       restart();
@@ -139,7 +141,7 @@ void GpuExecutor::submit(VisitRequest request) {
       return;
     }
     if (queue_.size() == 1) start_clock();
-    send(queue_.back());
+    send_waiting();
   } catch (const base::ChannelClosed&) {
     // It died between two configurations: found out, replaced and answered by `collect`.
   } catch (...) {
@@ -153,15 +155,27 @@ void GpuExecutor::start_clock() {
   deadline_ = started_ + deadline_for(queue_.front().request.best_us);
 }
 
-void GpuExecutor::send(const Visit& visit) {
+void GpuExecutor::send(Visit& visit) {
   const bool with_cubin = !loaded_.contains(visit.request.cubin_key);
   worker_.channel().send(messages::visit(visit.request, with_cubin));
   loaded_.insert(visit.request.cubin_key);
+  visit.sent = true;
 }
 
 void GpuExecutor::send_queue() {
   start_clock();
-  for (const auto& visit : queue_) send(visit);
+  for (auto& visit : queue_) visit.sent = false;
+  send_waiting();
+}
+
+void GpuExecutor::send_waiting() {
+  for (auto& visit : queue_) {
+    if (visit.sent) continue;
+    // Behind a visit that may take long, only what the socket's buffer surely takes: a blocking send would keep this
+    // process from enforcing the deadline. A fresh worker holds no cubin, so one that fitted may have to wait after all.
+    if (&visit != &queue_.front() && !fits_behind(visit.request)) return;
+    send(visit);
+  }
 }
 
 std::vector<std::string> GpuExecutor::in_hand() const {
@@ -205,10 +219,10 @@ std::optional<VisitReply> GpuExecutor::handle(const json& message) {
   if (message.contains("missing_cubin")) {  // unloaded while this visit waited in the queue: to its end, with the cubin
     Visit visit = std::move(queue_.front());
     queue_.pop_front();
-    loaded_.erase(visit.request.cubin_key);
+    visit.sent = false;
     queue_.push_back(std::move(visit));
     start_clock();
-    send(queue_.back());
+    send_waiting();
     return std::nullopt;
   }
   if (message.contains("error")) queue_.pop_front();
@@ -240,13 +254,25 @@ std::optional<VisitReply> GpuExecutor::after_failure(End end, const std::string&
 
 void GpuExecutor::abandon(milliseconds grace) {
   const auto end = Clock::now() + grace;
-  while (busy() && Clock::now() < std::min(end, deadline_)) static_cast<void>(collect(milliseconds(10)));
-  if (!busy()) return;
-  worker_.kill_and_reap();
+  bool lost = false;
+  // Not by `collect`: a worker that dies now need not be replaced.
+  while (!lost && busy() && queue_.front().sent) {
+    try {
+      const auto message =
+          worker_.channel().receive(std::max(milliseconds(0), std::chrono::ceil<milliseconds>(end - Clock::now())));
+      lost = !message || message->value("fatal", false);
+      if (!lost) forget_dropped(*message);
+    } catch (const base::ChannelClosed&) {
+      lost = true;
+    }
+    if (!lost) queue_.pop_front();
+  }
+  if (lost) worker_.kill_and_reap();
   queue_.clear();
 }
 
 void GpuExecutor::forget_dropped(const json& message) {
+  if (message.contains("missing_cubin")) loaded_.erase(message.at("missing_cubin").get<std::string>());
   if (!message.contains("dropped")) return;
   for (const auto& key : message.at("dropped")) loaded_.erase(key.get<std::string>());
 }
@@ -255,7 +281,7 @@ VisitReply GpuExecutor::accept(const json& message) {
   VisitReply reply = messages::reply_from(message);
   reply.configuration = std::move(queue_.front().request.configuration);
   queue_.pop_front();
-  if (!queue_.empty()) start_clock();
+  if (!queue_.empty()) go_on();
   if (reply.outcome != Outcome::Ok) return reply;
   // A fresh worker does not know what an earlier one has verified.
   if (reply.verified) verified_.insert(reply.configuration);
@@ -265,6 +291,15 @@ VisitReply GpuExecutor::accept(const json& message) {
   best_us_ = best_us_ <= 0 ? middle_us : std::min(best_us_, middle_us);
   batch_us_ = std::max(batch_us_, middle_us * reply.calls_per_sample);
   return reply;
+}
+
+void GpuExecutor::go_on() {
+  start_clock();
+  try {
+    send_waiting();
+  } catch (const base::ChannelClosed&) {
+    // It died after its answer: the next `collect` finds out.
+  }
 }
 
 RunOffReply GpuExecutor::run_off(const RunOffRequest& request) {

@@ -117,14 +117,20 @@ class GpuExecutor {
   struct Visit {
     VisitRequest request;
     bool retried = false;
+    bool sent = false;  ///< to the worker of now
   };
 
   void start();
   void restart();
   /// Sends the current problem to a worker that has just started.
   void send_prepare();
-  void send(const Visit& visit);
+  /// Whether it can be sent while the worker is at another visit.
+  [[nodiscard]] bool fits_behind(const VisitRequest& request) const;
+  void send(Visit& visit);
   void send_queue();
+  void send_waiting();
+  /// Turns to the visit that is the oldest now.
+  void go_on();
   void start_clock();
   /// A message of the worker about the oldest visit; nothing when that is not its end.
   [[nodiscard]] std::optional<VisitReply> handle(const nlohmann::json& message);

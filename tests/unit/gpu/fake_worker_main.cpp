@@ -1,8 +1,11 @@
 // Answers like a GPU worker, without a GPU. What a configuration is called decides what happens to it.
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
+#include <set>
 #include <string>
+#include <thread>
 
 #include "tuner/base/process.hpp"
 #include "tuner/measure/messages.hpp"
@@ -23,10 +26,14 @@ bool first_time(const std::string& marker) {
   return true;
 }
 
-json visit(const json& request, bool& fatal) {
+/// `held`: keys of the cubins that were sent and not dropped.
+json visit(const json& request, std::set<std::string>& held, bool& fatal) {
   const auto wanted = measure::messages::visit_from(request);
   const std::string& name = wanted.configuration;
-  if (name == "dies") ::_exit(9);
+  if (!wanted.cubin.empty()) held.insert(wanted.cubin_key);
+  if (!held.contains(wanted.cubin_key)) return {{"missing_cubin", wanted.cubin_key}, {"dropped", json::array()}};
+  if (name == "dies" || name == "dies too") ::_exit(9);
+  if (name == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(1300));
   if (name == "hangs") hang();
   if (name.rfind("dies-once:", 0) == 0 && first_time(name.substr(10))) ::_exit(9);
   if (name == "ruins") {
@@ -45,7 +52,11 @@ json visit(const json& request, bool& fatal) {
   reply.detail = wanted.cubin.empty() ? "no cubin came along" : "cubin of " + std::to_string(wanted.cubin.size());
   if (name == "wrong") reply.outcome = measure::Outcome::WrongResult;
   json message = measure::messages::reply(reply);
-  message["dropped"] = name == "drops" ? json::array({wanted.cubin_key}) : json::array();
+  message["dropped"] = json::array();
+  if (name == "drops") {
+    held.erase(wanted.cubin_key);
+    message["dropped"].push_back(wanted.cubin_key);
+  }
   return message;
 }
 
@@ -79,6 +90,7 @@ json prepare(const json& request, bool& fatal) {
 
 int main() {
   base::Channel channel = base::enter_worker();
+  std::set<std::string> held;
   try {
     while (true) {
       const auto request = channel.receive(std::chrono::milliseconds(-1));
@@ -95,7 +107,7 @@ int main() {
       } else if (type == "prepare") {
         channel.send(prepare(*request, fatal));
       } else if (type == "visit") {
-        channel.send(visit(*request, fatal));
+        channel.send(visit(*request, held, fatal));
       } else if (type == "run_off") {
         channel.send(run_off(*request, channel));
       } else {

@@ -5,51 +5,13 @@
 
 #include <filesystem>
 
-#include "tuner/measure/gpu_executor.hpp"
+#include "tests/unit/gpu/executor_fixture.hpp"
 
 using namespace attune;
 using measure::GpuExecutor;
 using measure::Outcome;
 using std::chrono::milliseconds;
-
-namespace {
-
-GpuExecutor::Options options(int device = 0) {
-  GpuExecutor::Options result;
-  result.worker = ATTUNE_FAKE_GPU_WORKER;
-  result.device = device;
-  return result;
-}
-
-spec::KernelTemplate any_template() {
-  return spec::KernelTemplate::parse(
-      R"({"attune": 1, "name": "t", "sources": ["k.cu"], "problem": {"n": {"size": {"min": 1}}},
-    "parameters": {"p": {"values": [1], "default": 1}}, "buffers": {"out": {"type": "f32", "count": "n", "output": true}},
-    "launches": [{"kernel": "k", "grid": "1", "block": "32", "args": ["out"]}], "reference": "none"})",
-      {{"k.cu", ""}}, "template.json");
-}
-
-spec::Problem problem(std::int64_t n) { return {{}, {{"n", n}}}; }
-
-measure::VisitRequest request(const std::string& name) {
-  measure::VisitRequest result;
-  result.configuration = name;
-  result.cubin_key = "key";
-  result.cubin = "12345";
-  result.verify = true;
-  return result;
-}
-
-measure::VisitReply visit(GpuExecutor& executor, const measure::VisitRequest& wanted) {
-  executor.submit(wanted);
-  CHECK(executor.busy());
-  std::optional<measure::VisitReply> reply;
-  while (!reply) reply = executor.collect(milliseconds(100));
-  CHECK_FALSE(executor.busy());
-  return *reply;
-}
-
-}  // namespace
+using namespace attune::test;
 
 TEST_CASE("the executor reads the device from its worker and keeps a descriptor to poll") {
   GpuExecutor executor(options());
