@@ -63,6 +63,7 @@ std::string modal_winner(const std::vector<Decision>& decisions) {
 /// All named configurations in one run-off that nobody leaves.
 struct PairedRun {
   std::map<std::string, double> median_us;  ///< over the epochs, per call
+  std::map<std::string, double> relative;   ///< median over the epochs of the time relative to its round's others
   /// Standard deviations of the paired ratio to the first configuration, medians over the others: of the epochs' medians
   /// (everything is loaded afresh between them), and of the rounds within an epoch.
   double epoch_sd = 0, round_sd = 0;
@@ -94,14 +95,19 @@ PairedRun summarise(const session::RunOffSamples& samples) {
   PairedRun paired;
   const auto group = static_cast<std::size_t>(samples.rounds_per_epoch);
   std::vector<double> epoch_sds, round_sds;
+  std::vector<std::vector<double>> relative;
+  for (const auto& round : samples.rounds_us) relative.push_back(session::relative_times(round));
   for (std::size_t i = 0; i < samples.configurations.size(); ++i) {
-    std::vector<double> times, ratios, time_medians, ratio_medians;
-    for (const auto& round : samples.rounds_us) {
-      times.push_back(round[i]);
-      ratios.push_back(round[i] / round[0]);
+    std::vector<double> times, relatives, ratios, time_medians, relative_medians, ratio_medians;
+    for (std::size_t round = 0; round < samples.rounds_us.size(); ++round) {
+      times.push_back(samples.rounds_us[round][i]);
+      ratios.push_back(samples.rounds_us[round][i] / samples.rounds_us[round][0]);
+      relatives.push_back(relative[round][i]);
     }
     for (const auto& epoch : epochs_of(times, group)) time_medians.push_back(median(epoch));
+    for (const auto& epoch : epochs_of(relatives, group)) relative_medians.push_back(median(epoch));
     paired.median_us[samples.configurations[i]] = median(time_medians);
+    paired.relative[samples.configurations[i]] = median(relative_medians);
     if (i == 0) continue;
     for (const auto& epoch : epochs_of(ratios, group)) {
       ratio_medians.push_back(median(epoch));
@@ -135,18 +141,18 @@ PairedRun final_paired_run(const Settings& settings, const std::filesystem::path
   return summarise(*samples);
 }
 
-Json row_of(const Decision& decision, const std::string& modal, const std::map<std::string, double>& paired_us) {
-  double fastest_us = 0, slowest_us = 0;
+Json row_of(const Decision& decision, const std::string& modal, const std::map<std::string, double>& relative) {
+  double fastest = 0, slowest = 0;
   for (const auto& member : decision.tie_set) {
-    const double us = paired_us.at(member);
-    fastest_us = fastest_us == 0 ? us : std::min(fastest_us, us);
-    slowest_us = std::max(slowest_us, us);
+    const double time = relative.at(member);
+    fastest = fastest == 0 ? time : std::min(fastest, time);
+    slowest = std::max(slowest, time);
   }
   const bool agrees = decision.winner == modal || std::find(decision.tie_set.begin(), decision.tie_set.end(), modal) != decision.tie_set.end();
   Json ties = Json::array();
   for (const auto& member : decision.tie_set) ties.push_back(Json::parse(member));
   return {{"winner", Json::parse(decision.winner)}, {"tie_set", ties}, {"agrees", agrees}, {"is_modal", decision.winner == modal},
-          {"best_us", decision.best_us}, {"tie_set_spread", slowest_us / fastest_us}, {"command_s", decision.seconds}};
+          {"best_us", decision.best_us}, {"tie_set_spread", slowest / fastest}, {"command_s", decision.seconds}};
 }
 
 int run(const Settings& settings) {
@@ -171,7 +177,7 @@ int run(const Settings& settings) {
   std::vector<Json> rows;
   int agreeing = 0;
   for (const auto& decision : decisions) {
-    rows.push_back(row_of(decision, modal, paired_us));
+    rows.push_back(row_of(decision, modal, final_run.relative));
     agreeing += rows.back().at("agrees").get<bool>() ? 1 : 0;
   }
   Json paired = Json::object();

@@ -49,7 +49,7 @@ struct Decided {
 };
 
 /// An interval that reaches 1 is no tie when the ratio itself is larger than this: too few observations to tell, not equality.
-inline constexpr double kFarthestTie = 1.0075;
+inline constexpr double kFarthestTie = 1.004;
 inline constexpr double kEqual = 1.001;
 
 /// The published winner: the fastest, unless the default or a configuration of fewer registers, then less shared memory, is
