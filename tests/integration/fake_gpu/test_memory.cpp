@@ -1,5 +1,6 @@
 // What a large search space takes of memory.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <chrono>
 #include <fstream>
@@ -17,7 +18,7 @@ namespace {
 
 /// The largest resident size so far of a process alone, without its workers; 0 once it has ended.
 double peak_mb(int pid) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
   const std::string field = "VmHWM:";
   for (std::string line; std::getline(status, line);) {
     if (line.rfind(field, 0) == 0) return std::stod(line.substr(field.size())) * 1024 / 1e6;
@@ -37,10 +38,12 @@ double peak_until_end_mb(int pid) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(FakeGpu, "a space of a million configurations takes under 200 MB, when it is first searched and when it is gone on with") {
+TEST_CASE_FIXTURE(
+    FakeGpu,
+    "a space of a million configurations takes under 200 MB, when it is first searched and when it is gone on with") {
   for (const std::string budget : {"150", "300"}) {  // the second run knows half of what it proposes
-    const int pid = start({"tune", ATTUNE_SOURCE_DIR "/bench/templates/million", "--size", "10000", "--strategy", "random", "--budget",
-                           budget, "--compile-workers", "2", "--json"});
+    const int pid = start({"tune", ATTUNE_SOURCE_DIR "/bench/templates/million", "--size", "10000", "--strategy",
+                           "random", "--budget", budget, "--compile-workers", "2", "--json"});
     const double peak = peak_until_end_mb(pid);
     CHECK(test::wait_for(pid) == 0);
     MESSAGE("budget of ", budget, ": at most ", peak, " MB");

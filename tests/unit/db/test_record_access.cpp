@@ -10,7 +10,9 @@ using namespace attune::db::test;
 
 namespace {
 
-Query of_record(const RecordRow& row) { return {row.template_hash, std::nullopt, row.problem, row.device_key, row.policy}; }
+Query of_record(const RecordRow& row) {
+  return {row.template_hash, std::nullopt, row.problem, row.device_key, row.policy};
+}
 
 /// Five records of one problem, one of another, one of another policy, put in no order of content.
 void put_records(Database& database) {
@@ -37,13 +39,12 @@ void change(const fs::path& path, const std::string& sql) {
   REQUIRE(raw.exec(sql) > 0);
 }
 
-// Changes of the record of {"block_size":5}, its time and the text of its configuration.
-const std::string kId = "(SELECT id FROM records WHERE configuration_key = (SELECT key FROM configurations WHERE text = '{\"block_size\":5}'))";
-const std::string kDamages[] = {
-    "UPDATE records SET outcome = 'crashed' WHERE id = " + kId,
-    "UPDATE records SET checksum = '' WHERE id = " + kId,
-    "UPDATE metrics SET value = 0.5 WHERE record_key = (SELECT key FROM records WHERE id = " + kId + ")",
-    "DELETE FROM metrics WHERE record_key = (SELECT key FROM records WHERE id = " + kId + ")",
+// Changes of the third record, {"block_size":5}, of its time and of the text of its configuration.
+const char* const kDamages[] = {
+    "UPDATE records SET outcome = 'crashed' WHERE id = 3",
+    "UPDATE records SET checksum = '' WHERE id = 3",
+    "UPDATE metrics SET value = 0.5 WHERE record_key = (SELECT key FROM records WHERE id = 3)",
+    "DELETE FROM metrics WHERE record_key = (SELECT key FROM records WHERE id = 3)",
     "UPDATE configurations SET text = '{}' WHERE text = '{\"block_size\":5}'",
     "DELETE FROM configurations WHERE text = '{\"block_size\":5}'",
 };
@@ -62,7 +63,8 @@ TEST_CASE("visiting records one by one gives what they are together, in the same
   by_name.template_name = "reduce";
   Query nobody;
   nobody.device_key = "device-7";
-  for (const auto& [query, count] : {std::pair{Query{}, 7}, {of_record(record(1)), 5}, {problem, 6}, {policy, 1}, {by_name, 7}, {nobody, 0}}) {
+  for (const auto& [query, count] :
+       {std::pair{Query{}, 7}, {of_record(record(1)), 5}, {problem, 6}, {policy, 1}, {by_name, 7}, {nobody, 0}}) {
     const auto together = database.records(query);
     const auto one_by_one = visited(database, query);
     CHECK(together.size() == static_cast<std::size_t>(count));
@@ -98,9 +100,11 @@ TEST_CASE("what a visitor throws ends the visit, and the database goes on") {
   Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
   put_records(database);
   int seen = 0;
-  CHECK_THROWS_AS(database.for_each_record({}, [&](const RecordRow&) {
-    if (++seen == 2) throw UsageError("enough");
-  }), UsageError);
+  CHECK_THROWS_AS(database.for_each_record({},
+                                           [&](const RecordRow&) {
+                                             if (++seen == 2) throw UsageError("enough");
+                                           }),
+                  UsageError);
   CHECK(seen == 2);
   database.put(record(9));
   CHECK(database.records({}).size() == 8);

@@ -11,12 +11,13 @@
 
 namespace attune::test {
 
-/// Stands for a GPU (none is here): what a configuration measures as is the test's choice. Decides one configuration a call,
-/// in the order in which they were submitted, and holds few, so that a search can end anywhere.
+/// Stands for a GPU (none is here): what a configuration measures as is the test's choice. Decides one configuration a
+/// call, in the order in which they were submitted, and holds few, so that a search can end anywhere.
 class MadeUpGpu : public session::Backend {
  public:
   using Measure = std::function<measure::Measurement(const std::string& configuration)>;
-  explicit MadeUpGpu(Measure measure) : measure_(std::move(measure)), device_(spec::DeviceInfo::of_architecture("sm_90")) {
+  explicit MadeUpGpu(Measure measure)
+      : measure_(std::move(measure)), device_(spec::DeviceInfo::of_architecture("sm_90")) {
     device_.name = "Made-up GPU";
   }
 
@@ -39,8 +40,8 @@ class MadeUpGpu : public session::Backend {
   }
   [[nodiscard]] std::size_t in_flight() const override { return waiting_.size(); }
   void abandon() override { waiting_.clear(); }
-  [[nodiscard]] std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const session::Race::Options&,
-                                                              std::uint64_t) override {
+  [[nodiscard]] std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists,
+                                                              const session::Race::Options&, std::uint64_t) override {
     session::RunOffSamples samples;
     samples.rounds_us.assign(9, {});
     for (const auto& finalist : finalists) {
@@ -69,11 +70,14 @@ inline measure::Measurement works(const std::string& configuration, double media
   measurement.configuration = configuration;
   measurement.stage = measure::Stage::Measured;
   measurement.verified = true;
-  measurement.timing = {median_us, median_us - half_interval_us, median_us + half_interval_us, median_us - half_interval_us, 0, 0, 6, 3, 10};
+  measurement.timing = {
+      median_us, median_us - half_interval_us, median_us + half_interval_us, median_us - half_interval_us, 0, 0, 6, 3,
+      10};
   return measurement;
 }
 
-inline measure::Measurement fails(const std::string& configuration, measure::Outcome outcome, const std::string& detail) {
+inline measure::Measurement fails(const std::string& configuration, measure::Outcome outcome,
+                                  const std::string& detail) {
   measure::Measurement measurement;
   measurement.configuration = configuration;
   measurement.outcome = outcome;

@@ -1,6 +1,7 @@
 // What the tuning loop does with its budget, with what an earlier run left, and with what the backend tells of itself.
 #include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -25,8 +26,10 @@ namespace {
 spec::KernelTemplate wide_template() {
   std::string text = test::small_template_json();
   const std::string from = R"("waves": {"values": [1, 2])";
-  text.replace(text.find(from), from.size(), R"("waves": {"values": [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20])");
-  return spec::KernelTemplate::parse(text, {{"double_it.cu", test::small_template_source()}}, "double_it/template.json");
+  text.replace(text.find(from), from.size(),
+               R"("waves": {"values": [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20])");
+  return spec::KernelTemplate::parse(text, {{"double_it.cu", test::small_template_source()}},
+                                     "double_it/template.json");
 }
 
 struct Engine {
@@ -61,7 +64,8 @@ struct Engine {
     REQUIRE(raw.exec(sql) > 0);
   }
 
-  /// 10 us and a little more by ordinal, intervals of 0.05 us to both sides; those named are 5 us plus what is given, with 0.01 us.
+  /// 10 us and a little more by ordinal, intervals of 0.05 us to both sides; those named are 5 us plus what is given,
+  /// with 0.01 us.
   [[nodiscard]] MadeUpGpu::Measure fast_ones(const std::map<std::size_t, double>& fast) const {
     return [this, fast](const std::string& text) {
       const std::size_t ordinal = ordinals.at(text);
@@ -81,7 +85,8 @@ std::vector<session::Sentinel::Point> points(const std::vector<double>& medians_
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Engine, "the budget \"separated\" ends the search once the best stands apart, and the best is found") {
+TEST_CASE_FIXTURE(Engine,
+                  "the budget \"separated\" ends the search once the best stands apart, and the best is found") {
   request.budget = session::Budget::parse("separated");
   MadeUpGpu gpu(fast_ones({{20, 0}}));
   const auto result = tune(gpu);
@@ -91,7 +96,8 @@ TEST_CASE_FIXTURE(Engine, "the budget \"separated\" ends the search once the bes
   CHECK(result.best->configuration == space[20]);
 }
 
-TEST_CASE_FIXTURE(Engine, "the budget \"separated\" goes through the whole space while another interval reaches the best's") {
+TEST_CASE_FIXTURE(Engine,
+                  "the budget \"separated\" goes through the whole space while another interval reaches the best's") {
   request.budget = session::Budget::parse("separated");
   MadeUpGpu gpu(fast_ones({{20, 0}, {30, 0.005}}));
   const auto result = tune(gpu);
@@ -102,7 +108,9 @@ TEST_CASE_FIXTURE(Engine, "a best that was found late must stand for as many dec
   request.budget = session::Budget::parse("separated");
   MadeUpGpu gpu(fast_ones({{80, 0}}));
   const auto result = tune(gpu);
-  const auto found_at = static_cast<std::size_t>(std::find(gpu.submitted.begin(), gpu.submitted.end(), space[80]) - gpu.submitted.begin()) + 1;
+  const auto found_at = static_cast<std::size_t>(std::find(gpu.submitted.begin(), gpu.submitted.end(), space[80]) -
+                                                 gpu.submitted.begin()) +
+                        1;
   REQUIRE(found_at >= 64);
   CHECK(result.measured >= 2 * found_at);
   CHECK(result.measured < space.size());
@@ -145,9 +153,11 @@ TEST_CASE_FIXTURE(Engine, "what an earlier run decided is not measured again, an
 TEST_CASE_FIXTURE(Engine, "a damaged record is measured again, and nothing else is") {
   const std::string id = "(SELECT id FROM records ORDER BY id LIMIT 1 OFFSET 60)";
   for (const std::string& damage :
-       {"UPDATE records SET outcome = 'crashed' WHERE id = " + id,
-        "UPDATE metrics SET value = 0.5 WHERE record_key = (SELECT key FROM records WHERE id = " + id + ")",
-        "UPDATE configurations SET text = '{}' WHERE key = (SELECT configuration_key FROM records WHERE id = " + id + ")"}) {
+       {fmt::format("UPDATE records SET outcome = 'crashed' WHERE id = {}", id),
+        fmt::format("UPDATE metrics SET value = 0.5 WHERE record_key = (SELECT key FROM records WHERE id = {})", id),
+        fmt::format(
+            "UPDATE configurations SET text = '?' WHERE key = (SELECT configuration_key FROM records WHERE id = {})",
+            id)}) {
     CAPTURE(damage);
     std::filesystem::remove(path());
     MadeUpGpu first(fast_ones({{20, 0}}));
@@ -165,11 +175,13 @@ TEST_CASE_FIXTURE(Engine, "a damaged record is measured again, and nothing else 
   }
 }
 
-TEST_CASE_FIXTURE(Engine, "the first configuration of every kind of failure is told with its detail, in a later run too") {
+TEST_CASE_FIXTURE(Engine,
+                  "the first configuration of every kind of failure is told with its detail, in a later run too") {
   const auto fast = fast_ones({{20, 0}});
   const auto measure = [&](const std::string& text) {
     const std::size_t ordinal = ordinals.at(text);
-    if (ordinal == 40 || ordinal == 41) return test::fails(text, Outcome::WrongResult, "out[" + std::to_string(ordinal) + "] is 1, not 2");
+    if (ordinal == 40 || ordinal == 41)
+      return test::fails(text, Outcome::WrongResult, fmt::format("out[{}] is 1, not 2", ordinal));
     if (ordinal == 50) return test::fails(text, Outcome::TimedOut, "no answer");
     return fast(text);
   };
@@ -265,7 +277,8 @@ TEST_CASE_FIXTURE(Engine, "a GPU's busy, waiting, recovering and otherwise idle 
   const auto used = tune(gpu).utilisation;
   CHECK(used.gpu_busy_s > 0);
   CHECK(used.idle_other_s >= 0);
-  CHECK(used.gpu_busy_s + used.idle_waiting_compile_s + used.recovering_s + used.idle_other_s == doctest::Approx(used.wall_s).epsilon(1e-9));
+  CHECK(used.gpu_busy_s + used.idle_waiting_compile_s + used.recovering_s + used.idle_other_s ==
+        doctest::Approx(used.wall_s).epsilon(1e-9));
   CHECK(used.compile_workers == 3);
   const json stored = summary().at("utilisation");
   const double sum = stored.at("gpu_busy_s").get<double>() + stored.at("idle_waiting_compile_s").get<double>() +
@@ -284,7 +297,8 @@ TEST_CASE_FIXTURE(Engine, "no idle time is negative, and a run that measured not
   CHECK(again.utilisation.wall_s == 0);
 }
 
-TEST_CASE_FIXTURE(Engine, "what a GPU worker is about to hold is in the database when it is handed over, and gone at the end") {
+TEST_CASE_FIXTURE(Engine,
+                  "what a GPU worker is about to hold is in the database when it is handed over, and gone at the end") {
   auto database = open();
   std::size_t named = 0;
   struct Watching : MadeUpGpu {

@@ -50,8 +50,8 @@ std::vector<std::string> tied(const session::Decided& decided) {
 
 /// What twenty tunings of one problem come to.
 struct Reruns {
-  int agreeing = 0;          ///< whose winner is the most frequent one, or whose tied finalists include it
-  double worst_regret = 0;   ///< true time of a winner / of the fastest - 1
+  int agreeing = 0;         ///< whose winner is the most frequent one, or whose tied finalists include it
+  double worst_regret = 0;  ///< true time of a winner / of the fastest - 1
   std::size_t most_tied = 0;
 
   Reruns(const std::vector<double>& true_us, std::uint64_t series) {
@@ -66,7 +66,9 @@ struct Reruns {
       most_tied = std::max(most_tied, ties.back().size());
       worst_regret = std::max(worst_regret, true_us[std::stoul(winner)] / true_us.front() - 1);
     }
-    const auto modal = std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
+    const auto modal = std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) {
+                         return a.second < b.second;
+                       })->first;
     for (const auto& tie : ties) agreeing += std::find(tie.begin(), tie.end(), modal) != tie.end() ? 1 : 0;
   }
 };
@@ -74,9 +76,10 @@ struct Reruns {
 }  // namespace
 
 TEST_CASE("the truly fastest of twelve hardly ever leaves the race") {
-  // To leave, it must be over 1 % slower than the leader in every one of at least five epochs, or over 0.25 % in all of eight (in all
-  // but one or two of more). The ratio of two epochs varies by sqrt(2 x 0.6^2 + 0.45 x 2 x 0.4^2) = 0.93 %: 0.45 is the variance of a median
-  // of three. Against the nearest rival, 0.3 % behind, that is 0.08^5 and 0.28^8, and less against the others: far below one in 300.
+  // To leave, it must be over 1 % slower than the leader in every one of at least five epochs, or over 0.25 % in all of
+  // eight (in all but one or two of more). The ratio of two epochs varies by sqrt(2 x 0.6^2 + 0.45 x 2 x 0.4^2) = 0.93
+  // %: 0.45 is the variance of a median of three. Against the nearest rival, 0.3 % behind, that is 0.08^5 and 0.28^8,
+  // and less against the others: far below one in 300.
   int lost = 0, first_epoch_losses = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     test::MadeUpDevice device(field(12, 1.003, 1.05), seed);
@@ -117,7 +120,9 @@ TEST_CASE("who is more than one per cent slower in each of five epochs need not 
   CHECK(to_its_end({10, 10.09}).epochs_of(1) == 8);
 }
 
-TEST_CASE("who is within a quarter of a per cent of the leader stays to the end, and who is further behind leaves at the fewest epochs") {
+TEST_CASE(
+    "who is within a quarter of a per cent of the leader stays to the end, and who is further behind leaves at the "
+    "fewest epochs") {
   CHECK(to_its_end({10, 10.02}).epochs() == 21);
   const auto apart = to_its_end({10, 10.03});
   CHECK(apart.epochs_of(1) == 8);
@@ -143,8 +148,8 @@ TEST_CASE("an epoch of another shape or with a time that is none is an error and
   Race race(2, {});
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinite = std::numeric_limits<double>::infinity();
-  for (const Rounds& bad : {Rounds{}, Rounds{{}}, Rounds{{1}}, Rounds{{1, 2, 3}}, Rounds{{1, 2}, {1}}, Rounds{{1, 0}}, Rounds{{1, -1}},
-                            Rounds{{1, nan}}, Rounds{{1, infinite}}}) {
+  for (const Rounds& bad : {Rounds{}, Rounds{{}}, Rounds{{1}}, Rounds{{1, 2, 3}}, Rounds{{1, 2}, {1}}, Rounds{{1, 0}},
+                            Rounds{{1, -1}}, Rounds{{1, nan}}, Rounds{{1, infinite}}}) {
     CHECK_THROWS_AS(race.add_epoch(bad), Error);
     CHECK(race.epochs() == 0);
     CHECK(race.epochs_of(0) == 0);
