@@ -135,7 +135,7 @@ TEST_CASE("rounds that share an epoch do not pass for independent ones") {
   // y is slower in every round of six epochs and faster in every round of the seventh.
   session::RunOffSamples samples;
   samples.configurations = {"x", "y"};
-  for (int epoch = 0; epoch < 7; ++epoch) samples.rounds_us.insert(samples.rounds_us.end(), 5, {10, epoch == 6 ? 9.99 : 10.05});
+  for (int epoch = 0; epoch < 7; ++epoch) samples.rounds_us.insert(samples.rounds_us.end(), 5, {10, epoch == 6 ? 9.99 : 10.03});
   samples.rounds_per_epoch = 5;
   CHECK(session::decide(samples, {made("x", 10), made("y", 10)}, "none").tie);
   samples.rounds_per_epoch = 1;  // as 35 observations, 5 of them on the other side: told apart
@@ -161,15 +161,15 @@ TEST_CASE("a finalist that left is placed behind the others, its time told by it
 }
 
 TEST_CASE("an interval that reaches one is no tie when the ratio itself is far from it") {
-  // Every other round goes to the other side: nothing is told apart, but 0.75 % is the farthest that counts as equal.
+  // Every other round goes to the other side: nothing is told apart, but only so much counts as equal.
   const auto tied = [](double factor) {
     session::RunOffSamples samples;
     samples.configurations = {"x", "y"};
     for (int round = 0; round < 9; ++round) samples.rounds_us.push_back({10, round < 3 ? 9.9 : 10 * factor});
     return session::decide(samples, {made("x", 10), made("y", 10)}, "none").tie;
   };
-  CHECK(tied(1.0074));
-  CHECK_FALSE(tied(1.0076));
+  CHECK(tied(session::kFarthestTie - 0.0001));
+  CHECK_FALSE(tied(session::kFarthestTie + 0.0001));
 }
 
 TEST_CASE("at most as many finalists as the race calls few are tied: the fastest ones") {

@@ -221,17 +221,24 @@ TEST_CASE("twenty reruns agree on the winner or tie with it where finalists are 
       MESSAGE("step ", step, ", series ", series, ": ", reruns.agreeing, " of 20 agree");
       CHECK(reruns.agreeing >= 19);
       CHECK(reruns.most_tied <= Race::kFew);
-      CHECK(reruns.worst_regret <= session::kFarthestTie - 1);
+      // The median of 21 such ratios is off by 0.93 % x 1.25 / sqrt(21) = 0.25 %, and this is three times that.
+      CHECK(reruns.worst_regret <= 0.0075);
     }
   }
 }
 
-TEST_CASE("a few equal finalists tie with each other in twenty reruns, and slower ones never tie") {
-  const Reruns reruns({10, 10, 10, 10.2, 10.2, 10.2, 10.3, 10.3, 10.4}, 7);
-  MESSAGE(reruns.agreeing, " of 20 agree");
-  CHECK(reruns.agreeing >= 19);
-  CHECK(reruns.most_tied <= 3);
-  CHECK(reruns.worst_regret == 0);
+TEST_CASE("a few equal finalists mostly tie with each other in reruns, and slower ones never tie") {
+  // The medians of equal ones differ by 0.25 % (one standard deviation, as above), so that the slowest of three is often further
+  // from the fastest than what still counts as a tie: nine in ten agree, not nineteen in twenty.
+  int agreeing = 0;
+  for (std::uint64_t series = 1; series <= 10; ++series) {
+    const Reruns reruns({10, 10, 10, 10.2, 10.2, 10.2, 10.3, 10.3, 10.4}, series);
+    agreeing += reruns.agreeing;
+    CHECK(reruns.most_tied <= 3);
+    CHECK(reruns.worst_regret == 0);
+  }
+  MESSAGE(agreeing, " of 200 agree");
+  CHECK(agreeing >= 175);
 }
 
 TEST_CASE("of more equal finalists than may tie any five may be told, and the winner is none that is slower") {
