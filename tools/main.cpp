@@ -1,6 +1,7 @@
 // The `attune` command. Workers are this same executable with a private subcommand.
 #include <fmt/core.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string_view>
@@ -55,6 +56,7 @@ int run_command(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "";
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, with a message, not a silent death
   try {
     if (first == "worker-compile") return compile::compile_worker_main();
     if (first == "worker-gpu") return measure::gpu_worker_main();

@@ -27,8 +27,11 @@ using nlohmann::json;
 volatile std::sig_atomic_t g_stop = 0;
 
 extern "C" void on_stop_signal(int signal) {
+  static_cast<void>(signal);
   g_stop = 1;
-  std::signal(signal, SIG_DFL);  // a second one ends the process at once; committed measurements are safe either way
+  // A second one of either kind ends the process at once; committed measurements are safe either way.
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
 }
 
 bool stop_asked() { return g_stop != 0; }
@@ -54,6 +57,7 @@ session::TuneRequest request_of(const TuningJob& job) {
   request.budget = session::Budget::parse(job.options.budget);
   request.policy = measure::policy_from_text(job.options.policy);
   request.run = run_key();
+  request.retry_failed = job.options.retry_failed;
   return request;
 }
 
@@ -90,6 +94,10 @@ TuningRun run_on_one(const TuningJob& job, const session::DeviceSettings& settin
   auto tuned = session::tune(job.kernel, request, *chosen.backend, database, events.observer(0, stop_asked));
   TuningRun run{{}, chosen.backend->origin(), chosen.replay};
   run.result.interrupted = tuned.interrupted;
+  for (auto& untuned : tuned.given_up) {
+    run.result.given_up.push_back({std::move(untuned.problem), chosen.backend->device().name, std::move(untuned.why), untuned.exit_code});
+    events.given_up(run.result.given_up.back());
+  }
   const bool touched = std::any_of(tuned.problems.begin(), tuned.problems.end(), [](const auto& problem) { return !problem.nothing_left; });
   const double ceiling = touched && !tuned.interrupted ? chosen.backend->read_ceiling_bytes_per_s() : 0;
   run.result.groups.push_back({chosen.backend->device(), ordinals, ceiling, std::move(tuned.problems)});
@@ -159,6 +167,7 @@ void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command.add_option("--compile-workers", options.compile_workers, "NVRTC worker processes of all GPUs together (default: cores less the GPUs)")
       ->check(CLI::Range(1, 1024));
   command.add_option("--compile-timeout", options.compile_timeout, "Longest time one compilation may take: 60s, 5m")->capture_default_str();
+  command.add_flag("--retry-failed", options.retry_failed, "Measure again what failed before (another time limit, driver or memory)");
   command.add_flag("--json", options.json, "One JSON object a line on standard output");
   command.allow_extras();
 }

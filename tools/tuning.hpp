@@ -24,6 +24,7 @@ struct TuningOptions {
   std::string replay;
   std::optional<int> compile_workers;
   std::string compile_timeout = "60s";
+  bool retry_failed = false;
   bool json = false;
 };
 

@@ -50,6 +50,7 @@ class SpawnAttributes {
     posix_spawnattr_setsigdefault(&attributes_, &signals);
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
     posix_spawnattr_setsigmask(&attributes_, &signals);
     posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   }
@@ -253,10 +254,13 @@ Channel enter_worker() {
   // A parent that died before the line above sends no signal. SO_PEERCRED names who made the socket pair: comparing
   // with 1 instead would be wrong under a subreaper and in a container whose process 1 is the parent.
   if (::getppid() != parent.pid) ::_exit(static_cast<int>(ExitCode::Environment));
+  // Both may reach the whole process group; the parent decides what they mean.
   ::signal(SIGINT, SIG_IGN);
+  ::signal(SIGTERM, SIG_IGN);
   sigset_t interrupt;
   sigemptyset(&interrupt);
   sigaddset(&interrupt, SIGINT);
+  sigaddset(&interrupt, SIGTERM);
   ::sigprocmask(SIG_UNBLOCK, &interrupt, nullptr);
   ::fcntl(kFd, F_SETFD, FD_CLOEXEC);
   return Channel(kFd);

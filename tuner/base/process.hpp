@@ -57,7 +57,7 @@ class WorkerProcess {
 };
 
 /// Called first thing in a worker's main: ties the worker's life to the parent's (PR_SET_PDEATHSIG, and leaves at
-/// once when the parent is already gone), ignores SIGINT (the parent decides) and returns its channel.
+/// once when the parent is already gone), ignores SIGINT and SIGTERM (the parent decides) and returns its channel.
 /// Throws: UsageError when the process was not started as a WorkerProcess.
 [[nodiscard]] Channel enter_worker();
 

@@ -248,7 +248,9 @@ void CompilePool::expire() {
 }
 
 void CompilePool::lose(Worker& worker, const std::string& how) {
-  if (worker.state == Worker::State::Starting && ++failed_starts_ >= kFailedStartLimit) {
+  // Once one worker has been ready, workers can start: many lost at once were killed.
+  const int limit = kFailedStartLimit * (nvrtc_build_.empty() ? 1 : static_cast<int>(workers_.size()) + 1);
+  if (worker.state == Worker::State::Starting && ++failed_starts_ >= limit) {
     throw EnvironmentError(fmt::format(
         "failed starting compile worker {}: lost {} times before it was ready, last: {}{}; check that the file is this "
         "build's attune and can run here",

@@ -26,6 +26,14 @@ constexpr milliseconds kShortestDeadline{2000};
 constexpr double kDeadlineRatio = 20;
 constexpr std::size_t kQueuedCubinBytes = 64 * 1024;
 
+constexpr int kStarts = 3;  // somebody may kill a worker while it starts or prepares; a defect kills it every time
+
+/// A worker that ended without a word.
+class WorkerLost : public EnvironmentError {
+ public:
+  using EnvironmentError::EnvironmentError;
+};
+
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -46,7 +54,7 @@ void GpuExecutor::start() {
     worker_.channel().send(messages::hello(options_.device));
     answer = worker_.channel().receive(kStartTimeout);
   } catch (const base::ChannelClosed&) {
-    throw EnvironmentError(
+    throw WorkerLost(
         fmt::format("failed starting the GPU worker {}: it {}; check that this is the attune executable",
                     options_.worker.string(), worker_.kill_and_reap()));
   }
@@ -61,9 +69,16 @@ void GpuExecutor::start() {
 }
 
 void GpuExecutor::restart() {
-  ++replacements_;
-  start();
-  if (prepare_message_) send_prepare();
+  for (int attempt = 1;; ++attempt) {
+    ++replacements_;
+    try {
+      start();
+      if (prepare_message_) send_prepare();
+      return;
+    } catch (const WorkerLost&) {
+      if (attempt >= kStarts) throw;
+    }
+  }
 }
 
 void GpuExecutor::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem,
@@ -79,7 +94,11 @@ void GpuExecutor::prepare(const spec::KernelTemplate& kernel, const spec::Proble
     if (!worker_.running()) {
       restart();
     } else {
-      send_prepare();
+      try {
+        send_prepare();
+      } catch (const WorkerLost&) {
+        restart();
+      }
     }
   } catch (const std::exception&) {
     prepare_message_.reset();  // a fresh worker must not stumble over it again
@@ -94,7 +113,7 @@ void GpuExecutor::send_prepare() {
     worker_.channel().send(*prepare_message_);
     answer = worker_.channel().receive(kPrepareTimeout);
   } catch (const base::ChannelClosed&) {
-    throw EnvironmentError(fmt::format("failed preparing {}: the GPU worker {}",
+    throw WorkerLost(fmt::format("failed preparing {}: the GPU worker {}",
                                        prepare_message_->at("problem").get<std::string>(), worker_.kill_and_reap()));
   }
   if (!answer) {

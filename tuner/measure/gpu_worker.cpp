@@ -92,10 +92,10 @@ json GpuWorker::visit(const json& request) {
   }
   VisitReply reply;
   try {
-    reply = visit_configuration(visit);
+    reply = visit_with_room(visit);
   } catch (const std::exception& error) {
     if (is_fatal(error)) throw;
-    reply = judge_failure(visit, error);
+    reply = judge_failure(error);
   }
   reply.worked_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   json message = messages::reply(reply);
@@ -107,6 +107,16 @@ Prepared& GpuWorker::prepared_for(const VisitRequest& request) {
   if (!problem_) throw UsageError("failed visiting a configuration: no problem is prepared");
   return cache_.configuration(request.configuration, cache_.module(request.cubin_key, request.cubin), *problem_,
                               *support_);
+}
+
+/// Scratch of configurations that wait for their next visit makes room for the one that is measured now.
+VisitReply GpuWorker::visit_with_room(const VisitRequest& request) {
+  try {
+    return visit_configuration(request);
+  } catch (const EnvironmentError&) {  // the device's memory
+    cache_.forget_configurations();
+    return visit_configuration(request);
+  }
 }
 
 VisitReply GpuWorker::visit_configuration(const VisitRequest& request) {
@@ -145,8 +155,8 @@ VisitReply GpuWorker::visit_configuration(const VisitRequest& request) {
   return reply;
 }
 
-VisitReply GpuWorker::judge_failure(const VisitRequest& request, const std::exception& error) {
-  cache_.forget(request.configuration);
+VisitReply GpuWorker::judge_failure(const std::exception& error) {
+  cache_.forget_configurations();  // refreshing takes memory of its own
   // It may have failed in the midst of its verification, whose data is not what others are timed on.
   if (problem_) problem_->refresh();
   VisitReply reply;
@@ -167,7 +177,14 @@ json GpuWorker::run_off(const json& request, base::Channel& channel) {
   std::vector<std::size_t> order(visits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::shuffle(order.begin(), order.end(), random);
-  const std::vector<Prepared*> finalists = prepare_afresh(visits, order, static_cast<int>(random() % 1000000));
+  std::vector<Prepared*> finalists;
+  try {
+    finalists = prepare_afresh(visits, order, static_cast<int>(random() % 1000000));
+  } catch (const EnvironmentError& error) {  // the scratch of all of them at once
+    cache_.keep_newest(0);
+    cache_.forget_configurations();
+    return {{"outcome", name(Outcome::ExceedsLimits)}, {"detail", error.what()}, {"dropped", cache_.take_dropped()}};
+  }
   const int rounds = request.at("rounds");
   std::vector<std::vector<double>> rounds_us;
   for (int round = 0; round < rounds; ++round) {

@@ -32,10 +32,11 @@ class GpuWorker {
   nlohmann::json visit(const nlohmann::json& request);
   nlohmann::json run_off(const nlohmann::json& request, base::Channel& channel);
   nlohmann::json read_ceiling(const nlohmann::json& request);
+  VisitReply visit_with_room(const VisitRequest& request);
   VisitReply visit_configuration(const VisitRequest& request);
   std::vector<Prepared*> prepare_afresh(const std::vector<VisitRequest>& visits, const std::vector<std::size_t>& order,
                                         int first_window);
-  VisitReply judge_failure(const VisitRequest& request, const std::exception& error);
+  VisitReply judge_failure(const std::exception& error);
   [[nodiscard]] Prepared& prepared_for(const VisitRequest& request);
 
   spec::DeviceInfo device_;  // read first: it explains a missing driver or ordinal

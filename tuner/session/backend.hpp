@@ -1,6 +1,7 @@
 #pragma once
 #include <chrono>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,6 +66,12 @@ struct CompiledCode {
   std::string source_key;  ///< content key of source and architecture: what dispatch can check without NVRTC
 };
 
+/// For a session's summary.
+[[nodiscard]] nlohmann::json to_json(const Utilisation& utilisation);
+[[nodiscard]] nlohmann::json to_json(const Sentinel& sentinel);
+/// What to tell the user about a device that drifted; empty when it did not.
+[[nodiscard]] std::string drift_notice(const Sentinel& sentinel, const std::string& problem);
+
 /// Where measurements come from: a GPU (LiveBackend) or a recording (ReplayBackend). Single-threaded; configurations
 /// are evaluated asynchronously between `submit` and `collect`.
 class Backend {
@@ -91,7 +98,7 @@ class Backend {
   [[nodiscard]] virtual std::uint64_t missing() const { return 0; }
   /// Forgets everything in flight (interrupt, budget spent).
   virtual void abandon() = 0;
-  /// Nothing when these configurations cannot be run off (a recording without them).
+  /// Nothing when these configurations cannot be run off: a recording without them, or they fail only together.
   [[nodiscard]] virtual std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists,
                                                              const Race::Options& race, std::uint64_t seed) = 0;
   /// Since the problem was prepared; `wall_s` and `idle_other_s` are the session's to fill in.

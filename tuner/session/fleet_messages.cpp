@@ -34,7 +34,7 @@ json hello(const spec::KernelTemplate& kernel, const TuneRequest& request, const
   json message = {{"type", "hello"}, {"spec", measure::messages::binary(kernel.spec_text)}, {"path", kernel.spec_path},
                   {"files", std::move(files)}, {"database", database.string()}};
   message["request"] = {{"strategy", request.strategy}, {"seed", request.seed}, {"budget", request.budget.text()},
-                        {"policy", measure::to_text(request.policy)}, {"run", request.run}};
+                        {"policy", measure::to_text(request.policy)}, {"run", request.run}, {"retry_failed", request.retry_failed}};
   message["settings"] = {{"ordinal", settings.ordinal}, {"compile_workers", settings.compile_workers},
                          {"cache", settings.cache.string()}, {"timing_cpus", settings.timing_cpus},
                          {"compile_cpus", settings.compile_cpus}, {"compile_deadline_ms", settings.compile_deadline.count()}};
@@ -53,6 +53,7 @@ Hello hello_from(const json& message) {
   hello.request.budget = Budget::parse(request.at("budget").get<std::string>());
   hello.request.policy = measure::policy_from_text(request.at("policy"));
   hello.request.run = request.at("run");
+  hello.request.retry_failed = request.at("retry_failed");
   const json& settings = message.at("settings");
   hello.settings.ordinal = settings.at("ordinal");
   hello.settings.compile_workers = settings.at("compile_workers");

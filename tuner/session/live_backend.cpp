@@ -50,7 +50,7 @@ LiveBackend::LiveBackend(const Options& options, std::unique_ptr<measure::GpuExe
 }
 
 double LiveBackend::read_ceiling_bytes_per_s() {
-  while (gpu_->busy()) take_visits();
+  drain();
   if (read_ceiling_ < 0) read_ceiling_ = gpu_->read_ceiling_bytes_per_s();
   return read_ceiling_;
 }
@@ -243,13 +243,18 @@ void LiveBackend::take_visit(measure::VisitReply reply) {
   // Replies come in the worker's order, which is ours but for a visit whose cubin had to be sent again.
   const auto found = std::find_if(visiting_.begin(), visiting_.end(),
                                   [&](const EntryPtr& e) { return e->measurement.configuration == reply.configuration; });
+  if (found == visiting_.end()) throw Error("failed measuring: an answer for " + reply.configuration + ", which was not handed over");
   const EntryPtr entry = *found;
   visiting_.erase(found);
   ++visits_made_;
   gpu_busy_s_ += reply.worked_s;
   if (entry == sentinel_entry_) {
-    if (reply.outcome != measure::Outcome::Ok) sentinel_entry_.reset();  // its own record says what it is worth
-    else note_sentinel(reply.samples_us);
+    if (reply.outcome == measure::Outcome::Ok) {
+      note_sentinel(reply.samples_us);
+    } else {  // another takes its place, with a series of its own
+      sentinel_entry_.reset();
+      sentinel_ = {};
+    }
     return;
   }
   auto& measurement = entry->measurement;
@@ -310,9 +315,14 @@ void LiveBackend::abandon() {
   visiting_.clear();
 }
 
+/// The last visit of the sentinel.
+void LiveBackend::drain() {
+  for (take_visits(); gpu_->busy(); take_visits()) wait(milliseconds(100));
+}
+
 std::optional<RunOffSamples> LiveBackend::run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& options,
                                                   std::uint64_t seed) {
-  while (gpu_->busy()) take_visits();  // a last visit of the sentinel
+  drain();
   RunOffSamples samples;
   samples.rounds_per_epoch = options.rounds;
   std::vector<measure::VisitRequest> visits;
@@ -327,6 +337,7 @@ std::optional<RunOffSamples> LiveBackend::run_off(const std::vector<spec::Config
     for (const std::size_t i : running) now.push_back(visits[i]);
     auto rounds_us = run_epoch(std::move(now), options.rounds, seed + static_cast<std::uint64_t>(race.epochs()), samples);
     if (!samples.failed.empty()) break;
+    if (rounds_us.empty()) return std::nullopt;  // they do not work together
     race.add_epoch(rounds_us);
     epochs.push_back(std::move(rounds_us));
     runners.push_back(std::move(running));
@@ -381,6 +392,9 @@ std::optional<measure::VisitRequest> LiveBackend::verify_finalist(const spec::Co
 
 std::vector<std::vector<double>> LiveBackend::run_epoch(std::vector<measure::VisitRequest> running, int rounds, std::uint64_t seed,
                                                         RunOffSamples& samples) {
+  std::vector<std::string> names;
+  for (const auto& visit : running) names.push_back(visit.configuration);
+  on_hand_over(names);
   auto reply = gpu_->run_off({running, rounds, seed});
   if (reply.outcome == measure::Outcome::Ok) return std::move(reply.rounds_us);
   // A joint run-off that failed does not say whose fault it was: each finalist runs off alone, and those that fail go.
@@ -390,9 +404,9 @@ std::vector<std::vector<double>> LiveBackend::run_epoch(std::vector<measure::Vis
     if (alone.outcome != measure::Outcome::Ok) samples.failed.push_back({visit.configuration, alone.outcome, alone.detail});
   }
   if (!samples.failed.empty()) return {};
+  on_hand_over(names);
   reply = gpu_->run_off({running, rounds, seed});
-  if (reply.outcome != measure::Outcome::Ok) throw Error("failed running off the finalists: " + reply.detail);
-  return std::move(reply.rounds_us);
+  return reply.outcome == measure::Outcome::Ok ? std::move(reply.rounds_us) : std::vector<std::vector<double>>{};
 }
 
 std::optional<CompiledCode> LiveBackend::code(const spec::Configuration& configuration) {

@@ -70,6 +70,7 @@ class LiveBackend : public Backend {
   void note_sentinel(std::vector<double> samples_us);
   void feed_gpu();
   void account();
+  void drain();
   void wait(std::chrono::milliseconds timeout) const;
   [[nodiscard]] EntryPtr next_entry();
   [[nodiscard]] bool sentinel_is_due() const;
@@ -78,7 +79,7 @@ class LiveBackend : public Backend {
   [[nodiscard]] bool enough_visits(const Entry& entry) const;
   void fill_resources(Entry& entry) const;
   [[nodiscard]] std::optional<measure::VisitRequest> verify_finalist(const spec::Configuration& finalist, RunOffSamples& samples);
-  /// One epoch; drops from `running` who fails, and says so in `samples`.
+  /// One epoch; who fails alone is named in `samples`. Empty when somebody did, or when they fail only together.
   [[nodiscard]] std::vector<std::vector<double>> run_epoch(std::vector<measure::VisitRequest> running, int rounds, std::uint64_t seed,
                                                            RunOffSamples& samples);
 

@@ -1,41 +1,59 @@
 #include "tuner/session/search_memory.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace attune::session {
 
 void SearchMemory::remember(space::Ordinal ordinal, const measure::Measurement& measurement) {
   const auto& timing = measurement.timing;
+  if (!known_[ordinal].decided) decided_.push_back(ordinal);
   known_[ordinal] = {static_cast<float>(timing.low_us), static_cast<float>(timing.high_us), timing.median_us, measurement.outcome,
                      measurement.stage, measurement.verified, true};
 }
 
 std::vector<space::Ordinal> SearchMemory::fastest(std::size_t count) const {
   std::vector<space::Ordinal> found;
-  for (space::Ordinal ordinal = 0; ordinal < known_.size(); ++ordinal) {
+  for (const space::Ordinal ordinal : decided_) {
     if (known_[ordinal].measured() && known_[ordinal].verified) found.push_back(ordinal);
   }
   const auto kept = static_cast<std::ptrdiff_t>(std::min(found.size(), count));
   std::partial_sort(found.begin(), found.begin() + kept, found.end(),
-                    [&](auto a, auto b) { return known_[a].median_us < known_[b].median_us; });
+                    [&](auto a, auto b) { return std::tie(known_[a].median_us, a) < std::tie(known_[b].median_us, b); });
   found.resize(static_cast<std::size_t>(kept));
   return found;
 }
 
 bool SearchMemory::best_is_apart() const {
   const Known* best = nullptr;
-  for (const Known& known : known_) {
+  for (const space::Ordinal ordinal : decided_) {
+    const Known& known = known_[ordinal];
     if (known.measured() && (best == nullptr || known.median_us < best->median_us)) best = &known;
   }
   if (best == nullptr) return false;
-  return std::none_of(known_.begin(), known_.end(), [&](const Known& known) {
+  return std::none_of(decided_.begin(), decided_.end(), [&](space::Ordinal ordinal) {
+    const Known& known = known_[ordinal];
     return &known != best && known.measured() && known.low_us <= best->high_us;
   });
 }
 
 std::uint64_t SearchMemory::working() const {
   return static_cast<std::uint64_t>(
-      std::count_if(known_.begin(), known_.end(), [](const Known& k) { return k.decided && k.outcome == measure::Outcome::Ok; }));
+      std::count_if(decided_.begin(), decided_.end(), [&](auto ordinal) { return known_[ordinal].outcome == measure::Outcome::Ok; }));
+}
+
+std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::KernelTemplate& kernel, const space::SearchSpace& space,
+                                     std::size_t most) {
+  auto close = memory.fastest(most);
+  const auto default_at = space.find(spec::default_configuration(kernel));
+  if (default_at && std::find(close.begin(), close.end(), *default_at) == close.end()) close.push_back(*default_at);
+  std::vector<Candidate> candidates;
+  for (const auto ordinal : close) {
+    const Known& known = memory[ordinal];
+    if (!known.decided) continue;
+    candidates.push_back({spec::to_text(kernel, space.at(ordinal)), known.outcome, known.stage, known.verified, known.median_us});
+  }
+  return candidates;
 }
 
 }  // namespace attune::session

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tuner/measure/measurement.hpp"
+#include "tuner/session/finalists.hpp"
 #include "tuner/space/search_space.hpp"
 
 namespace attune::session {
@@ -26,7 +27,10 @@ struct Known {
 /// Everything decided for one problem, in this run or an earlier one, by ordinal of its space.
 class SearchMemory {
  public:
-  void forget_all(std::uint64_t space_size) { known_.assign(space_size, {}); }
+  void forget_all(std::uint64_t space_size) {
+    known_.assign(space_size, {});
+    decided_.clear();
+  }
   void remember(space::Ordinal ordinal, const measure::Measurement& measurement);
   [[nodiscard]] const Known& operator[](space::Ordinal ordinal) const { return known_[ordinal]; }
   /// The `count` fastest that are verified and measured to the end, the fastest first.
@@ -37,6 +41,11 @@ class SearchMemory {
 
  private:
   std::vector<Known> known_;
+  std::vector<space::Ordinal> decided_;  ///< in the order of their decisions
 };
+
+/// Everything that may be a finalist: the `most` fastest and the default. Texts are made only for them.
+[[nodiscard]] std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::KernelTemplate& kernel,
+                                                   const space::SearchSpace& space, std::size_t most);
 
 }  // namespace attune::session

@@ -28,7 +28,6 @@ using nlohmann::json;
 
 constexpr std::uint64_t kFewestForSeparation = 64;
 constexpr std::uint64_t kSeparationStep = 32;
-constexpr double kNoticedDrift = 1.02;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -36,9 +35,9 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 class ProblemTuner {
  public:
   ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest& request, std::size_t number, Backend& backend,
-               db::Database& database, const Observer& observer, std::optional<double> seconds)
+               db::Database& database, const Observer& observer, std::optional<Clock::time_point> deadline)
       : kernel_(kernel), request_(request), number_(number), problem_(request.problems[number]), backend_(backend), database_(database),
-        observer_(observer), seconds_(seconds), space_(space::SearchSpace::build(kernel, problem_, backend.device())),
+        observer_(observer), deadline_(deadline), space_(space::SearchSpace::build(kernel, problem_, backend.device())),
         log_(database, observer.notice) {
     context_ = {kernel.content_hash, kernel.name, problem_, backend.device().hard_key(), measure::to_text(request.policy),
                 backend.device().driver, backend.nvrtc_build(), backend.origin(), backend.measured_at()};
@@ -64,6 +63,7 @@ class ProblemTuner {
     load_records();
     backend_.on_hand_over = [this](const std::vector<std::string>& in_hand) { log_.hand_over(in_hand); };
     const bool complete = search();
+    if (!complete) last_commit_ = Clock::now();  // what ended unfinished took its time too
     account();
     if (complete) choose_best();
     close_session(complete ? "finished" : "interrupted");
@@ -71,6 +71,11 @@ class ProblemTuner {
   }
 
   [[nodiscard]] ProblemResult take_result() { return std::move(result_); }
+  /// After an error: the process lives on, so nobody else would find its session running.
+  void abandon() {
+    backend_.on_hand_over = [](const std::vector<std::string>&) {};
+    if (opened_) log_.close("interrupted", json{{"space_size", space_.size()}, {"run", request_.run}});
+  }
 
  private:
   void open_session() {
@@ -83,6 +88,7 @@ class ProblemTuner {
     row.seed = request_.seed;
     row.space_size = space_.size();
     log_.open(std::move(row), request_.run);
+    opened_ = true;
   }
 
   void load_records() {
@@ -93,6 +99,7 @@ class ProblemTuner {
         ++foreign;
         return;
       }
+      if (request_.retry_failed && row.outcome != measure::name(Outcome::Ok)) return;
       // Of the same template hash and problem, so it is in the space; a damaged one was left out by the database.
       const auto ordinal = space_.find(spec::configuration_from_text(kernel_, row.configuration));
       if (ordinal) known_.remember(*ordinal, to_measurement(row));
@@ -119,7 +126,7 @@ class ProblemTuner {
         backend_.abandon();
         return false;
       }
-      if (seconds_ && seconds_since(start_) > *seconds_) exhausted = true;
+      if (deadline_ && Clock::now() > *deadline_) exhausted = true;
       if (request_.budget.until_separated && decided_ >= separation_check_) exhausted = exhausted || separated();
       while (!exhausted && proposed_ < limit_ && (!backend_ready_ || backend_.wants_more())) exhausted = !propose();
       if (pending_.empty() && (exhausted || proposed_ >= limit_)) break;
@@ -209,8 +216,8 @@ class ProblemTuner {
     progress.best_us = best_us_;
     const double elapsed = seconds_since(start_);
     if (elapsed > 0) progress.configurations_per_s = static_cast<double>(result_.measured) / elapsed;
-    if (seconds_) {
-      progress.eta_s = std::max(0.0, *seconds_ - elapsed);
+    if (deadline_) {
+      progress.eta_s = std::max(0.0, -seconds_since(*deadline_));
     } else if (progress.configurations_per_s > 0 && progress.done <= progress.total) {
       progress.eta_s = static_cast<double>(progress.total - progress.done) / progress.configurations_per_s;
     }
@@ -221,7 +228,7 @@ class ProblemTuner {
   /// better winner of an earlier run.
   void choose_best() {
     for (;;) {
-      const auto asked = choose_finalists(candidates(), default_text_, request_.finalists);
+      const auto asked = choose_finalists(candidates_of(known_, kernel_, space_, request_.finalists.most), default_text_, request_.finalists);
       if (asked.empty()) return tell_why_none();
       if (decided_before(asked)) return;
       std::vector<spec::Configuration> configurations;
@@ -238,20 +245,6 @@ class ProblemTuner {
       store_best(*samples, asked, ran_off);
       return;
     }
-  }
-
-  /// Everything that may be a finalist: texts are made only for what is close to the best.
-  [[nodiscard]] std::vector<Candidate> candidates() const {
-    auto close = known_.fastest(request_.finalists.most);
-    const auto default_at = space_.find(spec::default_configuration(kernel_));
-    if (default_at && std::find(close.begin(), close.end(), *default_at) == close.end()) close.push_back(*default_at);
-    std::vector<Candidate> candidates;
-    for (const auto ordinal : close) {
-      const Known& known = known_[ordinal];
-      if (!known.decided) continue;
-      candidates.push_back({spec::to_text(kernel_, space_.at(ordinal)), known.outcome, known.stage, known.verified, known.median_us});
-    }
-    return candidates;
   }
 
   /// Whether the stored best row came from a run-off of exactly these finalists (or from a GPU, while this is a replay).
@@ -329,7 +322,7 @@ class ProblemTuner {
 
   /// The fallback of a replay whose recording never ran these finalists off: one "round" of the search's own medians.
   [[nodiscard]] RunOffSamples search_medians(const std::vector<std::string>& finalists) const {
-    observer_.notice(fmt::format("the recording holds no run-off of these finalists of {}; the winner is by the search's medians",
+    observer_.notice(fmt::format("these finalists of {} could not be run off against each other; the winner is by the search's medians",
                                  spec::to_text(problem_)));
     RunOffSamples samples;
     samples.configurations = finalists;
@@ -348,37 +341,22 @@ class ProblemTuner {
   }
 
   void add_engine_figures(json& summary) const {
-    const auto& used = result_.utilisation;
-    summary["utilisation"] = {{"wall_s", used.wall_s}, {"gpu_busy_s", used.gpu_busy_s}, {"compile_busy_s", used.compile_busy_s},
-                              {"compile_workers", used.compile_workers}, {"idle_waiting_compile_s", used.idle_waiting_compile_s},
-                              {"recovering_s", used.recovering_s}, {"idle_other_s", used.idle_other_s}};
     const Sentinel sentinel = backend_.sentinel();
-    json points = json::array();
-    for (const auto& point : sentinel.points) points.push_back({point.at_s, point.median_us});
-    summary["sentinel"] = {{"configuration", sentinel.configuration}, {"drift", sentinel.drift()}, {"points", points}};
-    if (sentinel.drift() > kNoticedDrift) {
-      observer_.notice(fmt::format("the device drifted by {:.1f} % while {} was searched (the same configuration, measured {} times); "
-                                   "the run-off compares in pairs and is not touched by that",
-                                   100 * (sentinel.drift() - 1), log_.problem(), sentinel.points.size()));
-    }
+    summary["utilisation"] = to_json(result_.utilisation);
+    summary["sentinel"] = to_json(sentinel);
+    if (const std::string notice = drift_notice(sentinel, log_.problem()); !notice.empty()) observer_.notice(notice);
   }
 
   void close_session(const std::string& state) {
     backend_.on_hand_over = [](const std::vector<std::string>&) {};
     result_.elapsed_s = seconds_since(start_);
     if (!convergence_.empty()) convergence_.push_back({decided_, result_.elapsed_s, best_us_});
-    json summary = {{"work_bytes", result_.work_bytes}, {"space_size", result_.space_size}, {"measured", result_.measured},
-                    {"reused", result_.reused}, {"failed", result_.failed}, {"budget", request_.budget.text()},
-                    {"elapsed_s", result_.elapsed_s}, {"origin", context_.origin}, {"attune_version", build::kVersion},
-                    {"device_name", backend_.device().name}, {"driver", context_.driver}, {"nvrtc", context_.nvrtc}, {"run", request_.run}};
+    json summary = summary_of(context_, result_);
+    summary.update({{"budget", request_.budget.text()}, {"attune_version", build::kVersion}, {"device_name", backend_.device().name},
+                    {"run", request_.run}});
     add_engine_figures(summary);
-    summary["replayed_from"] = context_.origin == "measured" ? "" : context_.origin;
     summary["convergence"] = json::array();
     for (const auto& point : convergence_) summary["convergence"].push_back({point.evaluations, point.elapsed_s, point.best_us});
-    if (result_.best) {
-      summary["best_us"] = result_.best->median_us;
-      summary["default_us"] = result_.best->default_us;
-    }
     // A run that found nothing left to do has no reason to touch the device for the ceiling either.
     if (state == "finished" && !result_.nothing_left) summary["read_ceiling_bytes_per_s"] = backend_.read_ceiling_bytes_per_s();
     if (backend_.missing() > 0) {
@@ -400,7 +378,7 @@ class ProblemTuner {
   Backend& backend_;
   db::Database& database_;
   const Observer& observer_;
-  std::optional<double> seconds_;
+  std::optional<Clock::time_point> deadline_;  ///< of the search; building the space counts too
   space::SearchSpace space_;
   RowContext context_;
   db::Query query_;
@@ -409,6 +387,7 @@ class ProblemTuner {
   ProblemResult result_;
   std::uint64_t limit_ = 0;
   std::uint64_t proposed_ = 0;
+  bool opened_ = false;
   bool backend_ready_ = false;
   Clock::time_point start_ = Clock::now();
   std::unique_ptr<search::Strategy> strategy_;
@@ -422,6 +401,17 @@ class ProblemTuner {
   double best_us_ = 0;
 };
 
+bool run_or_abandon(ProblemTuner& tuner) {
+  try {
+    return tuner.run();
+  } catch (const DatabaseError&) {
+    throw;  // nothing more can be written
+  } catch (...) {
+    tuner.abandon();
+    throw;
+  }
+}
+
 }  // namespace
 
 TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, Backend& backend, db::Database& database,
@@ -433,15 +423,24 @@ TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, 
   const auto start = Clock::now();
   TuneResult result;
   for (std::size_t i = 0; i < request.problems.size() && !result.interrupted; ++i) {
-    std::optional<double> seconds;
+    std::optional<Clock::time_point> deadline;
     if (request.budget.seconds) {
       const double left = std::max(0.0, request.seconds_left.value_or(*request.budget.seconds) - seconds_since(start));
-      seconds = left / static_cast<double>(request.problems.size() - i);
+      const std::chrono::duration<double> share(left / static_cast<double>(request.problems.size() - i));
+      deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(share);
     }
     observer.started(request.problems[i]);
-    ProblemTuner tuner(kernel, request, i, backend, database, observer, seconds);
-    result.interrupted = !tuner.run();
-    result.problems.push_back(tuner.take_result());
+    try {
+      ProblemTuner tuner(kernel, request, i, backend, database, observer, deadline);
+      result.interrupted = !run_or_abandon(tuner);
+      result.problems.push_back(tuner.take_result());
+    } catch (const DatabaseError&) {
+      throw;
+    } catch (const Error& error) {  // this problem cannot be tuned; others can
+      if (request.problems.size() == 1) throw;
+      result.given_up.push_back({request.problems[i], error.what(), error.exit_code()});
+      continue;
+    }
     if (!result.interrupted) observer.finished(result.problems.back());
   }
   return result;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tuner/measure/measurement.hpp"
 #include "tuner/session/backend.hpp"
@@ -23,6 +24,7 @@ struct TuneRequest {
   measure::Policy policy;
   FinalistRule finalists;
   Race::Options race;
+  bool retry_failed = false;  ///< records of failures do not answer a proposal: they are measured again
   /// Names the command that these sessions belong to: several devices, one run. Kept in each session's summary.
   std::string run;
   /// Of `budget.seconds`, when part of it is spent before this call; nothing: all of it.
@@ -70,8 +72,16 @@ struct Observer {
   std::function<bool()> interrupted = [] { return false; };
 };
 
+/// A problem that could not be tuned: its reference fails, or it does not fit the device.
+struct UntunedProblem {
+  spec::Problem problem;
+  std::string why;
+  ExitCode exit_code = ExitCode::Internal;
+};
+
 struct TuneResult {
   std::vector<ProblemResult> problems;
+  std::vector<UntunedProblem> given_up;  ///< of several; a single one's error is thrown
   bool interrupted = false;
 };
 

@@ -41,7 +41,7 @@ void SessionLog::open(db::SessionRow row, const std::string& run) {
   row_.summary_json = json{{"host", host_name()}, {"pid", ::getpid()}, {"run", run}}.dump();
   base::ContentHasher hasher;
   for (const std::string& part : {row_.template_hash, row_.problem, row_.device_key, row_.policy, row_.strategy,
-                                  std::to_string(row_.seed), row_.started_at}) {
+                                  std::to_string(row_.seed), row_.started_at, row_.summary_json, run}) {
     hasher.add(part);
   }
   row_.key = hasher.key();

@@ -32,6 +32,18 @@ std::string coverage_text(std::uint64_t measured, std::uint64_t space) {
 
 }  // namespace
 
+json summary_of(const RowContext& context, const ProblemResult& result) {
+  json summary = {{"work_bytes", result.work_bytes}, {"space_size", result.space_size}, {"measured", result.measured},
+                  {"reused", result.reused}, {"failed", result.failed}, {"elapsed_s", result.elapsed_s}, {"origin", context.origin},
+                  {"driver", context.driver}, {"nvrtc", context.nvrtc},
+                  {"replayed_from", context.origin == "measured" ? "" : context.origin}};
+  if (result.best) {
+    summary["best_us"] = result.best->median_us;
+    summary["default_us"] = result.best->default_us;
+  }
+  return summary;
+}
+
 db::RecordRow to_row(const RowContext& context, const measure::Measurement& measurement) {
   db::RecordRow row;
   row.template_hash = context.template_hash;

@@ -6,6 +6,7 @@
 #include "tuner/session/backend.hpp"
 #include "tuner/session/finalists.hpp"
 #include "tuner/session/recording.hpp"
+#include "tuner/session/session.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::session {
@@ -22,6 +23,9 @@ struct RowContext {
   std::string origin;
   std::string measured_at;  ///< UTC; empty: now
 };
+
+/// What a finished problem came to, as its session keeps it.
+[[nodiscard]] nlohmann::json summary_of(const RowContext& context, const ProblemResult& result);
 
 [[nodiscard]] db::RecordRow to_row(const RowContext& context, const measure::Measurement& measurement);
 /// Throws: Error naming the record when its detail cannot be read.
