@@ -48,13 +48,22 @@ std::vector<std::string> words(const FakeGpu& gpu) {
   return tune;
 }
 
+/// What a record said of its configuration; the same time to the last bit.
+struct Told {
+  std::string outcome;
+  double median_us = 0;
+  bool operator==(const Told&) const = default;
+};
+
 /// The outcome told for each (problem, configuration).
-std::map<std::pair<json, json>, std::string> acknowledged(const std::string& path) {
+std::map<std::pair<json, json>, Told> acknowledged(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::map<std::pair<json, json>, std::string> told;
+  std::map<std::pair<json, json>, Told> told;
   for (const auto& event : test::json_lines(text)) {
-    if (event["event"] == "record") told[std::make_pair(event["problem"], event["configuration"])] = event["outcome"];
+    if (event["event"] != "record") continue;
+    const bool ok = event["outcome"] == "ok";
+    told[std::make_pair(event["problem"], event["configuration"])] = {event["outcome"], ok ? event["median_us"].get<double>() : 0};
   }
   return told;
 }
@@ -71,12 +80,15 @@ struct Tally {
 
 /// Everything told on standard output is in the database, whether the run was killed or not.
 void count_lost(const FakeGpu& gpu, Tally& tally) {
-  std::set<std::pair<json, json>> stored;
-  for (const auto& record : gpu.records()) stored.emplace(json::parse(record.problem), test::configuration_of(record));
-  for (const auto& [key, outcome] : acknowledged(gpu.output())) {
-    if (stored.contains(key)) continue;
+  std::map<std::pair<json, json>, Told> stored;
+  for (const auto& record : gpu.records()) {
+    stored[std::make_pair(json::parse(record.problem), test::configuration_of(record))] = {record.outcome, record.median_us};
+  }
+  for (const auto& [key, told] : acknowledged(gpu.output())) {
+    const auto found = stored.find(key);
+    if (found != stored.end() && found->second == told) continue;
     ++tally.lost;
-    std::fprintf(stderr, "kill_nine: acknowledged and lost: %s %s\n", key.first.dump().c_str(), key.second.dump().c_str());
+    std::fprintf(stderr, "kill_nine: acknowledged, and lost or replaced: %s %s\n", key.first.dump().c_str(), key.second.dump().c_str());
   }
 }
 
