@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "attune/error.hpp"
+#include "tuner/measure/cases.hpp"
 #include "tuner/measure/messages.hpp"
 #include "tuner/session/fleet_messages.hpp"
+#include "tuner/spec/launch_plan.hpp"
 
 namespace attune::session {
 namespace {
@@ -21,11 +23,23 @@ constexpr std::chrono::seconds kStartTimeout{180};  // NVRTC, a context on a bus
 constexpr std::chrono::seconds kCeilingTimeout{120};
 constexpr std::chrono::seconds kQuitTimeout{5};
 
-/// The order of beginning only: what takes long is begun first. Elements do for that, whatever they are.
-double estimated_work(const spec::Problem& problem) {
+/// What must move for one call; where the template does not say, four bytes an element.
+double estimated_bytes(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device) {
+  if (kernel.work.bytes) {
+    const auto scope = spec::make_scope(kernel, problem, spec::default_configuration(kernel), device);
+    return static_cast<double>(kernel.work.bytes->integer(scope));
+  }
   double elements = 1;
   for (const auto& [axis, size] : problem.sizes) elements *= static_cast<double>(size);
-  return elements;
+  return 4 * elements;
+}
+
+/// About how long a configuration takes, for the order of beginning: what takes long is begun first. Short calls take longer than
+/// middling ones, because their batches are longer (measure::batch_target_us).
+double estimated_work(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device) {
+  constexpr double kLaunchUs = 2, kBytesPerUs = 3e6, kSamples = 6;
+  const double call_us = kLaunchUs + estimated_bytes(kernel, problem, device) / kBytesPerUs;
+  return kSamples * std::max(call_us, measure::batch_target_us(call_us));
 }
 
 /// The error that a message tells, with its exit code.
@@ -53,7 +67,7 @@ DeviceFleet::DeviceFleet(const spec::KernelTemplate& kernel, const TuneRequest& 
     keys.push_back(slot.device.hard_key());
   }
   std::vector<double> work;
-  for (const auto& problem : request_.problems) work.push_back(estimated_work(problem));
+  for (const auto& problem : request_.problems) work.push_back(estimated_work(kernel_, problem, slots_.front().device));
   fleet_.emplace(keys, work);
   results_.assign(fleet_->group_count(), std::vector<std::optional<ProblemResult>>(work.size()));
 }
