@@ -10,6 +10,7 @@
 #include "attune/error.hpp"
 #include "bench/support/attune_run.hpp"
 #include "bench/support/result_file.hpp"
+#include "tests/support/temp_folder.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/gpu/handles.hpp"
 
@@ -110,7 +111,7 @@ class TuningRate {
 
   const Settings& settings_;
   std::filesystem::path executable_;
-  ScratchFolder scratch_;
+  test::TempFolder scratch_;
   int commands_ = 0;
 };
 

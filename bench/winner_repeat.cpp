@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "attune/error.hpp"
 #include "bench/support/attune_run.hpp"
 #include "bench/support/result_file.hpp"
+#include "tests/support/temp_folder.hpp"
 #include "db/database.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/session/live_backend.hpp"
@@ -66,20 +68,16 @@ struct PairedRun {
   std::map<std::string, double> relative;   ///< median over the epochs of the time relative to its round's others
   /// Standard deviations of the paired ratio to the first configuration, medians over the others: of the epochs' medians
   /// (everything is loaded afresh between them), and of the rounds within an epoch.
-  double epoch_sd = 0, round_sd = 0;
+  std::optional<double> epoch_sd, round_sd;  ///< nothing with a single configuration
 };
+
+Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 double deviation(const std::vector<double>& values) {
   double mean = 0, sum = 0;
   for (const double value : values) mean += value / static_cast<double>(values.size());
   for (const double value : values) sum += (value - mean) * (value - mean);
   return std::sqrt(sum / static_cast<double>(values.size() - 1));
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 /// Consecutive groups of `group` values.
@@ -98,26 +96,21 @@ PairedRun summarise(const session::RunOffSamples& samples) {
   std::vector<std::vector<double>> relative;
   for (const auto& round : samples.rounds_us) relative.push_back(session::relative_times(round));
   for (std::size_t i = 0; i < samples.configurations.size(); ++i) {
-    std::vector<double> times, relatives, ratios, time_medians, relative_medians, ratio_medians;
+    std::vector<double> times, relatives, ratios;
     for (std::size_t round = 0; round < samples.rounds_us.size(); ++round) {
       times.push_back(samples.rounds_us[round][i]);
       ratios.push_back(samples.rounds_us[round][i] / samples.rounds_us[round][0]);
       relatives.push_back(relative[round][i]);
     }
-    for (const auto& epoch : epochs_of(times, group)) time_medians.push_back(median(epoch));
-    for (const auto& epoch : epochs_of(relatives, group)) relative_medians.push_back(median(epoch));
-    paired.median_us[samples.configurations[i]] = median(time_medians);
-    paired.relative[samples.configurations[i]] = median(relative_medians);
+    paired.median_us[samples.configurations[i]] = session::median(session::observations(times, group));
+    paired.relative[samples.configurations[i]] = session::median(session::observations(relatives, group));
     if (i == 0) continue;
-    for (const auto& epoch : epochs_of(ratios, group)) {
-      ratio_medians.push_back(median(epoch));
-      round_sds.push_back(deviation(epoch));
-    }
-    epoch_sds.push_back(deviation(ratio_medians));
+    for (const auto& epoch : epochs_of(ratios, group)) round_sds.push_back(deviation(epoch));
+    epoch_sds.push_back(deviation(session::observations(ratios, group)));
   }
   if (epoch_sds.empty()) return paired;
-  paired.epoch_sd = median(epoch_sds);
-  paired.round_sd = median(round_sds);
+  paired.epoch_sd = session::median(epoch_sds);
+  paired.round_sd = session::median(round_sds);
   return paired;
 }
 
@@ -159,7 +152,7 @@ int run(const Settings& settings) {
   const auto folder = results_folder(settings.output);
   const auto device = gpu::read_device(0);
   const auto executable = attune_executable();
-  const ScratchFolder scratch;
+  const test::TempFolder scratch;
   std::vector<Decision> decisions;
   std::set<std::string> named;
   for (int i = 0; i < settings.runs; ++i) {
@@ -185,7 +178,7 @@ int run(const Settings& settings) {
   const auto path = write_results(folder, "winner_repeat", device,
                                   {{"template", settings.template_name}, {"problem", Json::parse(problem)}, {"policy", "cold/graph"},
                                    {"runs", settings.runs}, {"agreeing", agreeing}, {"modal_winner", Json::parse(modal)},
-                                   {"paired_us", paired}, {"epoch_sd", final_run.epoch_sd}, {"round_sd", final_run.round_sd}},
+                                   {"paired_us", paired}, {"epoch_sd", optional_json(final_run.epoch_sd)}, {"round_sd", optional_json(final_run.round_sd)}},
                                   rows);
   fmt::print(stderr, "{} of {} runs agree; written to {}\n", agreeing, settings.runs, path.string());
   return 0;

@@ -216,7 +216,7 @@ def rate_line(row):
                 ("the same, whole command", f"{number(row.get('whole_command_configs_per_s'))} configurations/s",
                  "with starting processes, NVRTC and the GPU, and the run-off")]
     if case == "scaling":
-        return [(f"{row.get('gpus', MISSING)} GPUs, {row.get('problems', MISSING)} problems, {row.get('configurations', MISSING)} configurations",
+        return [(f"{row.get('gpus', MISSING)} GPU{'' if row.get('gpus') == 1 else 's'}, {row.get('problems', MISSING)} problems, {row.get('configurations', MISSING)} configurations",
                  f"{number(row.get('speedup'))}x", f"whole command, {number(row.get('command_s'))} s")]
     if case == "million_configurations":
         size = row.get("parent_bytes")

@@ -94,10 +94,8 @@ TuningRun run_on_one(const TuningJob& job, const session::DeviceSettings& settin
   auto tuned = session::tune(job.kernel, request, *chosen.backend, database, events.observer(0, stop_asked));
   TuningRun run{{}, chosen.backend->origin(), chosen.replay};
   run.result.interrupted = tuned.interrupted;
-  for (auto& untuned : tuned.given_up) {
-    run.result.given_up.push_back({std::move(untuned.problem), chosen.backend->device().name, std::move(untuned.why), untuned.exit_code});
-    events.given_up(run.result.given_up.back());
-  }
+  run.result.given_up = std::move(tuned.given_up);
+  for (const auto& given_up : run.result.given_up) events.given_up(given_up);
   const bool touched = std::any_of(tuned.problems.begin(), tuned.problems.end(), [](const auto& problem) { return !problem.nothing_left; });
   const double ceiling = touched && !tuned.interrupted ? chosen.backend->read_ceiling_bytes_per_s() : 0;
   run.result.groups.push_back({chosen.backend->device(), ordinals, ceiling, std::move(tuned.problems)});

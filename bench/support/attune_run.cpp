@@ -104,15 +104,4 @@ std::filesystem::path attune_executable() {
   return std::filesystem::canonical("/proc/self/exe").parent_path().parent_path() / "tools" / "attune";
 }
 
-ScratchFolder::ScratchFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "attune-bench-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw EnvironmentError(fmt::format("failed creating a temporary folder {}", name));
-  path_ = name;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 }  // namespace attune::bench

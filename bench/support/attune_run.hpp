@@ -24,17 +24,4 @@ struct AttuneRun {
 /// `attune` beside this program: ../tools/attune of a build tree, or $ATTUNE_WORKER.
 [[nodiscard]] std::filesystem::path attune_executable();
 
-/// A folder of this process's own under the system's temporary folder; removed with everything in it.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 }  // namespace attune::bench

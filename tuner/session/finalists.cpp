@@ -20,22 +20,6 @@ const measure::Measurement& measurement_of(const std::vector<measure::Measuremen
   return *found;
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
-/// Medians of consecutive groups of `group` values: what counts as one observation.
-std::vector<double> observations(const std::vector<double>& values, std::size_t group) {
-  std::vector<double> medians;
-  for (std::size_t first = 0; first < values.size(); first += group) {
-    const std::size_t last = std::min(values.size(), first + group);
-    medians.push_back(median({values.begin() + static_cast<std::ptrdiff_t>(first), values.begin() + static_cast<std::ptrdiff_t>(last)}));
-  }
-  return medians;
-}
-
 /// Those that ran to the end, ascending by relative time, with their ratios to the fastest.
 std::vector<Placed> place_all(const RunOffSamples& samples) {
   const std::size_t count = samples.configurations.size();

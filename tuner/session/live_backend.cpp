@@ -40,7 +40,7 @@ compile::CompilePool::Options pool_options(const LiveBackend::Options& options) 
 }  // namespace
 
 LiveBackend::LiveBackend(const Options& options, std::unique_ptr<measure::GpuExecutor> gpu)
-    : compile_workers_(options.compile_workers), compilers_(pool_options(options)), gpu_(std::move(gpu)) {
+    : compilers_(pool_options(options)), gpu_(std::move(gpu)) {
   const auto support = compilers_.compile_now(
       {measure::GpuExecutor::support_source(), "attune_support.cu", gpu_->device().architecture, {}});
   if (support.status != compile::CompileStatus::Ok) {
@@ -91,7 +91,7 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
 
 bool LiveBackend::wants_more() const {
   const std::size_t ahead = compiling_.size() + ready_.size();
-  return ahead < kAheadPerWorker * static_cast<std::size_t>(compile_workers_) && entries_.size() < kMostUnsettled;
+  return ahead < kAheadPerWorker * static_cast<std::size_t>(compilers_.workers()) && entries_.size() < kMostUnsettled;
 }
 
 void LiveBackend::submit(const spec::Configuration& configuration) {
@@ -127,7 +127,7 @@ Utilisation LiveBackend::utilisation() const {
   Utilisation utilisation;
   utilisation.gpu_busy_s = gpu_busy_s_;
   utilisation.compile_busy_s = compilers_.busy_seconds() - compile_busy_before_s_;
-  utilisation.compile_workers = compile_workers_;
+  utilisation.compile_workers = compilers_.workers();
   utilisation.idle_waiting_compile_s = waiting_s_;
   utilisation.recovering_s = gpu_->recovering_s() - recovering_before_s_;
   return utilisation;
@@ -250,7 +250,7 @@ void LiveBackend::take_visit(measure::VisitReply reply) {
   gpu_busy_s_ += reply.worked_s;
   if (entry == sentinel_entry_) {
     if (reply.outcome == measure::Outcome::Ok) {
-      note_sentinel(reply.samples_us);
+      note_sentinel(measure::summarise({std::move(reply.samples_us)}, 1).median_us);
     } else {  // another takes its place, with a series of its own
       sentinel_entry_.reset();
       sentinel_ = {};
@@ -281,9 +281,8 @@ void LiveBackend::take_visit(measure::VisitReply reply) {
   }
 }
 
-void LiveBackend::note_sentinel(std::vector<double> samples_us) {
-  const double at_s = std::chrono::duration<double>(Clock::now() - prepared_at_).count();
-  sentinel_.points.push_back({at_s, measure::summarise({std::move(samples_us)}, 1).median_us});
+void LiveBackend::note_sentinel(double median_us) {
+  sentinel_.points.push_back({std::chrono::duration<double>(Clock::now() - prepared_at_).count(), median_us});
 }
 
 bool LiveBackend::enough_visits(const Entry& entry) const {
@@ -300,7 +299,7 @@ void LiveBackend::settle(const EntryPtr& entry) {
   if (!sentinel_entry_ && entry->measurement.stage == measure::Stage::Measured && (is_default || visits_made_ > kVisitsForDefault)) {
     sentinel_entry_ = std::make_shared<Entry>(*entry);
     sentinel_.configuration = entry->measurement.configuration;
-    sentinel_.points.push_back({std::chrono::duration<double>(Clock::now() - prepared_at_).count(), entry->measurement.timing.median_us});
+    note_sentinel(entry->measurement.timing.median_us);
   }
   finished_.push_back(std::move(entry->measurement));
 }
@@ -329,24 +328,20 @@ std::optional<RunOffSamples> LiveBackend::run_off(const std::vector<spec::Config
   for (const auto& finalist : finalists) {
     if (auto visit = verify_finalist(finalist, samples)) visits.push_back(*std::move(visit));
   }
+  if (!samples.failed.empty() || visits.empty()) return samples;  // the caller asks again without those that failed
   Race race(visits.size(), options);
-  std::vector<std::vector<std::vector<double>>> epochs;  // the rounds of each, by finalist running then
-  std::vector<std::vector<std::size_t>> runners;
-  for (auto running = race.running(); !running.empty() && samples.failed.empty(); running = race.running()) {
+  for (auto running = race.running(); !running.empty(); running = race.running()) {
     std::vector<measure::VisitRequest> now;
     for (const std::size_t i : running) now.push_back(visits[i]);
-    auto rounds_us = run_epoch(std::move(now), options.rounds, seed + static_cast<std::uint64_t>(race.epochs()), samples);
-    if (!samples.failed.empty()) break;
+    const auto rounds_us = run_epoch(std::move(now), options.rounds, seed + static_cast<std::uint64_t>(race.epochs()), samples);
+    if (!samples.failed.empty()) return samples;
     if (rounds_us.empty()) return std::nullopt;  // they do not work together
     race.add_epoch(rounds_us);
-    epochs.push_back(std::move(rounds_us));
-    runners.push_back(std::move(running));
   }
-  if (!samples.failed.empty() || visits.empty()) return samples;  // the caller asks again without those that failed
   const std::size_t leader = race.leader();
   std::vector<std::size_t> last;
   for (std::size_t i = 0; i < visits.size(); ++i) {
-    if (static_cast<int>(race.epochs_of(i)) == race.epochs() && race.still_runs(i)) {
+    if (race.still_runs(i)) {
       last.push_back(i);
       samples.configurations.push_back(visits[i].configuration);
     } else {
@@ -354,14 +349,10 @@ std::optional<RunOffSamples> LiveBackend::run_off(const std::vector<spec::Config
       samples.left.push_back({visits[i].configuration, measure::compare_paired(ratios, Race::kConfidence), ratios.size()});
     }
   }
-  for (std::size_t epoch = 0; epoch < epochs.size(); ++epoch) {
-    for (const auto& round : epochs[epoch]) {
-      std::vector<double> picked;
-      for (const std::size_t i : last) {
-        const auto at = std::lower_bound(runners[epoch].begin(), runners[epoch].end(), i) - runners[epoch].begin();
-        picked.push_back(round[static_cast<std::size_t>(at)]);
-      }
-      samples.rounds_us.push_back(std::move(picked));
+  for (std::size_t epoch = 0; epoch < static_cast<std::size_t>(race.epochs()); ++epoch) {
+    for (std::size_t round = 0; round < static_cast<std::size_t>(options.rounds); ++round) {
+      auto& picked = samples.rounds_us.emplace_back();
+      for (const std::size_t i : last) picked.push_back(race.rounds_us(i)[epoch][round]);
     }
   }
   return samples;

@@ -67,7 +67,7 @@ class LiveBackend : public Backend {
   void take_compiled();
   void take_visits();
   void take_visit(measure::VisitReply reply);
-  void note_sentinel(std::vector<double> samples_us);
+  void note_sentinel(double median_us);
   void feed_gpu();
   void account();
   void drain();
@@ -83,7 +83,6 @@ class LiveBackend : public Backend {
   [[nodiscard]] std::vector<std::vector<double>> run_epoch(std::vector<measure::VisitRequest> running, int rounds, std::uint64_t seed,
                                                            RunOffSamples& samples);
 
-  int compile_workers_;
   compile::CompilePool compilers_;
   std::unique_ptr<measure::GpuExecutor> gpu_;
   const spec::KernelTemplate* kernel_ = nullptr;

@@ -12,13 +12,22 @@ namespace {
 /// Who is that close stays: a tie is no loss.
 constexpr double kDoubtful = 1.0025;
 
+}  // namespace
+
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-}  // namespace
+std::vector<double> observations(const std::vector<double>& values, std::size_t group) {
+  std::vector<double> medians;
+  for (std::size_t first = 0; first < values.size(); first += group) {
+    const std::size_t last = std::min(values.size(), first + group);
+    medians.push_back(median({values.begin() + static_cast<std::ptrdiff_t>(first), values.begin() + static_cast<std::ptrdiff_t>(last)}));
+  }
+  return medians;
+}
 
 std::vector<double> relative_times(const std::vector<double>& round_us) {
   double logarithms = 0;
@@ -30,7 +39,7 @@ std::vector<double> relative_times(const std::vector<double>& round_us) {
 }
 
 Race::Race(std::size_t finalists, const Options& options)
-    : options_(options), rounds_us_(finalists), epoch_us_(finalists), runs_(finalists, true) {}
+    : options_(options), rounds_us_(finalists), runs_(finalists, true) {}
 
 std::vector<std::size_t> Race::running() const {
   std::vector<std::size_t> running;
@@ -52,7 +61,6 @@ void Race::add_epoch(const std::vector<std::vector<double>>& rounds_us) {
   for (std::size_t k = 0; k < who.size(); ++k) {
     std::vector<double> mine;
     for (const auto& round : rounds_us) mine.push_back(round[k]);
-    epoch_us_[who[k]].push_back(median(mine));
     rounds_us_[who[k]].push_back(std::move(mine));
   }
   ++epochs_;

@@ -4,6 +4,10 @@
 
 namespace attune::session {
 
+/// Requires: not empty.
+[[nodiscard]] double median(std::vector<double> values);
+/// Medians of consecutive groups of `group` values, an epoch each: what counts as one observation.
+[[nodiscard]] std::vector<double> observations(const std::vector<double>& values, std::size_t group);
 /// Every time of one round over their geometric mean. What all samples of a round share, the device's drift, cancels here
 /// and not in medians of the times themselves, which the few epochs of middling drift would decide.
 [[nodiscard]] std::vector<double> relative_times(const std::vector<double>& round_us);
@@ -40,9 +44,9 @@ class Race {
   [[nodiscard]] int epochs() const noexcept { return epochs_; }
   [[nodiscard]] bool still_runs(std::size_t finalist) const { return runs_[finalist]; }
   /// Epochs that this finalist ran, from the first on.
-  [[nodiscard]] std::size_t epochs_of(std::size_t finalist) const { return epoch_us_[finalist].size(); }
-  /// Median times of the epochs that this finalist ran. Units: microseconds per call.
-  [[nodiscard]] const std::vector<double>& epoch_us(std::size_t finalist) const { return epoch_us_[finalist]; }
+  [[nodiscard]] std::size_t epochs_of(std::size_t finalist) const { return rounds_us_[finalist].size(); }
+  /// [epoch][round] of a finalist. Units: microseconds per call.
+  [[nodiscard]] const std::vector<std::vector<double>>& rounds_us(std::size_t finalist) const { return rounds_us_[finalist]; }
   /// Paired ratios finalist / other over the rounds that both ran, one an epoch (the median of its rounds).
   [[nodiscard]] std::vector<double> ratios(std::size_t finalist, std::size_t other) const;
   /// The finalist with the smallest median of relative times over the epochs, among those that ran all of them.
@@ -55,7 +59,6 @@ class Race {
   Options options_;
   int epochs_ = 0;
   std::vector<Rounds> rounds_us_;  ///< by finalist
-  std::vector<std::vector<double>> epoch_us_;
   std::vector<bool> runs_;
 };
 

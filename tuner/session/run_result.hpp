@@ -2,7 +2,6 @@
 #include <string>
 #include <vector>
 
-#include "attune/error.hpp"
 #include "tuner/session/session.hpp"
 #include "tuner/spec/device_info.hpp"
 
@@ -14,14 +13,6 @@ struct GroupResult {
   std::vector<int> ordinals;  ///< empty for a recording
   double read_ceiling_bytes_per_s = 0;  ///< 0: not known
   std::vector<ProblemResult> problems;  ///< in the order of the request
-};
-
-/// A problem that could not be tuned to its end on some group of devices.
-struct GivenUp {
-  spec::Problem problem;
-  std::string device_name;
-  std::string why;
-  ExitCode exit_code = ExitCode::Internal;
 };
 
 /// What one command came to, on one device or several.

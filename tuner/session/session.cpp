@@ -320,7 +320,8 @@ class ProblemTuner {
     database_.put(row);
   }
 
-  /// The fallback of a replay whose recording never ran these finalists off: one "round" of the search's own medians.
+  /// For a recording that never ran these finalists off, and for finalists that fail only together: one "round" of the
+  /// search's own medians.
   [[nodiscard]] RunOffSamples search_medians(const std::vector<std::string>& finalists) const {
     observer_.notice(fmt::format("these finalists of {} could not be run off against each other; the winner is by the search's medians",
                                  spec::to_text(problem_)));
@@ -438,7 +439,7 @@ TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, 
       throw;
     } catch (const Error& error) {  // this problem cannot be tuned; others can
       if (request.problems.size() == 1) throw;
-      result.given_up.push_back({request.problems[i], error.what(), error.exit_code()});
+      result.given_up.push_back({request.problems[i], device.name, error.what(), error.exit_code()});
       continue;
     }
     if (!result.interrupted) observer.finished(result.problems.back());

@@ -72,16 +72,17 @@ struct Observer {
   std::function<bool()> interrupted = [] { return false; };
 };
 
-/// A problem that could not be tuned: its reference fails, or it does not fit the device.
-struct UntunedProblem {
+/// A problem that could not be tuned to its end: its reference fails, it does not fit the device, its process died.
+struct GivenUp {
   spec::Problem problem;
+  std::string device_name;
   std::string why;
   ExitCode exit_code = ExitCode::Internal;
 };
 
 struct TuneResult {
   std::vector<ProblemResult> problems;
-  std::vector<UntunedProblem> given_up;  ///< of several; a single one's error is thrown
+  std::vector<GivenUp> given_up;  ///< of several; a single one's error is thrown
   bool interrupted = false;
 };
 
