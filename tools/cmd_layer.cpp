@@ -19,17 +19,18 @@ struct LayerOptions {
   std::string output;
 };
 
-/// Returns how many best rows the recording gave.
-std::size_t add_recording(const std::string& path, db::Database& layer) {
-  const auto recording = session::Recording::load(path);
-  const auto kernel = spec::TemplateLibrary().find(recording.template_name);
-  const auto rows = session::best_rows_of(recording, path, kernel);
+void fill(db::Database& layer, const std::vector<session::LayerSource>& sources) {
+  const auto rows = session::layer_rows(sources);
   db::Database::Batch batch(layer);
-  layer.put(db::DeviceRow{recording.device.hard_key(), recording.device.hard_json(), recording.device.to_json().dump()});
-  layer.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text, kernel.files});
-  for (const auto& row : rows) layer.put(row);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const auto& [recording, path, kernel] = sources[i];
+    layer.put(db::DeviceRow{recording.device.hard_key(), recording.device.hard_json(), recording.device.to_json().dump()});
+    layer.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text, kernel.files});
+    for (const auto& row : rows.best[i]) layer.put(row);
+    fmt::print("{}: {} best configurations\n", std::filesystem::path(path).filename().string(), rows.best[i].size());
+  }
+  for (const auto& record : rows.records) layer.put(record);
   batch.commit();
-  return rows.size();
 }
 
 /// A folder that is gone when its owner is, whatever happens.
@@ -48,12 +49,16 @@ struct ScratchFolder {
 };
 
 int build_layer(const LayerOptions& options) {
+  std::vector<session::LayerSource> sources;
+  for (const auto& path : options.recordings) {
+    auto recording = session::Recording::load(path);
+    auto kernel = spec::TemplateLibrary().find(recording.template_name);
+    sources.push_back({std::move(recording), path, std::move(kernel)});
+  }
   const auto output = std::filesystem::absolute(options.output);
   const ScratchFolder scratch(output.parent_path() / (output.filename().string() + ".making"));
   auto layer = db::Database::open(scratch.path / "layer.db", db::OpenMode::ReadWrite);
-  for (const auto& path : options.recordings) {
-    fmt::print("{}: {} best configurations\n", std::filesystem::path(path).filename().string(), add_recording(path, layer));
-  }
+  fill(layer, sources);
   const auto exported = scratch.path / "exported.db";
   layer.export_to(exported);
   std::filesystem::rename(exported, output);

@@ -47,6 +47,7 @@ std::string describe(const Decision& decision) {
                         decision.donor_device, decision.median_us, decision.recorded_at,
                         decision.aged ? " (aged: recorded under another driver)" : "", decision.layer);
   }
+  if (!decision.forecast.empty()) text += "\nforecast:      " + decision.forecast;
   if (!decision.cubin_source.empty()) text += "\ncode:          " + decision.cubin_source;
   for (const auto& line : decision.passed_over) text += "\npassed over:   " + line;
   return text;

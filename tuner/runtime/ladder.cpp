@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "attune/error.hpp"
+#include "tuner/runtime/between_sizes.hpp"
 
 namespace attune::runtime {
 namespace {
@@ -28,6 +29,8 @@ struct Candidate {
   bool newer_architecture = false;
   double size_distance = 0;
   int sm_distance = 0;
+  spec::Problem problem;
+  std::string forecast;  ///< how it was chosen between tuned sizes
 };
 
 /// Ladder order; the last two only make it total, so that equal databases give equal choices.
@@ -71,8 +74,14 @@ class Ladder {
       read(layer, [&] { collect(layer, candidates); });
     }
     std::sort(candidates.begin(), candidates.end(), nearer);
-    for (const auto& candidate : candidates) {
-      if (auto choice = try_candidate(candidate)) {
+    // Several configurations of this device may be tried; how they rank between tuned sizes is only looked up when none
+    // was tuned for exactly these.
+    const auto first = std::find_if(candidates.begin(), candidates.end(), [](const auto& c) { return c.tier == Tier::NearestSize; });
+    for (auto at = candidates.begin(); at != candidates.end(); ++at) {
+      if (at == first) {
+        if (auto forecast = try_between(first, candidates.end())) return std::move(*forecast);
+      }
+      if (auto choice = try_candidate(*at)) {
         choice->decision.passed_over = std::move(passed_over_);
         return std::move(*choice);
       }
@@ -112,10 +121,13 @@ class Ladder {
       passed_over_.push_back(fmt::format("{} ({}): {}", row.problem, layers_[layer].path.string(), reason));
       return std::nullopt;
     };
-    Candidate candidate{row, layer, Tier::Default, {}, {}, 0, false, 0, 0};
+    Candidate candidate;
+    candidate.row = row;
+    candidate.layer = layer;
+    candidate.problem = {problem_.choices, {}};
+    const spec::Problem& donor_problem = candidate.problem;
     try {
-      const spec::Problem donor_problem{problem_.choices,
-                                        json::parse(row.sizes_json).get<std::map<std::string, std::int64_t>>()};
+      json::parse(row.sizes_json).get_to(candidate.problem.sizes);
       if (!same_sizes(donor_problem)) return refuse("its sizes " + row.sizes_json + " are not those of the template");
       candidate.size_distance = donor_problem.sizes == problem_.sizes ? 0 : size_distance(donor_problem, problem_);
       const auto info = infos.find(row.device_key);
@@ -133,6 +145,49 @@ class Ladder {
   bool same_sizes(const spec::Problem& donor) const {
     return std::equal(donor.sizes.begin(), donor.sizes.end(), problem_.sizes.begin(), problem_.sizes.end(),
                       [](const auto& a, const auto& b) { return a.first == b.first; });
+  }
+
+  /// The best forecast of those that are usable here; nothing when none can be made.
+  std::optional<Choice> try_between(std::vector<Candidate>::const_iterator begin, std::vector<Candidate>::const_iterator end) {
+    std::vector<TunedSize> results;
+    for (; begin != end && begin->tier == Tier::NearestSize; ++begin) {
+      results.push_back({&begin->problem, &begin->row, &layers_[begin->layer].database, begin->size_distance});
+    }
+    const auto first = begin - static_cast<std::ptrdiff_t>(results.size());
+    std::vector<Forecast> forecasts;
+    try {
+      forecasts = forecast_between(problem_, results, spec::to_text(kernel_, spec::default_configuration(kernel_)));
+    } catch (const DatabaseError& error) {  // the nearest result needs no more reading
+      passed_over_.push_back(fmt::format("forecasts between tuned sizes: {}", error.what()));
+    }
+    const std::size_t told = passed_over_.size();
+    for (const auto& forecast : forecasts) {
+      Candidate candidate = first[static_cast<std::ptrdiff_t>(forecast.donor)];
+      candidate.forecast = forecast.basis;
+      if (!forecast.won) {
+        candidate.row.configuration = forecast.configuration;
+        candidate.row.cubin_key.clear();
+        candidate.row.median_us = 0;  // the donor's time is not this configuration's
+      }
+      if (auto choice = try_candidate(candidate)) {
+        for (std::size_t i = 0; i < forecast.donor; ++i) tell_slower(first[static_cast<std::ptrdiff_t>(i)], forecast, forecasts);
+        choice->decision.passed_over = std::move(passed_over_);
+        return choice;
+      }
+    }
+    passed_over_.resize(told);  // the rung itself is about to say the same of each
+    return std::nullopt;
+  }
+
+  /// Why a nearer result than the chosen one was not taken.
+  void tell_slower(const Candidate& nearer, const Forecast& chosen, const std::vector<Forecast>& forecasts) {
+    const auto own = std::find_if(forecasts.begin(), forecasts.end(),
+                                  [&](const auto& forecast) { return forecast.configuration == nearer.row.configuration; });
+    if (own != forecasts.end() && own->ratio < chosen.ratio) return;  // it was refused, and that was told
+    passed_over_.push_back(place(nearer, layers_) +
+                           (own == forecasts.end() ? std::string(": its configuration was not measured at the other tuned sizes around")
+                                                   : fmt::format(": expected to take {:.3f} x the best time here, the chosen one {:.3f} x",
+                                                                 own->ratio, chosen.ratio)));
   }
 
   std::optional<Choice> try_candidate(const Candidate& candidate) {
@@ -168,6 +223,7 @@ class Ladder {
     decision.donor_device = candidate.device_name;
     decision.recorded_at = row.recorded_at;
     decision.median_us = row.median_us;
+    decision.forecast = candidate.forecast;
     decision.aged = !row.driver.empty() && !device_.driver.empty() && row.driver != device_.driver;
     decision.layer = layers_[candidate.layer].path.string();
   }
@@ -225,9 +281,6 @@ class Ladder {
   std::vector<std::string> passed_over_;
   std::set<std::size_t> unreadable_;  ///< layers
 };
-
-/// 0 has no logarithm; it counts as half an element, nearer to 1 than to 4 and different from both.
-double log_size(std::int64_t size) { return size > 0 ? std::log2(static_cast<double>(size)) : -1.0; }
 
 }  // namespace
 

@@ -2,29 +2,72 @@
 
 #include <fmt/core.h>
 
+#include <map>
+#include <set>
+#include <tuple>
+
 #include "attune/error.hpp"
 #include "tuner/session/finalists.hpp"
+#include "tuner/session/portfolio.hpp"
 #include "tuner/session/replay_backend.hpp"
 #include "tuner/session/store.hpp"
 
 namespace attune::session {
+namespace {
 
-std::vector<db::BestRow> best_rows_of(const Recording& recording, const std::string& path, const spec::KernelTemplate& kernel) {
-  ReplayBackend backend(recording, path, kernel);
-  const std::string default_text = spec::to_text(kernel, spec::default_configuration(kernel));
+std::string default_of(const LayerSource& source) { return spec::to_text(source.kernel, spec::default_configuration(source.kernel)); }
+
+RowContext context_of(const LayerSource& source, const std::string& origin, const spec::Problem& problem) {
+  const auto& recording = source.recording;
+  return {source.kernel.content_hash, source.kernel.name, problem, recording.device.hard_key(), recording.policy,
+          recording.device.driver, recording.nvrtc, origin, recording.date};
+}
+
+std::string origin_of(const LayerSource& source) {
+  return ReplayBackend(source.recording, source.path, source.kernel).origin();
+}
+
+std::vector<db::BestRow> best_rows_of(const LayerSource& source) {
+  const std::string origin = origin_of(source);
+  const std::string default_text = default_of(source);
   std::vector<db::BestRow> rows;
-  for (const auto& problem : recording.problems) {
+  for (const auto& problem : source.recording.problems) {
     // Its own finalists, all of them: it is its own run that is decided again.
     RunOffSamples samples{problem.finalists, problem.rounds_us, problem.rounds_per_epoch, problem.left, {}};
     if (samples.configurations.empty() || samples.rounds_us.empty()) {
-      throw Error(fmt::format("failed reading {}: it holds no run-off of {}; record it again", path, spec::to_text(problem.problem)));
+      throw Error(fmt::format("failed reading {}: it holds no run-off of {}; record it again", source.path, spec::to_text(problem.problem)));
     }
     std::vector<std::string> asked = problem.finalists;
     for (const auto& left : problem.left) asked.push_back(left.configuration);
-    const RowContext context{kernel.content_hash, kernel.name, problem.problem, recording.device.hard_key(), recording.policy,
-                             recording.device.driver, recording.nvrtc, backend.origin(), recording.date};
-    rows.push_back(to_best_row(context, decide(samples, problem.measurements, default_text), samples, problem.work_bytes, std::nullopt,
-                               default_text, asked));
+    rows.push_back(to_best_row(context_of(source, origin, problem.problem), decide(samples, problem.measurements, default_text), samples,
+                               problem.work_bytes, std::nullopt, default_text, asked));
+  }
+  return rows;
+}
+
+using Family = std::tuple<std::string, std::string, std::string, std::string>;
+Family family_of(const db::BestRow& row) { return {row.template_hash, row.family, row.device_key, row.policy}; }
+
+}  // namespace
+
+LayerRows layer_rows(const std::vector<LayerSource>& sources) {
+  LayerRows rows;
+  std::map<Family, std::vector<db::BestRow>> families;
+  for (const auto& source : sources) {
+    rows.best.push_back(best_rows_of(source));
+    for (const auto& row : rows.best.back()) families[family_of(row)].push_back(row);
+  }
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::string origin = origin_of(sources[i]);
+    for (std::size_t k = 0; k < sources[i].recording.problems.size(); ++k) {
+      const auto& problem = sources[i].recording.problems[k];
+      const auto names = portfolio_of(families.at(family_of(rows.best[i][k])), default_of(sources[i]));
+      for (const auto& measurement : problem.measurements) {
+        if (names.contains(measurement.configuration)) {
+          rows.records.push_back(to_row(context_of(sources[i], origin, problem.problem), measurement));
+        }
+      }
+    }
   }
   return rows;
 }

@@ -8,10 +8,23 @@
 
 namespace attune::session {
 
-/// The best row of each recorded problem, decided from the recorded run-off exactly as tuning decides, and dated with
-/// the recording's date. What a read-only database layer is made of.
-/// Throws: UsageError (the recording is of another version of the template), Error (a problem without a run-off).
-[[nodiscard]] std::vector<db::BestRow> best_rows_of(const Recording& recording, const std::string& path,
-                                                    const spec::KernelTemplate& kernel);
+/// A recording with the template that it is of.
+struct LayerSource {
+  Recording recording;
+  std::string path;  ///< for messages, and named as the rows' origin
+  spec::KernelTemplate kernel;
+};
+
+/// What a read-only database layer is made of.
+struct LayerRows {
+  std::vector<std::vector<db::BestRow>> best;  ///< by source; of each recorded problem
+  /// How the winner of every problem, and the default, did at the other problems of its types and choices: what dispatch between
+  /// tuned sizes goes by. The other measurements stay in the recordings.
+  std::vector<db::RecordRow> records;
+};
+
+/// Best rows are decided from the recorded run-offs exactly as tuning decides, and dated with the recording's date.
+/// Throws: UsageError (a recording is of another version of its template), Error (a problem without a run-off).
+[[nodiscard]] LayerRows layer_rows(const std::vector<LayerSource>& sources);
 
 }  // namespace attune::session

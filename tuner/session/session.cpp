@@ -12,6 +12,7 @@
 #include "tuner/base/text.hpp"
 #include "tuner/search/strategy.hpp"
 #include "tuner/session/finalists.hpp"
+#include "tuner/session/portfolio.hpp"
 #include "tuner/session/search_memory.hpp"
 #include "tuner/session/session_log.hpp"
 #include "tuner/session/store.hpp"
@@ -55,10 +56,8 @@ class ProblemTuner {
                                    spec::to_text(problem_), space_.emptied_by()));
       return true;
     }
-    if (kernel_.work.bytes) {
-      const auto first = space_.at(0);
-      result_.work_bytes = kernel_.work.bytes->integer(spec::make_scope(kernel_, problem_, first, backend_.device()));
-    }
+    const auto first = space_.at(0);
+    if (kernel_.work.bytes) result_.work_bytes = kernel_.work.bytes->integer(spec::make_scope(kernel_, problem_, first, backend_.device()));
     open_session();
     load_records();
     backend_.on_hand_over = [this](const std::vector<std::string>& in_hand) { log_.hand_over(in_hand); };
@@ -117,6 +116,11 @@ class ProblemTuner {
     search::StrategyOptions options;
     options.seed = request_.seed;
     options.first = space_.find(spec::default_configuration(kernel_));
+    options.portfolio = portfolio_of(database_, kernel_, problem_, context_.policy, space_);
+    if (request_.strategy == "portfolio" && options.portfolio.empty()) {
+      observer_.notice(fmt::format("no size of {} was tuned before: only the default can be tried; tune some sizes with another strategy first",
+                                   spec::family_text(problem_)));
+    }
     strategy_ = search::make_strategy(request_.strategy, space_, options);
     backend_ready_ = false;
     start_ = Clock::now();
@@ -309,15 +313,8 @@ class ProblemTuner {
     result_.best = std::move(best);
   }
 
-  /// Only the stage changes: who measured it, when and with what stays as it was.
   void mark_run_off(const std::string& configuration) {
-    db::RecordRow row = stored_row(configuration);
-    if (row.stage != measure::name(measure::Stage::Measured)) return;
-    row.stage = measure::name(measure::Stage::RunOff);
-    json detail = json::parse(row.detail_json);
-    detail["stage"] = row.stage;
-    row.detail_json = detail.dump();
-    database_.put(row);
+    if (const auto row = as_run_off(stored_row(configuration))) database_.put(*row);
   }
 
   /// For a recording that never ran these finalists off, and for finalists that fail only together: one "round" of the

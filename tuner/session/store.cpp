@@ -75,6 +75,15 @@ measure::Measurement to_measurement(const db::RecordRow& row) {
   }
 }
 
+std::optional<db::RecordRow> as_run_off(db::RecordRow row) {
+  if (row.stage != measure::name(measure::Stage::Measured)) return std::nullopt;
+  row.stage = measure::name(measure::Stage::RunOff);
+  json detail = json::parse(row.detail_json);
+  detail["stage"] = row.stage;
+  row.detail_json = detail.dump();
+  return row;
+}
+
 db::BestRow to_best_row(const RowContext& context, const Decided& decided, const RunOffSamples& samples, std::int64_t work_bytes,
                         const std::optional<CompiledCode>& code, const std::string& default_configuration, const std::vector<std::string>& asked) {
   const Placed& winner = decided.placed.at(decided.winner);

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 
 #include "db/database.hpp"
@@ -30,6 +31,10 @@ struct RowContext {
 [[nodiscard]] db::RecordRow to_row(const RowContext& context, const measure::Measurement& measurement);
 /// Throws: Error naming the record when its detail cannot be read.
 [[nodiscard]] measure::Measurement to_measurement(const db::RecordRow& row);
+
+/// The record of a configuration that has run off; nothing when it says so already. Only the stage changes: who measured it, when and
+/// with what stays as it was.
+[[nodiscard]] std::optional<db::RecordRow> as_run_off(db::RecordRow row);
 
 /// The best row of a decided run-off; `work_bytes`, all rounds and the finalists that were `asked` for go into its detail.
 [[nodiscard]] db::BestRow to_best_row(const RowContext& context, const Decided& decided, const RunOffSamples& samples,

@@ -72,6 +72,16 @@ TEST_CASE("random proposes the first configuration first and leaves the order of
   }
 }
 
+TEST_CASE("portfolio proposes the first configuration, then what won elsewhere, each once, and nothing else") {
+  search::StrategyOptions options;
+  options.first = Ordinal{3};
+  options.portfolio = {7, 3, 1, 7};
+  CHECK(proposals("portfolio", 10, options) == std::vector<Ordinal>{3, 7, 1});
+  options.first.reset();
+  CHECK(proposals("portfolio", 10, options) == std::vector<Ordinal>{7, 3, 1});
+  CHECK(proposals("portfolio", 10, {}).empty());
+}
+
 TEST_CASE("strategies have nothing to propose in an empty space") {
   const auto empty = space_of(0);
   for (const auto& name : search::strategy_names()) CHECK_FALSE(make_strategy(name, empty, {})->propose());
@@ -84,7 +94,7 @@ TEST_CASE("a strategy outlives the space that it was made for") {
 
 TEST_CASE("an unknown strategy is refused with the known names and a suggestion") {
   CHECK_THROWS_WITH_AS(static_cast<void>(make_strategy("randon", space_of(3), {})),
-                       doctest::Contains("known: exhaustive, random; did you mean 'random'?"), UsageError);
+                       doctest::Contains("known: exhaustive, portfolio, random; did you mean 'random'?"), UsageError);
 }
 
 TEST_CASE("a first configuration outside of the space is refused") {

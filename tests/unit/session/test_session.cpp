@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "attune/error.hpp"
 #include "tests/support/synthetic_recording.hpp"
@@ -104,7 +105,9 @@ TEST_CASE_FIXTURE(Fixture, "a layer's best rows are those that tuning from the s
   const auto recording = test::synthetic_recording(kernel, problems, times(kFast));
   session::ReplayBackend replay(recording, "synthetic.json.zst", kernel);
   (void)session::tune(kernel, request(), replay, database, {});
-  const auto rows = session::best_rows_of(recording, "synthetic.json.zst", kernel);
+  const auto layer = session::layer_rows({{recording, "synthetic.json.zst", kernel}});
+  REQUIRE(layer.best.size() == 1);
+  const auto& rows = layer.best.front();
   const auto tuned = database.best({});
   REQUIRE(rows.size() == tuned.size());
   for (const auto& row : rows) {
@@ -115,12 +118,52 @@ TEST_CASE_FIXTURE(Fixture, "a layer's best rows are those that tuning from the s
     CHECK(row.default_us == same->default_us);
     CHECK(row.recorded_at == "2026-01-02T03:04:05Z");
   }
+  // How each winner and the default did at every size goes along, and nothing else.
+  std::set<std::string> names{spec::to_text(kernel, spec::default_configuration(kernel))};
+  for (const auto& row : rows) names.insert(row.configuration);
+  CHECK(layer.records.size() == names.size() * rows.size());
+  for (const auto& record : layer.records) CHECK(names.contains(record.configuration));
 }
 
 TEST_CASE_FIXTURE(Fixture, "a recording without a run-off makes no layer") {
   auto recording = test::synthetic_recording(kernel, problems, times(kFast));
   recording.problems[1].rounds_us.clear();
-  CHECK_THROWS_WITH_AS((void)session::best_rows_of(recording, "bare.json.zst", kernel), doctest::Contains("bare.json.zst"), Error);
+  CHECK_THROWS_WITH_AS((void)session::layer_rows({{recording, "bare.json.zst", kernel}}), doctest::Contains("bare.json.zst"), Error);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the portfolio strategy tries the default and what won at other sizes, and decides among them") {
+  auto replay = backend();
+  auto first = request();
+  first.problems = {problems[0]};
+  (void)session::tune(kernel, first, replay, database, {});
+  // A winner of another family is none of its business.
+  auto foreign = database.best({}).front();
+  foreign.family = R"({"T":"f64"})";
+  foreign.problem = R"({"T":"f64","n":1000})";
+  foreign.configuration = R"({"block_size":64,"items":1,"waves":1})";
+  database.put(foreign);
+  auto second = request();
+  second.problems = {problems[1]};
+  second.strategy = "portfolio";
+  const auto result = session::tune(kernel, second, replay, database, {});
+  REQUIRE(result.problems.size() == 1);
+  CHECK(result.problems[0].measured == 2);
+  REQUIRE(result.problems[0].best);
+  CHECK(result.problems[0].best->configuration == kFast);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the portfolio strategy says so when nothing was tuned that it could try") {
+  auto replay = backend();
+  auto only = request();
+  only.strategy = "portfolio";
+  only.problems = {problems[0]};
+  std::vector<std::string> notices;
+  session::Observer observer;
+  observer.notice = [&](const std::string& text) { notices.push_back(text); };
+  const auto result = session::tune(kernel, only, replay, database, observer);
+  CHECK(result.problems[0].measured == 1);
+  REQUIRE(!notices.empty());
+  CHECK(notices.front().find("no size of") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Fixture, "the same command again measures nothing and says that nothing is left") {

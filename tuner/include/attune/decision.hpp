@@ -7,7 +7,7 @@ namespace attune {
 /// Which rung of the lookup ladder a plan came from.
 enum class Tier {
   ExactSize,      ///< tuned on this device at this size
-  NearestSize,    ///< tuned on this device at another size (nearest in log size whose constraints hold here)
+  NearestSize,    ///< tuned on this device at other sizes: the best forecast out of both neighbours, else the nearest's
   SiblingDevice,  ///< tuned on another device of the same architecture
   OtherDevice,    ///< tuned on the nearest other architecture
   Default,        ///< the template's default: nothing usable was recorded
@@ -24,6 +24,7 @@ struct Decision {
   double median_us = 0;                  ///< the donor's run-off time; 0 for Default
   bool aged = false;                     ///< recorded under another driver
   std::string layer;                     ///< database file it came from
+  std::string forecast;                  ///< NearestSize: how this configuration did at the tuned sizes on both sides
   std::vector<std::string> passed_over;  ///< closer candidates and why each was refused, nearest first
   bool compiled = false;                 ///< NVRTC had to run in this process
   std::string cubin_source;              ///< "database", "cache" or "compiled"; of explain(): where it would come from

@@ -1,0 +1,153 @@
+// What is dispatched for sizes that were not tuned: forecasts out of the measurements of tuned ones.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tuner/runtime/between_sizes.hpp"
+#include "tuner/runtime/ladder.hpp"
+
+using namespace attune;
+using namespace attune::test;
+
+namespace {
+
+const std::string kA = configuration(64, "plain", 1);
+const std::string kB = configuration(64, "plain", 4);
+const std::string kC = configuration(256, "fancy", 1);
+const std::string kDefault = configuration(256, "plain", 4);
+
+struct Fixture {
+  TempFolder folder;
+  spec::KernelTemplate kernel = twice_template();
+  spec::DeviceInfo here = device("sm_90", "Here", 132);
+  LayerFile user{folder / "user.db"};
+
+  /// A tuned size: its winner and what the search measured, in microseconds.
+  void tuned(std::int64_t n, const std::string& winner, const std::map<std::string, double>& medians_us, const std::string& detail = "{}") {
+    auto row = best_row(kernel, twice_problem(n), here, winner);
+    row.detail_json = detail;
+    user.add(row, here);
+    for (const auto& [chosen, us] : medians_us) {
+      db::RecordRow record;
+      record.template_hash = row.template_hash;
+      record.problem = row.problem;
+      record.device_key = row.device_key;
+      record.policy = row.policy;
+      record.configuration = chosen;
+      record.outcome = us > 0 ? "ok" : "wrong_result";
+      record.stage = "measured";
+      record.median_us = us;
+      user.database().put(record);
+    }
+  }
+  runtime::Choice choose(std::int64_t n) const {
+    const auto opened = runtime::open_layers({user.path()});
+    return runtime::choose(kernel, twice_problem(n), here, opened.layers, "cold/graph");
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "what does well at both neighbours is taken, not what fits the nearer one by chance") {
+  tuned(1000, kA, {{kA, 10.0}, {kB, 10.2}, {kC, 20.0}});
+  tuned(4000, kC, {{kA, 30.0}, {kB, 20.4}, {kC, 20.0}});
+  tuned(64000, kB, {{kA, 90.0}, {kB, 60.0}, {kC, 99.0}});
+  const auto choice = choose(1800);
+  CHECK(choice.decision.tier == Tier::NearestSize);
+  CHECK(choice.decision.configuration == kB);
+  CHECK(choice.decision.donor_problem == R"({"T":"f32","n":64000})");  // who it is known from
+  CHECK(choice.decision.forecast.find("1.020 x the best at {\"n\":1000}") != std::string::npos);
+  CHECK(choice.decision.forecast.find("1.020 x the best at {\"n\":4000}") != std::string::npos);
+  // Both nearer results are told, with what they were expected to cost.
+  REQUIRE(choice.decision.passed_over.size() == 2);
+  CHECK(choice.decision.passed_over[0].find("\"n\":1000") != std::string::npos);
+  CHECK(choice.decision.passed_over[0].find("expected to take") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a tuned size itself is dispatched with its own winner, whatever its neighbours say") {
+  tuned(1000, kA, {{kA, 10.0}, {kB, 10.2}});
+  tuned(2000, kC, {{kA, 30.0}, {kB, 20.4}, {kC, 20.0}});
+  tuned(4000, kB, {{kA, 90.0}, {kB, 60.0}});
+  CHECK(choose(2000).decision.tier == Tier::ExactSize);
+  CHECK(choose(2000).decision.configuration == kC);
+  CHECK(choose(2000).decision.forecast.empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "of two equally good on average the steady one is preferred to the erratic one") {
+  // At 1000, 2000 and 4000: kA 1.0, 1.3, 1.0; kB 1.1, 1.06, 1.1: nearly the same mean around 2400.
+  tuned(1000, kA, {{kA, 10.0}, {kB, 11.0}});
+  tuned(2000, kC, {{kA, 13.0}, {kB, 10.6}, {kC, 10.0}});
+  tuned(4000, kA, {{kA, 10.0}, {kB, 11.0}, {kC, 30.0}});
+  tuned(100000, kB, {{kA, 10.0}, {kB, 10.0}});
+  CHECK(choose(2800).decision.configuration == kB);
+}
+
+TEST_CASE_FIXTURE(Fixture, "an odd size goes by odd sizes and a round one by round ones") {
+  tuned(4096, kA, {{kA, 10.0}, {kB, 12.0}});
+  tuned(5001, kB, {{kA, 12.0}, {kB, 10.0}});
+  tuned(16384, kA, {{kA, 10.0}, {kB, 12.0}});
+  tuned(20001, kB, {{kA, 12.0}, {kB, 10.0}});
+  CHECK(choose(8192).decision.configuration == kA);
+  CHECK(choose(8193).decision.configuration == kB);
+}
+
+TEST_CASE_FIXTURE(Fixture, "ratios of the run-off count before those of the search") {
+  const auto detail = [](double a, double b) {
+    return nlohmann::json{{"finalists", {{{"configuration", kA}, {"ratio", a}}, {{"configuration", kB}, {"ratio", b}}}}, {"left", nlohmann::json::array()}}.dump();
+  };
+  tuned(1000, kA, {{kA, 10.0}, {kB, 15.0}}, detail(1.02, 1.0));
+  tuned(4000, kB, {{kA, 10.0}, {kB, 15.0}}, detail(1.02, 1.0));
+  CHECK(choose(1900).decision.configuration == kB);
+}
+
+TEST_CASE_FIXTURE(Fixture, "without measurements of the others the nearest winner is all there is to go by") {
+  tuned(1000, kA, {});
+  tuned(100000, kC, {});
+  CHECK(choose(9000).decision.configuration == kA);
+  CHECK(choose(11000).decision.configuration == kC);
+}
+
+TEST_CASE_FIXTURE(Fixture, "what failed at a neighbour is not expected to work between") {
+  tuned(1000, kA, {{kA, 10.0}, {kB, 10.1}});
+  tuned(3000, kC, {{kA, 0}, {kB, 0}, {kC, 10.0}});
+  tuned(9000, kC, {{kA, 0}, {kB, 10.1}, {kC, 10.0}});
+  // kA works at one of three sizes only, and kC is not measured at 1000.
+  CHECK(choose(2900).decision.configuration == kC);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the default is taken where it is expected to be the fastest, though it never won; no stored code is claimed for it") {
+  tuned(1000, kA, {{kA, 10.0}, {kC, 14.0}, {kDefault, 10.1}});
+  tuned(4000, kC, {{kA, 14.0}, {kC, 10.0}, {kDefault, 10.1}});
+  const auto choice = choose(2000);
+  CHECK(choice.decision.configuration == spec::to_text(kernel, spec::default_configuration(kernel)));
+  CHECK(choice.cubin_key.empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "the best forecast that violates a constraint at the asked size gives way to the next, and that is told") {
+  const std::string narrow = configuration(32, "plain", 1);  // allowed up to 4096
+  tuned(2000, narrow, {{narrow, 10.0}, {kB, 10.3}});
+  tuned(4000, narrow, {{narrow, 10.0}, {kB, 10.3}});
+  tuned(9000, kB, {{kB, 10.0}});
+  const auto choice = choose(5000);
+  CHECK(choice.decision.configuration == kB);
+  CHECK(choice.decision.passed_over.at(0).find("violates 'block_size > 32 or n <= 4096' here") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a detail that cannot be read leaves what the search measured") {
+  for (const char* detail : {"[1]", "{\"finalists\": 3}", "{\"finalists\": [{\"ratio\": \"x\"}]}", "not json"}) {
+    tuned(1000, kA, {{kA, 10.0}, {kB, 10.2}}, "{}");
+    const auto row = best_row(kernel, twice_problem(1000), here, kA);
+    CAPTURE(detail);
+    const auto problem = twice_problem(1000), other = twice_problem(4000);
+    auto damaged = row;
+    damaged.detail_json = detail;
+    tuned(4000, kC, {{kA, 30.0}, {kB, 20.4}, {kC, 20.0}});
+    const auto far = best_row(kernel, twice_problem(4000), here, kC);
+    const std::vector<runtime::TunedSize> results{{&problem, &damaged, &user.database(), 0.8}, {&other, &far, &user.database(), 1.2}};
+    const auto forecasts = runtime::forecast_between(twice_problem(1741), results, kB);
+    REQUIRE(!forecasts.empty());
+    CHECK(forecasts.front().configuration == kB);
+    CHECK(forecasts.front().ratio == doctest::Approx(1.02).epsilon(1e-9));
+  }
+}
