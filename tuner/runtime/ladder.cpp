@@ -18,6 +18,9 @@ namespace {
 
 using nlohmann::json;
 
+/// Nearer results that a better forecast passes over one by one in words; the others are counted.
+constexpr std::size_t kMostTold = 3;
+
 /// A best row with its place on the ladder.
 struct Candidate {
   db::BestRow row;
@@ -170,7 +173,13 @@ class Ladder {
         candidate.row.median_us = 0;  // the donor's time is not this configuration's
       }
       if (auto choice = try_candidate(candidate)) {
-        for (std::size_t i = 0; i < forecast.donor; ++i) tell_slower(first[static_cast<std::ptrdiff_t>(i)], forecast, forecasts);
+        for (std::size_t i = 0; i < std::min(forecast.donor, kMostTold); ++i) {
+          tell_slower(first[static_cast<std::ptrdiff_t>(i)], forecast, forecasts);
+        }
+        if (forecast.donor > kMostTold) {
+          passed_over_.push_back(fmt::format("{} more results at sizes nearer than {}: expected to be slower or not measured around",
+                                             forecast.donor - kMostTold, candidate.row.sizes_json));
+        }
         choice->decision.passed_over = std::move(passed_over_);
         return choice;
       }
