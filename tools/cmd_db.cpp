@@ -95,14 +95,14 @@ using FileWork = int (*)(const DbWork&);
 
 /// A command that works on files besides the database; returns their option.
 CLI::Option* add(CLI::App& parent, CommandContext& context, const char* name, const char* summary, const char* footer,
-                 FileWork file_work, const char* files) {
+                 FileWork file_work, const char* positional, const char* files) {
   auto options = std::make_shared<DbOptions>();
   auto work = std::make_shared<DbWork>();
   auto* command = parent.add_subcommand(name, summary);
   command->footer(footer);
   command->add_option("--db", options->database, "Database file");
   command->add_flag("--json", options->json_output, "The result as JSON");
-  CLI::Option* option = files != nullptr ? command->add_option("files", work->files, files) : nullptr;
+  CLI::Option* option = files != nullptr ? command->add_option(positional, work->files, files) : nullptr;
   command->callback([options, work, file_work, &context] {
     context.action = [options, work, file_work] {
       work->database = database_path(options->database);
@@ -117,24 +117,24 @@ void add_exchange_commands(CLI::App& db, CommandContext& context) {
   add(db, context, "export", "Write devices, templates, sessions, records and best rows as sorted JSON lines",
       "Equal databases give equal files. Cubins, what is being measured and running sessions stay where they are. A name that\n"
       "ends in .zst is compressed. The file appears whole, or not at all.",
-      &export_rows, "FILE to write; - or none: standard output")
+      &export_rows, "file", "FILE to write; - or none: standard output")
       ->type_name("[FILE]")
       ->expected(0, 1);
   add(db, context, "import", "Read what `export` wrote into the database",
       "One transaction: one bad line, and nothing is stored (exit code 3 with file and line). Of two rows of one key the\n"
       "measured beats the replayed, then the newer the older; docs/database.md has the whole order.",
-      &import_rows, "FILE to read; - : standard input")
+      &import_rows, "file", "FILE to read; - : standard input")
       ->type_name("FILE")
       ->required()
       ->expected(1);
   add(db, context, "merge", "Take the rows of other database files into this one",
       "The others are opened read-only. The order of merging does not matter, nor does merging twice. Cubins do not travel.\n"
       "One transaction: one row that is refused (exit code 3), and nothing is stored.",
-      &merge_databases, "Database files")
+      &merge_databases, "others", "Database files")
       ->type_name("OTHER.db...")
       ->required();
   add(db, context, "vacuum", "Give the space of removed rows back to the file system",
-      "Needs as much free space again while it works. Refused while another process is writing (exit code 5).", &vacuum_database, nullptr);
+      "Needs as much free space again while it works. Refused while another process is writing (exit code 5).", &vacuum_database, "", nullptr);
 }
 
 }  // namespace
