@@ -59,83 +59,6 @@ Database Database::open(const std::filesystem::path& path, OpenMode mode) {
   return Database(std::make_unique<State>(std::move(file), mode));
 }
 
-void Database::put(const DeviceRow& row) {
-  state_->write("storing a device", [&] {
-    state_->statements.run(
-        "INSERT INTO devices (hard_key, checksum, hard_json, info_json) VALUES (?, ?, ?, ?) ON CONFLICT (hard_key)"
-        " DO UPDATE SET checksum = excluded.checksum, hard_json = excluded.hard_json, info_json = excluded.info_json",
-        row.hard_key, checksum(row.hard_key, row), row.hard_json, row.info_json);
-  });
-}
-
-void Database::put(const TemplateRow& row) {
-  state_->write("storing a template", [&] {
-    state_->statements.run(
-        "INSERT INTO templates (hash, checksum, name, spec_json) VALUES (?, ?, ?, ?) ON CONFLICT (hash)"
-        " DO UPDATE SET checksum = excluded.checksum, name = excluded.name, spec_json = excluded.spec_json",
-        row.hash, checksum(row.hash, row), row.name, row.spec_json);
-    for (const auto& [name, contents] : row.files) {
-      const TemplateFileRow file{row.hash, name, contents};
-      const std::string key = Table<TemplateFileRow>::key(file);
-      state_->statements.run(
-          "INSERT OR REPLACE INTO template_files (key, checksum, template_hash, name, contents) VALUES (?, ?, ?, ?, ?)",
-          key, checksum(key, file), row.hash, name, Blob{contents});
-    }
-  });
-}
-
-void Database::put(const RecordRow& row) {
-  state_->write("storing a record", [&] {
-    const std::string key = Table<RecordRow>::key(row);
-    const std::string problem = state_->store_problem(row.problem);
-    const std::string configuration = state_->store_configuration(row.configuration);
-    state_->statements.run(
-        "INSERT INTO records (key, checksum, template_hash, problem_key, device_key, policy, configuration_key,"
-        " outcome, stage, verified, detail_json, driver, nvrtc, recorded_at, origin)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
-        " checksum = excluded.checksum, template_hash = excluded.template_hash, problem_key = excluded.problem_key,"
-        " device_key = excluded.device_key, policy = excluded.policy, configuration_key = excluded.configuration_key,"
-        " outcome = excluded.outcome, stage = excluded.stage, verified = excluded.verified,"
-        " detail_json = excluded.detail_json, driver = excluded.driver, nvrtc = excluded.nvrtc,"
-        " recorded_at = excluded.recorded_at, origin = excluded.origin",
-        key, checksum(key, row), row.template_hash, problem, row.device_key, row.policy, configuration, row.outcome,
-        row.stage, row.verified, row.detail_json, row.driver, row.nvrtc, row.recorded_at, row.origin);
-    // Other metrics of a replaced record belong to the measurement that is gone.
-    state_->statements.run("DELETE FROM metrics WHERE record_key = ?", key);
-    if (row.median_us == 0 && row.low_us == 0 && row.high_us == 0 && row.samples == 0) return;
-    state_->statements.run(
-        "INSERT INTO metrics (record_key, name, value, low, high, samples) VALUES (?, 'time_us', ?, ?, ?, ?)", key,
-        row.median_us, row.low_us, row.high_us, row.samples);
-  });
-}
-
-void Database::put(const SessionRow& row) {
-  state_->write("storing a session", [&] {
-    const std::string problem = state_->store_problem(row.problem);
-    state_->statements.run(
-        "INSERT OR REPLACE INTO sessions (key, checksum, template_hash, problem_key, device_key, policy, strategy, "
-        "seed,"
-        " state, space_size, started_at, finished_at, summary_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        row.key, checksum(row.key, row), row.template_hash, problem, row.device_key, row.policy, row.strategy, row.seed,
-        row.state, row.space_size, row.started_at, row.finished_at, row.summary_json);
-  });
-}
-
-void Database::put(const BestRow& row) {
-  state_->write("storing a best configuration", [&] {
-    const std::string key = Table<BestRow>::key(row);
-    const std::string problem = state_->store_problem(row.problem);
-    const std::string configuration = state_->store_configuration(row.configuration);
-    state_->statements.run(
-        "INSERT OR REPLACE INTO best (key, checksum, template_hash, template_name, family, problem_key, sizes_json,"
-        " device_key, policy, objective, configuration_key, median_us, default_us, tie, cubin_key, driver, recorded_at,"
-        " detail_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        key, checksum(key, row), row.template_hash, row.template_name, row.family, problem, row.sizes_json,
-        row.device_key, row.policy, row.objective, configuration, row.median_us, row.default_us, row.tie, row.cubin_key,
-        row.driver, row.recorded_at, row.detail_json);
-  });
-}
-
 void Database::put_cubin(const std::string& key, const std::string& cubin, const std::string& detail_json) {
   state_->write("storing a cubin", [&] {
     state_->statements.run("INSERT OR REPLACE INTO cubins (key, checksum, cubin, detail_json) VALUES (?, ?, ?, ?)", key,
@@ -233,6 +156,8 @@ std::optional<std::string> Database::cubin(const std::string& key) const {
   if (rows.empty()) return std::nullopt;
   return std::move(rows.front().cubin);
 }
+
+const std::filesystem::path& Database::path() const { return state_->path; }
 
 std::uint64_t Database::bad_rows() const { return state_->bad.size(); }
 

@@ -17,6 +17,7 @@ enum class OpenMode {
 };
 
 /// One tuning database file. Every `put` is its own committed transaction (BEGIN IMMEDIATE) unless a Batch is open.
+/// Of two records, or two best rows, of one key the later in the order of db/row_order.hpp is kept, whichever came first.
 /// Rows carry checksums: a row whose checksum fails is skipped and counted (`bad_rows()`), never returned.
 /// Thread-safety: one thread at a time for each instance; many processes may share the file.
 class Database {
@@ -31,14 +32,24 @@ class Database {
   Database& operator=(Database&&) noexcept;
   ~Database();
 
+  /// Replaces: what a process sees of its device now is what counts.
   void put(const DeviceRow& row);
   /// Files that the row lacks and the database has stay: the hash says that they belong to it.
   void put(const TemplateRow& row);
-  /// Inserts, or replaces the record of the same key (template, problem, device, policy, configuration).
+  /// Inserts, or replaces the record of the same key (template, problem, device, policy, configuration) unless that one
+  /// comes later in the order.
   void put(const RecordRow& row);
+  /// Replaces: a session is written by the process it belongs to.
   void put(const SessionRow& row);
-  /// Inserts or replaces the best of the same (template, problem, device, policy, objective).
+  /// Inserts, or replaces the best of the same (template, problem, device, policy, objective) unless that one comes later.
   void put(const BestRow& row);
+  /// A row of another database: stored when there is none of its key, or an earlier one in the order. Returns whether it
+  /// was. A best row's cubin key is left out: cubins do not travel.
+  bool offer(const DeviceRow& row);
+  bool offer(const TemplateRow& row);
+  bool offer(const RecordRow& row);
+  bool offer(const SessionRow& row);
+  bool offer(const BestRow& row);
   void put_cubin(const std::string& key, const std::string& cubin, const std::string& detail_json);
 
   /// "In flight" is written before a configuration is handed to a GPU worker, so that a death names its culprit.
@@ -50,6 +61,9 @@ class Database {
   [[nodiscard]] std::vector<RecordRow> records(const Query& query) const;
   /// The same one by one, for what may not fit into memory together. `visit` must not use the database.
   void for_each_record(const Query& query, const std::function<void(const RecordRow&)>& visit) const;
+  /// Gives every row that may travel to `sink`, as of one moment: docs/database.md, "Exchange". Counts what is left out.
+  /// `sink` must not use the database. Throws: DatabaseError, and what `sink` throws.
+  [[nodiscard]] LeftOut for_each_row(RowSink& sink) const;
   /// The record of one configuration. Requires: `query` names template hash, problem, device and policy.
   [[nodiscard]] std::optional<RecordRow> record(const Query& query, const std::string& configuration) const;
   [[nodiscard]] std::vector<SessionRow> sessions(const Query& query) const;
@@ -62,11 +76,15 @@ class Database {
                                                 const std::string& policy) const;
   [[nodiscard]] std::optional<std::string> cubin(const std::string& key) const;
 
+  [[nodiscard]] const std::filesystem::path& path() const;  ///< absolute
   [[nodiscard]] Info info() const;
   [[nodiscard]] CheckReport check() const;
   [[nodiscard]] std::uint64_t bad_rows() const;
   /// Messages of opening: a file set aside, a read-only fallback. Empty when nothing happened.
   [[nodiscard]] const std::vector<std::string>& notices() const;
+  /// Gives space that removed rows held back to the file system. `keep_going` is asked now and then; on false the file stays
+  /// as it was. Requires: no Batch. Throws: DatabaseError when another process is writing to it, or `keep_going` said so.
+  [[nodiscard]] VacuumReport vacuum(const std::function<bool()>& keep_going);
   /// Copies into a new file in journal_mode=DELETE (readable in read-only folders). Throws: DatabaseError; no leftovers.
   void export_to(const std::filesystem::path& path) const;
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -75,6 +76,23 @@ struct Database::State {
                 [](const std::string&) {});
       return rows;
     });
+  }
+
+  /// The good row stored under a key; nothing counts a bad one, which whoever asks is about to replace.
+  template <class Row>
+  [[nodiscard]] std::optional<Row> stored(const std::string& key) {
+    static const std::string sql = std::string(Table<Row>::kSelect) + Table<Row>::kWhereKey;
+    Use use(statements.prepared(sql));
+    use.bind(key);
+    if (!use.step()) return std::nullopt;
+    ColumnReader read(use.row());
+    std::string found, sum;
+    Row row;
+    read(found);
+    read(sum);
+    std::apply([&](auto... field) { (read(row.*field), ...); }, Table<Row>::kFields);
+    if (sum != checksum(found, row) || found != key || Table<Row>::key(row) != key) return std::nullopt;
+    return row;
   }
 
   template <class Work>

@@ -1,6 +1,7 @@
 // What is done to a database as a whole: counting, checking, copying.
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -46,6 +47,29 @@ void sync_file(const fs::path& path, const fs::path& named) {
   ::close(fd);
   if (result != 0) fail_export(named, base::errno_text("fsync", error_number));
 }
+
+/// Other writers come back in when it is destroyed.
+class SharedAgain {
+ public:
+  explicit SharedAgain(LockFile& lock) : lock_(lock) {}
+  SharedAgain(const SharedAgain&) = delete;
+  SharedAgain& operator=(const SharedAgain&) = delete;
+  ~SharedAgain() { (void)lock_.try_lock(LockFile::Part::InUse, LockFile::Share::Shared); }  // narrowing one's own succeeds
+
+ private:
+  LockFile& lock_;
+};
+
+/// What SQLite calls between the steps of a long statement; a result other than 0 ends it.
+struct Asking {
+  const std::function<bool()>& keep_going;
+  bool& stopped;
+  static int ask(void* asking) {
+    const auto* const self = static_cast<const Asking*>(asking);
+    self->stopped = self->keep_going && !self->keep_going();
+    return self->stopped ? 1 : 0;
+  }
+};
 
 /// problems and configurations: the key is the content key of the text, so it is its own checksum.
 void check_texts(SQLite::Database& sqlite, const std::string& table, CheckReport& report) {
@@ -127,6 +151,39 @@ CheckReport Database::check() const {
   rows(BestRow{});
   rows(CubinRow{});
   report.ok = report.problems.empty();
+  return report;
+}
+
+VacuumReport Database::vacuum(const std::function<bool()>& keep_going) {
+  const auto refuse = [&](const char* why, ExitCode code) {
+    const std::string message = fmt::format("failed vacuuming database '{}': {}", state_->path.string(), why);
+    if (code == ExitCode::Database) throw DatabaseError(state_->path.string(), message);
+    throw Error(message, code);
+  };
+  state_->require_writable("vacuuming");
+  if (state_->batch != State::BatchState::None) refuse("a batch is open", ExitCode::Database);
+  if (!state_->connection.in_use.try_lock(LockFile::Part::InUse, LockFile::Share::Alone)) {
+    refuse("another process is writing to it; try again when that one has finished", ExitCode::Database);
+  }
+  const SharedAgain shared(state_->connection.in_use);
+  SQLite::Database& sqlite = *state_->connection.sqlite;
+  const auto bytes = [&] { return bytes_of(state_->path) + bytes_of(state_->path.string() + "-wal"); };
+  VacuumReport report;
+  report.bytes_before = bytes();
+  bool stopped = false;
+  Asking asking{keep_going, stopped};
+  sqlite3_progress_handler(sqlite.getHandle(), 1000, &Asking::ask, &asking);
+  try {
+    sqlite.exec("VACUUM");
+    sqlite3_progress_handler(sqlite.getHandle(), 0, nullptr, nullptr);
+    // A reader that is in the middle of a query keeps the WAL; the next checkpoint empties it then.
+    sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch (const SQLite::Exception& error) {
+    sqlite3_progress_handler(sqlite.getHandle(), 0, nullptr, nullptr);
+    if (stopped) refuse("interrupted; the file is as it was", ExitCode::Interrupted);
+    throw sqlite_failure(state_->path, "vacuuming", error);
+  }
+  report.bytes_after = bytes();
   return report;
 }
 

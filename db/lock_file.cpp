@@ -31,7 +31,7 @@ int set_lock(int fd, LockFile::Part part, short type) {
 
 LockFile::LockFile(const std::filesystem::path& database) : database_(database) {
   const std::string path = database.string() + ".lock";
-  fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd_ < 0) {
     throw DatabaseError(database.string(),
                         fmt::format("failed opening database '{}' for writing: {} for '{}'; {}", database.string(),

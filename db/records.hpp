@@ -103,4 +103,38 @@ struct CheckReport {
   std::vector<std::string> problems;  ///< in words: SQLite's integrity_check lines and bad rows by table and key
 };
 
+/// What takes the rows of a database, one by one: first the devices and templates, then what refers to them.
+class RowSink {
+ public:
+  RowSink() = default;
+  RowSink(const RowSink&) = delete;
+  RowSink& operator=(const RowSink&) = delete;
+  virtual ~RowSink() = default;
+  virtual void take(const DeviceRow& row) = 0;
+  virtual void take(const TemplateRow& row) = 0;
+  virtual void take(const SessionRow& row) = 0;
+  virtual void take(const RecordRow& row) = 0;
+  virtual void take(const BestRow& row) = 0;
+};
+
+struct RowCounts {
+  std::uint64_t devices = 0, templates = 0, sessions = 0, records = 0, best = 0;
+  [[nodiscard]] std::uint64_t all() const { return devices + templates + sessions + records + best; }
+};
+
+/// Rows that do not travel, besides running sessions.
+struct LeftOut {
+  std::uint64_t damaged = 0;   ///< do not match their checksums
+  std::uint64_t unsourced = 0; ///< templates of which a source is missing (schema 1 stored none) or damaged
+  std::uint64_t orphaned = 0;  ///< refer to a device or template that is not there, or left out itself
+};
+
+struct VacuumReport {
+  std::uint64_t bytes_before = 0;  ///< of the file and its WAL
+  std::uint64_t bytes_after = 0;
+};
+
+/// Content key of specification and sources: what TemplateRow::hash has to be.
+[[nodiscard]] std::string content_hash(const TemplateRow& row);
+
 }  // namespace attune::db

@@ -61,6 +61,14 @@ std::string Table<BestRow>::key(const BestRow& row) {
       .key();
 }
 
+// As spec::KernelTemplate::content_hash is made; db/ knows no specification, and a test holds the two together.
+std::string content_hash(const TemplateRow& row) {
+  base::ContentHasher hasher;
+  hasher.add(row.spec_json);
+  for (const auto& [name, contents] : row.files) hasher.add(name).add(contents);
+  return hasher.key();
+}
+
 std::string checksum_text(double number) {
   char text[32];
   // + 0.0: a negative zero is stored, and read back, as zero.
@@ -134,5 +142,14 @@ const char* const Table<TemplateFileRow>::kOrder = " ORDER BY template_hash, nam
 const char* const Table<InFlightRow>::kOrder = " ORDER BY session_key";
 
 const char* const Table<CubinRow>::kOrder = " ORDER BY key";
+
+const char* const Table<DeviceRow>::kWhereKey = " WHERE hard_key = ?";
+const char* const Table<TemplateRow>::kWhereKey = " WHERE hash = ?";
+const char* const Table<TemplateFileRow>::kWhereKey = " WHERE key = ?";
+const char* const Table<RecordRow>::kWhereKey = " WHERE t.key = ?";
+const char* const Table<SessionRow>::kWhereKey = " WHERE t.key = ?";
+const char* const Table<BestRow>::kWhereKey = " WHERE t.key = ?";
+const char* const Table<InFlightRow>::kWhereKey = " WHERE session_key = ?";
+const char* const Table<CubinRow>::kWhereKey = " WHERE key = ?";
 
 }  // namespace attune::db

@@ -27,7 +27,8 @@ struct CubinRow {
 };
 
 /// How a row type is stored: kName, kFields (in the order of kSelect's columns from the third on; columns one and two
-/// are the key and the checksum), kOrder (total) and `key`, the content key (or given name) that rows merge by.
+/// are the key and the checksum), kOrder (total), kWhereKey (selects one row) and `key`, the content key (or given name)
+/// that rows merge by.
 template <class Row>
 struct Table;
 
@@ -37,6 +38,7 @@ struct Table<DeviceRow> {
   static constexpr auto kFields = std::tuple{&DeviceRow::hard_key, &DeviceRow::hard_json, &DeviceRow::info_json};
   static const char* const kSelect;
   static const char* const kOrder;
+  static const char* const kWhereKey;
   static std::string key(const DeviceRow& row) { return row.hard_key; }
 };
 
@@ -46,6 +48,7 @@ struct Table<TemplateRow> {
   static constexpr auto kFields = std::tuple{&TemplateRow::hash, &TemplateRow::name, &TemplateRow::spec_json};
   static const char* const kSelect;
   static const char* const kOrder;
+  static const char* const kWhereKey;
   static std::string key(const TemplateRow& row) { return row.hash; }
 };
 
@@ -56,6 +59,7 @@ struct Table<TemplateFileRow> {
       std::tuple{&TemplateFileRow::template_hash, &TemplateFileRow::name, &TemplateFileRow::contents};
   static const char* const kSelect;
   static const char* const kOrder;
+  static const char* const kWhereKey;
   static std::string key(const TemplateFileRow& row);
 };
 
@@ -70,6 +74,7 @@ struct Table<RecordRow> {
                  &RecordRow::origin};
   static const char* const kSelect;
   static const char* const kOrder;
+  static const char* const kWhereKey;
   static std::string key(const RecordRow& row);
 };
 
@@ -82,6 +87,7 @@ struct Table<SessionRow> {
       &SessionRow::space_size, &SessionRow::started_at,    &SessionRow::finished_at, &SessionRow::summary_json};
   static const char* const kSelect;
   static const char* const kOrder;
+  static const char* const kWhereKey;
   static std::string key(const SessionRow& row) { return row.key; }
 };
 
@@ -95,6 +101,7 @@ struct Table<BestRow> {
                  &BestRow::cubin_key,     &BestRow::driver,        &BestRow::recorded_at, &BestRow::detail_json};
   static const char* const kSelect;
   static const char* const kOrder;
+  static const char* const kWhereKey;
   static std::string key(const BestRow& row);
 };
 
@@ -104,6 +111,7 @@ struct Table<InFlightRow> {
   static constexpr auto kFields = std::tuple{&InFlightRow::session_key, &InFlightRow::configuration};
   static const char* const kSelect;
   static const char* const kOrder;
+  static const char* const kWhereKey;
   static std::string key(const InFlightRow& row) { return row.session_key; }
 };
 
@@ -113,6 +121,7 @@ struct Table<CubinRow> {
   static constexpr auto kFields = std::tuple{&CubinRow::key, &CubinRow::cubin, &CubinRow::detail_json};
   static const char* const kSelect;
   static const char* const kOrder;
+  static const char* const kWhereKey;
   static std::string key(const CubinRow& row) { return row.key; }
 };
 

@@ -1,4 +1,4 @@
-// attune db: where the database is, what it holds, and whether it is sound.
+// attune db: where the database is, what it holds, whether it is sound; rows between databases.
 #include <fmt/core.h>
 
 #include <memory>
@@ -7,6 +7,7 @@
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tools/commands.hpp"
+#include "tools/db_exchange.hpp"
 
 namespace attune::tools {
 namespace {
@@ -90,14 +91,61 @@ void add(CLI::App& parent, CommandContext& context, const char* name, const char
   command->callback([options, work, &context] { context.action = [options, work] { return work(*options); }; });
 }
 
+using FileWork = int (*)(const DbWork&);
+
+/// A command that works on files besides the database; returns their option.
+CLI::Option* add(CLI::App& parent, CommandContext& context, const char* name, const char* summary, const char* footer,
+                 FileWork file_work, const char* positional, const char* files) {
+  auto options = std::make_shared<DbOptions>();
+  auto work = std::make_shared<DbWork>();
+  auto* command = parent.add_subcommand(name, summary);
+  command->footer(footer);
+  command->add_option("--db", options->database, "Database file");
+  command->add_flag("--json", options->json_output, "The result as JSON");
+  CLI::Option* option = files != nullptr ? command->add_option(positional, work->files, files) : nullptr;
+  command->callback([options, work, file_work, &context] {
+    context.action = [options, work, file_work] {
+      work->database = database_path(options->database);
+      work->json_output = options->json_output;
+      return file_work(*work);
+    };
+  });
+  return option;
+}
+
+void add_exchange_commands(CLI::App& db, CommandContext& context) {
+  add(db, context, "export", "Write devices, templates, sessions, records and best rows as sorted JSON lines",
+      "Equal databases give equal files. Cubins, what is being measured and running sessions stay where they are. A name that\n"
+      "ends in .zst is compressed. The file appears whole, or not at all.",
+      &export_rows, "file", "FILE to write; - or none: standard output")
+      ->type_name("[FILE]")
+      ->expected(0, 1);
+  add(db, context, "import", "Read what `export` wrote into the database",
+      "One transaction: one bad line, and nothing is stored (exit code 3 with file and line). Of two rows of one key the\n"
+      "measured beats the replayed, then the newer the older; docs/database.md has the whole order.",
+      &import_rows, "file", "FILE to read; - : standard input")
+      ->type_name("FILE")
+      ->required()
+      ->expected(1);
+  add(db, context, "merge", "Take the rows of other database files into this one",
+      "The others are opened read-only. The order of merging does not matter, nor does merging twice. Cubins do not travel.\n"
+      "One transaction: one row that is refused (exit code 3), and nothing is stored.",
+      &merge_databases, "others", "Database files")
+      ->type_name("OTHER.db...")
+      ->required();
+  add(db, context, "vacuum", "Give the space of removed rows back to the file system",
+      "Needs as much free space again while it works. Refused while another process is writing (exit code 5).", &vacuum_database, "", nullptr);
+}
+
 }  // namespace
 
 void add_db_command(CLI::App& app, CommandContext& context) {
-  auto* command = app.add_subcommand("db", "Tell where the database is, what it holds, and whether it is sound");
+  auto* command = app.add_subcommand("db", "Tell where the database is, what it holds, and whether it is sound; move rows between databases");
   command->require_subcommand(1);
   add(*command, context, "path", "Print the path of the database file", &print_path);
   add(*command, context, "info", "Count what the database holds", &print_info);
   add(*command, context, "check", "Check every page and row; exit code 5 when something is damaged", &check);
+  add_exchange_commands(*command, context);
 }
 
 }  // namespace attune::tools

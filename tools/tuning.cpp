@@ -12,6 +12,7 @@
 
 #include "attune/error.hpp"
 #include "tools/device_list.hpp"
+#include "tools/stop_signals.hpp"
 #include "tools/tuning_backend.hpp"
 #include "tools/tuning_events.hpp"
 #include "tuner/base/hash.hpp"
@@ -23,23 +24,6 @@ namespace attune::tools {
 namespace {
 
 using nlohmann::json;
-
-volatile std::sig_atomic_t g_stop = 0;
-
-extern "C" void on_stop_signal(int signal) {
-  static_cast<void>(signal);
-  g_stop = 1;
-  // A second one of either kind ends the process at once; committed measurements are safe either way.
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
-}
-
-bool stop_asked() { return g_stop != 0; }
-
-void stop_on_signals() {
-  std::signal(SIGINT, on_stop_signal);
-  std::signal(SIGTERM, on_stop_signal);
-}
 
 /// Names this command among all that ever write into a database.
 std::string run_key() {

@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <chrono>
 #include <ctime>
 #include <numeric>
 #include <optional>
@@ -136,6 +138,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// "2026-11-20T13:17:05"
+std::string utc_text(std::time_t time) {
+  std::tm utc{};
+  gmtime_r(&time, &utc);
+  char text[32];
+  const std::size_t length = std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &utc);
+  return {text, length};
+}
+
 }  // namespace
 
 std::int64_t parse_count(std::string_view text) {
@@ -192,13 +203,20 @@ double parse_seconds(std::string_view text) {
   throw UsageError(fmt::format("failed reading duration '{}'; write 500ms, 60s, 5m or 1h", text));
 }
 
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  const std::size_t length = std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return {text, length};
+std::string utc_now() { return utc_text(std::time(nullptr)) + "Z"; }
+
+std::string utc_stamp() {
+  using std::chrono::microseconds;
+  static std::atomic<std::int64_t> last{0};
+  const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+  const std::int64_t now = std::chrono::duration_cast<microseconds>(since_epoch).count();
+  std::int64_t before = last.load();
+  std::int64_t stamp = 0;
+  do {  // two calls within a microsecond, or a clock that is set back
+    stamp = std::max(now, before + 1);
+  } while (!last.compare_exchange_weak(before, stamp));
+  constexpr std::int64_t kPerSecond = 1000000;
+  return fmt::format("{}.{:06}Z", utc_text(stamp / kPerSecond), stamp % kPerSecond);
 }
 
 std::string closest(std::string_view word, const std::vector<std::string>& candidates) {

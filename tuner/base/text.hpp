@@ -23,6 +23,9 @@ namespace attune::base {
 
 /// UTC time as "2026-11-20T13:17:05Z".
 [[nodiscard]] std::string utc_now();
+/// The same to the microsecond, "2026-11-20T13:17:05.123456Z", and later with every call of one process: what dates rows of
+/// which the newer one is kept. Texts of both forms compare by time once their 'Z' is taken off.
+[[nodiscard]] std::string utc_stamp();
 
 /// The candidate nearest in edit distance for "did you mean ..."; empty when none is near.
 [[nodiscard]] std::string closest(std::string_view word, const std::vector<std::string>& candidates);

@@ -16,6 +16,7 @@
 #include "tuner/base/errno_text.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/hash.hpp"
+#include "tuner/base/private_path.hpp"
 
 namespace attune::compile {
 namespace {
@@ -90,11 +91,18 @@ CubinCache::CubinCache(fs::path folder, std::uint64_t limit_bytes)
     warning_ = error.what();
   }
   if (!warning_.empty()) warning_ = fmt::format("compile cache {} is not written to: {}", folder_.string(), warning_);
+  std::error_code error;
+  if (!fs::is_directory(folder_, error)) return;
+  if (const std::string reason = base::why_not_private(folder_); !reason.empty()) {
+    refused_ = true;
+    warning_ = fmt::format("compile cache {} is not used: {}", folder_.string(), reason);
+  }
 }
 
 fs::path CubinCache::path_of(const std::string& key) const { return folder_ / key.substr(0, 2) / (key + kExtension); }
 
 std::optional<CompileResult> CubinCache::find(const std::string& key) const {
+  if (refused_) return std::nullopt;
   const fs::path path = path_of(key);
   std::error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
@@ -131,6 +139,7 @@ void CubinCache::store(const std::string& key, const CompileResult& result) {
 }
 
 std::uint64_t CubinCache::trim() {
+  if (refused_) return 0;
   untrimmed_bytes_ = 0;
   std::vector<CachedFile> files = list_files(folder_);
   std::uint64_t total = 0;

@@ -13,7 +13,8 @@ namespace attune::compile {
 /// Crashed are not. Concurrent writers of one key write the same bytes; each write is atomic.
 class CubinCache {
  public:
-  /// Creates the folder (0700). A folder that cannot be written makes the cache read-only; `warning()` says why.
+  /// Creates the folder (0700). A folder that cannot be written makes the cache read-only, one that others could have
+  /// written (base::why_not_private) an empty one: what it holds runs as code. `warning()` says why.
   explicit CubinCache(std::filesystem::path folder, std::uint64_t limit_bytes = std::uint64_t{1} << 30);
   /// Marks what it finds as recently used.
   [[nodiscard]] std::optional<CompileResult> find(const std::string& key) const;
@@ -30,6 +31,7 @@ class CubinCache {
   std::uint64_t limit_bytes_;
   std::uint64_t untrimmed_bytes_;  ///< stored since the last trim
   std::string warning_;
+  bool refused_ = false;  ///< nothing in the folder is believed
 };
 
 }  // namespace attune::compile

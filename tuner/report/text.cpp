@@ -88,8 +88,8 @@ std::string list_text(const std::vector<std::string>& items) {
 namespace {
 
 std::string minute_text(const std::string& iso) {
-  // "2026-11-20T13:17:05Z"; anything else is shown as it is.
-  if (iso.size() != 20 || iso[10] != 'T' || iso.back() != 'Z') return iso;
+  // "2026-11-20T13:17:05Z", with or without a fraction; anything else is shown as it is.
+  if (iso.size() < 20 || iso[10] != 'T' || iso.back() != 'Z') return iso;
   return iso.substr(0, 10) + " " + iso.substr(11, 5) + " UTC";
 }
 

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <map>
@@ -11,18 +9,15 @@
 #include <system_error>
 
 #include "attune/error.hpp"
+#include "tuner/base/private_path.hpp"
 
 namespace attune::runtime {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A cubin is machine code that runs with the user's rights on the device's memory: a file that others can write or
-/// own is a source of configurations, never of code.
-bool owned_by_user_alone(const fs::path& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid() && (status.st_mode & S_IWOTH) == 0;
-}
+/// The shipped file is usually root's or an administrator's, and holds no code: not using any is no news.
+enum class WhenNotPrivate { Tell, Silent };
 
 /// A folder that may not be searched counts as one without the file.
 bool is_there(const fs::path& path) {
@@ -35,10 +30,17 @@ void keep(OpenedLayers& opened, db::Database database, const fs::path& path, boo
   opened.layers.push_back(Layer{std::move(database), path, trusted});
 }
 
-/// A default layer never stops a program: what is wrong with it becomes a notice.
-void open_default(OpenedLayers& opened, const fs::path& path) {
+/// A default layer never stops a program: what is wrong with it becomes a notice. A cubin is machine code that runs with the
+/// user's rights: a file that others could have written is a source of configurations, which the ladder checks, never of code.
+void open_default(OpenedLayers& opened, const fs::path& path, WhenNotPrivate when) {
   try {
-    keep(opened, db::Database::open(path, db::OpenMode::ReadOnly), path, owned_by_user_alone(path));
+    const std::string reason = base::why_not_private(path);
+    keep(opened, db::Database::open(path, db::OpenMode::ReadOnly), path, reason.empty());
+    if (reason.empty() || when == WhenNotPrivate::Silent) return;
+    opened.notices.push_back(
+        fmt::format("the compiled code in {} is not used, only its configurations: {}; make it yours alone, or name it in "
+                    "Options::databases to say that you trust it",
+                    path.string(), reason));
   } catch (const DatabaseError& error) {
     opened.notices.push_back(fmt::format("{}; dispatching without it", error.what()));
   }
@@ -53,7 +55,7 @@ void open_user_default(OpenedLayers& opened) {
     return;
   }
   if (is_there(path)) {
-    open_default(opened, path);
+    open_default(opened, path, WhenNotPrivate::Tell);
   } else {
     opened.notices.push_back(
         fmt::format("no tuning database at {}: nothing was tuned by this user yet", path.string()));
@@ -63,7 +65,7 @@ void open_user_default(OpenedLayers& opened) {
 void open_shipped(OpenedLayers& opened) {
   const auto paths = shipped_database_paths();
   for (const auto& path : paths) {
-    if (is_there(path)) return open_default(opened, path);
+    if (is_there(path)) return open_default(opened, path, WhenNotPrivate::Silent);
   }
   std::vector<std::string> texts;
   for (const auto& path : paths) texts.push_back(path.string());

@@ -98,14 +98,14 @@ class ProblemTuner {
         ++foreign;
         return;
       }
-      if (request_.retry_failed && row.outcome != measure::name(Outcome::Ok)) return;
+      const bool stays = context_.origin != "measured" && row.origin == "measured";  // a replay's answer would give way to it
+      if (request_.retry_failed && row.outcome != measure::name(Outcome::Ok) && !stays) return;
       // Of the same template hash and problem, so it is in the space; a damaged one was left out by the database.
       const auto ordinal = space_.find(spec::configuration_from_text(kernel_, row.configuration));
       if (ordinal) known_.remember(*ordinal, to_measurement(row));
     });
     if (foreign > 0) {
-      observer_.notice(fmt::format("{} records of {} came from a recording; on a GPU they are measured again", foreign,
-                                   log_.problem()));
+      observer_.notice(fmt::format("{} records of {} came from a recording; on a GPU they are measured again", foreign, log_.problem()));
     }
   }
 

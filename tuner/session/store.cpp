@@ -62,7 +62,7 @@ db::RecordRow to_row(const RowContext& context, const measure::Measurement& meas
   row.detail_json = measure::to_json(measurement).dump(-1, ' ', false, json::error_handler_t::replace);
   row.driver = context.driver;
   row.nvrtc = context.nvrtc;
-  row.recorded_at = context.measured_at.empty() ? base::utc_now() : context.measured_at;
+  row.recorded_at = context.measured_at.empty() ? base::utc_stamp() : context.measured_at;
   row.origin = context.origin;
   return row;
 }
@@ -99,7 +99,7 @@ db::BestRow to_best_row(const RowContext& context, const Decided& decided, const
   row.median_us = winner.median_us;
   row.tie = decided.tie && winner.tied;
   row.driver = context.driver;
-  row.recorded_at = context.measured_at.empty() ? base::utc_now() : context.measured_at;
+  row.recorded_at = context.measured_at.empty() ? base::utc_stamp() : context.measured_at;
   if (code) row.cubin_key = code->cubin_key;
   json finalists = json::array();
   for (const auto& placed : decided.placed) {

@@ -125,6 +125,21 @@ TEST_CASE("the time of day is UTC in ISO 8601") {
   CHECK(now > "2026");
 }
 
+TEST_CASE("every stamp is later than the one before, and in the second that the time of day tells") {
+  const std::string before = utc_now();
+  std::string last;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string stamp = utc_stamp();
+    REQUIRE(stamp.size() == 27);
+    CHECK(stamp[19] == '.');
+    CHECK(stamp.back() == 'Z');
+    REQUIRE(stamp > last);
+    last = stamp;
+  }
+  CHECK(last.substr(0, 19) >= before.substr(0, 19));
+  CHECK(last.substr(0, 19) <= utc_now().substr(0, 19));
+}
+
 TEST_CASE("a misspelt word finds the word that was meant") {
   const std::vector<std::string> words{"block_size", "blocks_per_sm", "items", "sum"};
   CHECK(closest("blok_size", words) == "block_size");

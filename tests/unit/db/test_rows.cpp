@@ -191,7 +191,7 @@ TEST_CASE("a session comes back as it was put, with a seed above 2^63, and is up
   CHECK(database.sessions({.template_name = "reduce"}).empty());  // no template of that name is stored
 }
 
-TEST_CASE("the best of a problem is replaced by the next one of the same objective only") {
+TEST_CASE("the best of a problem is replaced by a newer one of the same objective only, even a slower one") {
   const TemporaryFolder folder;
   Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
   database.put(best("1024"));
@@ -200,7 +200,11 @@ TEST_CASE("the best of a problem is replaced by the next one of the same objecti
   BestRow slower = best("1024");
   slower.configuration = R"({"block_size":64})";
   slower.median_us = 1e9;
+  slower.recorded_at = "2026-11-20T13:00:02Z";
   database.put(slower);
+  BestRow late = best("1024");  // of a process that began before and ends after
+  late.median_us = 1;
+  database.put(late);
   BestRow frugal = best("1024");
   frugal.objective = "energy";
   database.put(frugal);

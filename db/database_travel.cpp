@@ -1,0 +1,111 @@
+// What a database gives to other files: its rows in one order, and only those that another one may take.
+#include <sqlite3.h>
+
+#include <set>
+#include <type_traits>
+
+#include "db/database_state.hpp"
+
+namespace attune::db {
+namespace {
+
+/// All reads within see one state of the file, whatever other processes write meanwhile.
+class Snapshot {
+ public:
+  explicit Snapshot(SQLite::Database& sqlite) : sqlite_(&sqlite), mine_(sqlite3_get_autocommit(sqlite.getHandle()) != 0) {
+    if (mine_) sqlite.exec("BEGIN");
+  }
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+  ~Snapshot() {
+    if (mine_) (void)sqlite_->tryExec("ROLLBACK");
+  }
+
+ private:
+  SQLite::Database* sqlite_;
+  bool mine_;  ///< false within a batch, which is a transaction already
+};
+
+/// Records of one problem together, in the order of an index as far as it goes: ten million are not sorted in memory.
+constexpr const char* kRecordOrder =
+    " ORDER BY t.template_hash, t.problem_key, t.device_key, t.policy, t.configuration_key";
+
+class Travel {
+ public:
+  /// Database::State is private to Database, so this takes what it needs of it.
+  template <class State>
+  LeftOut run(State& state, RowSink& sink) {
+    const auto damaged = [&](const std::string&) { ++left_.damaged; };
+    state.template scan<DeviceRow>(
+        std::string(Table<DeviceRow>::kSelect) + Table<DeviceRow>::kOrder, {},
+        [&](const DeviceRow& row) {
+          devices_.insert(row.hard_key);
+          sink.take(row);
+          return true;
+        },
+        damaged);
+    give_templates(state, sink, damaged);
+    give<SessionRow>(state, sink, " ORDER BY t.key", damaged);
+    give<RecordRow>(state, sink, kRecordOrder, damaged);
+    give<BestRow>(state, sink, Table<BestRow>::kOrder, damaged);
+    return left_;
+  }
+
+ private:
+  template <class State, class Damaged>
+  void give_templates(State& state, RowSink& sink, const Damaged& damaged) {
+    std::vector<TemplateRow> rows;
+    const auto keep = [&](TemplateRow row) { return rows.push_back(std::move(row)), true; };
+    state.template scan<TemplateRow>(std::string(Table<TemplateRow>::kSelect) + Table<TemplateRow>::kOrder, {}, keep,
+                                     damaged);
+    for (TemplateRow& row : rows) {
+      const auto add = [&](TemplateFileRow file) {
+        if (file.template_hash != row.hash) return false;
+        row.files.emplace(std::move(file.name), std::move(file.contents));
+        return true;
+      };
+      state.template scan<TemplateFileRow>(
+          std::string(Table<TemplateFileRow>::kSelect) + " WHERE template_hash = ? ORDER BY name", {row.hash}, add,
+          damaged);
+      if (content_hash(row) != row.hash) {
+        ++left_.unsourced;
+        continue;
+      }
+      templates_.insert(row.hash);
+      sink.take(row);
+    }
+  }
+
+  template <class Row, class State, class Damaged>
+  void give(State& state, RowSink& sink, const char* order, const Damaged& damaged) {
+    const auto visit = [&](const Row& row) {
+      if constexpr (std::is_same_v<Row, SessionRow>) {
+        if (row.state == "running") return true;
+      }
+      if (devices_.contains(row.device_key) && templates_.contains(row.template_hash)) {
+        sink.take(row);
+      } else {
+        ++left_.orphaned;
+      }
+      return true;
+    };
+    state.template scan<Row>(std::string(Table<Row>::kSelect) + order, {}, visit, damaged);
+  }
+
+  LeftOut left_;
+  std::set<std::string> devices_;
+  std::set<std::string> templates_;
+};
+
+}  // namespace
+
+LeftOut Database::for_each_row(RowSink& sink) const {
+  return state_->reading([&] {
+    // Whoever made the file may have put a view in a table's place: what it calls must be harmless.
+    sqlite3_db_config(state_->connection.sqlite->getHandle(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    const Snapshot snapshot(*state_->connection.sqlite);
+    return Travel().run(*state_, sink);
+  });
+}
+
+}  // namespace attune::db

@@ -1,0 +1,47 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "db/database.hpp"
+
+namespace attune::db {
+
+/// Rows between databases: export to lines, import of lines, merging of files. Configurations, measurements, templates and
+/// devices travel; cubins, what is in flight and running sessions do not. Merging is commutative, associative and
+/// idempotent as far as exports show (db/row_order.hpp), and export, import into an empty database, export gives the
+/// same bytes. docs/database.md describes the format.
+
+/// Called for every row; an exception ends the work, and nothing of it stays.
+using OnRow = std::function<void(std::uint64_t rows_done)>;
+
+struct ExportReport {
+  RowCounts rows;
+  LeftOut left_out;
+};
+
+/// Gives the lines of a database, without line ends. Throws: DatabaseError, what `write` and `on_row` throw.
+ExportReport export_lines(const Database& database, const std::function<void(const std::string& line)>& write,
+                          const OnRow& on_row = {});
+
+struct ImportReport {
+  RowCounts rows;    ///< read
+  RowCounts stored;  ///< of these: new, or later in the order than what was there
+  LeftOut left_out;  ///< of merged files
+};
+
+/// Reads the lines that `export_lines` gave into `database`, in one transaction: one bad line and nothing is stored.
+/// `rules` sees each row before it is stored and throws Error to refuse it; db/ itself checks what needs no knowledge of
+/// templates: types, ranges, hashes, references, and that no best row's configuration is an unverified result.
+/// Throws: UsageError (no such file), SpecError naming file and line, DatabaseError, what `on_row` throws.
+ImportReport import_file(Database& database, const std::filesystem::path& file, RowSink& rules, const OnRow& on_row = {});
+
+/// Takes the rows of other database files, which are opened read-only, in one transaction. Damaged rows of theirs are
+/// left out and counted; a row that `rules` refuses ends the merge, and nothing is stored.
+/// Throws: UsageError (no such file, or `database` itself), SpecError naming the file and the row, DatabaseError.
+ImportReport merge_files(Database& database, const std::vector<std::filesystem::path>& files, RowSink& rules,
+                         const OnRow& on_row = {});
+
+}  // namespace attune::db

@@ -1,0 +1,296 @@
+#include "db/exchange_lines.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "attune/error.hpp"
+#include "db/database.hpp"
+#include "db/tables.hpp"
+#include "tuner/base/hash.hpp"
+
+namespace attune::db {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kPrefix = R"({"checksum":")";
+constexpr std::size_t kKeyChars = 32;
+constexpr int kMaximumDepth = 4;  // a base16 text of a template's file
+
+/// Names of a row's fields, in the order of Table<Row>::kFields; null: does not travel.
+template <class Row>
+struct Fields;
+
+template <>
+struct Fields<DeviceRow> {
+  static constexpr const char* kKind = "device";
+  static constexpr std::array kNames{"hard_key", "hard_json", "info_json"};
+};
+template <>
+struct Fields<TemplateRow> {
+  static constexpr const char* kKind = "template";
+  static constexpr std::array kNames{"hash", "name", "spec_json"};
+};
+template <>
+struct Fields<SessionRow> {
+  static constexpr const char* kKind = "session";
+  static constexpr std::array kNames{"key",  "template_hash", "problem",    "device_key", "policy",      "strategy",
+                                     "seed", "state",         "space_size", "started_at", "finished_at", "summary_json"};
+};
+template <>
+struct Fields<RecordRow> {
+  static constexpr const char* kKind = "record";
+  static constexpr std::array kNames{"template_hash", "problem",   "device_key", "policy",  "configuration", "outcome",
+                                     "stage",         "verified",  "median_us",  "low_us",  "high_us",       "samples",
+                                     "detail_json",   "driver",    "nvrtc",      "recorded_at", "origin"};
+};
+template <>
+struct Fields<BestRow> {
+  static constexpr const char* kKind = "best";
+  static constexpr std::array<const char*, 16> kNames{
+      "template_hash", "template_name", "family",     "problem", "sizes_json", "device_key", "policy",      "objective",
+      "configuration", "median_us",     "default_us", "tie",     nullptr,      "driver",     "recorded_at", "detail_json"};
+};
+
+/// What RFC 3629 allows; nlohmann's writer throws at anything else.
+bool is_utf8(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  for (std::size_t i = 0; i < text.size();) {
+    const unsigned lead = byte(i);
+    const std::size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : (lead & 0xF0) == 0xE0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+    if (length == 0 || i + length > text.size()) return false;
+    unsigned code = length == 1 ? lead : lead & (0x7Fu >> length);
+    for (std::size_t k = 1; k < length; ++k) {
+      if ((byte(i + k) & 0xC0) != 0x80) return false;
+      code = code << 6 | (byte(i + k) & 0x3Fu);
+    }
+    if ((length == 3 && (code < 0x800 || (code >= 0xD800 && code < 0xE000))) ||
+        (length == 4 && (code < 0x10000 || code > 0x10FFFF))) {
+      return false;
+    }
+    i += length;
+  }
+  return true;
+}
+
+json to_field(const std::string& text) {
+  if (is_utf8(text)) return text;
+  std::string digits;
+  for (const char c : text) digits += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return json{{"base16", std::move(digits)}};
+}
+json to_field(double number) {
+  // JSON has no infinity; nothing that was measured is one.
+  if (!std::isfinite(number)) throw Error(fmt::format("failed writing a row: {} is no finite number", number));
+  return number + 0.0;
+}
+json to_field(bool flag) { return flag; }
+json to_field(int number) { return number; }
+json to_field(std::uint64_t number) { return number; }
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+[[noreturn]] void bad_field(const char* name, const char* wanted) {
+  throw Error(fmt::format("the field '{}' must be {}", name, wanted));
+}
+
+void from_field(const json& value, const char* name, std::string& text) {
+  if (value.is_string()) {
+    text = value.get<std::string>();
+    return;
+  }
+  constexpr const char* kWanted = R"(a text, or {"base16": ...} of one that is no UTF-8)";
+  if (!value.is_object() || value.size() != 1 || !value.contains("base16") || !value["base16"].is_string()) {
+    bad_field(name, kWanted);
+  }
+  const std::string digits = value["base16"].get<std::string>();
+  text.clear();
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    const int high = hex_digit(digits[i]), low = i + 1 < digits.size() ? hex_digit(digits[i + 1]) : -1;
+    if (high < 0 || low < 0) bad_field(name, "pairs of the digits 0-9 and a-f in its base16");
+    text += static_cast<char>(high * 16 + low);
+  }
+  if (is_utf8(text)) bad_field(name, "a plain string: its base16 stands for UTF-8");
+}
+void from_field(const json& value, const char* name, double& number) {
+  if (!value.is_number_float()) bad_field(name, "a number with a fraction");
+  number = value.get<double>();
+  if (!std::isfinite(number)) bad_field(name, "finite");
+}
+void from_field(const json& value, const char* name, bool& flag) {
+  if (!value.is_boolean()) bad_field(name, "true or false");
+  flag = value.get<bool>();
+}
+void from_field(const json& value, const char* name, int& number) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > 0x7fffffff) bad_field(name, "a count");
+  number = value.get<int>();
+}
+void from_field(const json& value, const char* name, std::uint64_t& number) {
+  if (!value.is_number_unsigned()) bad_field(name, "an unsigned number");
+  number = value.get<std::uint64_t>();
+}
+
+template <class Row, class Work>
+void for_each_field(Work&& work) {
+  std::apply(
+      [&](auto... field) {
+        std::size_t i = 0;
+        static_assert(sizeof...(field) == std::tuple_size_v<decltype(Fields<Row>::kNames)>);
+        const auto one = [&](auto member) {
+          const char* const name = Fields<Row>::kNames[i++];
+          if (name != nullptr) work(name, member);
+        };
+        (one(field), ...);
+      },
+      Table<Row>::kFields);
+}
+
+/// The line of an object: sorted, with its checksum in front.
+std::string seal(const json& object) {
+  const std::string body = object.dump();
+  return fmt::format("{}{}\",{}", kPrefix, base::content_key(body), body.substr(1));
+}
+
+template <class Row>
+json object_of(const Row& row) {
+  json object = {{"kind", Fields<Row>::kKind}};
+  for_each_field<Row>([&](const char* name, auto member) { object[name] = to_field(row.*member); });
+  return object;
+}
+
+const json& require(const json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end()) throw Error(fmt::format("the field '{}' is missing", name));
+  return *found;
+}
+
+/// `extra`: fields besides those of the table.
+template <class Row>
+Row row_of(const json& object, std::size_t extra = 0) {
+  Row row;
+  std::size_t known = 1 + extra;  // the kind
+  for_each_field<Row>([&](const char* name, auto member) {
+    from_field(require(object, name), name, row.*member);
+    ++known;
+  });
+  if (object.size() != known) throw Error(fmt::format("a {} has fields that this build does not know", Fields<Row>::kKind));
+  return row;
+}
+
+TemplateRow template_of(const json& object) {
+  TemplateRow row = row_of<TemplateRow>(object, 1);
+  const json& files = require(object, "files");
+  if (!files.is_object()) bad_field("files", "an object");
+  for (const auto& [name, contents] : files.items()) from_field(contents, "files", row.files[name]);
+  return row;
+}
+
+RowCounts counts_of(const json& object) {
+  RowCounts counts;
+  from_field(require(object, "devices"), "devices", counts.devices);
+  from_field(require(object, "templates"), "templates", counts.templates);
+  from_field(require(object, "sessions"), "sessions", counts.sessions);
+  from_field(require(object, "records"), "records", counts.records);
+  from_field(require(object, "best"), "best", counts.best);
+  if (object.size() != 7) throw Error("the last line has fields that this build does not know");
+  return counts;
+}
+
+void check_header(const json& object) {
+  int format = 0, schema = 0;
+  from_field(require(object, "attune_exchange"), "attune_exchange", format);
+  from_field(require(object, "schema"), "schema", schema);
+  if (format != kExchangeFormat) {
+    throw Error(fmt::format("the file has format {}, and this build reads format {}; update attune, or export it again",
+                            format, kExchangeFormat));
+  }
+  if (schema > Database::kSchemaVersion) {
+    throw Error(fmt::format("its rows are of schema {}, newer than schema {} of this build; update attune", schema,
+                            Database::kSchemaVersion));
+  }
+}
+
+/// The members behind the checksum, once it matches.
+json open_line(std::string_view line) {
+  const std::size_t body_at = kPrefix.size() + kKeyChars + 2;
+  if (!line.starts_with(kPrefix) || line.size() <= body_at || line.substr(body_at - 2, 2) != "\",") {
+    throw Error(R"(a line of an exchange file begins with {"checksum":"<32 digits>",)");
+  }
+  const std::string body = "{" + std::string(line.substr(body_at));
+  if (line.substr(kPrefix.size(), kKeyChars) != base::content_key(body)) {
+    throw Error("the line does not match its checksum: it was damaged or edited");
+  }
+  // Before anything walks the object: writing one that is nested a million deep would exhaust the stack.
+  const auto shallow = [](int depth, json::parse_event_t, const json&) {
+    if (depth > kMaximumDepth) throw Error("the line is nested deeper than any row");
+    return true;
+  };
+  json object = json::parse(body, shallow, false);
+  if (!object.is_object()) throw Error("the line is no JSON object");
+  // Also finds a member that is given twice, of which a parser sees one.
+  if (object.dump() != body) throw Error("the line is not in canonical form (sorted members, no spaces)");
+  return object;
+}
+
+}  // namespace
+
+std::string header_line() {
+  return seal({{"attune_exchange", kExchangeFormat}, {"kind", "header"}, {"schema", Database::kSchemaVersion}});
+}
+std::string line_of(const DeviceRow& row) { return seal(object_of(row)); }
+std::string line_of(const SessionRow& row) { return seal(object_of(row)); }
+std::string line_of(const RecordRow& row) { return seal(object_of(row)); }
+std::string line_of(const BestRow& row) { return seal(object_of(row)); }
+std::string line_of(const TemplateRow& row) {
+  json object = object_of(row);
+  object["files"] = json::object();
+  for (const auto& [name, contents] : row.files) object["files"][name] = to_field(contents);
+  return seal(object);
+}
+
+std::string end_line(const RowCounts& counts, const std::string& digest) {
+  return seal({{"kind", "end"},
+               {"devices", counts.devices},
+               {"templates", counts.templates},
+               {"sessions", counts.sessions},
+               {"records", counts.records},
+               {"best", counts.best},
+               {"digest", digest}});
+}
+
+std::string_view checksum_of(std::string_view line) { return line.substr(kPrefix.size(), kKeyChars); }
+
+LineKind read_line(std::string_view line, RowSink& sink, EndOfRows& end) {
+  const json object = open_line(line);
+  std::string kind;
+  from_field(require(object, "kind"), "kind", kind);
+  if (kind == "header") return check_header(object), LineKind::Header;
+  if (kind == "end") {
+    end.counts = counts_of(object);
+    from_field(require(object, "digest"), "digest", end.digest);
+    return LineKind::End;
+  }
+  if (kind == Fields<DeviceRow>::kKind) {
+    sink.take(row_of<DeviceRow>(object));
+  } else if (kind == Fields<TemplateRow>::kKind) {
+    sink.take(template_of(object));
+  } else if (kind == Fields<SessionRow>::kKind) {
+    sink.take(row_of<SessionRow>(object));
+  } else if (kind == Fields<RecordRow>::kKind) {
+    sink.take(row_of<RecordRow>(object));
+  } else if (kind == Fields<BestRow>::kKind) {
+    sink.take(row_of<BestRow>(object));
+  } else {
+    throw Error(fmt::format("'{}' is no kind of row that this build knows", kind));
+  }
+  return LineKind::Row;
+}
+
+}  // namespace attune::db

@@ -1,0 +1,96 @@
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "attune/error.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tuner/base/files.hpp"
+#include "tuner/base/line_file.hpp"
+
+namespace fs = std::filesystem;
+using namespace attune::base;
+using attune::Error;
+using attune::test::TempFolder;
+
+namespace {
+
+std::vector<std::string> lines_in(const fs::path& path) {
+  LineReader reader(path);
+  std::vector<std::string> lines;
+  for (auto line = reader.next(); line; line = reader.next()) {
+    lines.emplace_back(*line);
+    CHECK(reader.line_number() == static_cast<int>(lines.size()));
+  }
+  CHECK(reader.bytes_read() == reader.bytes_total());
+  return lines;
+}
+
+/// Short, empty and long ones, together longer than what is read at once.
+std::vector<std::string> many_lines() {
+  std::vector<std::string> lines{"", "one", std::string(700000, 'x'), ""};
+  for (int i = 0; i < 20000; ++i) lines.push_back("line " + std::to_string(i * 7919));
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("lines come back as they were written, compressed or not") {
+  const TempFolder folder;
+  for (const char* name : {"a.jsonl", "a.jsonl.zst"}) {
+    CAPTURE(name);
+    LineWriter writer(folder / name);
+    for (const auto& line : many_lines()) writer.write(line);
+    CHECK_FALSE(fs::exists(folder / name));  // not before it is whole
+    writer.commit();
+    CHECK(lines_in(folder / name) == many_lines());
+  }
+  CHECK(fs::file_size(folder / "a.jsonl.zst") < fs::file_size(folder / "a.jsonl") / 4);
+  CHECK(decompress(read_file(folder / "a.jsonl.zst")) == read_file(folder / "a.jsonl"));
+}
+
+TEST_CASE("a file that is not finished leaves the old one, and no other") {
+  const TempFolder folder;
+  write_file_atomic(folder / "a", "old\n");
+  {
+    LineWriter writer(folder / "a");
+    for (const auto& line : many_lines()) writer.write(line);
+  }
+  CHECK(lines_in(folder / "a") == std::vector<std::string>{"old"});
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);
+}
+
+TEST_CASE("an empty file has no lines, and a last line without an end is a file that was cut") {
+  const TempFolder folder;
+  write_file_atomic(folder / "empty", "");
+  CHECK(lines_in(folder / "empty").empty());
+  write_file_atomic(folder / "cut", "one\ntwo");
+  LineReader reader(folder / "cut");
+  CHECK(reader.next().value() == "one");
+  CHECK_THROWS_WITH_AS((void)reader.next(), doctest::Contains("line 2 does not end"), Error);
+}
+
+TEST_CASE("compressed data that is cut or damaged is an error") {
+  const TempFolder folder;
+  const std::string frame = compress(std::string(300000, 'a') + "\n", 3);
+  write_file_atomic(folder / "cut.zst", frame.substr(0, frame.size() - 1));
+  write_file_atomic(folder / "wrong.zst", "no zstd at all\n");
+  for (const char* name : {"cut.zst", "wrong.zst"}) {
+    LineReader reader(folder / name);
+    CHECK_THROWS_WITH_AS((void)reader.next(), doctest::Contains("zstd"), Error);
+  }
+}
+
+TEST_CASE("a line longer than the limit is an error, however well it compresses") {
+  const TempFolder folder;
+  write_file_atomic(folder / "long.zst", compress(std::string(LineReader::kMaximumLine + (1 << 20), 'a'), 1));
+  LineReader reader(folder / "long.zst");
+  CHECK_THROWS_WITH_AS((void)reader.next(), doctest::Contains("line 1 is longer than"), Error);
+}
+
+TEST_CASE("what is missing or cannot be written is an error that names the path") {
+  const TempFolder folder;
+  CHECK_THROWS_WITH_AS(LineReader{folder / "none"}, doctest::Contains("none"), attune::UsageError);
+  CHECK_THROWS_WITH_AS(LineWriter{folder / "none/a"}, doctest::Contains("ENOENT"), Error);
+}

@@ -1,0 +1,117 @@
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/support/temp_folder.hpp"
+#include "tuner/base/files.hpp"
+#include "tuner/base/private_path.hpp"
+
+namespace fs = std::filesystem;
+using namespace attune::base;
+using attune::test::TempFolder;
+
+namespace {
+
+constexpr uid_t kSomebodyElse = 65534;
+
+/// <folder>/home/data/file, all of it this user's alone.
+struct Place {
+  TempFolder folder;
+  fs::path home = folder / "home";
+  fs::path data = home / "data";
+  fs::path file = data / "file";
+
+  Place() {
+    create_private_folder(data);
+    write_file_atomic(file, "x");
+    ::chmod(file.c_str(), 0644);
+  }
+};
+
+/// Only root gives files away; without that right there is no foreign file to be had, and the claim is shown as untested.
+bool give_away(const fs::path& path) {
+  if (::lchown(path.c_str(), kSomebodyElse, kSomebodyElse) == 0) return true;
+  MESSAGE("not tested without root: files of another owner");
+  return false;
+}
+
+bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a file or folder that is the user's alone is private, in the sticky /tmp too") {
+  const Place place;
+  CHECK(why_not_private(place.file).empty());
+  CHECK(why_not_private(place.data).empty());
+}
+
+TEST_CASE("a file that its group or others can write is not private") {
+  const Place place;
+  for (const mode_t mode : {0664, 0646}) {
+    ::chmod(place.file.c_str(), mode);
+    CHECK(mentions(why_not_private(place.file), "the file '" + place.file.string() + "' can be written by others"));
+  }
+}
+
+TEST_CASE("a file in a folder that others can write is not private: they could put a -wal beside it") {
+  const Place place;
+  for (const mode_t mode : {0770, 0707, 01777}) {
+    ::chmod(place.data.c_str(), mode);
+    CHECK(mentions(why_not_private(place.file), "the folder '" + place.data.string() + "' can be written by others"));
+  }
+  ::chmod(place.data.c_str(), 0755);
+  CHECK(why_not_private(place.file).empty());
+}
+
+TEST_CASE("a folder further up that everybody can write makes all below not private, unless it is sticky") {
+  const Place place;
+  ::chmod(place.home.c_str(), 0777);
+  CHECK(mentions(why_not_private(place.file), place.home.string() + "' can be written"));
+  CHECK(mentions(why_not_private(place.data), place.home.string() + "' can be written"));
+  ::chmod(place.home.c_str(), 01777);
+  CHECK(why_not_private(place.file).empty());
+}
+
+TEST_CASE("what belongs to another user is not private: file, folder, folder further up") {
+  for (int which = 0; which < 3; ++which) {
+    const Place place;
+    const fs::path given = which == 0 ? place.file : which == 1 ? place.data : place.home;
+    if (!give_away(given)) return;
+    const std::string reason = why_not_private(place.file);
+    CHECK(mentions(reason, given.string()));
+    CHECK(mentions(reason, "belongs to uid 65534"));
+  }
+}
+
+TEST_CASE("a symbolic link of the user's is followed, and what it leads to is judged") {
+  const Place place, other;
+  fs::create_symlink(other.file, place.data / "link");
+  fs::create_directory_symlink(other.data, place.home / "linked");
+  fs::create_symlink("link", place.data / "link_to_link");
+  CHECK(why_not_private(place.data / "link").empty());
+  CHECK(why_not_private(place.data / "link_to_link").empty());
+  CHECK(why_not_private(place.home / "linked" / "file").empty());
+  CHECK(why_not_private(place.data / ".." / "linked" / "file").empty());
+  ::chmod(other.data.c_str(), 0777);
+  for (const fs::path& path : {place.data / "link", place.data / "link_to_link", place.home / "linked" / "file"}) {
+    CHECK(mentions(why_not_private(path), other.data.string() + "' can be written"));
+  }
+}
+
+TEST_CASE("a symbolic link of another user is not private, even when it leads to a file of the user's") {
+  const Place place, other;
+  fs::create_symlink(other.file, place.data / "link");
+  if (!give_away(place.data / "link")) return;
+  CHECK(mentions(why_not_private(place.data / "link"), "the symbolic link"));
+}
+
+TEST_CASE("what is missing, and links in a circle, are not private") {
+  const Place place;
+  fs::create_symlink("b", place.data / "a");
+  fs::create_symlink("a", place.data / "b");
+  CHECK(mentions(why_not_private(place.data / "none"), "ENOENT"));
+  CHECK(mentions(why_not_private(place.data / "a"), "too many symbolic links"));
+}

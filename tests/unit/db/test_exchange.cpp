@@ -1,0 +1,340 @@
+// Rows between databases: export and import.
+#include <SQLiteCpp/Database.h>
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "db/exchange_lines.hpp"
+#include "tests/unit/db/exchange_fixture.hpp"
+#include "tuner/base/files.hpp"
+
+using namespace attune;
+using namespace attune::db;
+using namespace attune::db::test;
+
+namespace {
+
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+/// A line with a checksum that matches, whatever it says.
+std::string sealed(const std::string& body) {
+  return R"({"checksum":")" + base::content_key(body) + "\"," + body.substr(1);
+}
+
+std::string body_of(const std::string& line) { return "{" + line.substr(line.find(',') + 1); }
+
+/// Header, these rows, and an end that counts them: all that is wrong is what the rows say.
+std::string file_of(const std::vector<std::string>& rows, const RowCounts& counts) {
+  base::ContentHasher digest;
+  std::string text = header_line() + "\n";
+  for (const std::string& row : rows) {
+    digest.add(checksum_of(row));
+    text += row + "\n";
+  }
+  return text + end_line(counts, digest.key()) + "\n";
+}
+
+/// Device 0 and template 0, which other rows refer to.
+std::vector<std::string> base_rows() { return {line_of(real_device(0)), line_of(real_template(0))}; }
+
+template <class Row>
+std::string file_with(const Row& row) {
+  std::vector<std::string> rows = base_rows();
+  rows.push_back(line_of(row));
+  RowCounts counts;
+  counts.devices = counts.templates = counts.best = 1;  // the sum is what counts here
+  return file_of(rows, counts);
+}
+
+template <class Row, class Change>
+std::string file_changed(Row row, Change&& change) {
+  change(row);
+  return file_with(row);
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with) {
+  const std::size_t at = text.find(what);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, what.size(), with);
+}
+
+/// A sealed record whose body was changed as text.
+std::string file_edited(const std::string& what, const std::string& with) {
+  std::vector<std::string> rows = base_rows();
+  rows.push_back(sealed(replaced(body_of(line_of(real_record(1))), what, with)));
+  RowCounts counts;
+  counts.records = 3;
+  return file_of(rows, counts);
+}
+
+struct Target {
+  TemporaryFolder folder;
+  Database database = Database::open(folder / "target.db", OpenMode::ReadWrite);
+
+  ImportReport import_text(const std::string& text, const std::string& name = "rows.jsonl") {
+    write_bytes(folder / name, text);
+    NoRules rules;
+    return import_file(database, folder / name, rules);
+  }
+
+  /// The message of the refusal, which must be the file's, leave the database as it was, and name file and line.
+  std::string refusal(const std::string& text, int line) {
+    const std::string before = export_text(database);
+    std::string message = "nothing was refused";
+    try {
+      (void)import_text(text);
+    } catch (const SpecError& error) {
+      message = error.what();
+      CHECK(error.line() == line);
+      CHECK(error.file() == (folder / "rows.jsonl").string());
+    }
+    CHECK(export_text(database) == before);
+    return message;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("export, import into an empty database and export again gives the same bytes") {
+  const TemporaryFolder folder;
+  Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
+  put_real_rows(database);
+  const std::string text = export_text(database);
+  Target target;
+  const ImportReport report = target.import_text(text);
+  CHECK(report.rows.devices == 2);
+  CHECK(report.rows.templates == 1);
+  CHECK(report.rows.sessions == 1);
+  CHECK(report.rows.records == 4);
+  CHECK(report.rows.best == 2);
+  CHECK(report.stored.all() == report.rows.all());
+  CHECK(export_text(target.database) == text);
+  CHECK(same(target.database.templates().at(0), real_template(0)));
+  CHECK(target.database.records({}).size() == 4);
+  CHECK(target.database.check().ok);
+  CHECK(target.import_text(text).stored.all() == 0);  // and once more changes nothing
+}
+
+TEST_CASE("an export is sorted, whatever order rows were stored in, and each line is checked by itself") {
+  const TemporaryFolder folder;
+  Database one = Database::open(folder / "one.db", OpenMode::ReadWrite);
+  Database two = Database::open(folder / "two.db", OpenMode::ReadWrite);
+  put_real_rows(one);
+  two.put(real_best("1024"));
+  two.put(real_best("4096"));
+  for (int i = 1; i < 4; ++i) two.put(real_record(i));
+  put_real_rows(two);
+  CHECK(export_text(one) == export_text(two));
+  for (const std::string& line : lines_of(export_text(one))) {
+    CHECK(checksum_of(line) == base::content_key(body_of(line)));
+  }
+}
+
+TEST_CASE("no cubin, no cubin's key, nothing in flight and no running session is exported") {
+  const TemporaryFolder folder;
+  Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
+  put_real_rows(database);
+  const std::string text = export_text(database);
+  CHECK_FALSE(mentions(text, "cubin"));
+  CHECK_FALSE(mentions(text, "ELF"));
+  CHECK_FALSE(mentions(text, "session-2"));
+  CHECK_FALSE(mentions(text, R"("block_size\":5)"));
+  CHECK_FALSE(mentions(text, folder.path().string()));
+  Target target;
+  (void)target.import_text(text);
+  CHECK(target.database.info().cubins == 0);
+  CHECK(target.database.in_flight().empty());
+  for (const BestRow& row : target.database.best({})) CHECK(row.cubin_key.empty());
+}
+
+TEST_CASE("damaged rows, templates without all sources, and what refers to them are left out and counted") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.db";
+  Database database = Database::open(path, OpenMode::ReadWrite);
+  put_real_rows(database);
+  database.put(real_template(1));
+  RecordRow of_other = real_record(9);
+  of_other.template_hash = real_template(1).hash;
+  database.put(of_other);
+  SQLite::Database raw(path.string(), SQLite::OPEN_READWRITE);
+  raw.exec("UPDATE metrics SET value = 77 WHERE record_key = (SELECT key FROM records WHERE id = 1)");
+  raw.exec("UPDATE template_files SET contents = x'00' WHERE name = 'a.cu' AND template_hash = '" + real_template(1).hash + "'");
+  std::string text;
+  const ExportReport report = export_lines(database, [&](const std::string& line) { text += line + "\n"; });
+  CHECK(report.left_out.damaged == 2);
+  CHECK(report.left_out.unsourced == 1);
+  CHECK(report.left_out.orphaned == 1);
+  CHECK(report.rows.templates == 1);
+  CHECK(report.rows.records == 3);
+  Target target;
+  (void)target.import_text(text);
+  CHECK(export_text(target.database) == text);
+}
+
+TEST_CASE("a compressed file is read like a plain one, and a cut one is refused") {
+  const TemporaryFolder folder;
+  Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
+  put_real_rows(database);
+  const std::string text = export_text(database);
+  Target target;
+  const std::string compressed = base::compress(text, 3);
+  NoRules rules;
+  write_bytes(target.folder / "cut.jsonl.zst", compressed.substr(0, compressed.size() - 5));
+  CHECK_THROWS_WITH_AS((void)import_file(target.database, target.folder / "cut.jsonl.zst", rules), doctest::Contains("zstd"), Error);
+  CHECK(target.database.info().records == 0);
+  (void)target.import_text(compressed, "rows.jsonl.zst");
+  CHECK(export_text(target.database) == text);
+}
+
+TEST_CASE("an older row that is imported does not replace a newer one, and the other way round it does") {
+  Target target;
+  BestRow newer = real_best("1024");
+  newer.recorded_at = "2026-11-20T14:00:00Z";
+  newer.median_us = 3;
+  target.database.put(newer);
+  CHECK(target.import_text(file_with(real_best("1024"))).stored.best == 0);
+  CHECK(target.database.best({}).at(0).median_us == 3);
+  newer.recorded_at = "2026-11-20T15:00:00Z";
+  newer.median_us = 4;
+  CHECK(target.import_text(file_with(newer)).stored.best == 1);
+  CHECK(target.database.best({}).at(0).median_us == 4);
+}
+
+TEST_CASE("a file that was cut, edited, reordered or is no export is refused whole, with its line") {
+  const TemporaryFolder folder;
+  Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
+  put_real_rows(database);
+  const std::string text = export_text(database);
+  const std::vector<std::string> lines = lines_of(text);
+  const int last = static_cast<int>(lines.size());
+  Target target;
+  CHECK(mentions(target.refusal(joined({lines.begin(), lines.end() - 1}), last - 1), "was cut"));
+  CHECK(mentions(target.refusal("", 0), "was cut"));
+  CHECK(mentions(target.refusal("hello\n", 1), "attune db export"));
+  CHECK(mentions(target.refusal(std::string("SQLite format 3\0 and so on\n", 27), 1), "attune db export"));
+  const auto failed = std::find_if(lines.begin(), lines.end(), [](const std::string& line) { return mentions(line, "crashed"); });
+  const int failed_line = static_cast<int>(failed - lines.begin()) + 1;
+  CHECK(mentions(target.refusal(replaced(text, "crashed", "cursed!"), failed_line), "does not match its checksum"));
+  CHECK(mentions(target.refusal(joined({lines.begin() + 1, lines.end()}), 1), "the header is the first line"));
+  CHECK(mentions(target.refusal(text + lines[1] + "\n", last + 1), "behind the end"));
+  std::vector<std::string> fewer = lines, moved = lines, twice = lines;
+  fewer.erase(fewer.begin() + 6);
+  std::swap(moved[1], moved[2]);
+  twice.insert(twice.begin() + 6, lines[6]);
+  CHECK(mentions(target.refusal(joined(fewer), last - 1), "removed, added or moved"));
+  CHECK(mentions(target.refusal(joined(moved), last), "removed, added or moved"));
+  CHECK(mentions(target.refusal(joined(twice), last + 1), "removed, added or moved"));
+  NoRules rules;
+  write_bytes(target.folder / "half.jsonl", text.substr(0, text.size() - 20));
+  CHECK_THROWS_WITH_AS((void)import_file(target.database, target.folder / "half.jsonl", rules), doctest::Contains("does not end"), Error);
+  CHECK_THROWS_AS((void)import_file(target.database, target.folder / "none.jsonl", rules), UsageError);
+}
+
+TEST_CASE("one bad row rolls the whole import back, and its line says what is wrong") {
+  Target target;
+  target.database.put(real_device(1));
+  const auto record = [](auto&& change) { return file_changed(real_record(1), change); };
+  const auto best_row = [](auto&& change) { return file_changed(real_best("1024"), change); };
+  // Values.
+  CHECK(mentions(target.refusal(record([](auto& row) { row.median_us = -1; }), 4), "'median_us' is -1"));
+  CHECK(mentions(target.refusal(record([](auto& row) { row.high_us = 1e300; }), 4), "'high_us'"));
+  CHECK(mentions(target.refusal(record([](auto& row) { row.median_us = 0; }), 4), "does not go with a median of 0"));
+  CHECK(mentions(target.refusal(record([](auto& row) { row.outcome = "crashed"; }), 4), "does not go with a median"));
+  CHECK(mentions(target.refusal(record([](auto& row) { row.recorded_at = "yesterday"; }), 4), "a date"));
+  CHECK(mentions(target.refusal(record([](auto& row) { row.recorded_at = "9999-01-01T00:00:00Z"; }), 4), "in the future"));
+  CHECK(mentions(target.refusal(record([](auto& row) { row.origin = "recording:/home/me/r.json"; }), 4), "the origin"));
+  CHECK(mentions(target.refusal(record([](auto& row) { row.policy = ""; }), 4), "'policy' is empty"));
+  CHECK(mentions(target.refusal(record([](auto& row) { row.driver = std::string(5000, 'x'); }), 4), "at most 256"));
+  CHECK(mentions(target.refusal(best_row([](auto& row) { row.median_us = 0; }), 4), "'median_us' is 0"));
+  // References and hashes.
+  CHECK(mentions(target.refusal(record([](auto& row) { row.device_key = "another"; }), 4), "its device another"));
+  CHECK(mentions(target.refusal(record([](auto& row) { row.template_hash = "another"; }), 4), "its template another"));
+  CHECK(mentions(target.refusal(file_changed(real_template(1), [](auto& row) { row.files["a.cu"] += " "; }), 4), "hash to"));
+  CHECK(mentions(target.refusal(file_changed(real_template(1), [](auto& row) { row.files.clear(); }), 4), "hash to"));
+  CHECK(mentions(target.refusal(file_changed(real_device(1), [](auto& row) { row.hard_key = "mine"; }), 4), "content key"));
+  // Fields and their types.
+  CHECK(mentions(target.refusal(file_edited(R"("samples":31)", R"("samples":"31")"), 4), "'samples' must be a count"));
+  CHECK(mentions(target.refusal(file_edited(R"("samples":31)", R"("samples":-31)"), 4), "'samples' must be a count"));
+  CHECK(mentions(target.refusal(file_edited(R"("median_us":3.5)", R"("median_us":null)"), 4), "'median_us' must be"));
+  CHECK(mentions(target.refusal(file_edited(R"("median_us":3.5)", R"("median_us":1e999)"), 4), "no JSON object"));
+  CHECK(mentions(target.refusal(file_edited(R"("verified":true)", R"("verified":1)"), 4), "'verified' must be"));
+  CHECK(mentions(target.refusal(file_edited(R"("stage":"measured",)", ""), 4), "'stage' is missing"));
+  CHECK(mentions(target.refusal(file_edited(R"("verified":true)", R"("verified":true,"weight":1)"), 4), "does not know"));
+  CHECK(mentions(target.refusal(file_edited(R"("kind":"record")", R"("kind":"cubin")"), 4), "no kind of row"));
+  CHECK(mentions(target.refusal(file_edited(R"("verified":true)", R"("verified":true )"), 4), "canonical"));
+  CHECK(mentions(target.refusal(file_edited(R"("samples":31)", R"("samples":31,"samples":31)"), 4), "canonical"));
+  CHECK(mentions(target.refusal(file_edited(R"("detail_json":"{\"registers\":40}")", R"("detail_json":)" + std::string(100000, '[')), 4), "nested"));
+  // A newer attune.
+  CHECK(mentions(target.refusal(sealed(R"({"attune_exchange":2,"kind":"header","schema":2})") + "\n", 1), "update attune"));
+  CHECK(mentions(target.refusal(sealed(R"({"attune_exchange":1,"kind":"header","schema":99})") + "\n", 1), "update attune"));
+}
+
+TEST_CASE("a best row of a result that was not verified is refused") {
+  Target target;
+  RecordRow unverified = real_record(256);
+  unverified.configuration = real_best("1024").configuration;
+  unverified.verified = false;
+  std::vector<std::string> rows = base_rows();
+  rows.push_back(line_of(unverified));
+  rows.push_back(line_of(real_best("1024")));
+  RowCounts counts;
+  counts.records = 4;
+  CHECK(mentions(target.refusal(file_of(rows, counts), 5), "not verified"));
+}
+
+TEST_CASE("what the rules refuse is told with the line, and nothing is stored") {
+  class Refusing : public NoRules {
+   public:
+    using NoRules::take;
+    void take(const RecordRow&) override { throw UsageError("no such parameter"); }
+  };
+  Target target;
+  write_bytes(target.folder / "rows.jsonl", file_with(real_record(1)));
+  Refusing rules;
+  CHECK_THROWS_WITH_AS((void)import_file(target.database, target.folder / "rows.jsonl", rules),
+                       doctest::Contains("rows.jsonl:4:1: no such parameter"), SpecError);
+  CHECK(target.database.devices().empty());
+}
+
+TEST_CASE("an import that is interrupted stores nothing") {
+  Target target;
+  write_bytes(target.folder / "rows.jsonl", file_with(real_record(1)));
+  NoRules rules;
+  const auto stop = [](std::uint64_t rows) {
+    if (rows == 3) throw Error("interrupted", ExitCode::Interrupted);
+  };
+  CHECK_THROWS_WITH_AS((void)import_file(target.database, target.folder / "rows.jsonl", rules, stop), "interrupted", Error);
+  CHECK(target.database.devices().empty());
+  CHECK(target.database.check().ok);
+}
+
+TEST_CASE("vacuum gives space back, keeps every row, and is refused while another process writes") {
+  Target target;
+  for (int i = 0; i < 2000; ++i) target.database.put_cubin("cubin-" + std::to_string(i), std::string(1000, 'c'), "{}");
+  put_real_rows(target.database);
+  const std::string before = export_text(target.database);
+  const fs::path path = target.folder / "target.db";
+  CHECK_THROWS_WITH_AS((void)target.database.vacuum([] { return false; }), doctest::Contains("the file is as it was"), Error);
+  CHECK(target.database.check().ok);
+  {
+    SQLite::Database raw(path.string(), SQLite::OPEN_READWRITE);
+    raw.exec("DELETE FROM cubins WHERE key <> 'cubin-1'");
+  }
+  {
+    const Database other = Database::open(path, OpenMode::ReadWrite);
+    CHECK_THROWS_WITH_AS((void)target.database.vacuum({}), doctest::Contains("another process is writing"), DatabaseError);
+  }
+  const Database reader = Database::open(path, OpenMode::ReadOnly);
+  const VacuumReport report = target.database.vacuum([] { return true; });
+  CHECK(report.bytes_after + 1000000 < report.bytes_before);
+  CHECK(fs::file_size(path) == report.bytes_after);
+  CHECK(export_text(target.database) == before);
+  CHECK(reader.records({}).size() == 4);
+  CHECK(target.database.cubin("cubin-1") == kCubin);
+  CHECK(target.database.check().ok);
+  const Database next_writer = Database::open(path, OpenMode::ReadWrite);  // others come back in
+}

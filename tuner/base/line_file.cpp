@@ -1,0 +1,209 @@
+#include "tuner/base/line_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cerrno>
+#include <new>
+#include <system_error>
+
+#include "attune/error.hpp"
+#include "tuner/base/errno_text.hpp"
+#include "tuner/base/file_descriptor.hpp"
+
+namespace attune::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kChunk = std::size_t{1} << 17;
+
+[[noreturn]] void fail(const char* verb, const fs::path& path, const std::string& why) {
+  throw EnvironmentError(fmt::format("failed {} {}: {}", verb, path.string(), why));
+}
+
+bool is_compressed(const fs::path& path) { return path.extension() == ".zst"; }
+
+using Decompressor = std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)>;
+using Compressor = std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)>;
+
+}  // namespace
+
+struct LineReader::Input {
+  explicit Input(fs::path file) : path(std::move(file)), decompressor(nullptr, &ZSTD_freeDCtx) {
+    if (path != "-") {
+      owned = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+      if (!owned.open() && errno == ENOENT) throw UsageError(fmt::format("failed reading {}: there is no such file", path.string()));
+      if (!owned.open()) fail("reading", path, errno_text("open", errno));
+      struct stat status {};
+      if (::fstat(owned.get(), &status) == 0) total = static_cast<std::uint64_t>(status.st_size);
+    }
+    if (!is_compressed(path)) return;
+    decompressor.reset(ZSTD_createDCtx());
+    if (decompressor == nullptr) throw std::bad_alloc();
+  }
+
+  /// Appends some bytes of the text to `out`; false at its end.
+  bool read(std::string& out) {
+    if (decompressor == nullptr) return read_raw(out) > 0;
+    for (;;) {
+      if (taken == raw.size()) {
+        raw.clear();
+        taken = 0;
+        if (read_raw(raw) == 0) {
+          if (unfinished) fail("reading", path, "truncated or damaged zstd data (it ends within a frame)");
+          return false;
+        }
+      }
+      const std::size_t before = out.size();
+      out.resize(before + kChunk);
+      ZSTD_inBuffer in{raw.data(), raw.size(), taken};
+      ZSTD_outBuffer target{out.data() + before, kChunk, 0};
+      const std::size_t wanted = ZSTD_decompressStream(decompressor.get(), &target, &in);
+      if (ZSTD_isError(wanted) != 0) {
+        fail("reading", path, fmt::format("truncated or damaged zstd data ({})", ZSTD_getErrorName(wanted)));
+      }
+      taken = in.pos;
+      unfinished = wanted != 0;
+      out.resize(before + target.pos);
+      if (target.pos > 0) return true;
+    }
+  }
+
+  std::size_t read_raw(std::string& out) {
+    const std::size_t before = out.size();
+    out.resize(before + kChunk);
+    ssize_t got = 0;
+    do {
+      got = ::read(path == "-" ? STDIN_FILENO : owned.get(), out.data() + before, kChunk);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) fail("reading", path, errno_text("read", errno));
+    out.resize(before + static_cast<std::size_t>(got));
+    done += static_cast<std::uint64_t>(got);
+    return static_cast<std::size_t>(got);
+  }
+
+  fs::path path;
+  FileDescriptor owned;
+  Decompressor decompressor;
+  std::string raw;
+  std::size_t taken = 0;
+  bool unfinished = false;
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;
+};
+
+LineReader::LineReader(const fs::path& path) : input_(std::make_unique<Input>(path)) {}
+LineReader::~LineReader() = default;
+
+std::optional<std::string_view> LineReader::next() {
+  for (;;) {
+    const std::size_t end = buffer_.find('\n', begin_ + scanned_);
+    if (end != std::string::npos) {
+      const std::string_view line(buffer_.data() + begin_, end - begin_);
+      begin_ = end + 1;
+      scanned_ = 0;
+      ++line_number_;
+      return line;
+    }
+    buffer_.erase(0, begin_);
+    begin_ = 0;
+    scanned_ = buffer_.size();
+    if (buffer_.size() > kMaximumLine) {
+      fail("reading", input_->path, fmt::format("line {} is longer than {} bytes", line_number_ + 1, kMaximumLine));
+    }
+    if (input_->read(buffer_)) continue;
+    if (buffer_.empty()) return std::nullopt;
+    fail("reading", input_->path, fmt::format("line {} does not end: the file was cut", line_number_ + 1));
+  }
+}
+
+std::uint64_t LineReader::bytes_read() const noexcept { return input_->done; }
+std::uint64_t LineReader::bytes_total() const noexcept { return input_->total; }
+
+struct LineWriter::Output {
+  explicit Output(fs::path file) : path(std::move(file)), compressor(nullptr, &ZSTD_freeCCtx) {
+    std::error_code error;
+    const auto status = fs::status(path, error);
+    // A pipe or a device is written to as it is: a file that takes its place is not what was meant.
+    const bool in_place = fs::exists(status) && !fs::is_regular_file(status);
+    if (path != "-" && in_place) {
+      owned = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+      if (!owned.open()) fail("writing", path, errno_text("open", errno));
+    } else if (path != "-") {
+      temporary = path.string() + fmt::format(".{}.new", ::getpid());
+      owned = FileDescriptor(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+      if (!owned.open()) {
+        const int error_number = errno;
+        temporary.clear();
+        fail("writing", path, errno_text("open", error_number));
+      }
+    }
+    if (!is_compressed(path)) return;
+    compressor.reset(ZSTD_createCCtx());
+    if (compressor == nullptr) throw std::bad_alloc();
+    ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_checksumFlag, 1);
+  }
+  ~Output() {
+    if (!temporary.empty()) ::unlink(temporary.c_str());
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  [[nodiscard]] int descriptor() const { return path == "-" ? STDOUT_FILENO : owned.get(); }
+
+  void write_raw(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(descriptor(), bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail("writing", path, errno_text("write", errno));
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+  void flush(ZSTD_EndDirective directive) {
+    if (compressor == nullptr) {
+      write_raw(pending);
+      pending.clear();
+      return;
+    }
+    ZSTD_inBuffer in{pending.data(), pending.size(), 0};
+    std::string chunk(kChunk, '\0');
+    for (bool more = true; more;) {
+      ZSTD_outBuffer out{chunk.data(), chunk.size(), 0};
+      const std::size_t left = ZSTD_compressStream2(compressor.get(), &out, &in, directive);
+      if (ZSTD_isError(left) != 0) fail("writing", path, fmt::format("ZSTD_compressStream2 returned {}", ZSTD_getErrorName(left)));
+      write_raw({chunk.data(), out.pos});
+      more = directive == ZSTD_e_end ? left != 0 : in.pos < in.size;
+    }
+    pending.clear();
+  }
+
+  fs::path path;
+  std::string temporary;  ///< empty: standard output, a pipe or device, or renamed
+  FileDescriptor owned;
+  Compressor compressor;
+  std::string pending;
+};
+
+LineWriter::LineWriter(const fs::path& path) : output_(std::make_unique<Output>(path)) {}
+LineWriter::~LineWriter() = default;
+
+void LineWriter::write(std::string_view line) {
+  output_->pending.append(line).push_back('\n');
+  if (output_->pending.size() >= kChunk) output_->flush(ZSTD_e_continue);
+}
+
+void LineWriter::commit() {
+  output_->flush(ZSTD_e_end);
+  if (output_->temporary.empty()) return;
+  // On disk before it has its name: after a power cut the old file or the whole new one is there.
+  if (::fsync(output_->owned.get()) != 0) fail("writing", output_->path, errno_text("fsync", errno));
+  if (::rename(output_->temporary.c_str(), output_->path.c_str()) != 0) fail("writing", output_->path, errno_text("rename", errno));
+  output_->temporary.clear();
+}
+
+}  // namespace attune::base

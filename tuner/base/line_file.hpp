@@ -1,0 +1,60 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace attune::base {
+
+/// Reads a text line by line, however long the file is; a name that ends in .zst is decompressed on the way, "-" is
+/// standard input. Memory: one line, which may not exceed kMaximumLine.
+class LineReader {
+ public:
+  static constexpr std::size_t kMaximumLine = std::size_t{64} << 20;
+
+  /// Throws: UsageError when there is no such file, EnvironmentError naming the path and errno.
+  explicit LineReader(const std::filesystem::path& path);
+  ~LineReader();
+  LineReader(const LineReader&) = delete;
+  LineReader& operator=(const LineReader&) = delete;
+
+  /// The next line without its end, valid until the next call; nothing at the end of the file.
+  /// Throws: EnvironmentError: unreadable, damaged compression, a line that is too long or does not end.
+  [[nodiscard]] std::optional<std::string_view> next();
+  /// Of the line that `next` returned last, from 1.
+  [[nodiscard]] int line_number() const noexcept { return line_number_; }
+  /// Bytes of the file read so far, and its size (0: not known).
+  [[nodiscard]] std::uint64_t bytes_read() const noexcept;
+  [[nodiscard]] std::uint64_t bytes_total() const noexcept;
+
+ private:
+  struct Input;
+  std::unique_ptr<Input> input_;
+  std::string buffer_;
+  std::size_t begin_ = 0;    ///< of the next line in the buffer
+  std::size_t scanned_ = 0;  ///< bytes from begin_ on known to hold no line end
+  int line_number_ = 0;
+};
+
+/// Writes a text line by line into a file that appears, whole and on disk, when `commit` is called, and replaces what was
+/// there; without that call nothing stays. Compressed when the name ends in .zst. "-" is standard output; it, pipes and devices are written as it comes.
+class LineWriter {
+ public:
+  /// Throws: EnvironmentError naming the path and errno.
+  explicit LineWriter(const std::filesystem::path& path);
+  ~LineWriter();
+  LineWriter(const LineWriter&) = delete;
+  LineWriter& operator=(const LineWriter&) = delete;
+
+  /// Throws: EnvironmentError when it cannot be written (full disk).
+  void write(std::string_view line);
+  void commit();
+
+ private:
+  struct Output;
+  std::unique_ptr<Output> output_;
+};
+
+}  // namespace attune::base
