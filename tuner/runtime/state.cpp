@@ -264,8 +264,7 @@ std::vector<std::string> Runtime::State::notices() {
   for (const auto& layer : layers_.layers) {
     if (const auto& failure = layer.database.read_failure(); !failure.empty()) {
       notices.push_back(failure + "; dispatching without it");
-    }
-    if (const auto bad = layer.database.bad_rows(); bad > 0) {
+    } else if (const auto bad = layer.database.bad_rows(); bad > 0) {
       notices.push_back(
           fmt::format("{}: {} damaged row(s) were skipped; `attune db check` names them", layer.path.string(), bad));
     }

@@ -12,7 +12,7 @@
 
 #include "db/database.hpp"
 #include "tests/support/conditions.hpp"
-#include "tuner/compile/nvrtc.hpp"
+#include "tuner/compile/compiler.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/runtime/code_store.hpp"
 
@@ -36,9 +36,15 @@ const FakeDriver& fake_driver() {
   return driver;
 }
 
-const compile::Nvrtc& nvrtc() {
-  static const compile::Nvrtc library;
-  return library;
+/// Compiled once for the whole program: what compiles is not the question here.
+const std::string& cubin_of(const runtime::CodeRequest& request) {
+  static std::map<std::string, std::string> cubins;
+  std::string& cubin = cubins[request.cache_key];
+  if (!cubin.empty()) return cubin;
+  static compile::Nvrtc nvrtc;
+  const auto compiled = nvrtc.compile(request.compile);
+  REQUIRE_MESSAGE(compiled.status == compile::CompileStatus::Ok, compiled.log);
+  return cubin = compiled.cubin;
 }
 
 std::string configuration_text(int block_size, int items) {
@@ -83,9 +89,7 @@ World::World()
     row.recorded_at = "2026-11-20T13:17:05Z";
     row.cubin_key = request.cache_key;
     row.detail_json = nlohmann::json{{"source_key", request.source_key}}.dump();
-    const auto compiled = nvrtc().compile(request.compile);
-    REQUIRE_MESSAGE(compiled.status == compile::CompileStatus::Ok, compiled.log);
-    cubins_[request.cache_key] = compiled.cubin;
+    cubins_[request.cache_key] = cubin_of(request);
     rows[kSizes[i]] = std::move(row);
   }
   ::setenv("ATTUNE_DB", database.c_str(), 1);
