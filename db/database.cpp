@@ -161,6 +161,8 @@ const std::filesystem::path& Database::path() const { return state_->path; }
 
 std::uint64_t Database::bad_rows() const { return state_->bad.size(); }
 
+const std::string& Database::read_failure() const { return state_->read_failure; }
+
 const std::vector<std::string>& Database::notices() const { return state_->connection.notices; }
 
 Database::Batch::Batch(Database& database) : state_(database.state_.get()) {

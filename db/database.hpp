@@ -80,6 +80,8 @@ class Database {
   [[nodiscard]] Info info() const;
   [[nodiscard]] CheckReport check() const;
   [[nodiscard]] std::uint64_t bad_rows() const;
+  /// What the last read that failed has thrown, for who goes on without it; empty when none has failed.
+  [[nodiscard]] const std::string& read_failure() const;
   /// Messages of opening: a file set aside, a read-only fallback. Empty when nothing happened.
   [[nodiscard]] const std::vector<std::string>& notices() const;
   /// Gives space that removed rows held back to the file system. `keep_going` is asked now and then; on false the file stays

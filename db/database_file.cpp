@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "db/database.hpp"
+#include "db/file_system.hpp"
 #include "db/migrations.hpp"
+#include "db/reading.hpp"
 #include "db/sqlite_error.hpp"
 #include "tuner/base/errno_text.hpp"
 #include "tuner/base/text.hpp"
@@ -43,69 +46,49 @@ void make_private_folder(const fs::path& database) {
   }
 }
 
-bool present(const fs::path& path) {
-  std::error_code error;
-  return fs::exists(path, error);
+/// How the changes of a transaction reach the file.
+struct Journal {
+  const char* mode = "wal";
+  std::optional<std::string> network;  ///< the file system's name, when it is one
+};
+
+Journal journal_for(const fs::path& path) {
+  if (auto network = network_file_system_of(path)) return {"delete", std::move(network)};
+  return {};
 }
 
-bool is_folder(const fs::path& path) {
-  std::error_code error;
-  return fs::is_directory(path, error);
-}
-
-bool has_bytes(const fs::path& path) {
-  std::error_code error;
-  const std::uintmax_t bytes = fs::file_size(path, error);
-  return !error && bytes > 0;
-}
-
-fs::path beside(const fs::path& path, const char* suffix) { return path.string() + suffix; }
-
-/// As an URI, because only an URI can say immutable=1.
-std::unique_ptr<SQLite::Database> open_read_only(const fs::path& path, const char* options) {
-  std::string uri = "file:";
-  for (const char c : path.string()) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
-                       c == '.' || c == '-' || c == '_';
-    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return std::make_unique<SQLite::Database>(
-      uri + "?mode=ro" + options, SQLite::OPEN_READONLY | SQLite::OPEN_URI | SQLite::OPEN_NOMUTEX, kBusyTimeoutMs);
-}
-
-/// Refuses what must stay byte-identical before anything opens the file for writing: even a connection that only
-/// reads would, on closing, move a WAL into it. Says nothing about damage: the writer's own look does.
-void refuse_foreign_files(const fs::path& path) {
-  if (!has_bytes(path)) return;
-  // Without a WAL or journal nobody is writing (the opening lock is ours), and immutable=1 leaves no files behind.
-  const bool settled = !present(beside(path, "-wal")) && !present(beside(path, "-journal"));
-  Identity identity;
-  try {
-    identity = read_identity(*open_read_only(path, settled ? "&immutable=1" : ""));
-  } catch (const SQLite::Exception&) {
-    return;
-  }
-  require_ours(path, identity);
-}
-
-void use_wal(SQLite::Database& sqlite, const fs::path& path) {
+void switch_journal(SQLite::Database& sqlite, const fs::path& path, const Journal& journal) {
   // The switch ignores the busy timeout (SQLite 3.40). The opening lock keeps other writers of ours out, but not one
   // that is just closing, nor a reader.
   const auto deadline = Clock::now() + kBusyTimeout;
   auto pause = std::chrono::milliseconds(1);
   for (;;) {
     try {
-      const std::string mode = sqlite.execAndGet("PRAGMA journal_mode = WAL").getString();
-      if (mode == "wal") return;
-      fail(path, fmt::format("its file system does not support WAL (journal mode stays '{}'); keep the database on a "
-                             "local disk (ATTUNE_DB or --db)",
-                             mode));
+      const std::string mode = sqlite.execAndGet(fmt::format("PRAGMA journal_mode = {}", journal.mode)).getString();
+      if (mode == journal.mode) return;
+      fail(path, fmt::format("its file system does not support the journal mode '{}' (it stays '{}'); keep the database "
+                             "on a local disk (ATTUNE_DB or --db)",
+                             journal.mode, mode));
     } catch (const SQLite::Exception& error) {
       if (!is_busy(error) || Clock::now() >= deadline) throw;
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::milliseconds(32));
   }
+}
+
+/// Requires: the file is known to be ours and sound.
+void prepare_journal(SQLite::Database& sqlite, const fs::path& path, const Journal& journal) {
+  switch_journal(sqlite, path, journal);
+  if (!journal.network) {
+    // WAL with NORMAL survives the death of a process (the kernel has the pages), and a power cut without damage; a
+    // power cut may take the last commits, which FULL would pay 190 us a commit for.
+    sqlite.exec("PRAGMA synchronous = NORMAL");
+    return;
+  }
+  // A rollback journal that is not synchronised may leave a damaged file behind, not only an older one.
+  sqlite.exec("PRAGMA synchronous = FULL");
+  sqlite.exec("PRAGMA locking_mode = NORMAL");  // takes effect with the next access, which migrate() makes
 }
 
 /// Several tuning processes commit a thousand times a second into one file, for some 30 us each: SQLite's own handler, which
@@ -118,10 +101,16 @@ int wait_for_lock(void*, int attempts) {
 }
 
 /// Opens, checks, migrates. Throws: SQLite::Exception, DatabaseError. `damage` is set when the file is to be set aside.
-std::unique_ptr<SQLite::Database> try_open_for_writing(const fs::path& path, std::string& damage) {
+std::unique_ptr<SQLite::Database> try_open_for_writing(const fs::path& path, const Journal& journal,
+                                                       std::string& damage) {
   const int flags = SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX;
   auto sqlite = std::make_unique<SQLite::Database>(path.string(), flags, kBusyTimeoutMs);
-  sqlite3_busy_handler(sqlite->getHandle(), wait_for_lock, nullptr);  // takes the timeout's place
+  if (!journal.network) {
+    sqlite3_busy_handler(sqlite->getHandle(), wait_for_lock, nullptr);  // takes the timeout's place
+  } else if (is_wal_file(path)) {
+    // It came here from a local disk. Alone, SQLite reads a WAL without the shared memory that a network cannot give.
+    sqlite->exec("PRAGMA locking_mode = EXCLUSIVE");
+  }
   // Until the file is known to be ours and sound, closing it must not move its WAL into it.
   sqlite3_db_config(sqlite->getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   try {
@@ -138,10 +127,7 @@ std::unique_ptr<SQLite::Database> try_open_for_writing(const fs::path& path, std
     fail(path, fmt::format("the file cannot be written (read-only); {}", kOtherFileRemedy));
   }
   sqlite3_db_config(sqlite->getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
-  use_wal(*sqlite, path);
-  // WAL with NORMAL survives the death of a process (the kernel has the pages), and a power cut without damage; a
-  // power cut may take the last commits, which FULL would pay 190 us a commit for.
-  sqlite->exec("PRAGMA synchronous = NORMAL");
+  prepare_journal(*sqlite, path, journal);
   migrate(*sqlite, Database::kSchemaVersion);
   return sqlite;
 }
@@ -154,10 +140,10 @@ fs::path set_aside(const fs::path& path, LockFile& lock, const std::string& dama
   std::string stamp = base::utc_now();
   stamp.erase(std::remove_if(stamp.begin(), stamp.end(), [](char c) { return c == '-' || c == ':'; }), stamp.end());
   fs::path target = path.string() + ".corrupt-" + stamp;
-  for (int i = 2; present(target); ++i) target = fmt::format("{}.corrupt-{}-{}", path.string(), stamp, i);
+  for (int i = 2; is_present(target); ++i) target = fmt::format("{}.corrupt-{}-{}", path.string(), stamp, i);
   // The WAL goes first: left beside a new database it would be replayed into that one.
   for (const char* suffix : {"-wal", "-journal", "-shm", ""}) {
-    if (!present(beside(path, suffix))) continue;
+    if (!is_present(beside(path, suffix))) continue;
     std::error_code error;
     fs::rename(beside(path, suffix), beside(target, suffix), error);
     if (error) {
@@ -167,29 +153,6 @@ fs::path set_aside(const fs::path& path, LockFile& lock, const std::string& dama
   }
   lock.unlock(LockFile::Part::InUse);
   return target;
-}
-
-void require_current(const fs::path& path, const Identity& identity) {
-  require_ours(path, identity);
-  if (identity.user_version == Database::kSchemaVersion) return;
-  fail(path, fmt::format("its schema version {} is older than version {} of this build, and it is opened read-only; "
-                         "open it once for writing (any tuning run with --db) to migrate it",
-                         identity.user_version, Database::kSchemaVersion));
-}
-
-/// A WAL database needs its -shm file, which a reader cannot create in a folder that it cannot write.
-Connection open_immutable(const fs::path& path, const SQLite::Exception& why) {
-  if (has_bytes(beside(path, "-wal"))) {
-    fail(path, fmt::format("SQLite cannot read it here ({}), and '{}-wal' holds rows that are not in the file yet; "
-                           "open it once where its folder can be written, or copy both files to such a folder",
-                           why.what(), path.string()));
-  }
-  Connection connection;
-  connection.sqlite = open_read_only(path, "&immutable=1");
-  require_current(path, read_identity(*connection.sqlite));
-  connection.notices.push_back(
-      fmt::format("database '{}' is read as an unchanging file: its folder cannot be written", path.string()));
-  return connection;
 }
 
 }  // namespace
@@ -208,13 +171,21 @@ std::string page_damage(SQLite::Database& sqlite) {
 Connection open_for_writing(const fs::path& path) {
   if (is_folder(path)) fail(path, fmt::format("it is a folder; {}", kOtherFileRemedy));
   make_private_folder(path);
+  refuse_foreign(path);  // before the lock file is made beside it
   LockFile lock(path);
   lock.lock(LockFile::Part::Opening, LockFile::Share::Alone, kBusyTimeout);
   Connection connection;
   try {
-    refuse_foreign_files(path);
+    refuse_foreign(path);  // again: another process may have made it since
+    const Journal journal = journal_for(path);
+    if (journal.network) {
+      connection.notices.push_back(fmt::format(
+          "database '{}' is on a network file system ({}), where WAL does not work: it uses a rollback journal instead, "
+          "and every stored measurement waits for the server's disk; a local file (ATTUNE_DB or --db) is faster",
+          path.string(), *journal.network));
+    }
     std::string damage;
-    connection.sqlite = try_open_for_writing(path, damage);
+    connection.sqlite = try_open_for_writing(path, journal, damage);
     if (!connection.sqlite) {
       const fs::path aside = set_aside(path, lock, damage);
       connection.notices.push_back(
@@ -222,7 +193,7 @@ Connection open_for_writing(const fs::path& path) {
                       "was created",
                       path.string(), damage, aside.string()));
       damage.clear();
-      connection.sqlite = try_open_for_writing(path, damage);
+      connection.sqlite = try_open_for_writing(path, journal, damage);
       if (!connection.sqlite) fail(path, fmt::format("a newly created file is damaged ({}); check the disk", damage));
     }
   } catch (const SQLite::Exception& error) {
@@ -232,28 +203,6 @@ Connection open_for_writing(const fs::path& path) {
   lock.unlock(LockFile::Part::Opening);
   connection.in_use = std::move(lock);
   return connection;
-}
-
-Connection open_for_reading(const fs::path& path) {
-  if (is_folder(path)) fail(path, "it is a folder; name a file with ATTUNE_DB or --db");
-  if (::access(path.c_str(), R_OK) != 0) {
-    fail(path, fmt::format("{}; a tuning run creates it, or name another file with ATTUNE_DB or --db",
-                           base::errno_text("access", errno)));
-  }
-  try {
-    Connection connection;
-    try {
-      connection.sqlite = open_read_only(path, "");
-      require_current(path, read_identity(*connection.sqlite));
-    } catch (const SQLite::Exception& error) {
-      const int primary = error.getErrorCode() & 0xff;
-      if (primary != SQLITE_CANTOPEN && primary != SQLITE_READONLY) throw;
-      return open_immutable(path, error);
-    }
-    return connection;
-  } catch (const SQLite::Exception& error) {
-    throw sqlite_failure(path, "opening it for reading", error);
-  }
 }
 
 }  // namespace attune::db

@@ -100,7 +100,9 @@ struct Database::State {
     try {
       return work();
     } catch (const SQLite::Exception& error) {
-      throw sqlite_failure(path, "reading", error);
+      const DatabaseError failure = sqlite_failure(path, "reading", error);
+      read_failure = failure.what();
+      throw failure;
     }
   }
 
@@ -115,6 +117,7 @@ struct Database::State {
   Connection connection;
   StatementCache statements;  ///< after the connection: statements must be finalised before it closes
   BatchState batch = BatchState::None;
+  std::string read_failure;   ///< of the last read that failed
   std::set<std::string> bad;  ///< "<table> <key>": a row that is met twice counts once
 };
 

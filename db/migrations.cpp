@@ -31,8 +31,8 @@ int migration_number(std::string_view path) {
   return number;
 }
 
+/// Requires: a transaction.
 void apply(SQLite::Database& sqlite, int version, const base::EmbeddedFile& file) {
-  SQLite::Transaction transaction(sqlite, SQLite::TransactionBehavior::IMMEDIATE);
   sqlite.exec(std::string(file.contents));
   SQLite::Statement insert(sqlite, "INSERT INTO schema_version (version, migration, applied_at) VALUES (?, ?, ?)");
   insert.bind(1, version);
@@ -41,7 +41,6 @@ void apply(SQLite::Database& sqlite, int version, const base::EmbeddedFile& file
   insert.exec();
   sqlite.exec(fmt::format("PRAGMA user_version = {}", version));
   sqlite.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
-  transaction.commit();
 }
 
 std::map<std::string, std::string> schema_of(SQLite::Database& sqlite) {
@@ -99,14 +98,30 @@ void require_ours(const std::filesystem::path& path, const Identity& identity) {
 }
 
 void migrate(SQLite::Database& sqlite, int last) {
+  const auto version_now = [&] { return sqlite.execAndGet("PRAGMA user_version").getInt(); };
+  if (version_now() >= last) return;
+  SQLite::Transaction transaction(sqlite, SQLite::TransactionBehavior::IMMEDIATE);
   for (const base::EmbeddedFile& file : base::embedded_schema()) {
-    const int current = sqlite.execAndGet("PRAGMA user_version").getInt();
+    const int current = version_now();
     const int version = migration_number(file.path);
     if (version <= current || version > last) continue;
     if (version != current + 1) {
       throw Error(fmt::format("failed migrating: migration {} follows schema version {}", version, current));
     }
     apply(sqlite, version, file);
+  }
+  transaction.commit();
+}
+
+void add_missing_tables(SQLite::Database& sqlite) {
+  SQLite::Database model(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  migrate(model, Database::kSchemaVersion);
+  sqlite.exec("PRAGMA temp_store = MEMORY");  // there may be no folder that this process can write
+  const auto existing = schema_of(sqlite);
+  SQLite::Statement tables(model, "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE %'");
+  while (tables.executeStep()) {
+    if (existing.contains("table " + tables.getColumn(0).getString())) continue;
+    sqlite.exec("CREATE TEMP" + tables.getColumn(1).getString().substr(sizeof("CREATE") - 1));
   }
 }
 

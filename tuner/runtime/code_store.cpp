@@ -34,7 +34,11 @@ std::optional<Code> CodeStore::find(const CodeRequest& request, const Choice& ch
                                     const std::vector<Layer>& layers) const {
   if (choice.layer && layers[*choice.layer].trusted && !choice.cubin_key.empty() &&
       choice.source_key == request.source_key) {
-    if (auto cubin = layers[*choice.layer].database.cubin(choice.cubin_key)) return Code{std::move(*cubin), "database"};
+    try {
+      if (auto cubin = layers[*choice.layer].database.cubin(choice.cubin_key)) return Code{std::move(*cubin), "database"};
+    } catch (const DatabaseError&) {
+      // The page that holds it is damaged. The row that names it was sound, and the source gives the same code again.
+    }
   }
   if (!cache_) return std::nullopt;
   auto cached = cache_->find(request.cache_key);

@@ -72,10 +72,19 @@ void open_shipped(OpenedLayers& opened) {
   opened.notices.push_back(fmt::format("no shipped database at {}", fmt::join(texts, ", ")));
 }
 
+/// None when the layer turns out to be damaged, which read_failure() then tells.
+std::vector<db::DeviceRow> devices_of(const Layer& layer) {
+  try {
+    return layer.database.devices();
+  } catch (const DatabaseError&) {
+    return {};
+  }
+}
+
 std::map<std::string, spec::DeviceInfo> recorded_devices(const std::vector<Layer>& layers) {
   std::map<std::string, spec::DeviceInfo> devices;
   for (const auto& layer : layers) {
-    for (const auto& row : layer.database.devices()) {
+    for (const auto& row : devices_of(layer)) {
       devices.try_emplace(row.hard_key, spec::DeviceInfo::from_json(nlohmann::json::parse(row.info_json)));
     }
   }
@@ -83,6 +92,15 @@ std::map<std::string, spec::DeviceInfo> recorded_devices(const std::vector<Layer
 }
 
 }  // namespace
+
+std::vector<db::BestRow> candidates_of(const Layer& layer, const std::string& template_hash, const std::string& family,
+                                       const std::string& policy) {
+  try {
+    return layer.database.candidates(template_hash, family, policy);
+  } catch (const DatabaseError&) {
+    return {};
+  }
+}
 
 std::vector<fs::path> shipped_database_paths() {
   if (const char* named = std::getenv("ATTUNE_SHIPPED_DB"); named != nullptr && *named != '\0') return {named};

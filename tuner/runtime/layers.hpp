@@ -24,6 +24,11 @@ struct OpenedLayers {
 /// Throws: UsageError for a named file that does not exist, DatabaseError for one that cannot be read.
 [[nodiscard]] OpenedLayers open_layers(const std::vector<std::filesystem::path>& named);
 
+/// What the layer has for a template and family; none when it turns out to be damaged since it was opened, which
+/// Database::read_failure then tells: dispatch goes on without it.
+[[nodiscard]] std::vector<db::BestRow> candidates_of(const Layer& layer, const std::string& template_hash,
+                                                     const std::string& family, const std::string& policy);
+
 /// Where the shipped read-only database is looked for, first to last: $ATTUNE_SHIPPED_DB alone when it is set, else
 /// beside the running program (<its folder>/../share/attune/shipped.db), the installed file, the build tree's.
 [[nodiscard]] std::vector<std::filesystem::path> shipped_database_paths();

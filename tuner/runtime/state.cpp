@@ -230,7 +230,7 @@ std::vector<std::vector<std::int64_t>> Runtime::State::tuned_sizes(const detail:
   std::set<std::vector<std::int64_t>> found;
   database_reads.fetch_add(1, std::memory_order_relaxed);
   for (const auto& layer : layers_.layers) {
-    for (const auto& row : layer.database.candidates(kernel.kernel.content_hash, family, policy_)) {
+    for (const auto& row : runtime::candidates_of(layer, kernel.kernel.content_hash, family, policy_)) {
       if (row.device_key != device_key) continue;
       if (auto sizes = sizes_in_order(row.sizes_json, kernel.size_names)) found.insert(std::move(*sizes));
     }
@@ -262,7 +262,9 @@ std::vector<std::string> Runtime::State::notices() {
   const std::lock_guard lock(mutex_);
   auto notices = layers_.notices;
   for (const auto& layer : layers_.layers) {
-    if (const auto bad = layer.database.bad_rows(); bad > 0) {
+    if (const auto& failure = layer.database.read_failure(); !failure.empty()) {
+      notices.push_back(failure + "; dispatching without it");
+    } else if (const auto bad = layer.database.bad_rows(); bad > 0) {
       notices.push_back(
           fmt::format("{}: {} damaged row(s) were skipped; `attune db check` names them", layer.path.string(), bad));
     }

@@ -1,28 +1,47 @@
 // A process of its own for the tests that need several, or one to kill. Usage:
-//   db_process put FILE FIRST COUNT   stores records FIRST.., prints each number once it is acknowledged
-//   db_process contend FILE WRITER OF COUNT   stores one writer's rows of contention.hpp, prints a line for each
-//   db_process golden FILE            writes the golden database of this schema version
+//   db_process put FILE FIRST COUNT            stores records FIRST.., prints each number once it is acknowledged
+//   db_process put-together FILE FIRST COUNT   prints "ready", waits for the end of standard input, then as put
+//   db_process put-killed FILE WHAT N          stores record 100, but is killed at a point (kill_points.hpp)
+//   db_process contend FILE WRITER OF COUNT    stores one writer's rows of contention.hpp, prints a line for each
+//   db_process golden FILE                     writes the golden database of this schema version
 #include <fmt/core.h>
 
 #include <cstdlib>
 #include <string>
 
 #include "tests/unit/db/contention.hpp"
+#include "tests/unit/db/kill_points.hpp"
 #include "tests/unit/db/support.hpp"
 
+namespace {
+
+using namespace attune::db;
+
+bool say(const std::string& line) { return ::write(STDOUT_FILENO, line.data(), line.size()) >= 0; }
+
+int put(const std::string& file, int first, int count) {
+  Database database = Database::open(file, OpenMode::ReadWrite);
+  for (int i = first; i < first + count; ++i) {
+    database.put(test::record(i));
+    if (!say(std::to_string(i) + "\n")) return 3;
+  }
+  return 0;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  using namespace attune::db;
   try {
     const std::string what = argc > 2 ? argv[1] : "";
-    if (what == "put" && argc == 5) {
-      Database database = Database::open(argv[2], OpenMode::ReadWrite);
-      const int first = std::atoi(argv[3]), count = std::atoi(argv[4]);
-      for (int i = first; i < first + count; ++i) {
-        database.put(test::record(i));
-        const std::string line = std::to_string(i) + "\n";
-        if (::write(STDOUT_FILENO, line.data(), line.size()) < 0) return 3;
-      }
-      return 0;
+    if (what == "put" && argc == 5) return put(argv[2], std::atoi(argv[3]), std::atoi(argv[4]));
+    if (what == "put-together" && argc == 5) {
+      char byte = 0;
+      if (!say("ready\n") || ::read(STDIN_FILENO, &byte, 1) != 0) return 3;
+      return put(argv[2], std::atoi(argv[3]), std::atoi(argv[4]));
+    }
+    if (what == "put-killed" && argc == 5) {
+      test::kill_at(argv[3], std::atoi(argv[4]));
+      return put(argv[2], 100, 1);
     }
     if (what == "contend" && argc == 6) {
       Database database = Database::open(argv[2], OpenMode::ReadWrite);

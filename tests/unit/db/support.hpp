@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -23,6 +24,11 @@ class TemporaryFolder : public attune::test::TempFolder {
  public:
   TemporaryFolder() { ::chmod(path().c_str(), 0755); }
 };
+
+/// The database that a released version left behind.
+inline fs::path golden(int version) {
+  return fs::path(ATTUNE_SOURCE_DIR) / "tests" / "golden" / ("db_v" + std::to_string(version) + ".db");
+}
 
 inline std::string bytes_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -166,6 +172,13 @@ inline std::set<std::string> names_in(const fs::path& folder) {
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename().string());
   return names;
+}
+
+/// Names and contents of all files.
+inline std::map<std::string, std::string> contents_of(const fs::path& folder) {
+  std::map<std::string, std::string> contents;
+  for (const std::string& name : names_in(folder)) contents[name] = bytes_of(folder / name);
+  return contents;
 }
 
 /// A closed database with the golden rows.

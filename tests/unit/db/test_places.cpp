@@ -1,54 +1,18 @@
-// Folders, permissions, full disks, copies.
+// Folders, permissions, copies.
 #include <doctest/doctest.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #include <cstdlib>
 
+#include "tests/support/conditions.hpp"
 #include "tests/unit/db/support.hpp"
 
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
+using attune::test::FileSizeLimit;
+using attune::test::Unprivileged;
 
 namespace {
-
-/// Takes root's right to write anywhere for a while; the tests of unwritable folders mean an ordinary user.
-class Unprivileged {
- public:
-  Unprivileged() : was_(::geteuid()) {
-    if (was_ == 0) REQUIRE(::seteuid(65534) == 0);
-  }
-  Unprivileged(const Unprivileged&) = delete;
-  Unprivileged& operator=(const Unprivileged&) = delete;
-  ~Unprivileged() {
-    if (was_ == 0) (void)!::seteuid(0);
-  }
-
- private:
-  uid_t was_;
-};
-
-/// Makes the disk "full" beyond a file size.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    was_handler_ = ::signal(SIGXFSZ, SIG_IGN);
-    ::getrlimit(RLIMIT_FSIZE, &was_);
-    const rlimit limit{bytes, was_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &was_);
-    ::signal(SIGXFSZ, was_handler_);
-  }
-
- private:
-  rlimit was_{};
-  void (*was_handler_)(int) = nullptr;
-};
 
 class Environment {
  public:
@@ -101,38 +65,6 @@ TEST_CASE("a folder or file without write permission is an error of the writer w
   fs::permissions(folder.path(), fs::perms(0755));
 }
 
-TEST_CASE("a closed WAL database in a read-only folder is read, and the notice says how") {
-  const TemporaryFolder folder;
-  const fs::path path = folder / "a.db";
-  make_database(path);
-  fs::permissions(folder.path(), fs::perms(0555));
-  {
-    const Unprivileged user;
-    Database reader = Database::open(path, OpenMode::ReadOnly);
-    CHECK(reader.records({}).size() == 4);
-    CHECK(reader.best({}).size() == 2);
-    REQUIRE(reader.notices().size() == 1);
-    CHECK(mentions(reader.notices()[0], "cannot be written"));
-  }
-  fs::permissions(folder.path(), fs::perms(0755));
-}
-
-TEST_CASE("a WAL with rows in a read-only folder is an error with its remedy, never an older state") {
-  const TemporaryFolder folder, copy;
-  Database writer = Database::open(folder / "a.db", OpenMode::ReadWrite);
-  put_golden_rows(writer);
-  fs::copy_file(folder / "a.db", copy / "a.db");
-  fs::copy_file(folder / "a.db-wal", copy / "a.db-wal");
-  fs::permissions(copy.path(), fs::perms(0555));
-  {
-    const Unprivileged user;
-    const std::string message = error_of(copy / "a.db", OpenMode::ReadOnly);
-    CHECK(mentions(message, "a.db-wal' holds rows"));
-    CHECK(mentions(message, "copy both files"));
-  }
-  fs::permissions(copy.path(), fs::perms(0755));
-}
-
 TEST_CASE("an export is one file that opens in a read-only folder without a notice") {
   const TemporaryFolder folder, shipped;
   const fs::path path = shipped / "layer.db";
@@ -179,42 +111,6 @@ TEST_CASE("an exported file can be written again") {
   database.put(record(5));
   CHECK(database.info().journal_mode == "wal");
   CHECK(database.records({}).size() == 5);
-}
-
-TEST_CASE("a full disk is an error; what was acknowledged stays readable, and writing goes on afterwards") {
-  const TemporaryFolder folder;
-  const fs::path path = folder / "a.db";
-  Database database = Database::open(path, OpenMode::ReadWrite);
-  std::size_t stored = 0;
-  std::string message;
-  {
-    const FileSizeLimit full(400 * 1024);
-    try {
-      for (int i = 0; i < 100000; ++i, ++stored) database.put(record(i));
-    } catch (const DatabaseError& error) {
-      message = error.what();
-    }
-    CHECK(mentions(message, "free disk space"));
-    CHECK(mentions(message, "storing a record"));
-    CHECK(stored > 10);
-    CHECK(database.records({}).size() == stored);
-    CHECK(Database::open(path, OpenMode::ReadOnly).records({}).size() == stored);
-  }
-  database.put(record(-1));
-  CHECK(database.records({}).size() == stored + 1);
-  CHECK(database.check().ok);
-}
-
-TEST_CASE("a disk that is full from the start is an error, and the next start succeeds") {
-  const TemporaryFolder folder;
-  const fs::path path = folder / "a.db";
-  {
-    const FileSizeLimit full(2048);
-    CHECK(mentions(error_of(path, OpenMode::ReadWrite), "failed opening"));
-  }
-  Database database = Database::open(path, OpenMode::ReadWrite);
-  CHECK(database.notices().empty());
-  CHECK(database.check().ok);
 }
 
 TEST_CASE("the default path is ATTUNE_DB, else the XDG data folder, else the one below HOME") {

@@ -1,187 +1,190 @@
+#include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
-#include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
 #include <thread>
 #include <vector>
 
 #include "db/lock_file.hpp"
+#include "tests/support/figures.hpp"
+#include "tests/unit/db/process.hpp"
 #include "tests/unit/db/support.hpp"
-
-extern char** environ;
 
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
+using attune::test::full_campaign;
+using attune::test::record_figures;
 
 namespace {
 
-/// `test_db_process put <file> <first> <count>`, its output readable here.
-class Writer {
+std::unique_ptr<Process> start_put(const fs::path& path, int first, int count, const Barrier* barrier = nullptr) {
+  return std::make_unique<Process>(
+      std::vector<std::string>{barrier != nullptr ? "put-together" : "put", path.string(), std::to_string(first),
+                               std::to_string(count)},
+      barrier);
+}
+
+int number_of(const RecordRow& row) { return std::stoi(row.configuration.substr(row.configuration.find(':') + 1)); }
+
+/// Starts processes that each store `records` records, all at one moment; returns how many failed.
+int put_together(const fs::path& path, int processes, int records) {
+  Barrier barrier;
+  std::vector<std::unique_ptr<Process>> writers;
+  for (int i = 0; i < processes; ++i) writers.push_back(start_put(path, 100 + i * records, records, &barrier));
+  for (const auto& writer : writers) (void)writer->read_lines(1);  // "ready"
+  barrier.open();
+  int failed = 0;
+  for (const auto& writer : writers) {
+    writer->read_all();
+    if (writer->wait() != 0 || writer->acknowledged() != static_cast<std::size_t>(records) + 1) ++failed;
+  }
+  return failed;
+}
+
+/// Writers of one database, and what they were told is stored, whoever has been killed since.
+class Herd {
  public:
-  Writer(const fs::path& database, int first, int count) {
-    int ends[2];
-    REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
-    posix_spawn_file_actions_t actions;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    std::string arguments[] = {ATTUNE_DB_PROCESS, "put", database.string(), std::to_string(first),
-                               std::to_string(count)};
-    char* argv[6] = {};
-    for (int i = 0; i < 5; ++i) argv[i] = arguments[i].data();
-    const int result = ::posix_spawn(&pid_, ATTUNE_DB_PROCESS, &actions, nullptr, argv, environ);
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::close(ends[1]);
-    out_ = ends[0];
-    REQUIRE(result == 0);
-  }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-  ~Writer() {
-    if (pid_ > 0) {
-      kill();
-      (void)wait();
-    }
-    ::close(out_);
+  Herd(fs::path path, int writers) : path_(std::move(path)), writers_(static_cast<std::size_t>(writers)) {
+    for (auto& writer : writers_) start(writer);
   }
 
-  void kill() const { ::kill(pid_, SIGKILL); }
+  /// One of them is killed after a while, and replaced by a new one.
+  void kill_one(std::mt19937& random, std::chrono::microseconds longest) {
+    const auto pause = std::uniform_int_distribution<long>(0, longest.count())(random);
+    std::this_thread::sleep_for(std::chrono::microseconds(pause));
+    // Every other time the newest: it may be opening, creating or migrating.
+    const std::size_t any = std::uniform_int_distribution<std::size_t>(0, writers_.size() - 1)(random);
+    const std::size_t victim = random() % 2 == 0 ? newest_ : any;
+    for (auto& writer : writers_) writer.process->read_present();
+    end(writers_[victim]);
+    start(writers_[victim]);
+    newest_ = victim;
+  }
+  void kill_all() {
+    for (const auto& writer : writers_) writer.process->kill();
+    for (auto& writer : writers_) end(writer);
+    writers_.clear();
+  }
+  [[nodiscard]] std::uint64_t acknowledged() const { return acknowledged_; }
+  [[nodiscard]] std::uint64_t unexpected_ends() const { return unexpected_ends_; }
 
-  /// Blocks until `lines` more lines came; false at the end of the output.
-  bool read_lines(std::size_t lines) {
-    const std::size_t wanted = acknowledged() + lines;
-    char chunk[4096];
-    while (acknowledged() < wanted) {
-      const ssize_t got = ::read(out_, chunk, sizeof(chunk));
-      if (got <= 0) return false;
-      text_.append(chunk, static_cast<std::size_t>(got));
+  /// How many acknowledged records a database lacks.
+  [[nodiscard]] std::uint64_t lost(const Database& database) const {
+    std::map<int, bool> present;
+    for (const RecordRow& row : database.records({})) present[number_of(row)] = same(row, record(number_of(row)));
+    std::uint64_t count = 0;
+    for (const auto& [first, records] : told_) {
+      for (int i = first; i < first + records; ++i) count += present.contains(i) && present[i] ? 0 : 1;
     }
-    return true;
-  }
-  void read_all() {
-    while (read_lines(1)) {
-    }
-  }
-  [[nodiscard]] std::size_t acknowledged() const {
-    return static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n'));
-  }
-
-  /// Exit status as waitpid gives it.
-  int wait() {
-    int status = -1;
-    ::waitpid(pid_, &status, 0);
-    pid_ = -1;
-    return status;
+    return count;
   }
 
  private:
-  pid_t pid_ = -1;
-  int out_ = -1;
-  std::string text_;
+  struct Writer {
+    std::unique_ptr<Process> process;
+    int first = 0;
+  };
+
+  void start(Writer& writer) {
+    writer.first = next_;
+    next_ += 100000;
+    writer.process = start_put(path_, writer.first, 100000);
+  }
+  void end(Writer& writer) {
+    writer.process->kill();
+    writer.process->read_all();
+    if (!was_killed(writer.process->wait())) ++unexpected_ends_;
+    told_[writer.first] = static_cast<int>(writer.process->acknowledged());
+    acknowledged_ += writer.process->acknowledged();
+  }
+
+  fs::path path_;
+  std::vector<Writer> writers_;
+  std::map<int, int> told_;  ///< first number and count of what each process was told
+  std::size_t newest_ = 0;
+  int next_ = 1000;
+  std::uint64_t acknowledged_ = 0, unexpected_ends_ = 0;
 };
 
 }  // namespace
 
-TEST_CASE("every record that a killed process had acknowledged is there, and the file is sound") {
-  const TemporaryFolder folder;
-  const fs::path path = folder / "a.db";
-  int first = 0;
-  for (int round = 0; round < 8; ++round) {
-    Writer writer(path, first, 1000000);
-    REQUIRE(writer.read_lines(static_cast<std::size_t>(1 + 137 * round)));
-    writer.kill();
-    writer.read_all();
-    const int status = writer.wait();
-    CHECK(WIFSIGNALED(status));
-    Database database = Database::open(path, OpenMode::ReadWrite);
-    CHECK(database.notices().empty());
-    const auto rows = database.records({});
-    // The one in progress may have been committed without having been acknowledged.
-    const std::size_t expected = static_cast<std::size_t>(first) + writer.acknowledged();
-    CHECK(rows.size() >= expected);
-    CHECK(rows.size() <= expected + 1);
-    for (std::size_t i = 0; i < expected; ++i) REQUIRE(same(rows[i], record(static_cast<int>(i))));
-    CHECK(database.check().ok);
-    first = static_cast<int>(rows.size());
-  }
-}
-
-TEST_CASE("a process that is killed while it creates the database leaves one that opens, or none") {
-  for (int round = 0; round < 24; ++round) {
-    CAPTURE(round);
+TEST_CASE("kill -9 of writers at random moments loses no acknowledged record and leaves the database sound") {
+  constexpr int kWriters = 4, kKillsPerDatabase = 25;
+  const int wanted = full_campaign() ? 1000 : 75;
+  std::mt19937 random(20261121);
+  int kills = 0, unsound = 0;
+  std::uint64_t acknowledged = 0, lost = 0, unexpected_ends = 0;
+  for (int round = 0; kills < wanted; ++round) {
     const TemporaryFolder folder;
     const fs::path path = folder / "a.db";
-    Writer writer(path, 0, 1000000);
-    std::this_thread::sleep_for(std::chrono::microseconds(700 * round));
-    writer.kill();
-    writer.read_all();
-    (void)writer.wait();
-    Database database = Database::open(path, OpenMode::ReadWrite);
-    CHECK(database.notices().empty());
-    CHECK(database.records({}).size() >= writer.acknowledged());
-    CHECK(database.check().ok);
-  }
-}
-
-TEST_CASE("a process that is killed while it migrates leaves a database of either version, with every row") {
-  for (int round = 0; round < 24; ++round) {
+    // Every third time they find a database to be migrated, else none.
+    if (round % 3 == 2) fs::copy_file(golden(1), path);
+    Herd herd(path, kWriters);
+    for (int i = 0; i < kKillsPerDatabase - kWriters; ++i) herd.kill_one(random, std::chrono::milliseconds(20));
+    herd.kill_all();
+    kills += kKillsPerDatabase;
+    const Database database = Database::open(path, OpenMode::ReadWrite);
+    const std::uint64_t lost_here = herd.lost(database);
+    const bool sound = database.check().ok && database.notices().empty();
     CAPTURE(round);
-    const TemporaryFolder folder;
-    const fs::path path = folder / "a.db";
-    fs::copy_file(fs::path(ATTUNE_SOURCE_DIR) / "tests" / "golden" / "db_v1.db", path);
-    Writer writer(path, 100, 1000000);
-    std::this_thread::sleep_for(std::chrono::microseconds(500 * round));
-    writer.kill();
-    writer.read_all();
-    (void)writer.wait();
-    Database database = Database::open(path, OpenMode::ReadWrite);
-    CHECK(database.notices().empty());
-    CHECK(database.info().schema_version == Database::kSchemaVersion);
-    CHECK(database.records({}).size() >= 4 + writer.acknowledged());
-    CHECK(same(database.templates().at(0), kernel_template_v1()));
-    CHECK(database.cubin("cubin-1") == kCubin);
-    CHECK(database.check().ok);
+    CHECK(lost_here == 0);
+    CHECK(sound);
+    lost += lost_here;
+    unsound += sound ? 0 : 1;
+    acknowledged += herd.acknowledged();
+    unexpected_ends += herd.unexpected_ends();
   }
+  CHECK(unexpected_ends == 0);
+  CHECK(acknowledged > 0);
+  record_figures(1, "kill_nine_database",
+                 {{"kills", kills}, {"writers", kWriters}, {"acknowledged", acknowledged}, {"lost", lost}, {"unsound", unsound}});
 }
 
-TEST_CASE("sixteen processes that migrate one database at once all succeed") {
-  const TemporaryFolder folder;
-  const fs::path path = folder / "a.db";
-  fs::copy_file(fs::path(ATTUNE_SOURCE_DIR) / "tests" / "golden" / "db_v1.db", path);
-  {
-    std::vector<std::unique_ptr<Writer>> writers;
-    for (int i = 0; i < 16; ++i) writers.push_back(std::make_unique<Writer>(path, 100 + i, 1));
-    for (const auto& writer : writers) {
-      writer->read_all();
-      CHECK(writer->wait() == 0);
-    }
-  }
-  Database database = Database::open(path, OpenMode::ReadOnly);
-  CHECK(database.records({}).size() == 4 + 16);
-  CHECK(database.check().ok);
-}
-
-TEST_CASE("sixteen processes that create and fill one database at once all succeed, with exact counts") {
-  constexpr int kProcesses = 16, kRecords = 20;
-  for (int round = 0; round < 6; ++round) {
+TEST_CASE("processes that start at one moment on a database that does not exist yet all succeed, with exact counts") {
+  const int processes = full_campaign() ? 64 : 16, rounds = full_campaign() ? 100 : 4, records = 3;
+  int failures = 0, wrong_counts = 0, unsound = 0;
+  std::uint64_t rows = 0;
+  std::vector<double> seconds;
+  for (int round = 0; round < rounds; ++round) {
     CAPTURE(round);
     const TemporaryFolder folder;
     const fs::path path = folder / "new" / "a.db";
-    {
-      std::vector<std::unique_ptr<Writer>> writers;
-      for (int i = 0; i < kProcesses; ++i) writers.push_back(std::make_unique<Writer>(path, i * kRecords, kRecords));
-      for (const auto& writer : writers) {
-        writer->read_all();
-        CHECK(writer->wait() == 0);
-      }
-    }
-    Database database = Database::open(path, OpenMode::ReadWrite);
-    CHECK(database.info().records == kProcesses * kRecords);
-    CHECK(database.records({}).size() == kProcesses * kRecords);
+    const auto start = std::chrono::steady_clock::now();
+    const int failed = put_together(path, processes, records);
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    const Database database = Database::open(path, OpenMode::ReadWrite);
+    const std::size_t found = database.records({}).size();
+    const bool sound = database.check().ok && database.notices().empty();
+    CHECK(failed == 0);
+    CHECK(found == static_cast<std::size_t>(processes * records));
+    CHECK(sound);
+    failures += failed;
+    wrong_counts += found == static_cast<std::size_t>(processes * records) ? 0 : 1;
+    unsound += sound ? 0 : 1;
+    rows += found;
+  }
+  std::sort(seconds.begin(), seconds.end());
+  record_figures(2, "cold_starts",
+                 {{"processes", processes}, {"rounds", rounds}, {"rows", rows}, {"failures", failures},
+                  {"wrong_counts", wrong_counts}, {"unsound", unsound}, {"round_s_p50", seconds[seconds.size() / 2]},
+                  {"round_s_max", seconds.back()}});
+}
+
+TEST_CASE("sixteen processes that migrate one database at once all succeed, from every released version") {
+  for (int version = 1; version < Database::kSchemaVersion; ++version) {
+    CAPTURE(version);
+    const TemporaryFolder folder;
+    const fs::path path = folder / "a.db";
+    fs::copy_file(golden(version), path);
+    CHECK(put_together(path, 16, 1) == 0);
+    Database database = Database::open(path, OpenMode::ReadOnly);
+    CHECK(database.info().schema_version == Database::kSchemaVersion);
+    CHECK(database.records({}).size() == 4 + 16);
     CHECK(database.check().ok);
   }
 }
@@ -191,8 +194,8 @@ TEST_CASE("sixteen processes that find a damaged file set it aside once") {
   const fs::path path = folder / "a.db";
   write_bytes(path, std::string(10000, 'x'));
   {
-    std::vector<std::unique_ptr<Writer>> writers;
-    for (int i = 0; i < 16; ++i) writers.push_back(std::make_unique<Writer>(path, i, 1));
+    std::vector<std::unique_ptr<Process>> writers;
+    for (int i = 0; i < 16; ++i) writers.push_back(start_put(path, i, 1));
     for (const auto& writer : writers) {
       writer->read_all();
       CHECK(writer->wait() == 0);
@@ -209,7 +212,7 @@ TEST_CASE("sixteen processes that find a damaged file set it aside once") {
 TEST_CASE("a reader sees whole states while another process writes") {
   const TemporaryFolder folder;
   const fs::path path = folder / "a.db";
-  Writer writer(path, 0, 400);
+  Process writer({"put", path.string(), "0", "400"});
   REQUIRE(writer.read_lines(1));
   Database reader = Database::open(path, OpenMode::ReadOnly);
   std::size_t last = 0;

@@ -1,0 +1,188 @@
+#include "db/reading.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "db/database.hpp"
+#include "db/file_system.hpp"
+#include "db/migrations.hpp"
+#include "db/sqlite_error.hpp"
+#include "tuner/base/errno_text.hpp"
+
+namespace attune::db {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& path, const std::string& why) {
+  throw DatabaseError(path.string(), fmt::format("failed opening database '{}': {}", path.string(), why));
+}
+
+/// As an URI, because only an URI can say what the file is to be spared.
+std::unique_ptr<SQLite::Database> open_read_only(const fs::path& path, const char* options) {
+  std::string uri = "file:";
+  for (const char c : path.string()) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
+                       c == '.' || c == '-' || c == '_';
+    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  auto sqlite = std::make_unique<SQLite::Database>(
+      uri + "?mode=ro" + options, SQLite::OPEN_READONLY | SQLite::OPEN_URI | SQLite::OPEN_NOMUTEX, kBusyTimeoutMs);
+  // With no locks in its way SQLite would remove, on closing, a WAL that it finds nothing in.
+  sqlite3_db_config(sqlite->getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  return sqlite;
+}
+
+/// The WAL is indexed in this process's memory: no -shm file is read, made or locked.
+std::unique_ptr<SQLite::Database> open_with_private_index(const fs::path& path) {
+  auto sqlite = open_read_only(path, "&vfs=unix-none");
+  sqlite->exec("PRAGMA locking_mode = EXCLUSIVE");
+  return sqlite;
+}
+
+/// Released versions stay readable: an update of the program must not make dispatch lose what was tuned before it.
+void accept(const fs::path& path, SQLite::Database& sqlite) {
+  const Identity identity = read_identity(sqlite);
+  require_ours(path, identity);
+  if (identity.user_version == 0) {
+    fail(path, "nothing has been stored in it yet, and it is opened read-only; a tuning run with --db makes it a "
+               "database");
+  }
+  if (identity.user_version < Database::kSchemaVersion) add_missing_tables(sqlite);
+}
+
+Connection read_unchanging(const fs::path& path, const std::string& why) {
+  Connection connection;
+  connection.sqlite = open_untouched(path);
+  accept(path, *connection.sqlite);
+  connection.notices.push_back(fmt::format("database '{}' is read as an unchanging file: {}", path.string(), why));
+  return connection;
+}
+
+/// A writer died while it changed a file in rollback mode: until the journal beside it is played back, pages of two
+/// states are mixed. SQLite does that when the file is opened for writing.
+void play_journal_back(const fs::path& path) {
+  try {
+    SQLite::Database sqlite(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_NOMUTEX, kBusyTimeoutMs);
+    (void)sqlite.execAndGet("SELECT count(*) FROM sqlite_master");
+  } catch (const SQLite::Exception& error) {
+    fail(path, fmt::format("a process died while it wrote to it, and what '{}-journal' holds cannot be played back here "
+                           "({}); open it once where file and folder can be written",
+                           path.string(), error.what()));
+  }
+}
+
+/// What opening for reading meets where no -shm file can be made: in a folder that this user cannot write, on a
+/// read-only or a full file system.
+bool lacks_shared_memory(const SQLite::Exception& error) {
+  if (error.getExtendedErrorCode() == SQLITE_READONLY_ROLLBACK) return false;
+  const int primary = error.getErrorCode() & 0xff;
+  return primary == SQLITE_CANTOPEN || primary == SQLITE_READONLY || primary == SQLITE_IOERR || primary == SQLITE_FULL ||
+         primary == SQLITE_PERM;
+}
+
+Connection connect(const fs::path& path) {
+  if (is_wal_file(path)) {
+    if (const auto network = network_file_system_of(path)) {
+      return read_unchanging(path, fmt::format("it is in WAL mode, which does not work on its file system ({}); the next "
+                                               "tuning run there converts it",
+                                               *network));
+    }
+  }
+  Connection connection;
+  try {
+    connection.sqlite = open_read_only(path, "");
+    accept(path, *connection.sqlite);
+  } catch (const SQLite::Exception& error) {
+    if (!lacks_shared_memory(error) || !is_wal_file(path)) throw;
+    return read_unchanging(path, fmt::format("no -shm file can be made beside it, because its folder cannot be written or its disk "
+                                             "is full ({})",
+                                             error.what()));
+  }
+  return connection;
+}
+
+}  // namespace
+
+bool is_present(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+bool has_bytes(const fs::path& path) {
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(path, error);
+  return !error && bytes > 0;
+}
+
+fs::path beside(const fs::path& path, const char* suffix) { return path.string() + suffix; }
+
+bool is_wal_file(const fs::path& path) {
+  std::array<char, 20> header{};
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const ssize_t got = ::pread(fd, header.data(), header.size(), 0);
+  ::close(fd);
+  return got == static_cast<ssize_t>(header.size()) && header[18] == 2 && header[19] == 2;
+}
+
+std::unique_ptr<SQLite::Database> open_untouched(const fs::path& path) {
+  // immutable=1 would miss the rows of a WAL, and readonly_shm=1 follows a writer that is at work.
+  if (!has_bytes(beside(path, "-wal"))) return open_read_only(path, "&immutable=1");
+  if (is_present(beside(path, "-shm"))) {
+    try {
+      auto sqlite = open_read_only(path, "&readonly_shm=1");
+      (void)sqlite->execAndGet("PRAGMA user_version");
+      return sqlite;
+    } catch (const SQLite::Exception& error) {
+      if (!lacks_shared_memory(error)) throw;
+    }
+  }
+  return open_with_private_index(path);
+}
+
+void refuse_foreign(const fs::path& path) {
+  if (!has_bytes(path)) return;
+  Identity identity;
+  try {
+    identity = read_identity(*open_untouched(path));
+  } catch (const SQLite::Exception&) {
+    return;
+  }
+  // The rest of an identity may be torn while another process creates the file: these two stand on its first page.
+  if (identity.user_version > Database::kSchemaVersion || identity.application_id != kApplicationId) {
+    require_ours(path, identity);
+  }
+}
+
+Connection open_for_reading(const fs::path& path) {
+  if (is_folder(path)) fail(path, "it is a folder; name a file with ATTUNE_DB or --db");
+  if (::access(path.c_str(), R_OK) != 0) {
+    fail(path, fmt::format("{}; a tuning run creates it, or name another file with ATTUNE_DB or --db",
+                           base::errno_text("access", errno)));
+  }
+  refuse_foreign(path);
+  try {
+    try {
+      return connect(path);
+    } catch (const SQLite::Exception& error) {
+      if (error.getExtendedErrorCode() != SQLITE_READONLY_ROLLBACK) throw;
+    }
+    play_journal_back(path);
+    return connect(path);
+  } catch (const SQLite::Exception& error) {
+    throw sqlite_failure(path, "opening it for reading", error);
+  }
+}
+
+}  // namespace attune::db

@@ -1,0 +1,100 @@
+// Processes killed at chosen points of creating and of migrating a database.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/figures.hpp"
+#include "tests/unit/db/process.hpp"
+#include "tests/unit/db/support.hpp"
+
+using namespace attune;
+using namespace attune::db;
+using namespace attune::db::test;
+using attune::test::full_campaign;
+using attune::test::record_figures;
+
+namespace {
+
+/// What every released version has of the golden rows.
+bool has_golden_rows(const Database& database) {
+  const auto records = database.records({});
+  if (records.size() < 4 || database.sessions({}).size() != 1 || database.best({}).size() != 2) return false;
+  for (int i = 0; i < 3; ++i) {
+    if (!same(records[static_cast<std::size_t>(i)], record(i + 1))) return false;
+  }
+  return same(database.devices().at(0), device()) && same(database.best({})[0], best("1024")) &&
+         database.templates().at(0).spec_json == kernel_template_v1().spec_json && database.cubin("cubin-1") == kCubin &&
+         database.in_flight().size() == 1 && database.bad_rows() == 0;
+}
+
+struct Tally {
+  int kills = 0, old_version = 0, new_version = 0, acknowledged_lost = 0;
+};
+
+/// The process that was killed stored record 100, or not; what it found, `version` or nothing (0), must still be there.
+void check_after_kill(const fs::path& path, int version, bool acknowledged, Tally& tally) {
+  if (version > 0) {
+    const Database reader = Database::open(path, OpenMode::ReadOnly);
+    CHECK(has_golden_rows(reader));
+    CHECK(reader.notices().empty());
+    const int now = reader.info().schema_version;
+    CHECK((now == version || now == Database::kSchemaVersion));
+    ++(now == version ? tally.old_version : tally.new_version);
+  }
+  const Database writer = Database::open(path, OpenMode::ReadWrite);
+  CHECK(writer.notices().empty());
+  CHECK(writer.info().schema_version == Database::kSchemaVersion);
+  CHECK((version == 0 || has_golden_rows(writer)));
+  CHECK(writer.check().ok);
+  const std::size_t before = version == 0 ? 0 : 4;
+  const std::size_t rows = writer.records({}).size();
+  CHECK(rows <= before + 1);
+  if (rows < before + (acknowledged ? 1 : 0)) ++tally.acknowledged_lost;
+}
+
+/// Kills one process at each point of its life, until one lives through. `version` 0: there is no database yet.
+void kill_at_every(const std::string& what, int version, int stride, Tally& tally) {
+  for (int point = 1;; point += stride) {
+    CAPTURE(what);
+    CAPTURE(point);
+    const TemporaryFolder folder;
+    const fs::path path = folder / "a.db";
+    if (version > 0) fs::copy_file(golden(version), path);
+    Process process({"put-killed", path.string(), what, std::to_string(point)});
+    process.read_all();
+    const bool acknowledged = process.acknowledged() == 1;
+    const int status = process.wait();
+    if (!was_killed(status)) {
+      REQUIRE(status == 0);  // the points are used up
+      REQUIRE(point > stride);
+      return;
+    }
+    ++tally.kills;
+    check_after_kill(path, version, acknowledged, tally);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a process killed at any statement or file change of creating a database leaves one that opens, or none") {
+  const int stride = full_campaign() ? 1 : 5;
+  Tally tally;
+  for (const char* what : {"statement", "change"}) kill_at_every(what, 0, stride, tally);
+  CHECK(tally.acknowledged_lost == 0);
+  record_figures(1, "killed_while_creating", {{"kills", tally.kills}, {"lost", tally.acknowledged_lost}});
+}
+
+TEST_CASE("a process killed at any statement or file change of a migration leaves the old version or the new one, whole") {
+  const int stride = full_campaign() ? 1 : 5;
+  Tally tally;
+  for (int version = 1; version < Database::kSchemaVersion; ++version) {
+    CAPTURE(version);
+    for (const char* what : {"statement", "change"}) kill_at_every(what, version, stride, tally);
+  }
+  CHECK(tally.acknowledged_lost == 0);
+  CHECK(tally.old_version > 0);
+  CHECK(tally.new_version > 0);
+  record_figures(8, "killed_while_migrating",
+                 {{"versions", Database::kSchemaVersion - 1}, {"kills", tally.kills}, {"left_old", tally.old_version},
+                  {"left_new", tally.new_version}, {"lost", tally.acknowledged_lost}});
+}
