@@ -34,8 +34,4 @@ struct Connection {
 /// database with unmerged rows in a folder that cannot be written.
 [[nodiscard]] Connection open_for_reading(const std::filesystem::path& path);
 
-/// What `PRAGMA quick_check` and `integrity_check` call the damage of pages, as opposed to that of single rows.
-/// Empty when the pages are sound.
-[[nodiscard]] std::string page_damage(SQLite::Database& sqlite);
-
 }  // namespace attune::db
