@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Enough for a file that is not checked wholly on opening.
-constexpr std::uint64_t kLarge = 60'000;
+constexpr std::uint64_t kLarge = 50'000;
 
 spec::DeviceInfo here() { return spec::DeviceInfo::of_architecture("sm_90"); }
 
