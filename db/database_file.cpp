@@ -15,6 +15,7 @@
 #include "db/database.hpp"
 #include "db/file_system.hpp"
 #include "db/migrations.hpp"
+#include "db/page_check.hpp"
 #include "db/reading.hpp"
 #include "db/sqlite_error.hpp"
 #include "tuner/base/errno_text.hpp"
@@ -116,7 +117,7 @@ std::unique_ptr<SQLite::Database> try_open_for_writing(const fs::path& path, con
   try {
     const Identity identity = read_identity(*sqlite);
     require_ours(path, identity);
-    damage = page_damage(*sqlite);
+    damage = page_damage(*sqlite, path);
     if (damage.empty()) damage = schema_damage(*sqlite, identity.user_version);
   } catch (const SQLite::Exception& error) {
     if (!is_damage(error)) throw;
@@ -151,22 +152,12 @@ fs::path set_aside(const fs::path& path, LockFile& lock, const std::string& dama
                              base::errno_text("rename", error.value())));
     }
   }
+  remove_suspect_mark(path);
   lock.unlock(LockFile::Part::InUse);
   return target;
 }
 
 }  // namespace
-
-std::string page_damage(SQLite::Database& sqlite) {
-  SQLite::Statement check(sqlite, "PRAGMA quick_check(1)");
-  if (check.executeStep()) {
-    // Damage of pages comes first and under this heading; what else there may be is about values of single rows, which
-    // have checksums: no reason to give up the file.
-    const std::string line = check.getColumn(0).getString();
-    if (line.starts_with("*** in database")) return line.substr(line.find('\n') + 1);
-  }
-  return {};
-}
 
 Connection open_for_writing(const fs::path& path) {
   if (is_folder(path)) fail(path, fmt::format("it is a folder; {}", kOtherFileRemedy));

@@ -36,8 +36,4 @@ struct Connection {
 /// a notice. Throws: DatabaseError: missing, damaged, of a newer schema or of another program.
 [[nodiscard]] Connection open_for_reading(const std::filesystem::path& path);
 
-/// What `PRAGMA quick_check` and `integrity_check` call the damage of pages, as opposed to that of single rows.
-/// Empty when the pages are sound.
-[[nodiscard]] std::string page_damage(SQLite::Database& sqlite);
-
 }  // namespace attune::db

@@ -8,6 +8,7 @@
 
 #include "db/database.hpp"
 #include "db/database_file.hpp"
+#include "db/page_check.hpp"
 #include "db/sqlite_error.hpp"
 #include "db/statements.hpp"
 #include "db/tables.hpp"
@@ -36,6 +37,7 @@ struct Database::State {
       statements.run("COMMIT");
     } catch (const SQLite::Exception& error) {
       roll_back();
+      note_damage(error);
       throw sqlite_failure(path, doing, error);
     } catch (...) {
       roll_back();
@@ -100,6 +102,7 @@ struct Database::State {
     try {
       return work();
     } catch (const SQLite::Exception& error) {
+      note_damage(error);
       const DatabaseError failure = sqlite_failure(path, "reading", error);
       read_failure = failure.what();
       throw failure;
@@ -108,6 +111,10 @@ struct Database::State {
 
   void require_writable(const char* doing) const;
   void roll_back() noexcept;
+  /// A writer that meets damage in a file too large to be checked on opening leaves word for the next one.
+  void note_damage(const SQLite::Exception& error) const noexcept {
+    if (mode == OpenMode::ReadWrite && is_damage(error)) mark_suspect(path);
+  }
   /// Stores the text under its content key, repairing a damaged one; returns the key.
   std::string store_problem(const std::string& text);
   std::string store_configuration(const std::string& text);

@@ -8,7 +8,7 @@ A table stands between two marker lines:
     <!-- /table -->
 
 Known tables: reduce_vs_cub, read_ceiling, tuning_rate and winner_repeat (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json),
-tune_reduce (bench/results/<device>/tune_reduce.txt: the output of the command, as captured).
+tune_reduce (bench/results/<device>/tune_reduce.txt: the output of the command, as captured), promises (tools/promise_table.py).
 
     tools/doc_tables.py            rewrites the files
     tools/doc_tables.py --check    changes nothing; exit code 1 and the file's name when a table is not up to date
@@ -20,13 +20,12 @@ import re
 import sys
 from pathlib import Path
 
+sys.dont_write_bytecode = True  # the script may lie in a tree that is not to change
+import promise_table
+from promise_table import MISSING, Malformed
+
 MARKED = re.compile(r"(<!-- table:([a-z0-9_]+) -->\n)(.*?)(<!-- /table -->)", re.DOTALL)
 OPENING = re.compile(r"<!-- table:")
-MISSING = "not recorded"
-
-
-class Malformed(Exception):
-    """A file that cannot be made a table of; the text names it."""
 
 
 def read_json(path):
@@ -248,7 +247,7 @@ def winner_repeat(root):
 
 
 TABLES = {"reduce_vs_cub": reduce_vs_cub, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "tune_reduce": tune_reduce,
-          "tuning_rate": tuning_rate, "winner_repeat": winner_repeat}
+          "tuning_rate": tuning_rate, "winner_repeat": winner_repeat, "promises": promise_table.promise_table}
 
 
 def regenerate(root, path):

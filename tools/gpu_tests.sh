@@ -12,4 +12,5 @@ if [[ ! -x $build/tests/gpu/test_gpu ]]; then
   cmake --preset portable
   cmake --build --preset portable --target test_gpu attune
 fi
-ATTUNE_WORKER=$PWD/$build/tools/attune "$build/tests/gpu/test_gpu" --outcome "$outcome"
+ATTUNE_WORKER=$PWD/$build/tools/attune ATTUNE_DISPATCH_PROGRAM=$PWD/$build/examples/dispatch_reduce/dispatch_reduce \
+  "$build/tests/gpu/test_gpu" --outcome "$outcome"

@@ -27,7 +27,6 @@ struct Candidate {
   std::size_t layer = 0;
   Tier tier = Tier::Default;
   std::string device_name;
-  std::string source_key;  ///< of the stored cubin
   int capability_distance = 0;
   bool newer_architecture = false;
   double size_distance = 0;
@@ -51,10 +50,10 @@ std::string place(const Candidate& candidate, const std::vector<Layer>& layers) 
 }
 
 /// Rungs by device; sizes decide between the first two.
-void set_tier(Candidate& candidate, const spec::DeviceInfo& donor, const spec::DeviceInfo& device) {
+void set_tier(Candidate& candidate, const spec::DeviceInfo& donor, const spec::DeviceInfo& device, const std::string& device_key) {
   candidate.device_name = donor.name;
   candidate.sm_distance = std::abs(donor.sm_count - device.sm_count);
-  if (candidate.row.device_key == device.hard_key()) {
+  if (candidate.row.device_key == device_key) {
     candidate.tier = candidate.size_distance > 0 ? Tier::NearestSize : Tier::ExactSize;
   } else if (donor.architecture == device.architecture) {
     candidate.tier = Tier::SiblingDevice;
@@ -65,11 +64,18 @@ void set_tier(Candidate& candidate, const spec::DeviceInfo& donor, const spec::D
   }
 }
 
+/// Of the row's stored cubin; empty where the detail does not tell. Only the chosen row's detail is read: it is long.
+std::string source_key_of(const db::BestRow& row) {
+  const json detail = json::parse(row.detail_json, nullptr, false);
+  const auto key = detail.is_object() ? detail.find("source_key") : detail.end();
+  return key != detail.end() && key->is_string() ? key->get<std::string>() : std::string();
+}
+
 class Ladder {
  public:
   Ladder(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
          const std::vector<Layer>& layers, const std::string& policy)
-      : kernel_(kernel), problem_(problem), device_(device), layers_(layers), policy_(policy) {}
+      : kernel_(kernel), problem_(problem), device_(device), device_key_(device.hard_key()), layers_(layers), policy_(policy) {}
 
   Choice walk() {
     std::vector<Candidate> candidates;
@@ -107,42 +113,49 @@ class Ladder {
   }
 
   void collect(std::size_t layer, std::vector<Candidate>& candidates) {
-    const auto rows = layers_[layer].database.candidates(kernel_.content_hash, spec::family_text(problem_), policy_);
+    auto rows = layers_[layer].database.candidates(kernel_.content_hash, spec::family_text(problem_), policy_);
     if (rows.empty()) return;
     std::map<std::string, std::string> infos;
     for (auto& row : layers_[layer].database.devices()) infos.emplace(row.hard_key, std::move(row.info_json));
-    for (const auto& row : rows) {
+    for (auto& row : rows) {
       if (row.objective != "time") continue;
-      if (auto candidate = place_row(row, layer, infos)) candidates.push_back(std::move(*candidate));
+      if (auto candidate = place_row(std::move(row), layer, infos)) candidates.push_back(std::move(*candidate));
     }
   }
 
   /// Nothing, with an explanation, when the row cannot be placed: it names other sizes, or its device is unknown.
-  std::optional<Candidate> place_row(const db::BestRow& row, std::size_t layer,
+  std::optional<Candidate> place_row(db::BestRow recorded, std::size_t layer,
                                      const std::map<std::string, std::string>& infos) {
+    Candidate candidate;
+    candidate.row = std::move(recorded);
+    candidate.layer = layer;
+    candidate.problem = {problem_.choices, {}};
+    const db::BestRow& row = candidate.row;
+    const spec::Problem& donor_problem = candidate.problem;
     const auto refuse = [&](const std::string& reason) {
       passed_over_.push_back(fmt::format("{} ({}): {}", row.problem, layers_[layer].path.string(), reason));
       return std::nullopt;
     };
-    Candidate candidate;
-    candidate.row = row;
-    candidate.layer = layer;
-    candidate.problem = {problem_.choices, {}};
-    const spec::Problem& donor_problem = candidate.problem;
     try {
       json::parse(row.sizes_json).get_to(candidate.problem.sizes);
       if (!same_sizes(donor_problem)) return refuse("its sizes " + row.sizes_json + " are not those of the template");
       candidate.size_distance = donor_problem.sizes == problem_.sizes ? 0 : size_distance(donor_problem, problem_);
       const auto info = infos.find(row.device_key);
       if (info == infos.end()) return refuse("its device " + row.device_key + " is not described there");
-      const auto donor = spec::DeviceInfo::from_json(json::parse(info->second));
+      const spec::DeviceInfo& donor = described(info->second);
       if (donor.backend != device_.backend) return refuse("its device is of the backend " + donor.backend);
-      set_tier(candidate, donor, device_);
-      if (!row.detail_json.empty()) candidate.source_key = json::parse(row.detail_json).value("source_key", "");
+      set_tier(candidate, donor, device_, device_key_);
     } catch (const std::exception& error) {  // json and field errors: the row is damaged, the others are not
       return refuse(fmt::format("the row cannot be read: {}", error.what()));
     }
     return candidate;
+  }
+
+  /// Read once for all rows of a device: a family may have a thousand.
+  const spec::DeviceInfo& described(const std::string& info_json) {
+    const auto known = donors_.find(info_json);
+    if (known != donors_.end()) return known->second;
+    return donors_.emplace(info_json, spec::DeviceInfo::from_json(json::parse(info_json))).first->second;
   }
 
   bool same_sizes(const spec::Problem& donor) const {
@@ -224,7 +237,7 @@ class Ladder {
     const auto& row = candidate.row;
     choice.layer = candidate.layer;
     choice.cubin_key = row.cubin_key;
-    choice.source_key = candidate.source_key;
+    choice.source_key = source_key_of(row);
     auto& decision = choice.decision;
     decision.tier = candidate.tier;
     decision.configuration = spec::to_text(kernel_, choice.configuration);
@@ -285,8 +298,10 @@ class Ladder {
   const spec::KernelTemplate& kernel_;
   const spec::Problem& problem_;
   const spec::DeviceInfo& device_;
+  const std::string device_key_;
   const std::vector<Layer>& layers_;
   const std::string& policy_;
+  std::map<std::string, spec::DeviceInfo> donors_;  ///< by their description
   std::vector<std::string> passed_over_;
   std::set<std::size_t> unreadable_;  ///< layers
 };

@@ -9,6 +9,7 @@
 #include "attune/error.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/spec/failure.hpp"
+#include "tuner/spec/includes.hpp"
 #include "tuner/spec/json_document.hpp"
 
 namespace attune::spec {
@@ -95,6 +96,11 @@ KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
       if (std::filesystem::is_regular_file(folder / file)) files[file] = base::read_file(folder / file);
     }
   }
+  add_included_files(files, [&](const std::string& name, std::string& bytes) {
+    if (!std::filesystem::is_regular_file(folder / name)) return false;
+    bytes = base::read_file(folder / name);
+    return true;
+  });
   return parse(text, files, spec.string());
 }
 

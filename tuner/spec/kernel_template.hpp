@@ -123,7 +123,8 @@ struct KernelTemplate {
   std::string summary;
   std::string macro_prefix = "ATTUNE_";
   std::vector<SourceSpec> sources;
-  std::map<std::string, std::string> files;  ///< file name -> bytes, every source named above
+  std::map<std::string, std::string> files;  ///< file name -> bytes: every source named above, and what they include
+  bool includes_files = false;               ///< whether any of them includes another
   std::vector<ProblemAxis> problem;          ///< in declaration order
   /// Types that follow from others: "types": {"A": {"by": "T", "map": {"i8": "i32"}, "else": "T"}}.
   struct TypeAlias {
@@ -144,9 +145,9 @@ struct KernelTemplate {
   std::vector<std::string> options;  ///< further NVRTC options
   std::string spec_text;             ///< template.json as read
   std::string spec_path;             ///< for messages
-  std::string content_hash;          ///< content key of spec_text and every source; the record's key
+  std::string content_hash;          ///< content key of spec_text and every one of `files`; the record's key
 
-  /// Reads `folder`/template.json and its sources. Throws: SpecError with file, line, column and remedy.
+  /// Reads `folder`/template.json, its sources and what they include. Throws: SpecError with file, line, column and remedy.
   [[nodiscard]] static KernelTemplate load(const std::filesystem::path& folder);
   /// The same from memory; `path` is what errors name. `files` maps source names to bytes.
   [[nodiscard]] static KernelTemplate parse(const std::string& spec_text,

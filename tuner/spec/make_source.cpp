@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tuner/spec/includes.hpp"
 #include "tuner/spec/launch_plan.hpp"
 #include "tuner/spec/macros.hpp"
 
@@ -64,16 +65,6 @@ class Prelude {
   std::string macros_;
 };
 
-/// `#line` takes a string literal: quotes and backslashes in a file name are escaped.
-std::string quoted(const std::string& file) {
-  std::string text;
-  for (const char c : file) {
-    if (c == '"' || c == '\\') text += '\\';
-    text += c;
-  }
-  return '"' + text + '"';
-}
-
 /// Moves `#include <...>` lines at the beginning of a file, before anything but comments and blank lines, to the
 /// headers, and leaves blank lines in their places: every other line keeps its number. Includes behind a condition or a
 /// definition may depend on it and stay where they are.
@@ -126,8 +117,8 @@ std::string make_source(const KernelTemplate& kernel, const Problem& problem, co
   std::string files;
   for (const SourceSpec& file : kernel.sources) {
     if (file.condition && !file.condition->truth(scope)) continue;
-    files +=
-        fmt::format("#line 1 {}\n{}\n", quoted(file.file), move_leading_includes(kernel.files.at(file.file), headers));
+    const std::string text = kernel.includes_files ? with_includes(kernel, file.file) : kernel.files.at(file.file);
+    files += fmt::format("#line 1 {}\n{}\n", quoted_file(file.file), move_leading_includes(text, headers));
   }
   if (files.empty()) {
     throw SpecError(

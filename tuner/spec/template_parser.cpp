@@ -7,6 +7,7 @@
 
 #include "tuner/base/hash.hpp"
 #include "tuner/spec/failure.hpp"
+#include "tuner/spec/includes.hpp"
 #include "tuner/spec/macros.hpp"
 
 namespace attune::spec {
@@ -34,6 +35,14 @@ bool is_safe_path(const std::string& file) {
   const std::filesystem::path path(file);
   return !file.empty() && path.is_relative() &&
          std::none_of(path.begin(), path.end(), [](const std::filesystem::path& part) { return part == ".."; });
+}
+
+/// Options by which code would come from files that no content hash covers: a result measured with them would go on to
+/// match after they have changed.
+bool reads_files(const std::string& option) {
+  static constexpr std::string_view kPrefixes[] = {"-I", "--include-path", "-include", "--pre-include", "-pre-include",
+                                                   "--use-pch", "-use-pch", "--pch", "-pch", "--options-file", "-optf"};
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes), [&](std::string_view prefix) { return option.starts_with(prefix); });
 }
 
 }  // namespace
@@ -299,6 +308,11 @@ void TemplateParser::read_sources(const JsonNode& node, const std::map<std::stri
     kernel_.sources.push_back(std::move(source));
   }
   if (kernel_.sources.empty()) fail(node.position, "\"sources\" is empty; name at least one file");
+  add_included_files(kernel_.files, [&](const std::string& name, std::string& bytes) {
+    const auto found = files.find(name);
+    if (found != files.end()) bytes = found->second;
+    return found != files.end();
+  });
 }
 
 void TemplateParser::read_options(const JsonNode& node) {
@@ -308,6 +322,10 @@ void TemplateParser::read_options(const JsonNode& node) {
     if (option.starts_with("-arch") || option.starts_with("--gpu-architecture")) {
       fail(item.position,
            fmt::format("the option '{}' is attune's own: the device tuned for decides; remove it", option));
+    }
+    if (reads_files(option)) {
+      fail(item.position, fmt::format("the option '{}' would read files that the template does not hold; put them beside "
+                                      "template.json and write #include \"file\"", option));
     }
     kernel_.options.push_back(option);
   }
@@ -331,6 +349,7 @@ KernelTemplate KernelTemplate::parse(const std::string& spec_text, const std::ma
   KernelTemplate kernel = TemplateParser(root).run(files);
   kernel.spec_text = spec_text;
   kernel.spec_path = path;
+  kernel.includes_files = check_includes(kernel);
   base::ContentHasher hasher;
   hasher.add(spec_text);
   for (const auto& [file, bytes] : kernel.files) hasher.add(file).add(bytes);

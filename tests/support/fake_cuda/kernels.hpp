@@ -68,5 +68,6 @@ struct RegisteredKernel {
 [[nodiscard]] const std::vector<RegisteredKernel>& support_kernels();    ///< tuner/measure/support.cu
 [[nodiscard]] const std::vector<RegisteredKernel>& synthetic_kernels();  ///< tests/support/fake_templates
 [[nodiscard]] const std::vector<RegisteredKernel>& million_kernels();    ///< bench/templates/million
+[[nodiscard]] const std::vector<RegisteredKernel>& reduce_kernels();     ///< templates/reduce, f32 sums only
 
 }  // namespace attune::fake_cuda

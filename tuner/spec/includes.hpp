@@ -1,0 +1,51 @@
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attune::spec {
+
+struct KernelTemplate;
+
+/// A preprocessor directive that decides which text a compiler sees besides the file itself.
+struct FileDirective {
+  enum class Kind {
+    Include,     ///< #include "name": a file of the template
+    PragmaOnce,  ///< #pragma once
+    Refused,     ///< reads what nobody can know beforehand; `text` says what
+  } kind = Kind::Include;
+  std::string text;
+  std::size_t begin = 0;  ///< of the directive, in bytes
+  std::size_t end = 0;    ///< of the line break that ends it
+  int line = 0;           ///< of `begin`, counted from 1
+  int next_line = 0;      ///< the line after `end`
+};
+
+/// The directives of a CUDA source in order. Comments, strings and continued lines are read as a compiler does;
+/// conditions are not evaluated: an include behind `#if 0` is one. `#include <...>` (CUDA's headers) is not among them.
+[[nodiscard]] std::vector<FileDirective> file_directives(std::string_view source);
+
+/// The file that `#include "name"` in `includer` means: a path inside the template's folder, as `files` names it; empty
+/// when it leads out of the folder.
+[[nodiscard]] std::string included_file(const std::string& includer, const std::string& name);
+
+/// Adds to `files` every file that those in it include, directly or not, as far as `read` has it.
+/// `read(name, bytes)` returns false for a file that is not there.
+void add_included_files(std::map<std::string, std::string>& files,
+                        const std::function<bool(const std::string&, std::string&)>& read);
+
+/// Every `#include "..."` of the template's files names one of them, none includes itself, and nothing else reads
+/// files. Returns whether there is any. Throws: SpecError with file and line.
+[[nodiscard]] bool check_includes(const KernelTemplate& kernel);
+
+/// The file with every `#include "..."` replaced by what it names, behind `#line`, so that the result compiles alike
+/// wherever it is compiled. Requires: check_includes passed. Throws: SpecError when it includes more than 1,000.
+[[nodiscard]] std::string with_includes(const KernelTemplate& kernel, const std::string& file);
+
+/// `#line` takes a string literal: quotes and backslashes in a file name are escaped.
+[[nodiscard]] std::string quoted_file(const std::string& file);
+
+}  // namespace attune::spec
