@@ -23,6 +23,7 @@ struct Candidate {
   std::size_t layer = 0;
   Tier tier = Tier::Default;
   std::string device_name;
+  std::string device_difference;  ///< Decision::device_difference
   std::string source_key;  ///< of the stored cubin
   int capability_distance = 0;
   bool newer_architecture = false;
@@ -47,6 +48,7 @@ std::string place(const Candidate& candidate, const std::vector<Layer>& layers) 
 /// Rungs by device; sizes decide between the first two.
 void set_tier(Candidate& candidate, const spec::DeviceInfo& donor, const spec::DeviceInfo& device) {
   candidate.device_name = donor.name;
+  candidate.device_difference = donor.hard_difference(device);
   candidate.sm_distance = std::abs(donor.sm_count - device.sm_count);
   if (candidate.row.device_key == device.hard_key()) {
     candidate.tier = candidate.size_distance > 0 ? Tier::NearestSize : Tier::ExactSize;
@@ -112,7 +114,7 @@ class Ladder {
       passed_over_.push_back(fmt::format("{} ({}): {}", row.problem, layers_[layer].path.string(), reason));
       return std::nullopt;
     };
-    Candidate candidate{row, layer, Tier::Default, {}, {}, 0, false, 0, 0};
+    Candidate candidate{row, layer, Tier::Default, {}, {}, {}, 0, false, 0, 0};
     try {
       const spec::Problem donor_problem{problem_.choices,
                                         json::parse(row.sizes_json).get<std::map<std::string, std::int64_t>>()};
@@ -166,6 +168,8 @@ class Ladder {
     decision.configuration = spec::to_text(kernel_, choice.configuration);
     decision.donor_problem = row.problem;
     decision.donor_device = candidate.device_name;
+    decision.device_difference = candidate.device_difference;
+    decision.donor_driver = row.driver;
     decision.recorded_at = row.recorded_at;
     decision.median_us = row.median_us;
     decision.aged = !row.driver.empty() && !device_.driver.empty() && row.driver != device_.driver;

@@ -282,11 +282,12 @@ TEST_CASE_FIXTURE(Fixture, "a decision is described line by line") {
   user.add(row, here);
   auto decision = choose(5000).decision;
   decision.cubin_source = "cache";
-  CHECK(describe(decision) ==
+  const std::chrono::sys_days later = std::chrono::year(2026) / 11 / 24;
+  CHECK(describe(decision, later) ==
         "tier:          nearest size (tuned on this device at another size)\n"
         "configuration: {\"block_size\":64,\"blocks_per_sm\":4,\"style\":\"plain\"}\n"
-        "record:        {\"T\":\"f32\",\"n\":100} on Here, 3.5 us, 2026-11-20T13:17:05Z (aged: recorded under another "
-        "driver)\n"
+        "record:        {\"T\":\"f32\",\"n\":100} on Here, 3.5 us\n"
+        "recorded:      2026-11-20T13:17:05Z, 3 days old (aged: under driver 570.00)\n"
         "layer:         " +
             user.path().string() +
             "\n"
