@@ -108,11 +108,11 @@ std::string DeviceInfo::hard_difference(const DeviceInfo& other) const {
   const Json ours = fields(*this, kHardAttributes), theirs = fields(other, kHardAttributes);
   std::string text;
   for (std::size_t i = 0; i < kHardAttributes; ++i) {
-    const char* const name = kAttributes[i].name;
-    if (ours[name] == theirs[name]) continue;
+    const char* const field = kAttributes[i].name;
+    if (ours[field] == theirs[field]) continue;
     const auto shown = [](const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); };
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} {} instead of {}", name, shown(ours[name]), shown(theirs[name]));
+    text += fmt::format("{} {} instead of {}", field, shown(ours[field]), shown(theirs[field]));
   }
   return text;
 }

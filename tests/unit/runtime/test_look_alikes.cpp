@@ -19,9 +19,9 @@ constexpr std::int64_t kKib = 1024, kMib = 1024 * kKib;
 
 /// A device as the driver would describe it.
 struct Part {
-  const char* what;  ///< of these rows the only name; `name` is what the driver says
-  const char* name;
-  const char* architecture;
+  std::string what;  ///< of these rows the only name; `name` is what the driver says
+  std::string name;
+  std::string architecture;
   int sm_count;
   std::int64_t l2_bytes;
   int memory_bus_bits;
@@ -64,8 +64,9 @@ bool is_same_silicon(const Part& a, const Part& b) {
   static const std::vector<std::set<std::string>> kSame = {{"H200", "H200 NVL, the same silicon"},
                                                            {"A100 40 GB", "A100 80 GB, the same silicon"},
                                                            {"H100 SXM5", "GH200"},
+                                                           {"H100 PCIe", "H100 PCIe with the SXM5's name"},
                                                            {"A40", "RTX A6000, the same silicon"}};
-  if (std::string(a.what) == b.what) return true;
+  if (a.what == b.what) return true;
   for (const auto& pair : kSame) {
     if (pair.contains(a.what) && pair.contains(b.what)) return true;
   }
@@ -97,7 +98,7 @@ TEST_CASE_FIXTURE(Fixture, "of every pair of look-alikes only the same silicon c
       CAPTURE(donor.what);
       CAPTURE(here.what);
       const bool same = is_same_silicon(donor, here);
-      const bool same_architecture = std::string(donor.architecture) == here.architecture;
+      const bool same_architecture = donor.architecture == here.architecture;
       const Tier other = same_architecture ? Tier::SiblingDevice : Tier::OtherDevice;
       const auto exact = decide(device_of(here), 1000, layers);
       CHECK(exact.tier == (same ? Tier::ExactSize : other));
@@ -106,7 +107,7 @@ TEST_CASE_FIXTURE(Fixture, "of every pair of look-alikes only the same silicon c
       CHECK(exact.device_difference.empty() == same);
       ++pairs;
       crossed += !same && (exact.tier == Tier::ExactSize || exact.tier == Tier::NearestSize) ? 1 : 0;
-      alike += std::string(donor.name) == here.name && !same ? 1 : 0;
+      alike += donor.name == here.name && !same ? 1 : 0;
     }
   }
   CHECK(pairs == 19 * 19);
@@ -118,7 +119,7 @@ TEST_CASE_FIXTURE(Fixture, "each hard figure alone makes another device, and the
   const auto donor = device_of(kParts[5]);
   const auto layers = layers_of(donor);
   struct Change {
-    const char* told;
+    std::string told;
     std::function<void(spec::DeviceInfo&)> make;
   };
   const std::vector<Change> changes = {
@@ -143,7 +144,7 @@ TEST_CASE_FIXTURE(Fixture, "each hard figure alone makes another device, and the
     const auto decision = decide(here, 1000, layers);
     CHECK(decision.tier == Tier::SiblingDevice);
     CHECK(decision.device_difference == change.told);
-    CHECK(describe(decision).find(std::string("\ndevice:        ") + change.told + "\n") != std::string::npos);
+    CHECK(describe(decision).find("\ndevice:        " + change.told + "\n") != std::string::npos);
   }
   auto other = donor;
   other.architecture = "sm_100";
@@ -183,7 +184,7 @@ TEST_CASE_FIXTURE(Fixture, "a device of another backend lends nothing, and is na
 TEST_CASE_FIXTURE(Fixture, "of several look-alikes the device itself serves first, then the sibling nearer in SM count") {
   LayerFile file(folder / "all.db");
   for (const auto& part : kParts) {
-    if (std::string(part.what) != "H200" && std::string(part.what) != "H200 NVL, the same silicon") {
+    if (part.what != "H200" && part.what != "H200 NVL, the same silicon") {
       file.add(kernel, 1000, device_of(part), configuration(256));
     }
   }
