@@ -1,6 +1,7 @@
 // attune explain: what dispatch would use for a problem on a device, and why. Needs no GPU.
 #include <fmt/core.h>
 
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -36,21 +37,30 @@ spec::DeviceInfo device_of(const ExplainOptions& options, const std::vector<runt
   return gpu::read_device(0);
 }
 
+/// In words; nothing for the default, which nobody has recorded.
+json age_of(const Decision& decision) {
+  if (decision.tier == Tier::Default) return nullptr;
+  return age_in_words(decision.recorded_at, std::chrono::system_clock::now());
+}
+
 json to_json(const spec::Problem& problem, const spec::DeviceInfo& device, const Decision& decision) {
   return {{"problem", json::parse(spec::to_text(problem))}, {"device", device.name}, {"tier", name(decision.tier)},
           {"configuration", json::parse(decision.configuration)},
           {"donor_problem", decision.donor_problem.empty() ? json() : json::parse(decision.donor_problem)},
-          {"donor_device", decision.donor_device}, {"recorded_at", decision.recorded_at}, {"median_us", decision.median_us},
-          {"aged", decision.aged}, {"layer", decision.layer}, {"passed_over", decision.passed_over}};
+          {"donor_device", decision.donor_device}, {"device_difference", decision.device_difference},
+          {"donor_driver", decision.donor_driver}, {"recorded_at", decision.recorded_at}, {"age", age_of(decision)},
+          {"median_us", decision.median_us}, {"aged", decision.aged}, {"layer", decision.layer}, {"passed_over", decision.passed_over}};
 }
 
 void print(const spec::Problem& problem, const spec::DeviceInfo& device, const Decision& decision) {
   fmt::print("{} on {} ({})\n  {}: {}\n", describe(problem), device.name, device.architecture, name(decision.tier),
              short_configuration(decision.configuration));
   if (decision.tier != Tier::Default) {
-    fmt::print("  from {} on {}, {} us in its run-off, recorded {}{}\n  in {}\n", describe(spec::problem_from_text(decision.donor_problem)),
-               decision.donor_device, format_us(decision.median_us), decision.recorded_at,
-               decision.aged ? " under another driver" : "", decision.layer);
+    fmt::print("  from {} on {}, {} us in its run-off\n", describe(spec::problem_from_text(decision.donor_problem)),
+               decision.donor_device, format_us(decision.median_us));
+    if (!decision.device_difference.empty()) fmt::print("  that device has {}\n", decision.device_difference);
+    fmt::print("  recorded {}, {}{}\n  in {}\n", decision.recorded_at, age_of(decision).get<std::string>(),
+               decision.aged ? fmt::format(", under another driver ({}): aged", decision.donor_driver) : "", decision.layer);
   }
   for (const auto& reason : decision.passed_over) fmt::print("  passed over: {}\n", reason);
 }

@@ -45,42 +45,39 @@ bool has_cluster(const spec::ResolvedLaunch& launch) { return launch.cluster[0] 
 }  // namespace
 
 BoundLaunch::BoundLaunch(const spec::ResolvedLaunch& launch, Function function)
-    : launch_(launch), function_(std::move(function)) {
+    : launch_(launch), function_(std::move(function)), driver_(&Driver::get()) {
   check_arguments(launch_, function_);
   raise_shared_limit(function_, launch_.shared_bytes);
   if (has_cluster(launch_) && launch_.cluster[0] * launch_.cluster[1] * launch_.cluster[2] > kPortableClusterSize) {
-    check(Driver::get().cuFuncSetAttribute(function_.handle, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
+    check(driver_->cuFuncSetAttribute(function_.handle, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
           "cuFuncSetAttribute", fmt::format("allowing a large cluster to kernel \"{}\"", function_.name));
   }
+  if (has_cluster(launch_)) {
+    CUlaunchAttribute& attribute = attributes_[config_.numAttrs++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim.x = launch_.cluster[0];
+    attribute.value.clusterDim.y = launch_.cluster[1];
+    attribute.value.clusterDim.z = launch_.cluster[2];
+  }
+  if (launch_.cooperative) {
+    CUlaunchAttribute& attribute = attributes_[config_.numAttrs++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    attribute.value.cooperative = 1;
+  }
+  config_.gridDimX = launch_.grid[0];
+  config_.gridDimY = launch_.grid[1];
+  config_.gridDimZ = launch_.grid[2];
+  config_.blockDimX = launch_.block[0];
+  config_.blockDimY = launch_.block[1];
+  config_.blockDimZ = launch_.block[2];
+  config_.sharedMemBytes = launch_.shared_bytes;
 }
 
 CUresult BoundLaunch::enqueue(void** parameters, CUstream stream) const noexcept {
-  CUlaunchAttribute attributes[2]{};
-  unsigned count = 0;
-  if (has_cluster(launch_)) {
-    attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    attributes[count].value.clusterDim.x = launch_.cluster[0];
-    attributes[count].value.clusterDim.y = launch_.cluster[1];
-    attributes[count].value.clusterDim.z = launch_.cluster[2];
-    ++count;
-  }
-  if (launch_.cooperative) {
-    attributes[count].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
-    attributes[count].value.cooperative = 1;
-    ++count;
-  }
-  CUlaunchConfig config{};
-  config.gridDimX = launch_.grid[0];
-  config.gridDimY = launch_.grid[1];
-  config.gridDimZ = launch_.grid[2];
-  config.blockDimX = launch_.block[0];
-  config.blockDimY = launch_.block[1];
-  config.blockDimZ = launch_.block[2];
-  config.sharedMemBytes = launch_.shared_bytes;
+  CUlaunchConfig config = config_;
   config.hStream = stream;
-  config.attrs = attributes;
-  config.numAttrs = count;
-  return Driver::get().cuLaunchKernelEx(&config, function_.handle, parameters, nullptr);
+  config.attrs = const_cast<CUlaunchAttribute*>(attributes_);  // the driver reads them
+  return driver_->cuLaunchKernelEx(&config, function_.handle, parameters, nullptr);
 }
 
 }  // namespace attune::gpu

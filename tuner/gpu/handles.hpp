@@ -150,6 +150,9 @@ class BoundLaunch {
  private:
   spec::ResolvedLaunch launch_;
   Function function_;
+  const Driver* driver_;
+  CUlaunchConfig config_{};  ///< all but the stream, and the address of the attributes, which moves with this object
+  CUlaunchAttribute attributes_[2]{};
 };
 
 }  // namespace attune::gpu

@@ -48,41 +48,32 @@ Signature::Signature(const spec::LaunchPlan& plan, std::string owner, const std:
   }
   for (const auto& buffer : plan.buffers) {
     if (buffer.workspace) continue;
-    const int alignment = std::max(buffer.align_bytes, spec::size_bytes(buffer.type));
-    entries_.push_back({buffer.name, 8, static_cast<std::uint32_t>(alignment), buffer.bytes == 0});
+    const int alignment = std::max(buffer.align_bytes, spec::size_bytes(buffer.type));  // powers of two, both
+    checks_.push_back({8, static_cast<std::uint32_t>(alignment) - 1, buffer.bytes == 0});
+    names_.push_back(buffer.name);
   }
-  buffer_count_ = entries_.size();
+  buffer_count_ = checks_.size();
   for (const auto& scalar : plan.scalars) {
-    entries_.push_back({scalar.name, static_cast<std::uint32_t>(spec::size_bytes(scalar.type)), 1, true});
-  }
-}
-
-void Signature::check(const Argument* arguments, std::size_t count) const {
-  if (count != entries_.size()) refuse_count(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Entry& entry = entries_[i];
-    const bool size_wrong = arguments[i].size_bytes != entry.size_bytes;
-    const bool address_wrong = i < buffer_count_ && ((arguments[i].bits == 0 && !entry.may_be_null) ||
-                                                     arguments[i].bits % entry.alignment != 0);
-    if (size_wrong || address_wrong) refuse(entry, arguments[i]);
+    checks_.push_back({static_cast<std::uint32_t>(spec::size_bytes(scalar.type)), 0, true});
+    names_.push_back(scalar.name);
   }
 }
 
 void Signature::refuse_count(std::size_t count) const {
-  std::vector<std::string> names;
-  for (const auto& entry : entries_) names.push_back(entry.name);
   throw UsageError(fmt::format("failed launching {}: it takes {} argument(s) ({}), {} were given", owner_,
-                               entries_.size(), fmt::join(names, ", "), count));
+                               names_.size(), fmt::join(names_, ", "), count));
 }
 
-void Signature::refuse(const Entry& entry, const Argument& argument) const {
-  if (argument.size_bytes != entry.size_bytes) {
-    throw UsageError(fmt::format("failed launching {}: argument '{}' has {} bytes, {} were given", owner_, entry.name,
-                                 entry.size_bytes, argument.size_bytes));
+void Signature::refuse(std::size_t index, const Argument& argument) const {
+  const Check& check = checks_[index];
+  const std::string& name = names_[index];
+  if (argument.size_bytes != check.size_bytes) {
+    throw UsageError(fmt::format("failed launching {}: argument '{}' has {} bytes, {} were given", owner_, name,
+                                 check.size_bytes, argument.size_bytes));
   }
-  if (argument.bits == 0) throw UsageError(fmt::format("failed launching {}: buffer '{}' is null", owner_, entry.name));
+  if (argument.bits == 0) throw UsageError(fmt::format("failed launching {}: buffer '{}' is null", owner_, name));
   throw UsageError(fmt::format("failed launching {}: the address {:#x} of buffer '{}' is not a multiple of {} bytes",
-                               owner_, argument.bits, entry.name, entry.alignment));
+                               owner_, argument.bits, name, check.low_bits + 1));
 }
 
 }  // namespace attune::runtime

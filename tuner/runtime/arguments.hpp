@@ -35,21 +35,33 @@ class Signature {
   /// buffers, scalars or arguments.
   Signature(const spec::LaunchPlan& plan, std::string owner, const std::string& path);
   /// Throws: UsageError for a wrong count or size, a null address of a buffer that is not empty, a misaligned address.
-  void check(const Argument* arguments, std::size_t count) const;
+  void check(const Argument* arguments, std::size_t count) const {
+    if (count != checks_.size()) [[unlikely]]
+      refuse_count(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Check& check = checks_[i];
+      const Argument& argument = arguments[i];
+      const bool wrong = argument.size_bytes != check.size_bytes || (argument.bits & check.low_bits) != 0 ||
+                         (argument.bits == 0 && !check.may_be_null);
+      if (wrong) [[unlikely]]
+        refuse(i, argument);
+    }
+  }
   [[nodiscard]] std::size_t buffer_count() const noexcept { return buffer_count_; }
 
  private:
-  struct Entry {
-    std::string name;
+  /// What every launch compares; the names, which only messages need, are kept apart.
+  struct Check {
     std::uint32_t size_bytes = 8;
-    std::uint32_t alignment = 1;  ///< buffers only
+    std::uint32_t low_bits = 0;  ///< of a buffer: those that its alignment wants to be zero
     bool may_be_null = true;
   };
   [[noreturn]] void refuse_count(std::size_t count) const;
-  [[noreturn]] void refuse(const Entry& entry, const Argument& argument) const;
+  [[noreturn]] void refuse(std::size_t index, const Argument& argument) const;
 
   std::string owner_;
-  std::vector<Entry> entries_;
+  std::vector<Check> checks_;
+  std::vector<std::string> names_;
   std::size_t buffer_count_ = 0;
 };
 

@@ -30,16 +30,26 @@ CodeStore::CodeStore(const std::filesystem::path& folder) {
   warning_ = cache_->warning();
 }
 
+std::optional<Code> CodeStore::stored(const CodeRequest& request, const Choice& choice,
+                                      const std::vector<Layer>& layers) const {
+  const bool usable = choice.layer && layers[*choice.layer].trusted && !choice.cubin_key.empty() &&
+                      choice.source_key == request.source_key;
+  if (!usable) return std::nullopt;
+  try {
+    if (auto cubin = layers[*choice.layer].database.cubin(choice.cubin_key)) return Code{std::move(*cubin), "database"};
+  } catch (const DatabaseError&) {
+    // The page that holds it is damaged. The row that names it was sound, and the source gives the same code again.
+  }
+  return std::nullopt;
+}
+
 std::optional<Code> CodeStore::find(const CodeRequest& request, const Choice& choice,
                                     const std::vector<Layer>& layers) const {
-  if (choice.layer && layers[*choice.layer].trusted && !choice.cubin_key.empty() &&
-      choice.source_key == request.source_key) {
-    try {
-      if (auto cubin = layers[*choice.layer].database.cubin(choice.cubin_key)) return Code{std::move(*cubin), "database"};
-    } catch (const DatabaseError&) {
-      // The page that holds it is damaged. The row that names it was sound, and the source gives the same code again.
-    }
-  }
+  auto code = stored(request, choice, layers);
+  return code ? code : cached(request);
+}
+
+std::optional<Code> CodeStore::cached(const CodeRequest& request) const {
   if (!cache_) return std::nullopt;
   auto cached = cache_->find(request.cache_key);
   if (!cached || cached->status != compile::CompileStatus::Ok) return std::nullopt;

@@ -34,10 +34,16 @@ class CodeStore {
  public:
   /// `folder`: of the compile cache; empty: none.
   explicit CodeStore(const std::filesystem::path& folder);
-  /// Without NVRTC; nothing when it would have to compile.
+  /// The cubin stored with the choice, when its layer is trusted and it was compiled from this very source. A layer or
+  /// row that is damaged has none.
+  [[nodiscard]] std::optional<Code> stored(const CodeRequest& request, const Choice& choice,
+                                           const std::vector<Layer>& layers) const;
+  /// What this or another process compiled earlier.
+  [[nodiscard]] std::optional<Code> cached(const CodeRequest& request) const;
+  /// The first of these two; nothing when NVRTC would have to compile.
   [[nodiscard]] std::optional<Code> find(const CodeRequest& request, const Choice& choice,
                                          const std::vector<Layer>& layers) const;
-  /// The only place where dispatch loads NVRTC; stores what it compiles. Throws: EnvironmentError (no NVRTC),
+  /// The only place where dispatch loads NVRTC; stores what it compiles, in place of what the cache had. Throws: EnvironmentError (no NVRTC),
   /// CompileError.
   [[nodiscard]] Code compile(const CodeRequest& request);
   /// Why compiled code is not kept; empty when it is.

@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <ctime>
+
 #include "attune/runtime.hpp"
 
 namespace attune {
@@ -39,13 +41,32 @@ const char* name(Tier tier) {
   return "";
 }
 
-std::string describe(const Decision& decision) {
+std::string age_in_words(const std::string& recorded_at, std::chrono::system_clock::time_point now) {
+  using namespace std::chrono;
+  std::tm utc{};
+  if (::strptime(recorded_at.c_str(), "%Y-%m-%dT%H:%M:%S", &utc) == nullptr) return "of unknown age";
+  const auto age = floor<seconds>(now) - system_clock::from_time_t(::timegm(&utc));
+  if (age < -minutes(1)) return "from the future: a clock is wrong";
+  const auto old = [](auto count, const char* unit) { return fmt::format("{} {}{} old", count, unit, count == 1 ? "" : "s"); };
+  if (age < minutes(1)) return "just recorded";
+  if (age < hours(1)) return old(floor<minutes>(age).count(), "minute");
+  if (age < days(1)) return old(floor<hours>(age).count(), "hour");
+  if (age < days(60)) return old(floor<days>(age).count(), "day");
+  if (age < years(2)) return old(floor<months>(age).count(), "month");
+  return old(floor<years>(age).count(), "year");
+}
+
+std::string describe(const Decision& decision, std::chrono::system_clock::time_point now) {
   std::string text = fmt::format("tier:          {} ({})\nconfiguration: {}", name(decision.tier),
                                  meaning(decision.tier), decision.configuration);
   if (decision.tier != Tier::Default) {
-    text += fmt::format("\nrecord:        {} on {}, {:.4g} us, {}{}\nlayer:         {}", decision.donor_problem,
-                        decision.donor_device, decision.median_us, decision.recorded_at,
-                        decision.aged ? " (aged: recorded under another driver)" : "", decision.layer);
+    text += fmt::format("\nrecord:        {} on {}, {:.4g} us", decision.donor_problem, decision.donor_device,
+                        decision.median_us);
+    if (!decision.device_difference.empty()) text += "\ndevice:        " + decision.device_difference;
+    text += fmt::format("\nrecorded:      {}, {}{}\nlayer:         {}", decision.recorded_at,
+                        age_in_words(decision.recorded_at, now),
+                        decision.aged ? fmt::format(" (aged: under driver {})", decision.donor_driver) : "",
+                        decision.layer);
   }
   if (!decision.forecast.empty()) text += "\nforecast:      " + decision.forecast;
   if (!decision.cubin_source.empty()) text += "\ncode:          " + decision.cubin_source;

@@ -27,6 +27,7 @@ struct Candidate {
   std::size_t layer = 0;
   Tier tier = Tier::Default;
   std::string device_name;
+  std::string device_difference;  ///< Decision::device_difference
   int capability_distance = 0;
   bool newer_architecture = false;
   double size_distance = 0;
@@ -52,6 +53,7 @@ std::string place(const Candidate& candidate, const std::vector<Layer>& layers) 
 /// Rungs by device; sizes decide between the first two.
 void set_tier(Candidate& candidate, const spec::DeviceInfo& donor, const spec::DeviceInfo& device, const std::string& device_key) {
   candidate.device_name = donor.name;
+  candidate.device_difference = donor.hard_difference(device);
   candidate.sm_distance = std::abs(donor.sm_count - device.sm_count);
   if (candidate.row.device_key == device_key) {
     candidate.tier = candidate.size_distance > 0 ? Tier::NearestSize : Tier::ExactSize;
@@ -243,6 +245,8 @@ class Ladder {
     decision.configuration = spec::to_text(kernel_, choice.configuration);
     decision.donor_problem = row.problem;
     decision.donor_device = candidate.device_name;
+    decision.device_difference = candidate.device_difference;
+    decision.donor_driver = row.driver;
     decision.recorded_at = row.recorded_at;
     decision.median_us = row.median_us;
     decision.forecast = candidate.forecast;

@@ -55,7 +55,7 @@ void PlanState::enqueue(const gpu::Driver& driver, const Argument* arguments, CU
   std::array<std::uint64_t, runtime::kMaxEntries>
       addresses;  // of buffers, in template order; only the first ones are used
   std::size_t next_public = 0;
-  for (std::size_t i = 0; i < resolved.buffers.size(); ++i) {
+  for (std::size_t i = 0; i < workspace.offsets.size(); ++i) {
     const std::size_t offset = workspace.offsets[i];
     if (offset == runtime::WorkspaceLayout::kNone) {
       addresses[i] = arguments[next_public++].bits;

@@ -74,7 +74,7 @@ void Plan::launch(const Argument* arguments, std::size_t count, void* workspace,
   }
   const auto base = reinterpret_cast<CUdeviceptr>(workspace);
   state_->enqueue(runtime.driver(), arguments, base, base + state_->workspace.zero_bytes, stream);
-  runtime.launches.fetch_add(1, std::memory_order_relaxed);
+  runtime.launches.add();
 }
 
 void Kernel::launch(const std::int64_t* sizes, std::size_t size_count, const Argument* arguments, std::size_t count,
@@ -89,7 +89,7 @@ void Kernel::launch(const std::int64_t* sizes, std::size_t size_count, const Arg
   } else {
     launch_with_scratch(plan, context, arguments, stream);
   }
-  runtime.launches.fetch_add(1, std::memory_order_relaxed);
+  runtime.launches.add();
 }
 
 void Kernel::prepare() const {
@@ -129,7 +129,7 @@ Kernel Runtime::kernel(const std::string& name, const std::map<std::string, std:
 }
 
 RuntimeCounters Runtime::counters() const {
-  return {state_->launches.load(), state_->plans_built.load(), state_->compiles.load(), state_->database_reads.load()};
+  return {state_->launches.total(), state_->plans_built.load(), state_->compiles.load(), state_->database_reads.load()};
 }
 
 std::vector<std::string> Runtime::notices() const { return state_->notices(); }

@@ -17,7 +17,7 @@ namespace attune::runtime {
 /// Scratch memory of one stream that one launch at a time may use. Work of one stream is serialised, so scratch is free
 /// again as soon as its launch is enqueued; two threads that enqueue on one stream at once get two of these.
 /// Two buffers, because `zero_once` scratch must never be where another plan's unspecified scratch lies.
-struct Scratch {
+struct alignas(128) Scratch {  // streams of different threads share no cache line
   Scratch(CUcontext its_context, std::uint64_t its_stream) : context(its_context), stream_id(its_stream) {}
   CUcontext context;
   std::uint64_t stream_id;

@@ -196,17 +196,14 @@ void Runtime::State::load(detail::PlanState& plan, const runtime::Choice& choice
   const auto& kernel = *plan.kernel;
   const auto request =
       runtime::make_code_request(kernel.kernel, kernel.problem(sizes), choice.configuration, context.device);
-  auto code = code_.find(request, choice, layers_.layers);
-  auto& module = context.modules[request.cache_key];
-  if (!code && !module) {
-    compiles.fetch_add(1, std::memory_order_relaxed);
-    code = code_.compile(request);
-    plan.decision.compiled = true;
+  auto found = context.modules.find(request.cache_key);
+  if (found == context.modules.end()) {
+    runtime::CodeLoader loader(code_, layers_.layers, compiles, refused_code_);
+    found = context.modules.emplace(request.cache_key, loader.load(request, choice)).first;
+    plan.decision.compiled = found->second.compiled;
   }
-  // A module without code on file was compiled in this process and could not be kept.
-  plan.decision.cubin_source = code ? code->origin : "compiled";
-  if (!module) module = std::make_shared<const gpu::Module>(code->cubin);
-  plan.module = module;
+  plan.decision.cubin_source = found->second.origin;
+  plan.module = found->second.module;
 }
 
 runtime::ContextState& Runtime::State::context_state(CUcontext context) {
@@ -270,6 +267,7 @@ std::vector<std::string> Runtime::State::notices() {
     }
   }
   if (!code_.warning().empty()) notices.push_back(code_.warning());
+  notices.insert(notices.end(), refused_code_.begin(), refused_code_.end());
   return notices;
 }
 

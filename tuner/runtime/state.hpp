@@ -11,11 +11,13 @@
 #include "attune/runtime.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/runtime/append_table.hpp"
+#include "tuner/runtime/code_loader.hpp"
 #include "tuner/runtime/code_store.hpp"
 #include "tuner/runtime/ladder.hpp"
 #include "tuner/runtime/layers.hpp"
 #include "tuner/runtime/plan_state.hpp"
 #include "tuner/runtime/scratch.hpp"
+#include "tuner/runtime/sharded_counter.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::runtime {
@@ -24,7 +26,7 @@ namespace attune::runtime {
 struct ContextState {
   CUcontext context = nullptr;
   spec::DeviceInfo device;
-  std::map<std::string, std::shared_ptr<const gpu::Module>> modules;  ///< by CodeRequest::cache_key
+  std::map<std::string, runtime::LoadedCode> modules;  ///< by CodeRequest::cache_key
 };
 
 }  // namespace attune::runtime
@@ -74,7 +76,7 @@ struct Runtime::State {
   [[nodiscard]] std::vector<std::string> notices();
 
   runtime::ScratchPool scratch;
-  std::atomic<std::uint64_t> launches{0};
+  runtime::ShardedCounter launches;
   std::atomic<std::uint64_t> plans_built{0};
   std::atomic<std::uint64_t> compiles{0};
   std::atomic<std::uint64_t> database_reads{0};
@@ -95,6 +97,7 @@ struct Runtime::State {
   spec::TemplateLibrary library_;
   runtime::OpenedLayers layers_;
   runtime::CodeStore code_;
+  std::vector<std::string> refused_code_;  ///< notices: cubins that a driver would not load
   std::vector<std::unique_ptr<runtime::ContextState>> contexts_;
   std::map<std::pair<std::string, std::map<std::string, std::string>>, std::unique_ptr<detail::KernelState>> kernels_;
   std::vector<std::unique_ptr<detail::PlanState>> plans_;

@@ -104,6 +104,19 @@ void read(const Json& json, const char* field, T& target) {
 std::string DeviceInfo::hard_json() const { return fields(*this, kHardAttributes).dump(); }
 std::string DeviceInfo::hard_key() const { return base::content_key(hard_json()); }
 
+std::string DeviceInfo::hard_difference(const DeviceInfo& other) const {
+  const Json ours = fields(*this, kHardAttributes), theirs = fields(other, kHardAttributes);
+  std::string text;
+  for (std::size_t i = 0; i < kHardAttributes; ++i) {
+    const char* const field = kAttributes[i].name;
+    if (ours[field] == theirs[field]) continue;
+    const auto shown = [](const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); };
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {} instead of {}", field, shown(ours[field]), shown(theirs[field]));
+  }
+  return text;
+}
+
 Json DeviceInfo::to_json() const {
   Json json = fields(*this, kAttributes.size());
   json.update({{"name", name},

@@ -42,6 +42,8 @@ struct DeviceInfo {
 
   [[nodiscard]] std::string hard_json() const;   ///< canonical: sorted keys, no spaces
   [[nodiscard]] std::string hard_key() const;    ///< content key of hard_json()
+  /// Where the hard identity is not the other's: "sm_count 114 instead of 132, l2_bytes ..."; empty when they are equal.
+  [[nodiscard]] std::string hard_difference(const DeviceInfo& other) const;
   [[nodiscard]] nlohmann::json to_json() const;  ///< everything, for messages and recordings
   /// Throws: Error naming the missing or mistyped field.
   [[nodiscard]] static DeviceInfo from_json(const nlohmann::json& json);

@@ -107,7 +107,7 @@ CUresult cuCtxSetCurrent(CUcontext context) {
 }
 
 CUresult cuCtxGetCurrent(CUcontext* context) {
-  return entry([&](Process&) { *context = handle_of(current_context()); });
+  return entry_beside([&](Process&) { *context = handle_of(current_context()); });
 }
 
 CUresult cuCtxGetDevice(CUdevice* device) {

@@ -72,13 +72,20 @@ CUresult cuMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char byte, std::size_t bytes, CUstream handle) {
+  const auto fill = [=](const Device& device) {
+    const bool allowed = device.contains(target, bytes);
+    if (allowed) std::memset(host(target), byte, bytes);
+    return effect_of(allowed, bytes);
+  };
+  bool done = false;
+  const CUresult result = entry_beside([&](Process& process) {
+    Stream& stream = process.stream(handle);
+    done = process.run_beside(stream, [&] { return fill(*stream.device); });
+  });
+  if (done || result != CUDA_SUCCESS) return result;
   return entry([&](Process& process) {
     Stream& stream = process.stream(handle);
-    process.enqueue(stream, [device = stream.device, target, byte, bytes] {
-      const bool allowed = device->contains(target, bytes);
-      if (allowed) std::memset(host(target), byte, bytes);
-      return effect_of(allowed, bytes);
-    });
+    process.enqueue(stream, [device = stream.device, fill] { return fill(*device); });
   });
 }
 

@@ -64,8 +64,10 @@ void check_geometry(const Kernel& kernel, const CUlaunchConfig& config) {
   if (threads * static_cast<std::uint64_t>(kernel.cubin.registers) > kRegisters) throw CallFailed{CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES};
 }
 
-KernelLaunch make_launch(const Kernel& kernel, const CUlaunchConfig& config, void** parameters) {
-  KernelLaunch launch;
+/// Overwrites a launch; one that is used again allocates nothing.
+void fill_launch(KernelLaunch& launch, const Kernel& kernel, const CUlaunchConfig& config, void** parameters) {
+  launch.argument_bytes.clear();
+  launch.argument_offsets.clear();
   launch.device = kernel.device;
   launch.grid = {config.gridDimX, config.gridDimY, config.gridDimZ};
   launch.block = {config.blockDimX, config.blockDimY, config.blockDimZ};
@@ -76,7 +78,22 @@ KernelLaunch make_launch(const Kernel& kernel, const CUlaunchConfig& config, voi
     std::memcpy(launch.argument_bytes.data() + parameter.offset, parameters[i], parameter.bytes);
     launch.argument_offsets.push_back(parameter.offset);
   }
-  return launch;
+}
+
+/// What a launch needs, checked.
+struct Prepared {
+  const Kernel& kernel;
+  Stream& stream;
+  HostKernel host;
+};
+
+Prepared prepare(Process& process, const CUlaunchConfig& config, CUfunction function) {
+  const Kernel& kernel = kernel_at(process, function);
+  Stream& stream = process.stream(config.hStream);
+  const HostKernel host = find_host_kernel(kernel.cubin.name);
+  if (host == nullptr) throw CallFailed{CUDA_ERROR_NOT_SUPPORTED};
+  check_geometry(kernel, config);
+  return {kernel, stream, host};
 }
 
 }  // namespace
@@ -154,14 +171,21 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction fun
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void**) {
+  bool done = false;
+  const CUresult result = entry_beside([&](Process& process) {
+    const Prepared prepared = prepare(process, *config, function);
+    done = process.run_beside(prepared.stream, [&] {
+      thread_local KernelLaunch launch;
+      fill_launch(launch, prepared.kernel, *config, parameters);
+      return prepared.host(launch);
+    });
+  });
+  if (done || result != CUDA_SUCCESS) return result;
   return entry([&](Process& process) {
-    const Kernel& kernel = kernel_at(process, function);
-    Stream& stream = process.stream(config->hStream);
-    const HostKernel host = find_host_kernel(kernel.cubin.name);
-    if (host == nullptr) throw CallFailed{CUDA_ERROR_NOT_SUPPORTED};
-    check_geometry(kernel, *config);
-    process.enqueue(stream, [host, &process, device = kernel.device, name = kernel.cubin.name,
-                             launch = make_launch(kernel, *config, parameters)] {
+    const auto [kernel, stream, host] = prepare(process, *config, function);
+    KernelLaunch kept;
+    fill_launch(kept, kernel, *config, parameters);
+    process.enqueue(stream, [host = host, &process, device = kernel.device, name = kernel.cubin.name, launch = std::move(kept)] {
       const Fault planned = process.planned_fault(*device, name);
       return planned == Fault::None ? host(launch) : Effect{0, planned};
     });

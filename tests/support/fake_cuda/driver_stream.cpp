@@ -22,7 +22,7 @@ CUresult cuStreamSynchronize(CUstream handle) {
 }
 
 CUresult cuStreamGetId(CUstream handle, unsigned long long* id) {
-  return entry([&](Process& process) { *id = process.stream(handle).id; });
+  return entry_beside([&](Process& process) { *id = process.stream(handle).id; });
 }
 
 CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) {
@@ -30,7 +30,7 @@ CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) {
 }
 
 CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
-  return entry([&](Process& process) {
+  return entry_beside([&](Process& process) {
     *status = process.stream(handle).capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
   });
 }

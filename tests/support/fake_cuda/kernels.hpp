@@ -67,6 +67,7 @@ struct RegisteredKernel {
 // The registered kernels, a table for each file of them.
 [[nodiscard]] const std::vector<RegisteredKernel>& support_kernels();    ///< tuner/measure/support.cu
 [[nodiscard]] const std::vector<RegisteredKernel>& synthetic_kernels();  ///< tests/support/fake_templates
+[[nodiscard]] const std::vector<RegisteredKernel>& scratch_kernels();    ///< tests/support/fake_templates/tickets
 [[nodiscard]] const std::vector<RegisteredKernel>& million_kernels();    ///< bench/templates/million
 [[nodiscard]] const std::vector<RegisteredKernel>& reduce_kernels();     ///< templates/reduce, f32 sums only
 

@@ -126,8 +126,8 @@ void Process::synchronize(Stream& stream) {
   }
   stream.waited_us = stream.now_us;
   if (pending_ == CUDA_SUCCESS) return;
-  sticky = pending_;
-  throw CallFailed{sticky};
+  sticky = pending_.load();
+  throw CallFailed{sticky.load()};
 }
 
 void Process::synchronize(Device& device) {

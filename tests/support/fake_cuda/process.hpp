@@ -1,9 +1,11 @@
 #pragma once
 #include <cuda.h>
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "tests/support/fake_cuda/cubin.hpp"
+#include "tests/support/fake_cuda/gate.hpp"
 #include "tests/support/fake_cuda/kernels.hpp"
 #include "tests/support/fake_cuda/settings.hpp"
 
@@ -49,6 +52,7 @@ struct Stream {
   bool hung = false;
   bool capturing = false;
   std::vector<Operation> captured;
+  SpinLock busy;  ///< of launches that go beside those of other streams; everything else has the driver for itself
 };
 
 struct Event {
@@ -120,7 +124,7 @@ class Process {
   static Process& get();
 
   Settings settings;
-  bool initialised = false;
+  std::atomic<bool> initialised{false};
   std::vector<std::unique_ptr<Device>> devices;
   Handles<Stream> streams;
   Handles<Event> events;
@@ -128,8 +132,8 @@ class Process {
   Handles<Graph> executable_graphs;
   Handles<Module> modules;
   std::unordered_map<const void*, Kernel*> kernels;
-  std::recursive_mutex mutex;
-  CUresult sticky = CUDA_SUCCESS;  ///< what every call returns from now on
+  Gate gate;
+  std::atomic<CUresult> sticky{CUDA_SUCCESS};  ///< what every call returns from now on
 
   /// Throws: CallFailed.
   Device& device(CUdevice ordinal);
@@ -139,6 +143,18 @@ class Process {
 
   /// Puts an operation on a stream: into its graph while it captures, else runs it and advances the stream's clock.
   void enqueue(Stream& stream, Operation operation);
+  /// Puts work on a stream while other threads do so on theirs: no lock but the stream's, no allocation, no system call.
+  /// False, and nothing is done, for what needs the whole driver: capture, noise, planned faults.
+  template <class Work>
+  bool run_beside(Stream& stream, Work&& work) {
+    if (stream.capturing || settings.noise > 0 || !settings.faults.empty()) return false;
+    const std::lock_guard lock(stream.busy);
+    if (stream.hung || pending_ != CUDA_SUCCESS) return true;  // queued behind what never ends, or in a lost context
+    const Effect effect = work();
+    stream.now_us += effect.us * factor(*stream.device, stream.now_us);
+    if (effect.fault != Fault::None) raise(stream, effect.fault);
+    return true;
+  }
   /// Runs operations as one submission, whose noise they share.
   void submit(Stream& stream, const std::vector<Operation>& operations);
   /// Waits for a stream: for ever when it hangs; faults of earlier work appear here. Throws: CallFailed.
@@ -153,7 +169,7 @@ class Process {
   void raise(Stream& stream, Fault fault);
   double factor(Device& device, double now_us);
 
-  CUresult pending_ = CUDA_SUCCESS;  ///< fault of work that nobody has waited for yet
+  std::atomic<CUresult> pending_{CUDA_SUCCESS};  ///< fault of work that nobody has waited for yet
 };
 
 /// The context of the calling thread.
@@ -161,13 +177,11 @@ Device*& current_context();
 
 void report_defect(const std::exception& error) noexcept;
 
-/// Body of an entry point: holds the lock, refuses after a sticky error and before cuInit, turns CallFailed into its
-/// result. Anything else is a defect of a test or of the fake driver: told on standard error.
-template <class Body>
-CUresult entry(Body&& body) noexcept {
+template <class Lock, class Body>
+CUresult entry_with(Body&& body) noexcept {
   try {
     Process& process = Process::get();
-    const std::lock_guard lock(process.mutex);
+    const Lock lock(process.gate);
     if (!process.initialised) return CUDA_ERROR_NOT_INITIALIZED;
     if (process.sticky != CUDA_SUCCESS) return process.sticky;
     body(process);
@@ -178,6 +192,19 @@ CUresult entry(Body&& body) noexcept {
     report_defect(error);
     return CUDA_ERROR_UNKNOWN;
   }
+}
+
+/// Body of an entry point: has the driver for itself, refuses after a sticky error and before cuInit, turns CallFailed
+/// into its result. Anything else is a defect of a test or of the fake driver: told on standard error.
+template <class Body>
+CUresult entry(Body&& body) noexcept {
+  return entry_with<Exclusive>(std::forward<Body>(body));
+}
+
+/// The same for what changes nothing but one stream: runs beside others of its kind, without a system call.
+template <class Body>
+CUresult entry_beside(Body&& body) noexcept {
+  return entry_with<Shared>(std::forward<Body>(body));
 }
 
 }  // namespace attune::fake_cuda

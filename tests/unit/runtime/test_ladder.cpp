@@ -282,11 +282,12 @@ TEST_CASE_FIXTURE(Fixture, "a decision is described line by line") {
   user.add(row, here);
   auto decision = choose(5000).decision;
   decision.cubin_source = "cache";
-  CHECK(describe(decision) ==
+  const std::chrono::sys_days later = std::chrono::year(2026) / 11 / 24;
+  CHECK(describe(decision, later) ==
         "tier:          nearest size (tuned on this device at another size)\n"
         "configuration: {\"block_size\":64,\"blocks_per_sm\":4,\"style\":\"plain\"}\n"
-        "record:        {\"T\":\"f32\",\"n\":100} on Here, 3.5 us, 2026-11-20T13:17:05Z (aged: recorded under another "
-        "driver)\n"
+        "record:        {\"T\":\"f32\",\"n\":100} on Here, 3.5 us\n"
+        "recorded:      2026-11-20T13:17:05Z, 3 days old (aged: under driver 570.00)\n"
         "layer:         " +
             user.path().string() +
             "\n"
@@ -297,4 +298,26 @@ TEST_CASE_FIXTURE(Fixture, "a decision is described line by line") {
   CHECK(describe(Decision{}) ==
         "tier:          default (the template's default; nothing usable was recorded)\n"
         "configuration: ");
+}
+
+TEST_CASE("an age is told in the largest unit that fits") {
+  using namespace std::chrono;
+  const sys_seconds recorded = sys_days(year(2026) / 11 / 20) + hours(13) + minutes(17) + seconds(5);
+  const auto after = [&](seconds age) { return age_in_words("2026-11-20T13:17:05Z", recorded + age); };
+  CHECK(after(seconds(0)) == "just recorded");
+  CHECK(after(seconds(59)) == "just recorded");
+  CHECK(after(minutes(1)) == "1 minute old");
+  CHECK(after(minutes(59) + seconds(59)) == "59 minutes old");
+  CHECK(after(hours(1)) == "1 hour old");
+  CHECK(after(hours(24) - seconds(1)) == "23 hours old");
+  CHECK(after(days(1)) == "1 day old");
+  CHECK(after(days(59)) == "59 days old");
+  CHECK(after(days(61)) == "2 months old");
+  CHECK(after(days(700)) == "22 months old");
+  CHECK(after(days(731)) == "2 years old");
+  CHECK(after(seconds(-30)) == "just recorded");  // clocks of two machines
+  CHECK(after(hours(-1)) == "from the future: a clock is wrong");
+  CHECK(age_in_words("2026-11-20T13:17:05.250Z", recorded + days(1)) == "1 day old");
+  CHECK(age_in_words("yesterday", recorded) == "of unknown age");
+  CHECK(age_in_words("", recorded) == "of unknown age");
 }

@@ -1,0 +1,318 @@
+// What a launch through the dispatcher costs the launching thread more than cuLaunchKernelEx of the same kernel.
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <random>
+#include <thread>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#include "attune/error.hpp"
+#include "bench/support/raw_launch.hpp"
+#include "bench/support/result_file.hpp"
+#include "tests/support/temp_folder.hpp"
+
+namespace attune::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kMethod =
+    "Each thread has a stream, buffers and a workspace of its own and repeats: raw cuLaunchKernelEx, Kernel::launch and "
+    "Plan::launch of the same kernel, geometry and arguments, in an order drawn anew for each triple. Every call is timed "
+    "alone on its thread by the time-stamp counter; after `triples_per_batch` triples the thread waits for its stream, outside the timed "
+    "part, so that the launch queue is never full. raw_ns and dispatched_ns are quantiles over all threads, less timer_ns; added_ns "
+    "is the difference of the two distributions' quantiles; its interval is the distribution-free 95 % interval of the median over `parts` "
+    "consecutive parts of the run; paired_ns are quantiles of the differences within triples, whose tails hold the noise "
+    "of both calls. driver_calls_ns: one call of what dispatch asks the driver besides, alone on one thread.";
+
+struct Settings {
+  std::string output;
+  std::string synthetic;
+  std::vector<int> threads{1, 8};
+  int batches = 400;
+  int triples_per_batch = 100;
+  int device = 0;
+};
+
+constexpr int kWarmUpBatches = 4;
+constexpr int kParts = 25;
+
+/// Ticks of the time-stamp counter, ordered with what is timed; steady_clock nanoseconds where there is none.
+std::uint64_t ticks() {
+#if defined(__x86_64__)
+  _mm_lfence();
+  const std::uint64_t now = __rdtsc();
+  _mm_lfence();
+  return now;
+#else
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#endif
+}
+
+double ns_per_tick() {
+  const auto start = std::chrono::steady_clock::now();
+  const std::uint64_t first = ticks();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const std::uint64_t last = ticks();
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / static_cast<double>(last - first);
+}
+
+double quantile(std::vector<double> values, double share) {
+  const auto at = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
+  return values[at];
+}
+
+enum Path : std::size_t { kRaw, kKernel, kPlan, kPaths };
+
+/// Ticks of each path, one entry for each triple; the threads' one after the other.
+using Samples = std::array<std::vector<std::uint32_t>, kPaths>;
+
+/// What one thread launches.
+class Launcher {
+ public:
+  Launcher(Runtime& runtime, const LaunchCase& problem)
+      : kernel_(runtime.kernel(problem.template_name, problem.choices)),
+        plan_(kernel_.plan({problem.n})),
+        n_(problem.n),
+        in_(static_cast<std::size_t>(problem.n) * 8),
+        out_(static_cast<std::size_t>(problem.n) * 8),
+        workspace_(std::max<std::size_t>(plan_.workspace_bytes(), 256)),
+        raw_(problem, plan_.decision().configuration, {in_.address(), out_.address()}, workspace_.address()) {
+    for (const auto* buffer : {&in_, &workspace_}) {
+      gpu::check(gpu::Driver::get().cuMemsetD8Async(buffer->address(), 0, buffer->bytes(), stream_.get()), "cuMemsetD8Async", "zeroing");
+    }
+    stream_.synchronize();
+  }
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+  [[nodiscard]] const RawLaunch& raw() const { return raw_; }
+  [[nodiscard]] const gpu::Stream& stream() const { return stream_; }
+
+  /// Ticks of one launch.
+  std::uint32_t timed(Path path) {
+    const Argument arguments[] = {Argument::pointer(reinterpret_cast<void*>(in_.address())),
+                                  Argument::pointer(reinterpret_cast<void*>(out_.address()))};
+    CUresult result = CUDA_SUCCESS;
+    const std::uint64_t start = ticks();
+    if (path == kRaw) {
+      result = raw_(stream_.get());
+    } else if (path == kKernel) {
+      kernel_.launch(&n_, 1, arguments, 2, stream_.get());
+    } else {
+      plan_.launch(arguments, 2, reinterpret_cast<void*>(workspace_.address()), stream_.get());
+    }
+    const std::uint64_t end = ticks();
+    if (result != CUDA_SUCCESS) gpu::check(result, "cuLaunchKernelEx", "launching without the dispatcher");
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(end - start, UINT32_MAX));
+  }
+
+  void run(const Settings& settings, unsigned seed, Samples& samples) {
+    std::mt19937 random(seed);
+    std::array<Path, kPaths> order{kRaw, kKernel, kPlan};
+    for (auto& path : samples) path.reserve(static_cast<std::size_t>(settings.batches) * static_cast<std::size_t>(settings.triples_per_batch));
+    for (int batch = -kWarmUpBatches; batch < settings.batches; ++batch) {
+      for (int triple = 0; triple < settings.triples_per_batch; ++triple) {
+        std::shuffle(order.begin(), order.end(), random);
+        for (const Path path : order) {
+          const std::uint32_t taken = timed(path);
+          if (batch >= 0) samples[path].push_back(taken);
+        }
+      }
+      stream_.synchronize();
+    }
+  }
+
+ private:
+  Kernel kernel_;
+  Plan plan_;
+  std::int64_t n_;
+  gpu::Buffer in_, out_, workspace_;
+  RawLaunch raw_;
+  gpu::Stream stream_;
+};
+
+/// The tuner's launches of all threads, started together.
+std::vector<Samples> measure(const gpu::Context& context, Runtime& runtime, const LaunchCase& problem, const Settings& settings, int threads) {
+  std::vector<std::unique_ptr<Launcher>> launchers;
+  for (int i = 0; i < threads; ++i) launchers.push_back(std::make_unique<Launcher>(runtime, problem));
+  std::vector<Samples> samples(static_cast<std::size_t>(threads));
+  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(threads));
+  std::atomic<int> ready{0};
+  std::vector<std::thread> workers;
+  for (std::size_t i = 0; i < launchers.size(); ++i) {
+    workers.emplace_back([&, i] {
+      try {
+        context.make_current();
+        ++ready;
+        while (ready < threads) std::this_thread::yield();
+        launchers[i]->run(settings, static_cast<unsigned>(i + 1), samples[i]);
+      } catch (...) {
+        failures[i] = std::current_exception();
+        ready = threads;
+      }
+    });
+  }
+  for (auto& worker : workers) worker.join();
+  for (const auto& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+  return samples;
+}
+
+/// Samples of a path in nanoseconds, of all threads, part `part` of `parts` of each thread's.
+std::vector<double> in_ns(const std::vector<Samples>& samples, Path path, double tick_ns, int part, int parts) {
+  std::vector<double> values;
+  for (const auto& thread : samples) {
+    const std::size_t count = thread[path].size();
+    const std::size_t begin = count * static_cast<std::size_t>(part) / static_cast<std::size_t>(parts);
+    const std::size_t end = count * static_cast<std::size_t>(part + 1) / static_cast<std::size_t>(parts);
+    for (std::size_t i = begin; i < end; ++i) values.push_back(thread[path][i] * tick_ns);
+  }
+  return values;
+}
+
+double added(const std::vector<Samples>& samples, Path path, double share, double tick_ns, int part = 0, int parts = 1) {
+  return quantile(in_ns(samples, path, tick_ns, part, parts), share) - quantile(in_ns(samples, kRaw, tick_ns, part, parts), share);
+}
+
+/// Of the median over the parts: the 8th and the 18th of 25 (binomial, 95.7 %).
+Json interval(const std::vector<Samples>& samples, Path path, double share, double tick_ns) {
+  std::vector<double> parts;
+  for (int part = 0; part < kParts; ++part) parts.push_back(added(samples, path, share, tick_ns, part, kParts));
+  std::sort(parts.begin(), parts.end());
+  return {parts[7], parts[17]};
+}
+
+Json row_of(const std::vector<Samples>& samples, Path path, double tick_ns, double timer_ns) {
+  const auto raw = in_ns(samples, kRaw, tick_ns, 0, 1), dispatched = in_ns(samples, path, tick_ns, 0, 1);
+  std::vector<double> paired;
+  for (std::size_t i = 0; i < raw.size(); ++i) paired.push_back(dispatched[i] - raw[i]);
+  return {{"added_ns_p50", added(samples, path, 0.5, tick_ns)},
+          {"added_ns_p50_interval", interval(samples, path, 0.5, tick_ns)},
+          {"added_ns_p99", added(samples, path, 0.99, tick_ns)},
+          {"added_ns_p99_interval", interval(samples, path, 0.99, tick_ns)},
+          {"raw_ns_p50", quantile(raw, 0.5) - timer_ns},
+          {"raw_ns_p99", quantile(raw, 0.99) - timer_ns},
+          {"dispatched_ns_p50", quantile(dispatched, 0.5) - timer_ns},
+          {"dispatched_ns_p99", quantile(dispatched, 0.99) - timer_ns},
+          {"paired_ns_p50", quantile(paired, 0.5)},
+          {"paired_ns_p99", quantile(paired, 0.99)},
+          {"samples", raw.size()}};
+}
+
+/// Median cost of one call of `call`, ten at a time.
+template <class Call>
+double call_ns(double tick_ns, Call&& call) {
+  std::vector<double> values;
+  for (int i = 0; i < 2000; ++i) {
+    const std::uint64_t start = ticks();
+    for (int k = 0; k < 10; ++k) call();
+    values.push_back(static_cast<double>(ticks() - start) * tick_ns / 10);
+  }
+  return quantile(values, 0.5);
+}
+
+Json driver_calls(double tick_ns) {
+  const auto& driver = gpu::Driver::get();
+  const gpu::Stream stream;
+  CUcontext context = nullptr;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  unsigned long long id = 0;
+  return {{"cuCtxGetCurrent", call_ns(tick_ns, [&] { driver.cuCtxGetCurrent(&context); })},
+          {"cuStreamIsCapturing", call_ns(tick_ns, [&] { driver.cuStreamIsCapturing(stream.get(), &status); })},
+          {"cuStreamGetId", call_ns(tick_ns, [&] { driver.cuStreamGetId(stream.get(), &id); })}};
+}
+
+/// The first of these sizes whose default plan is one launch, with scratch or without.
+LaunchCase case_with(Runtime& runtime, LaunchCase problem, const std::vector<std::int64_t>& sizes, bool with_scratch) {
+  for (const std::int64_t n : sizes) {
+    problem.n = n;
+    const auto plan = runtime.kernel(problem.template_name, problem.choices).plan({n});
+    if ((plan.workspace_bytes() > 0) == with_scratch) return problem;
+  }
+  throw UsageError(fmt::format("failed choosing a size of '{}': none has a plan {} scratch", problem.template_name, with_scratch ? "with" : "without"));
+}
+
+std::vector<Json> rows_of(const gpu::Context& context, Runtime& runtime, const LaunchCase& problem, const Settings& settings, double tick_ns, double timer_ns) {
+  std::vector<Json> rows;
+  for (const int threads : settings.threads) {
+    const Launcher shown(runtime, problem);
+    const bool scratch = shown.plan().workspace_bytes() > 0;
+    const auto samples = measure(context, runtime, problem, settings, threads);
+    for (const Path path : {kKernel, kPlan}) {
+      Json row{{"threads", threads},
+               {"path", std::string(path == kKernel ? "kernel" : "plan") + (scratch ? "+scratch" : "")},
+               {"problem", {{"template", problem.template_name}, {"choices", problem.choices}, {"n", problem.n}}},
+               {"configuration", Json::parse(shown.plan().decision().configuration)},
+               {"grid", shown.raw().config().gridDimX},
+               {"block", shown.raw().config().blockDimX},
+               {"scratch_bytes", shown.plan().workspace_bytes()}};
+      row.update(row_of(samples, path, tick_ns, timer_ns));
+      fmt::print(stderr, "{} thread(s), {}: raw {:.0f} ns, added {:.0f} ns (p50), {:.0f} ns (p99)\n", threads, row["path"].get<std::string>(),
+                 row["raw_ns_p50"].get<double>(), row["added_ns_p50"].get<double>(), row["added_ns_p99"].get<double>());
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+int run(const Settings& settings) {
+  const auto folder = results_folder(settings.output);
+  const test::TempFolder scratch;  // no databases: the template's default, whatever this machine has tuned
+  ::setenv("ATTUNE_DB", (scratch / "none.db").c_str(), 1);
+  ::setenv("ATTUNE_SHIPPED_DB", (scratch / "none.db").c_str(), 1);
+  const auto device = gpu::read_device(settings.device);
+  const gpu::Context context(settings.device);
+  LaunchCase plain{"reduce", {{"T", "f32"}, {"op", "sum"}}, 0, {}}, with_scratch = plain;
+  Options options;
+  if (!settings.synthetic.empty()) {
+    options.templates = {settings.synthetic};
+    plain = {"synthetic", {{"T", "i32"}, {"faults", "none"}}, 0, options.templates};
+    with_scratch = {"tickets", {}, 0, options.templates};
+  }
+  const double tick_ns = ns_per_tick();
+  const double timer_ns = call_ns(tick_ns, [] { static_cast<void>(ticks()); });
+  std::vector<Json> rows;
+  Json calls;
+  {
+    Runtime runtime(options);
+    plain = case_with(runtime, plain, {1000, 100, 1}, false);
+    with_scratch = case_with(runtime, with_scratch, {1000, 20000, 200000}, true);
+    calls = driver_calls(tick_ns);
+    for (const auto& problem : {plain, with_scratch}) {
+      auto measured = rows_of(context, runtime, problem, settings, tick_ns, timer_ns);
+      rows.insert(rows.end(), measured.begin(), measured.end());
+    }
+  }
+  const Json fields{{"method", kMethod}, {"batches", settings.batches}, {"triples_per_batch", settings.triples_per_batch}, {"parts", kParts},
+                    {"timer_ns", timer_ns}, {"hardware_threads", std::thread::hardware_concurrency()}, {"driver_calls_ns", calls}};
+  fmt::print("{}\n", write_results(folder, "dispatch_overhead", device, fields, rows).string());
+  return 0;
+}
+
+}  // namespace
+}  // namespace attune::bench
+
+int main(int argc, char** argv) {
+  attune::bench::Settings settings;
+  CLI::App app("Measures what a launch through attune's dispatcher adds to cuLaunchKernelEx");
+  app.add_option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
+  app.add_option("--synthetic", settings.synthetic, "Folder of the templates synthetic and tickets, for the fake driver (docs/testing.md)");
+  app.add_option("--threads", settings.threads, "Numbers of launching threads")->delimiter(',')->capture_default_str();
+  app.add_option("--batches", settings.batches, "Batches of each thread")->capture_default_str()->check(CLI::Range(25, 1000000));
+  app.add_option("--triples", settings.triples_per_batch, "Triples of launches between two waits")->capture_default_str()->check(CLI::Range(1, 300));
+  app.add_option("--device", settings.device, "Ordinal of the GPU")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return attune::bench::run(settings);
+  } catch (const attune::Error& error) {
+    fmt::print(stderr, "dispatch_overhead: {}\n", error.what());
+    return static_cast<int>(error.exit_code());
+  }
+}

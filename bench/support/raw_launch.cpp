@@ -1,0 +1,78 @@
+#include "bench/support/raw_launch.hpp"
+
+#include <fmt/core.h>
+
+#include "attune/error.hpp"
+#include "tuner/base/files.hpp"
+#include "tuner/runtime/arguments.hpp"
+#include "tuner/runtime/code_store.hpp"
+#include "tuner/spec/launch_plan.hpp"
+
+namespace attune::bench {
+namespace {
+
+/// The cubin that the Runtime has just used: out of the compile cache, else compiled once more.
+std::string cubin_of(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::Configuration& configuration,
+                     const spec::DeviceInfo& device) {
+  const auto request = runtime::make_code_request(kernel, problem, configuration, device);
+  runtime::CodeStore store(base::cache_folder() / "cubins");
+  if (auto code = store.cached(request)) return std::move(code->cubin);
+  return store.compile(request).cubin;
+}
+
+/// Addresses of all buffers in template order: the caller's, and the parts of the workspace.
+std::vector<CUdeviceptr> addresses_of(const spec::LaunchPlan& plan, const std::vector<CUdeviceptr>& buffers, CUdeviceptr workspace) {
+  const auto layout = runtime::layout_workspace(plan);
+  std::vector<CUdeviceptr> addresses;
+  std::size_t next = 0;
+  for (const std::size_t offset : layout.offsets) {
+    addresses.push_back(offset == runtime::WorkspaceLayout::kNone ? buffers.at(next++) : workspace + offset);
+  }
+  return addresses;
+}
+
+const spec::ResolvedLaunch& only_launch(const spec::LaunchPlan& plan) {
+  const auto* const launch = plan.steps.size() == 1 ? std::get_if<spec::ResolvedLaunch>(&plan.steps.front()) : nullptr;
+  if (launch == nullptr || !plan.scalars.empty()) {
+    throw UsageError(fmt::format("failed preparing a raw launch: the plan has {} steps and {} scalars, one launch with "
+                                 "buffers alone is needed; choose another size",
+                                 plan.steps.size(), plan.scalars.size()));
+  }
+  return *launch;
+}
+
+}  // namespace
+
+RawLaunch::RawLaunch(const LaunchCase& problem, const std::string& configuration, const std::vector<CUdeviceptr>& buffers,
+                     CUdeviceptr workspace)
+    : launch_(gpu::Driver::get().cuLaunchKernelEx) {
+  const auto kernel = spec::TemplateLibrary(problem.templates).find(problem.template_name);
+  const spec::Problem asked{problem.choices, {{kernel.size_names().front(), problem.n}}};
+  const auto chosen = spec::configuration_from_text(kernel, configuration);
+  CUdevice handle = 0;
+  gpu::check(gpu::Driver::get().cuCtxGetDevice(&handle), "cuCtxGetDevice", "finding the device");
+  const auto device = gpu::read_device(static_cast<int>(handle));  // handles are ordinals
+  const auto plan = spec::resolve(kernel, asked, chosen, device);
+  const auto& launch = only_launch(plan);
+  module_.emplace_back(cubin_of(kernel, asked, chosen, device));
+  function_ = module_.front().function(launch.kernel);
+  const auto addresses = addresses_of(plan, buffers, workspace);
+  for (const auto& argument : launch.arguments) {
+    const bool is_buffer = argument.kind == spec::ResolvedArgument::Kind::Buffer;
+    values_.push_back(is_buffer ? addresses.at(static_cast<std::size_t>(argument.index)) : argument.bits);
+  }
+  for (auto& value : values_) parameters_.push_back(&value);
+  config_.gridDimX = launch.grid[0];
+  config_.gridDimY = launch.grid[1];
+  config_.gridDimZ = launch.grid[2];
+  config_.blockDimX = launch.block[0];
+  config_.blockDimY = launch.block[1];
+  config_.blockDimZ = launch.block[2];
+  config_.sharedMemBytes = launch.shared_bytes;
+  if (launch.shared_bytes > 0 || launch.cooperative || launch.cluster[0] != 0) {
+    throw UsageError("failed preparing a raw launch: dynamic shared memory, clusters and cooperative launches are not made here");
+  }
+  config_.attrs = attributes_.data();
+}
+
+}  // namespace attune::bench
