@@ -48,6 +48,7 @@ std::string describe(const Decision& decision) {
                         decision.aged ? " (aged: recorded under another driver)" : "", decision.layer);
   }
   if (!decision.cubin_source.empty()) text += "\ncode:          " + decision.cubin_source;
+  if (!decision.tuning.empty()) text += "\ntuning:        " + decision.tuning;
   for (const auto& line : decision.passed_over) text += "\npassed over:   " + line;
   return text;
 }

@@ -24,6 +24,9 @@ struct OpenedLayers {
 /// Throws: UsageError for a named file that does not exist, DatabaseError for one that cannot be read.
 [[nodiscard]] OpenedLayers open_layers(const std::vector<std::filesystem::path>& named);
 
+/// One layer, opened as `open_layers` does: `named` by the program, or a default. Throws: DatabaseError.
+[[nodiscard]] Layer open_layer(const std::filesystem::path& path, bool named);
+
 /// Where the shipped read-only database is looked for, first to last: $ATTUNE_SHIPPED_DB alone when it is set, else
 /// beside the running program (<its folder>/../share/attune/shipped.db), the installed file, the build tree's.
 [[nodiscard]] std::vector<std::filesystem::path> shipped_database_paths();
