@@ -36,7 +36,8 @@ TunedProblem tuned_problem(const Database& database, const BestRow& best) {
   const auto device = std::find_if(devices.begin(), devices.end(),
                                    [&](const DeviceRow& row) { return row.hard_key == best.device_key; });
   if (device == devices.end()) {
-    throw DatabaseError("", fmt::format("failed reading the result for {}: its device {} is not described", best.problem, best.device_key));
+    throw DatabaseError("", fmt::format("failed reading the result for {}: its device {} is not described",
+                                        best.problem, best.device_key));
   }
   TunedProblem tuned{*device, best, std::nullopt};
   if (!best.cubin_key.empty()) tuned.cubin = database.cubin(best.cubin_key);

@@ -27,7 +27,9 @@ class AllSignalsBlocked {
 };
 
 /// What a condition variable can wait for without its clock overflowing.
-std::chrono::duration<double> waitable(double seconds) { return std::chrono::duration<double>(std::min(seconds, 86400.0)); }
+std::chrono::duration<double> waitable(double seconds) {
+  return std::chrono::duration<double>(std::min(seconds, 86400.0));
+}
 
 }  // namespace
 

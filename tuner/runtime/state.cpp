@@ -25,7 +25,8 @@ const Options& checked(const Options& options) {
                                  fmt::join(kPolicies, ", ")));
   }
   if (!(options.reach >= 1) || !std::isfinite(options.reach)) {
-    throw UsageError(fmt::format("failed creating a Runtime: Options::reach is {}; it is a factor, at least 1", options.reach));
+    throw UsageError(
+        fmt::format("failed creating a Runtime: Options::reach is {}; it is a factor, at least 1", options.reach));
   }
   if (!(options.tuning_budget_s > 0) || !std::isfinite(options.tuning_budget_s)) {
     throw UsageError(fmt::format("failed creating a Runtime: Options::tuning_budget_s is {}; give seconds above 0",

@@ -111,7 +111,8 @@ struct Runtime::State {
                                           const std::int64_t* sizes) const;
   [[nodiscard]] std::string tuning_key(const detail::KernelState& kernel, const spec::DeviceInfo& device,
                                        const std::int64_t* sizes) const;
-  void reopen_result_layer();
+  /// What is wrong with it; empty when it is open, or is not there.
+  [[nodiscard]] std::string reopen_result_layer();
   void keep_in_memory(const db::TunedProblem& tuned);
   [[nodiscard]] runtime::ContextState& context_state(CUcontext context);
   [[nodiscard]] std::unique_ptr<detail::PlanState> build(detail::KernelState& kernel, runtime::ContextState& context,

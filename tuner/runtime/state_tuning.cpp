@@ -43,9 +43,7 @@ void Runtime::State::make_tuner() {
   hooks.still_missing = [this](const runtime::TuningJob& job) { return still_missing(job); };
   hooks.tune = [this](const runtime::TuningJob& job, const std::function<bool()>& stop) { return tune(job, stop); };
   hooks.adopt = [this](const runtime::TuningJob& job, runtime::TuningOutcome& outcome) { adopt(job, outcome); };
-  hooks.elapsed_s = [start] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
+  hooks.elapsed_s = [start] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   tuner_ = std::make_unique<runtime::OnlineTuner>(std::move(hooks), options_.tuning_share);
 }
 
@@ -73,8 +71,8 @@ runtime::TuningJob Runtime::State::job_of(detail::KernelState& kernel, const run
   job.title = kernel.title(sizes);
   job.kernel = &kernel;
   job.device = context.device;
-  job.priority = options_.on_miss == OnMiss::TuneNow ? runtime::TuningPriority::Program
-                                                     : runtime::TuningPriority::Background;
+  job.priority =
+      options_.on_miss == OnMiss::TuneNow ? runtime::TuningPriority::Program : runtime::TuningPriority::Background;
   job.request.kernel = kernel.kernel;
   job.request.problem = kernel.problem(sizes);
   job.request.policy = options_.policy;
@@ -116,7 +114,7 @@ void Runtime::State::tune_first(detail::KernelState& kernel, CUcontext context, 
 
 bool Runtime::State::still_missing(const runtime::TuningJob& job) {
   const std::lock_guard lock(mutex_);
-  reopen_result_layer();
+  static_cast<void>(reopen_result_layer());  // one that cannot be read has no results; the Runtime has said so
   return runtime::is_miss(job.kernel->kernel, job.request.problem, job.device, layers_.layers, options_.policy,
                           options_.reach);
 }
@@ -134,19 +132,20 @@ void Runtime::State::adopt(const runtime::TuningJob& job, runtime::TuningOutcome
         tuning_notices_.push_back(fmt::format("what is tuned on a miss is kept in memory until this program ends: {}",
                                               outcome.unpersisted_why));
       }
-    } else {
-      reopen_result_layer();
+    } else if (const auto unread = reopen_result_layer(); !unread.empty()) {
+      tuning_notices_.push_back(fmt::format("{}; dispatching without what was tuned there", unread));
     }
   }
   choose_again(*job.kernel);
 }
 
 /// Opened anew even when it is open: the file may have been made, or set aside and replaced, since.
-void Runtime::State::reopen_result_layer() {
+std::string Runtime::State::reopen_result_layer() {
   std::error_code ignored;
-  if (results_.empty() || !fs::exists(results_, ignored)) return;
+  if (results_.empty() || !fs::exists(results_, ignored)) return "";
   auto& layers = layers_.layers;
-  const auto known = std::find_if(layers.begin(), layers.end(), [&](const auto& layer) { return layer.path == results_; });
+  const auto known =
+      std::find_if(layers.begin(), layers.end(), [&](const auto& layer) { return layer.path == results_; });
   try {
     auto opened = runtime::open_layer(results_, !options_.databases.empty());
     if (known != layers.end()) {
@@ -156,11 +155,9 @@ void Runtime::State::reopen_result_layer() {
       layers.insert(layers.begin() + (memory_first ? 1 : 0), std::move(opened));
     }
   } catch (const DatabaseError& error) {
-    const std::string notice = fmt::format("{}; dispatching without what was tuned there", error.what());
-    if (std::find(tuning_notices_.begin(), tuning_notices_.end(), notice) == tuning_notices_.end()) {
-      tuning_notices_.push_back(notice);
-    }
+    return error.what();
   }
+  return "";
 }
 
 void Runtime::State::keep_in_memory(const db::TunedProblem& tuned) {

@@ -47,8 +47,7 @@ std::vector<fs::path> usual_workers() {
 class Conversation {
  public:
   Conversation(const fs::path& worker, const spec::TuningRequest& request, TuningPriority priority)
-      : request_(request),
-        process_(worker, {"worker-online"}, limits_of(priority), base::WorkerOutput::Kept) {
+      : request_(request), process_(worker, {"worker-online"}, limits_of(priority), base::WorkerOutput::Kept) {
     process_.channel().send(to_json(request));
   }
 
@@ -166,7 +165,8 @@ TuningOutcome tune_in_worker(const fs::path& worker, const spec::TuningRequest& 
   } catch (const base::ChannelClosed&) {
     return conversation.fail("the tuning process ended without a result");
   } catch (const json::exception& error) {
-    return conversation.fail(fmt::format("the tuning process {} is not of this build: {}", worker.string(), error.what()));
+    return conversation.fail(
+        fmt::format("the tuning process {} is not of this build: {}", worker.string(), error.what()));
   }
 }
 

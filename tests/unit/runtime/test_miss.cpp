@@ -26,7 +26,8 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "sizes up to the reach away from a tuned one are no miss, larger and smaller, and one more is") {
+TEST_CASE_FIXTURE(Fixture,
+                  "sizes up to the reach away from a tuned one are no miss, larger and smaller, and one more is") {
   file.add(kernel, 1000, kHere, configuration(64));
   CHECK_FALSE(miss(1000));
   CHECK_FALSE(miss(4000));

@@ -32,8 +32,8 @@ class Runtime {
   /// with their defaults; `notices()` says so. EnvironmentError when it is to tune and there is no `attune`
   /// executable (Options::worker). The first of Options::databases may be missing then: tuning creates it.
   explicit Runtime(Options options = {});
-  /// Ends a tuning process that runs (what it measured so far is stored), waits for the work of the contexts it launched
-  /// in, then unloads its code and frees its scratch.
+  /// Ends a tuning process that runs (what it measured so far is stored), waits for the work of the contexts it
+  /// launched in, then unloads its code and frees its scratch.
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
