@@ -25,9 +25,13 @@ class Database {
 
  public:
   static constexpr int kSchemaVersion = 2;
+  /// What stands for the path of a database in memory. No path: `open` makes a file of it.
+  static constexpr const char* kInMemory = ":memory:";
 
   /// Throws: DatabaseError with path and remedy: newer schema (file untouched), cannot be created or opened.
   [[nodiscard]] static Database open(const std::filesystem::path& path, OpenMode mode);
+  /// An empty database of this process alone, gone with the object: for results that no file takes.
+  [[nodiscard]] static Database open_in_memory();
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();

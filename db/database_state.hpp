@@ -25,6 +25,12 @@ struct Database::State {
         connection(mode == OpenMode::ReadWrite ? open_for_writing(path) : open_for_reading(path)),
         statements(*connection.sqlite) {}
 
+  State(std::filesystem::path name, Connection opened)
+      : path(std::move(name)),
+        mode(OpenMode::ReadWrite),
+        connection(std::move(opened)),
+        statements(*connection.sqlite) {}
+
   /// Runs `work` in a transaction of its own, or within the open Batch. On any failure everything of the transaction
   /// is rolled back. `doing` reads "storing a record". Throws: DatabaseError.
   template <class Work>

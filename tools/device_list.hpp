@@ -12,6 +12,7 @@ struct DeviceList {
   std::vector<int> ordinals;  ///< ascending; empty when `all`
   bool all = false;
 
+  [[nodiscard]] bool several() const { return all || ordinals.size() > 1; }  ///< "all" may turn out to be one
   /// "0", "0,2", "all"; empty text: device 0. Throws: UsageError (no number, negative, twice the same).
   [[nodiscard]] static DeviceList parse(const std::string& text);
 };

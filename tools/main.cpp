@@ -15,6 +15,7 @@
 #include "tuner/base/files.hpp"
 #include "tuner/compile/compiler.hpp"
 #include "tuner/measure/gpu_executor.hpp"
+#include "tuner/session/online_process.hpp"
 
 namespace {
 
@@ -61,6 +62,7 @@ int main(int argc, char** argv) {
     if (first == "worker-compile") return compile::compile_worker_main();
     if (first == "worker-gpu") return measure::gpu_worker_main();
     if (first == "worker-tune") return session::device_process_main(tools::live_hooks(base::own_executable()));
+    if (first == "worker-online") return session::online_process_main(tools::live_hooks(base::own_executable()));
     return run_command(argc, argv);
   } catch (const Error& error) {
     fmt::print(stderr, "attune: {}\n", error.what());

@@ -59,7 +59,8 @@ json start_event(const TuningJob& job, const session::TuneRequest& request, cons
 
 void print_banner(const TuningJob& job, const std::string& banner, std::FILE* file) {
   if (job.options.json) return;
-  fmt::print(file, "{}\nTuning {} into {}\n", banner, job.kernel.name, job.database_path.string());
+  const bool in_memory = job.database_path == db::Database::kInMemory;
+  fmt::print(file, "{}\nTuning {} into {}\n", banner, job.kernel.name, in_memory ? "memory" : job.database_path.string());
   std::fflush(file);
 }
 

@@ -159,8 +159,15 @@ TEST_CASE_FIXTURE(Cli, "a recording of another version of the template is refuse
   expect(attune(tune_words()), 2, {"recorded with version"});
 }
 
-TEST_CASE_FIXTURE(Cli, "without HOME, XDG folders and ATTUNE_DB the database rule is explained") {
+TEST_CASE_FIXTURE(Cli, "without HOME, XDG folders and ATTUNE_DB tuning warns, explains the database rule and prints results that it does not store") {
   auto words = tune_words();
   words.insert(words.begin(), {"env", "-i", ATTUNE_EXECUTABLE});
-  expect(test::run(words), 5, {"ATTUNE_DB", "--db"});
+  const auto result = test::run(words);
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.err, "none of ATTUNE_DB, XDG_DATA_HOME and HOME is set"));
+  CHECK(contains(result.err, "are not stored"));
+  CHECK(contains(result.out, "block_size="));
+  write("file.txt", "");
+  words.insert(words.end(), {"--db", (folder / "file.txt" / "tune.db").string()});
+  expect(test::run(words), 5, {"file.txt"});
 }

@@ -18,7 +18,7 @@ struct Driver {
   X(cuFuncSetAttribute) X(cuFuncGetParamInfo) X(cuMemAlloc) X(cuMemFree) X(cuMemGetInfo) X(cuMemsetD8Async)         \
   X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemAllocAsync) X(cuMemFreeAsync)               \
   X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamBeginCapture) X(cuStreamEndCapture)         \
-  X(cuStreamIsCapturing) X(cuStreamGetId) X(cuStreamGetCtx) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord)     \
+  X(cuStreamIsCapturing) X(cuThreadExchangeStreamCaptureMode) X(cuStreamGetId) X(cuStreamGetCtx) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord)     \
   X(cuEventSynchronize) X(cuEventElapsedTime) X(cuGraphInstantiateWithFlags) X(cuGraphDestroy) X(cuGraphExecDestroy) \
   X(cuGraphLaunch) X(cuGraphUpload) X(cuLaunchKernelEx) X(cuOccupancyMaxActiveBlocksPerMultiprocessor)
 #define X(name) decltype(&::name) name = nullptr;

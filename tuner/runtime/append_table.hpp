@@ -7,8 +7,8 @@
 
 namespace attune::runtime {
 
-/// A hash table that only grows: readers probe without locks while one writer appends. Entries live elsewhere, are
-/// never removed and may share a hash. Growing publishes a larger slot array and keeps the old ones, because a reader
+/// A hash table that only grows: readers probe without locks while one writer appends or replaces. Entries live
+/// elsewhere, are never removed and may share a hash. Growing publishes a larger slot array and keeps the old ones, because a reader
 /// may still be in one; doubling keeps them smaller together than the current one (a copy for every insertion would
 /// not).
 template <class T>
@@ -36,6 +36,20 @@ class AppendTable {
     if ((count_ + 1) * 2 > slots->mask + 1) slots = grow((slots->mask + 1) * 2);
     place(*slots, hash, entry);
     ++count_;
+  }
+
+  /// Readers find `fresh` where they found `stale`; one that has just found `stale` goes on with it. False when `stale`
+  /// is not in the table. Requires: as insert; `stale` too outlives the table; both are accepted for the same questions.
+  bool replace(std::uint64_t hash, const T* stale, T* fresh) {
+    Slots& slots = *current_.load(std::memory_order_relaxed);
+    for (std::size_t i = hash & slots.mask;; i = (i + 1) & slots.mask) {
+      std::atomic<T*>& entry = slots.slots[i].entry;
+      T* const found = entry.load(std::memory_order_relaxed);
+      if (found == nullptr) return false;
+      if (found != stale) continue;
+      entry.store(fresh, std::memory_order_release);
+      return true;
+    }
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return count_; }  ///< Requires: as insert

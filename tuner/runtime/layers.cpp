@@ -111,6 +111,10 @@ std::vector<fs::path> shipped_database_paths() {
   return paths;
 }
 
+Layer open_layer(const fs::path& path, bool named) {
+  return Layer{db::Database::open(path, db::OpenMode::ReadOnly), path, named || owned_by_user_alone(path)};
+}
+
 OpenedLayers open_layers(const std::vector<fs::path>& named) {
   OpenedLayers opened;
   for (const auto& path : named) {

@@ -29,6 +29,9 @@ struct OpenedLayers {
 [[nodiscard]] std::vector<db::BestRow> candidates_of(const Layer& layer, const std::string& template_hash,
                                                      const std::string& family, const std::string& policy);
 
+/// One layer, opened as `open_layers` does: `named` by the program, or a default. Throws: DatabaseError.
+[[nodiscard]] Layer open_layer(const std::filesystem::path& path, bool named);
+
 /// Where the shipped read-only database is looked for, first to last: $ATTUNE_SHIPPED_DB alone when it is set, else
 /// beside the running program (<its folder>/../share/attune/shipped.db), the installed file, the build tree's.
 [[nodiscard]] std::vector<std::filesystem::path> shipped_database_paths();

@@ -110,7 +110,7 @@ Decision Kernel::explain(std::initializer_list<std::int64_t> sizes) const {
   state_->check_size_count(sizes.size());
   auto& runtime = *state_->runtime;
   const CUcontext context = runtime.current_context();
-  if (const auto* plan = state_->find(context, sizes.begin())) return plan->decision;
+  if (const auto* plan = state_->find(context, sizes.begin())) return runtime.explain(*plan);
   return runtime.explain(*state_, runtime.device_of(context), sizes.begin());
 }
 
@@ -129,7 +129,14 @@ Kernel Runtime::kernel(const std::string& name, const std::map<std::string, std:
 }
 
 RuntimeCounters Runtime::counters() const {
-  return {state_->launches.total(), state_->plans_built.load(), state_->compiles.load(), state_->database_reads.load()};
+  const auto tuned = state_->tuner() ? state_->tuner()->counters() : runtime::OnlineTuner::Counters{};
+  return {state_->launches.total(),       state_->plans_built.load(), state_->compiles.load(),
+          state_->database_reads.load(), tuned.started,              tuned.finished,
+          tuned.failed};
+}
+
+bool Runtime::wait_for_tuning(double timeout_s) const {
+  return state_->tuner() == nullptr || state_->tuner()->wait_idle(timeout_s);
 }
 
 std::vector<std::string> Runtime::notices() const { return state_->notices(); }

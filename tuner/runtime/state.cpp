@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -23,6 +24,18 @@ const Options& checked(const Options& options) {
     throw UsageError(fmt::format("failed creating a Runtime: unknown policy '{}'; known: {}", options.policy,
                                  fmt::join(kPolicies, ", ")));
   }
+  if (!(options.reach >= 1) || !std::isfinite(options.reach)) {
+    throw UsageError(
+        fmt::format("failed creating a Runtime: Options::reach is {}; it is a factor, at least 1", options.reach));
+  }
+  if (!(options.tuning_budget_s > 0) || !std::isfinite(options.tuning_budget_s)) {
+    throw UsageError(fmt::format("failed creating a Runtime: Options::tuning_budget_s is {}; give seconds above 0",
+                                 options.tuning_budget_s));
+  }
+  if (!(options.tuning_share >= 0 && options.tuning_share <= 1)) {
+    throw UsageError(fmt::format("failed creating a Runtime: Options::tuning_share is {}; give a share between 0 and 1",
+                                 options.tuning_share));
+  }
   for (const auto& folder : options.templates) {
     if (!fs::is_directory(folder)) {
       throw UsageError(
@@ -30,6 +43,28 @@ const Options& checked(const Options& options) {
     }
   }
   return options;
+}
+
+bool tunes_on_miss(const Options& options) {
+  return options.on_miss == OnMiss::TuneInBackground || options.on_miss == OnMiss::TuneNow;
+}
+
+/// The file that tuning writes into is the same one wherever the program changes its folder to.
+Options settled(Options options) {
+  if (tunes_on_miss(options) && !options.databases.empty()) {
+    options.databases.front() = fs::absolute(options.databases.front());
+  }
+  return options;
+}
+
+/// The file that tuning is to create may be missing; all else is as it was named.
+runtime::OpenedLayers open_with_results(const Options& options) {
+  auto named = options.databases;
+  std::error_code ignored;
+  const bool to_be_created = tunes_on_miss(options) && !named.empty() && !fs::exists(named.front(), ignored);
+  if (!to_be_created) return runtime::open_layers(named);
+  named.erase(named.begin());
+  return named.empty() ? runtime::OpenedLayers{} : runtime::open_layers(named);
 }
 
 fs::path cubin_folder() {
@@ -77,6 +112,10 @@ PlanState* KernelState::find(CUcontext context, const std::int64_t* sizes) const
   });
 }
 
+void KernelState::replace(const PlanState& stale, PlanState* fresh) {
+  plans.replace(plan_hash(stale.context, stale.sizes.data(), stale.sizes.size()), &stale, fresh);
+}
+
 void KernelState::check_size_count(std::size_t count) const {
   if (count == size_names.size()) return;
   throw UsageError(fmt::format("failed looking up kernel '{}': it has {} size(s) ({}), {} were given", kernel.name,
@@ -95,15 +134,20 @@ std::string KernelState::title(const std::int64_t* sizes) const {
 
 }  // namespace detail
 
+bool Runtime::State::tunes() const { return tunes_on_miss(options_); }
+
 Runtime::State::State(const Options& options)
-    : policy_(checked(options).policy),
-      library_(options.templates),
-      layers_(runtime::open_layers(options.databases)),
-      code_(cubin_folder()) {}
+    : options_(settled(checked(options))),
+      library_(options_.templates),
+      layers_(open_with_results(options_)),
+      code_(cubin_folder()) {
+  if (tunes()) make_tuner();
+}
 
 /// Code and scratch are released in the context they belong to, once its work is done. A context that is already gone
 /// (the driver shuts down before static objects) took them along.
 Runtime::State::~State() {
+  tuner_.reset();  // first: its thread builds plans
   const gpu::Driver* const driver = driver_.load(std::memory_order_acquire);
   if (driver == nullptr) return;
   CUcontext before = nullptr;
@@ -124,6 +168,7 @@ detail::KernelState* Runtime::State::kernel(const std::string& name,
   if (entry) return entry.get();
   auto created = std::make_unique<detail::KernelState>();
   created->runtime = this;
+  created->asked_name = name;
   created->kernel = library_.find(name);
   created->choices = choices;
   created->size_names = created->kernel.size_names();
@@ -159,9 +204,12 @@ CUcontext Runtime::State::current_context() {
 const detail::PlanState& Runtime::State::plan(detail::KernelState& kernel, CUcontext context,
                                               const std::int64_t* sizes) {
   if (const auto* plan = kernel.find(context, sizes)) return *plan;
+  if (options_.on_miss == OnMiss::TuneNow) tune_first(kernel, context, sizes);
   const std::lock_guard lock(mutex_);
   if (const auto* plan = kernel.find(context, sizes)) return *plan;  // another thread was faster
-  auto built = build(kernel, context_state(context), sizes);
+  auto& state = context_state(context);
+  act_on_miss(kernel, state, sizes);
+  auto built = build(kernel, state, sizes);
   plans_.push_back(std::move(built));
   auto* const plan = plans_.back().get();
   kernel.plans.insert(plan_hash(context, sizes, kernel.size_names.size()), plan);
@@ -188,7 +236,7 @@ std::unique_ptr<detail::PlanState> Runtime::State::build(detail::KernelState& ke
 runtime::Choice Runtime::State::choose(const detail::KernelState& kernel, const spec::DeviceInfo& device,
                                        const std::int64_t* sizes) {
   database_reads.fetch_add(1, std::memory_order_relaxed);
-  return runtime::choose(kernel.kernel, kernel.problem(sizes), device, layers_.layers, policy_);
+  return runtime::choose(kernel.kernel, kernel.problem(sizes), device, layers_.layers, options_.policy);
 }
 
 void Runtime::State::load(detail::PlanState& plan, const runtime::Choice& choice, runtime::ContextState& context,
@@ -214,7 +262,8 @@ runtime::ContextState& Runtime::State::context_state(CUcontext context) {
   gpu::check(driver().cuCtxGetDevice(&device), "cuCtxGetDevice", "finding the current context's device");
   auto created = std::make_unique<runtime::ContextState>();
   created->context = context;
-  created->device = gpu::read_device(ordinal_of(driver(), device));
+  created->ordinal = ordinal_of(driver(), device);
+  created->device = gpu::read_device(created->ordinal);
   contexts_.push_back(std::move(created));
   return *contexts_.back();
 }
@@ -227,7 +276,7 @@ std::vector<std::vector<std::int64_t>> Runtime::State::tuned_sizes(const detail:
   std::set<std::vector<std::int64_t>> found;
   database_reads.fetch_add(1, std::memory_order_relaxed);
   for (const auto& layer : layers_.layers) {
-    for (const auto& row : runtime::candidates_of(layer, kernel.kernel.content_hash, family, policy_)) {
+    for (const auto& row : runtime::candidates_of(layer, kernel.kernel.content_hash, family, options_.policy)) {
       if (row.device_key != device_key) continue;
       if (auto sizes = sizes_in_order(row.sizes_json, kernel.size_names)) found.insert(std::move(*sizes));
     }
@@ -242,7 +291,17 @@ Decision Runtime::State::explain(const detail::KernelState& kernel, const spec::
   const auto request = runtime::make_code_request(kernel.kernel, kernel.problem(sizes), choice.configuration, device);
   const auto code = code_.find(request, choice, layers_.layers);
   choice.decision.cubin_source = code ? code->origin : "compiled";
+  if (tuner_) choice.decision.tuning = tuner_->status(tuning_key(kernel, device, sizes));
   return choice.decision;
+}
+
+Decision Runtime::State::explain(const detail::PlanState& plan) {
+  Decision decision = plan.decision;
+  if (tuner_) {
+    const std::lock_guard lock(mutex_);
+    decision.tuning = tuner_->status(tuning_key(*plan.kernel, context_state(plan.context).device, plan.sizes.data()));
+  }
+  return decision;
 }
 
 spec::DeviceInfo Runtime::State::device_of(CUcontext context) {
@@ -268,6 +327,10 @@ std::vector<std::string> Runtime::State::notices() {
   }
   if (!code_.warning().empty()) notices.push_back(code_.warning());
   notices.insert(notices.end(), refused_code_.begin(), refused_code_.end());
+  notices.insert(notices.end(), tuning_notices_.begin(), tuning_notices_.end());
+  if (tuner_) {
+    for (auto& notice : tuner_->notices()) notices.push_back(std::move(notice));
+  }
   return notices;
 }
 

@@ -2,6 +2,8 @@
 #include <cuda.h>
 
 #include <atomic>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,6 +17,7 @@
 #include "tuner/runtime/code_store.hpp"
 #include "tuner/runtime/ladder.hpp"
 #include "tuner/runtime/layers.hpp"
+#include "tuner/runtime/online_tuner.hpp"
 #include "tuner/runtime/plan_state.hpp"
 #include "tuner/runtime/scratch.hpp"
 #include "tuner/runtime/sharded_counter.hpp"
@@ -25,6 +28,7 @@ namespace attune::runtime {
 /// What is known of one CUDA context. Keyed by context, not by device: loaded code belongs to a context.
 struct ContextState {
   CUcontext context = nullptr;
+  int ordinal = 0;  ///< the driver's, of the device
   spec::DeviceInfo device;
   std::map<std::string, runtime::LoadedCode> modules;  ///< by CodeRequest::cache_key
 };
@@ -36,6 +40,7 @@ namespace attune::detail {
 /// A template with its types and choices fixed, and the plans built for it.
 struct KernelState {
   Runtime::State* runtime = nullptr;
+  std::string asked_name;  ///< as the program asked for the template
   spec::KernelTemplate kernel;
   std::map<std::string, std::string> choices;
   std::vector<std::string> size_names;  ///< in declaration order
@@ -43,6 +48,8 @@ struct KernelState {
 
   /// The plan of these sizes in the current context, or null. Lock-free.
   [[nodiscard]] PlanState* find(CUcontext context, const std::int64_t* sizes) const;
+  /// Launches that find a plan find `fresh` from now on. Requires: the Runtime's mutex; equal sizes and contexts.
+  void replace(const PlanState& stale, PlanState* fresh);
   /// Throws: UsageError when `count` is not the template's number of sizes.
   void check_size_count(std::size_t count) const;
   [[nodiscard]] spec::Problem problem(const std::int64_t* sizes) const;
@@ -73,7 +80,11 @@ struct Runtime::State {
                                  const std::int64_t* sizes);
   [[nodiscard]] spec::DeviceInfo device_of(CUcontext context);
   [[nodiscard]] spec::DeviceInfo device_named(const std::string& text);
+  /// The decision of a plan, and what is being done about it.
+  [[nodiscard]] Decision explain(const detail::PlanState& plan);
   [[nodiscard]] std::vector<std::string> notices();
+  /// Null unless Options::on_miss tunes.
+  [[nodiscard]] const runtime::OnlineTuner* tuner() const { return tuner_.get(); }
 
   runtime::ScratchPool scratch;
   runtime::ShardedCounter launches;
@@ -82,7 +93,29 @@ struct Runtime::State {
   std::atomic<std::uint64_t> database_reads{0};
 
  private:
+  // What a miss leads to: state_tuning.cpp.
+  [[nodiscard]] bool tunes() const;
+  void make_tuner();
+  /// Tunes on a miss, and waits. Must not hold mutex_.
+  void tune_first(detail::KernelState& kernel, CUcontext context, const std::int64_t* sizes);
+  [[nodiscard]] bool still_missing(const runtime::TuningJob& job);
+  [[nodiscard]] runtime::TuningOutcome tune(const runtime::TuningJob& job, const std::function<bool()>& stop) const;
+  void adopt(const runtime::TuningJob& job, runtime::TuningOutcome& outcome);
+  /// Replaces plans of the kernel that would be chosen otherwise now.
+  void choose_again(detail::KernelState& kernel);
+  void replace_if_better(detail::KernelState& kernel, const detail::PlanState& stale);
+
   // Everything below is the slow path's and needs mutex_.
+  [[nodiscard]] bool is_miss(const detail::KernelState& kernel, const spec::DeviceInfo& device,
+                             const std::int64_t* sizes) const;
+  void act_on_miss(detail::KernelState& kernel, const runtime::ContextState& context, const std::int64_t* sizes);
+  [[nodiscard]] runtime::TuningJob job_of(detail::KernelState& kernel, const runtime::ContextState& context,
+                                          const std::int64_t* sizes) const;
+  [[nodiscard]] std::string tuning_key(const detail::KernelState& kernel, const spec::DeviceInfo& device,
+                                       const std::int64_t* sizes) const;
+  /// What is wrong with it; empty when it is open, or is not there.
+  [[nodiscard]] std::string reopen_result_layer();
+  void keep_in_memory(const db::TunedProblem& tuned);
   [[nodiscard]] runtime::ContextState& context_state(CUcontext context);
   [[nodiscard]] std::unique_ptr<detail::PlanState> build(detail::KernelState& kernel, runtime::ContextState& context,
                                                          const std::int64_t* sizes);
@@ -93,7 +126,8 @@ struct Runtime::State {
 
   std::atomic<const gpu::Driver*> driver_{nullptr};
   std::mutex mutex_;
-  std::string policy_;
+  Options options_;
+  std::filesystem::path results_;  ///< database that tuning writes into; empty: no place for one is known
   spec::TemplateLibrary library_;
   runtime::OpenedLayers layers_;
   runtime::CodeStore code_;
@@ -101,6 +135,10 @@ struct Runtime::State {
   std::vector<std::unique_ptr<runtime::ContextState>> contexts_;
   std::map<std::pair<std::string, std::map<std::string, std::string>>, std::unique_ptr<detail::KernelState>> kernels_;
   std::vector<std::unique_ptr<detail::PlanState>> plans_;
+  std::vector<std::string> tuning_notices_;
+  bool told_of_memory_ = false;
+  std::filesystem::path worker_;
+  std::unique_ptr<runtime::OnlineTuner> tuner_;  ///< last: its thread uses all of the above
 };
 
 }  // namespace attune

@@ -46,6 +46,12 @@ int FakeGpu::start(std::vector<std::string> words) const {
   return test::start(words, full_environment(), output());
 }
 
+CommandResult FakeGpu::run_program(const std::vector<std::string>& words) const { return run(words, full_environment()); }
+
+int FakeGpu::start_program(const std::vector<std::string>& words, const std::string& output_file) const {
+  return test::start(words, full_environment(), output_file);
+}
+
 std::string FakeGpu::output() const { return (folder / "output").string(); }
 
 std::vector<std::string> FakeGpu::tune_words(const std::string& faults, const std::vector<std::string>& more) const {

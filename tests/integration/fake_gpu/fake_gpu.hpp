@@ -20,6 +20,9 @@ struct FakeGpu {
   /// Starts it and leaves it running; standard output goes to the file `output()`. Returns the process id.
   [[nodiscard]] int start(std::vector<std::string> words) const;
   [[nodiscard]] std::string output() const;
+  /// The same for another program of these tests.
+  [[nodiscard]] CommandResult run_program(const std::vector<std::string>& words) const;
+  [[nodiscard]] int start_program(const std::vector<std::string>& words, const std::string& output_file) const;
   /// `tune` on the template tests/support/fake_templates/synthetic; `faults`: none, matrix, quick, many.
   [[nodiscard]] std::vector<std::string> tune_words(const std::string& faults, const std::vector<std::string>& more = {}) const;
 

@@ -100,6 +100,7 @@ Prepared prepare(Process& process, const CUlaunchConfig& config, CUfunction func
 
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   return entry([&](Process& process) {
+    process.refuse_during_captures();
     Module* const loaded = process.modules.add(load(process.current_device(), image));
     for (const auto& kernel : loaded->kernels) process.kernels.emplace(kernel.get(), kernel.get());
     *module = reinterpret_cast<CUmodule>(loaded);

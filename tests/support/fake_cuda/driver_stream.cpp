@@ -1,4 +1,6 @@
 // Streams, events and graphs. Everything runs when it is put on a stream; only the clock is a stream's own.
+#include <utility>
+
 #include "tests/support/fake_cuda/process.hpp"
 
 using namespace attune::fake_cuda;
@@ -35,11 +37,16 @@ CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
   });
 }
 
-CUresult cuStreamBeginCapture(CUstream handle, CUstreamCaptureMode) {
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  return entry([&](Process&) { std::swap(*mode, thread_capture_mode()); });
+}
+
+CUresult cuStreamBeginCapture(CUstream handle, CUstreamCaptureMode mode) {
   return entry([&](Process& process) {
     Stream& stream = process.stream(handle);
     if (stream.capturing) throw CallFailed{CUDA_ERROR_ILLEGAL_STATE};
     stream.capturing = true;
+    stream.capture_mode = mode;
   });
 }
 

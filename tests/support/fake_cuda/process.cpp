@@ -53,6 +53,11 @@ Device*& current_context() {
   return device;
 }
 
+CUstreamCaptureMode& thread_capture_mode() {
+  thread_local CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  return mode;
+}
+
 void report_defect(const std::exception& error) noexcept { std::fprintf(stderr, "fake CUDA driver: %s\n", error.what()); }
 
 Process::Process() : settings(Settings::from_environment()) {
@@ -80,6 +85,15 @@ Device& Process::current_device() {
   Device* const device = current_context();
   if (device == nullptr || device->retained == 0) throw CallFailed{CUDA_ERROR_INVALID_CONTEXT};
   return *device;
+}
+
+void Process::refuse_during_captures() {
+  if (thread_capture_mode() == CU_STREAM_CAPTURE_MODE_RELAXED) return;
+  streams.for_each([](const Stream& stream) {
+    if (stream.capturing && stream.capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL) {
+      throw CallFailed{CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED};
+    }
+  });
 }
 
 Stream& Process::stream(CUstream handle) {

@@ -51,6 +51,7 @@ struct Stream {
   double waited_us = 0;
   bool hung = false;
   bool capturing = false;
+  CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;  ///< while it captures
   std::vector<Operation> captured;
   SpinLock busy;  ///< of launches that go beside those of other streams; everything else has the driver for itself
 };
@@ -161,6 +162,9 @@ class Process {
   void synchronize(Stream& stream);
   /// A call on this device that waits for all its streams.
   void synchronize(Device& device);
+  /// Refuses what the driver calls potentially unsafe while some thread captures in global mode, unless the calling
+  /// thread's own mode is relaxed. Throws: CallFailed.
+  void refuse_during_captures();
   /// Counts this launch of this kernel; stalls when that is planned for it, and returns its planned fault.
   Fault planned_fault(Device& device, const std::string& kernel);
 
@@ -171,6 +175,9 @@ class Process {
 
   std::atomic<CUresult> pending_{CUDA_SUCCESS};  ///< fault of work that nobody has waited for yet
 };
+
+/// What the calling thread may do while others capture.
+CUstreamCaptureMode& thread_capture_mode();
 
 /// The context of the calling thread.
 Device*& current_context();

@@ -70,3 +70,39 @@ TEST_CASE("readers see every published entry while a writer appends") {
   two.join();
   CHECK(missed.load() == 0);
 }
+
+TEST_CASE("a replaced entry is found no more, its successor is, and others of its hash stay") {
+  int first = 1, second = 2, fresh = 3;
+  AppendTable<int> table;
+  table.insert(5, &first);
+  table.insert(5, &second);
+  CHECK(table.replace(5, &second, &fresh));
+  CHECK(table.find(5, [](const int& value) { return value == 2; }) == nullptr);
+  CHECK(table.find(5, [](const int& value) { return value == 3; }) == &fresh);
+  CHECK(table.find(5, kAny) == &first);
+  CHECK_FALSE(table.replace(5, &second, &fresh));
+  CHECK(table.size() == 2);
+}
+
+TEST_CASE("readers always find the old entry or the new one while entries are replaced and the table grows") {
+  constexpr int kReplacements = 20000;
+  std::vector<int> values(kReplacements);
+  AppendTable<int> table;
+  table.insert(7, &values[0]);
+  std::atomic<bool> done{false};
+  std::atomic<int> missed{0};
+  const auto read = [&] {
+    while (!done.load(std::memory_order_acquire)) {
+      if (table.find(7, kAny) == nullptr) missed.fetch_add(1);
+    }
+  };
+  std::thread one(read), two(read);
+  for (int i = 1; i < kReplacements; ++i) {
+    table.replace(7, &values[static_cast<std::size_t>(i - 1)], &values[static_cast<std::size_t>(i)]);
+    if (i % 20 == 0) table.insert(mix(1, static_cast<std::uint64_t>(i)), &values[0]);
+  }
+  done.store(true, std::memory_order_release);
+  one.join();
+  two.join();
+  CHECK(missed.load() == 0);
+}

@@ -31,6 +31,7 @@ struct Decision {
   std::vector<std::string> passed_over;  ///< closer candidates and why each was refused, nearest first
   bool compiled = false;                 ///< NVRTC had to run in this process
   std::string cubin_source;              ///< "database", "cache" or "compiled"; of explain(): where it would come from
+  std::string tuning;                    ///< of these sizes here: "queued", "running", "failed: ..." or empty
 };
 /// The decision in a few lines of text; `now` says how old the record is. No trailing newline.
 [[nodiscard]] std::string describe(const Decision& decision,

@@ -35,6 +35,12 @@ class UsageError : public Error {
   explicit UsageError(const std::string& message) : Error(message, ExitCode::Usage) {}
 };
 
+/// Options::on_miss is Error, and nothing near the asked sizes was tuned on this device.
+class NotTunedError : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
 /// The machine lacks something: driver, device, NVRTC, worker executable, memory.
 class EnvironmentError : public Error {
  public:

@@ -5,6 +5,15 @@
 
 namespace attune {
 
+/// What a launch does on a miss: nothing usable was tuned on this device within a factor Options::reach of its sizes.
+/// docs/dispatch.md, "On a miss".
+enum class OnMiss {
+  Default,           ///< launches with what the ladder gives; nothing is tuned
+  Error,             ///< throws NotTunedError, which names the command that tunes these sizes
+  TuneInBackground,  ///< launches with what the ladder gives; later calls use what was tuned meanwhile
+  TuneNow,           ///< tunes, then launches with the result
+};
+
 struct Options {
   /// Database layers in order. Empty: the user's file ($ATTUNE_DB, else attune/attune.db in the XDG data folder), then
   /// the shipped one ($ATTUNE_SHIPPED_DB, else the installed file). Naming a file also says that its stored cubins may
@@ -14,6 +23,18 @@ struct Options {
   std::vector<std::filesystem::path> templates;
   /// Objective policy to dispatch for: "cold/graph", "cold/stream", "hot/graph" or "hot/stream".
   std::string policy = "cold/graph";
+
+  OnMiss on_miss = OnMiss::Default;
+  /// Sizes up to this factor away, each, count as tuned. At least 1.
+  double reach = 4;
+  /// The `attune` executable, which tunes in a process of its own. Empty: $ATTUNE_WORKER, else the one beside the
+  /// running program, the installed one, the build tree's.
+  std::filesystem::path worker;
+  /// Seconds that the search for one problem may take; starting the process and the final comparison come on top.
+  double tuning_budget_s = 10;
+  /// Background tuning rests until all of it so far is at most this share of the time since the Runtime was made; the
+  /// first problem need not wait. Between 0 and 1. Tuning now is counted, and never waits.
+  double tuning_share = 0.1;
 };
 
 }  // namespace attune

@@ -18,6 +18,9 @@ struct RuntimeCounters {
   std::uint64_t plans_built = 0;     ///< slow path: lookup, resolve, load
   std::uint64_t compiles = 0;        ///< NVRTC runs in this process
   std::uint64_t database_reads = 0;  ///< walks of the lookup ladder through the database layers
+  std::uint64_t tunings_started = 0;   ///< problems given to a tuning process (Options::on_miss)
+  std::uint64_t tunings_finished = 0;  ///< of them, those that came to a result
+  std::uint64_t tunings_failed = 0;    ///< of them, those that did not; notices() says why
 };
 
 /// The dispatcher: opens the database layers read-only and hands out kernels. Thread-safe. No CUDA call happens before
@@ -26,9 +29,11 @@ class Runtime {
  public:
   /// Throws: only on misuse: UsageError (an Options path that does not exist, an unknown policy), DatabaseError (a file
   /// named in Options::databases cannot be read). A missing or damaged default database is no error: templates run
-  /// with their defaults; `notices()` says so.
+  /// with their defaults; `notices()` says so. EnvironmentError when it is to tune and there is no `attune`
+  /// executable (Options::worker). The first of Options::databases may be missing then: tuning creates it.
   explicit Runtime(Options options = {});
-  /// Waits for the work of the contexts it launched in, then unloads its code and frees its scratch.
+  /// Ends a tuning process that runs (what it measured so far is stored), waits for the work of the contexts it
+  /// launched in, then unloads its code and frees its scratch.
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -38,6 +43,10 @@ class Runtime {
   [[nodiscard]] Kernel kernel(const std::string& name, const std::map<std::string, std::string>& choices);
   template <class T>
   [[nodiscard]] Reduce<T> reduce(Op op);
+
+  /// Waits until no problem is queued or being tuned; false when `timeout_s` passes first. A problem that waits for
+  /// Options::tuning_share counts as queued.
+  bool wait_for_tuning(double timeout_s) const;
 
   [[nodiscard]] RuntimeCounters counters() const;
   [[nodiscard]] std::vector<std::string> notices() const;

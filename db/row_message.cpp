@@ -1,0 +1,68 @@
+#include "db/row_message.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "db/tables.hpp"
+
+namespace attune::db {
+namespace {
+
+using nlohmann::json;
+
+template <class Row>
+json fields_of(const Row& row) {
+  json fields = json::array();
+  std::apply([&](auto... field) { (fields.push_back(row.*field), ...); }, Table<Row>::kFields);
+  return fields;
+}
+
+template <class Row>
+Row row_of(const json& fields) {
+  Row row;
+  std::size_t next = 0;
+  std::apply([&](auto... field) { (fields.at(next++).get_to(row.*field), ...); }, Table<Row>::kFields);
+  return row;
+}
+
+}  // namespace
+
+TunedProblem tuned_problem(const Database& database, const BestRow& best) {
+  const auto devices = database.devices();
+  const auto device = std::find_if(devices.begin(), devices.end(),
+                                   [&](const DeviceRow& row) { return row.hard_key == best.device_key; });
+  if (device == devices.end()) {
+    throw DatabaseError("", fmt::format("failed reading the result for {}: its device {} is not described",
+                                        best.problem, best.device_key));
+  }
+  TunedProblem tuned{*device, best, std::nullopt};
+  if (!best.cubin_key.empty()) tuned.cubin = database.cubin(best.cubin_key);
+  return tuned;
+}
+
+void put(Database& database, const TunedProblem& tuned) {
+  Database::Batch batch(database);
+  database.put(tuned.device);
+  if (tuned.cubin) database.put_cubin(tuned.best.cubin_key, *tuned.cubin, "{}");
+  database.put(tuned.best);
+  batch.commit();
+}
+
+json to_message(const TunedProblem& tuned) {
+  json message = {{"device", fields_of(tuned.device)}, {"best", fields_of(tuned.best)}, {"cubin", nullptr}};
+  if (tuned.cubin) message["cubin"] = json::binary(std::vector<std::uint8_t>(tuned.cubin->begin(), tuned.cubin->end()));
+  return message;
+}
+
+TunedProblem tuned_problem_from(const json& message) {
+  TunedProblem tuned{row_of<DeviceRow>(message.at("device")), row_of<BestRow>(message.at("best")), std::nullopt};
+  const json& cubin = message.at("cubin");
+  if (!cubin.is_null()) tuned.cubin.emplace(cubin.get_binary().begin(), cubin.get_binary().end());
+  return tuned;
+}
+
+}  // namespace attune::db

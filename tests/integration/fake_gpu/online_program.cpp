@@ -1,0 +1,224 @@
+// A program that dispatches, for test_on_miss.cpp: runs steps given on its command line and prints one JSON object a line.
+// Whatever a step throws is an "error" event, and the next step follows.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "attune/runtime.hpp"
+#include "tuner/gpu/handles.hpp"
+
+namespace {
+
+using namespace attune;
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+void tell(const char* event, json fields) {
+  fields["event"] = event;
+  fmt::print("{}\n", fields.dump(-1, ' ', false, json::error_handler_t::replace));
+  std::fflush(stdout);
+}
+
+json to_json(const Decision& decision) {
+  return {{"tier", name(decision.tier)},     {"configuration", json::parse(decision.configuration)},
+          {"layer", decision.layer},         {"donor", decision.donor_problem},
+          {"tuning", decision.tuning},       {"cubin_source", decision.cubin_source}};
+}
+
+/// Device memory of a copy, on the context that is current.
+struct Data {
+  explicit Data(std::int64_t n) : values(static_cast<std::size_t>(n)), in(bytes() + 1), out(bytes() + 1) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::int32_t>(i * 7 + 1);
+    const auto& driver = gpu::Driver::get();
+    driver.cuMemsetD8Async(out.address(), 0, out.bytes(), stream.get());
+    driver.cuMemcpyHtoDAsync(in.address(), values.data(), bytes(), stream.get());
+    stream.synchronize();
+  }
+  [[nodiscard]] std::size_t bytes() const { return values.size() * sizeof(std::int32_t); }
+  void launch(const Kernel& kernel) const {
+    kernel.launch({static_cast<std::int64_t>(values.size())},
+                  {Argument::pointer(reinterpret_cast<void*>(in.address())), Argument::pointer(reinterpret_cast<void*>(out.address()))},
+                  stream.get());
+  }
+  [[nodiscard]] bool right() const {
+    stream.synchronize();
+    std::vector<std::int32_t> result(values.size());
+    gpu::Driver::get().cuMemcpyDtoHAsync(result.data(), out.address(), bytes(), stream.get());
+    stream.synchronize();
+    return result == values;
+  }
+  std::vector<std::int32_t> values;
+  gpu::Buffer in, out;
+  gpu::Stream stream;
+};
+
+class Program {
+ public:
+  Program(const Options& options, std::string end) : options_(options), end_(std::move(end)) {
+    contexts_.resize(static_cast<std::size_t>(gpu::device_count()));
+    device(0);
+    restart();
+  }
+
+  void run(const std::string& step) {
+    const std::size_t colon = step.find(':');
+    const std::string verb = step.substr(0, colon);
+    const std::int64_t number = colon == std::string::npos ? 0 : std::stoll(step.substr(colon + 1));
+    try {
+      act(verb, number);
+    } catch (const NotTunedError& error) {
+      tell("error", {{"step", step}, {"type", "NotTunedError"}, {"what", error.what()}});
+    } catch (const UsageError& error) {
+      tell("error", {{"step", step}, {"type", "UsageError"}, {"what", error.what()}});
+    } catch (const Error& error) {
+      tell("error", {{"step", step}, {"type", "Error"}, {"what", error.what()}});
+    }
+  }
+
+ private:
+  void act(const std::string& verb, std::int64_t number) {
+    if (verb == "launch") return launch(number);
+    if (verb == "race") return race(number);
+    if (verb == "capture") return capture(number);
+    if (verb == "adopt_during_capture") return adopt_during_capture(number);
+    if (verb == "prepare") return kernel().prepare({number});
+    if (verb == "explain") return tell("explain", to_json(kernel().explain({number})));
+    if (verb == "device") return device(static_cast<int>(number));
+    if (verb == "wait") return tell("waited", {{"idle", runtime_->wait_for_tuning(60)}});
+    if (verb == "counters") return counters();
+    if (verb == "restart") return restart();
+    if (verb == "hold") return std::this_thread::sleep_for(std::chrono::seconds(number));
+    if (verb == "end") return end();
+    throw UsageError("no step " + verb);
+  }
+
+  [[nodiscard]] Kernel kernel() const { return runtime_->kernel("brief", {{"T", "i32"}, {"end", end_}}); }
+
+  void launch(std::int64_t n) {
+    const Data data(n);
+    data.launch(kernel());
+    json fields = to_json(kernel().explain({n}));
+    fields["right"] = data.right();
+    tell("launch", std::move(fields));
+  }
+
+  /// Four threads launch the same new size at once.
+  void race(std::int64_t n) {
+    std::atomic<int> right{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        current().make_current();
+        const Data data(n);
+        data.launch(kernel());
+        if (data.right()) ++right;
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    tell("race", {{"right", right.load()}});
+  }
+
+  void capture(std::int64_t n) {
+    const Data data(n);
+    const auto& driver = gpu::Driver::get();
+    gpu::check(driver.cuStreamBeginCapture(data.stream.get(), CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture", "capturing");
+    std::optional<std::string> refused;
+    try {
+      data.launch(kernel());
+    } catch (const UsageError& error) {
+      refused = error.what();
+    }
+    CUgraph graph = nullptr;
+    gpu::check(driver.cuStreamEndCapture(data.stream.get(), &graph), "cuStreamEndCapture", "capturing");
+    driver.cuGraphDestroy(graph);
+    tell("capture", {{"refused", refused.value_or("")}});
+  }
+
+  /// A global capture is open on this thread from before the tuning ends until its result is used.
+  void adopt_during_capture(std::int64_t n) {
+    launch(n);
+    const gpu::Stream stream;
+    const auto& driver = gpu::Driver::get();
+    gpu::check(driver.cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture", "capturing");
+    const bool idle = runtime_->wait_for_tuning(60);
+    CUgraph graph = nullptr;
+    gpu::check(driver.cuStreamEndCapture(stream.get(), &graph), "cuStreamEndCapture", "capturing");
+    driver.cuGraphDestroy(graph);
+    tell("waited", {{"idle", idle}});
+  }
+
+  void device(int ordinal) {
+    auto& context = contexts_.at(static_cast<std::size_t>(ordinal));
+    if (!context) context.emplace(ordinal);
+    context->make_current();
+    current_ = ordinal;
+  }
+  [[nodiscard]] const gpu::Context& current() const { return *contexts_.at(static_cast<std::size_t>(current_)); }
+
+  void counters() {
+    const auto counters = runtime_->counters();
+    tell("counters", {{"started", counters.tunings_started}, {"finished", counters.tunings_finished}, {"failed", counters.tunings_failed},
+                      {"compiles", counters.compiles}, {"notices", runtime_->notices()}});
+  }
+
+  void restart() {
+    runtime_.reset();
+    runtime_ = std::make_unique<Runtime>(options_);
+  }
+
+  /// Not asserted anywhere but read by people: how long the destructor took.
+  void end() {
+    const auto begin = Clock::now();
+    runtime_.reset();
+    tell("ended", {{"seconds", std::chrono::duration<double>(Clock::now() - begin).count()}});
+    std::this_thread::sleep_for(std::chrono::seconds(600));  // whoever is left would be seen
+  }
+
+  Options options_;
+  std::string end_;
+  std::vector<std::optional<gpu::Context>> contexts_;
+  int current_ = 0;
+  std::unique_ptr<Runtime> runtime_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"dispatches on the fake driver"};
+  Options options;
+  std::string end = "well";
+  std::vector<std::string> steps;
+  std::vector<std::string> databases, templates;
+  std::string worker;
+  const std::map<std::string, OnMiss> modes = {{"default", OnMiss::Default}, {"error", OnMiss::Error},
+                                               {"background", OnMiss::TuneInBackground}, {"now", OnMiss::TuneNow}};
+  app.add_option("--on-miss", options.on_miss)->transform(CLI::CheckedTransformer(modes));
+  app.add_option("--end", end);
+  app.add_option("--db", databases);
+  app.add_option("--template-folder", templates);
+  app.add_option("--worker", worker);
+  app.add_option("--reach", options.reach);
+  app.add_option("--share", options.tuning_share);
+  app.add_option("--budget", options.tuning_budget_s);
+  app.add_option("--step", steps);
+  CLI11_PARSE(app, argc, argv);
+  options.databases.assign(databases.begin(), databases.end());
+  options.templates.assign(templates.begin(), templates.end());
+  options.worker = worker;
+  try {
+    Program program(options, end);
+    for (const auto& step : steps) program.run(step);
+  } catch (const Error& error) {
+    fmt::print(stderr, "online_program: {}\n", error.what());
+    return static_cast<int>(error.exit_code());
+  }
+  return 0;
+}

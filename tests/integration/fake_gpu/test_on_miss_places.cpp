@@ -1,0 +1,182 @@
+// Where what a program tunes on a miss is kept, and what happens when it cannot be.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "db/database.hpp"
+#include "tests/integration/fake_gpu/on_miss_fixture.hpp"
+
+using namespace attune;
+using nlohmann::json;
+using test::best_configuration;
+using test::OnMissProgram;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kInMemory = "kept in memory until this program ends";
+
+/// Launches twice with tuning in between, and wants the result of a tuning that nothing took but memory.
+void check_kept_in_memory(const test::Said& said) {
+  CHECK(said.exit_code == 0);
+  REQUIRE(said.all("launch").size() == 2);
+  for (const auto& launch : said.all("launch")) {
+    CHECK(launch["tier"] == "exact size");
+    CHECK(launch["configuration"] == best_configuration());
+    CHECK(launch["cubin_source"] == "database");
+    CHECK(launch["layer"] == ":memory:");
+    CHECK(launch["right"] == true);
+  }
+  CHECK(said.last("counters")["finished"] == 2);
+  CHECK(said.notices_with(kInMemory).size() == 1);
+}
+
+const std::vector<std::string> kTwoTunings = {"launch:1000", "launch:100000", "counters"};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(OnMissProgram, "a read-only folder and database: results stay in memory, told once, and what is in the file serves") {
+  if (::geteuid() == 0) {  // root writes wherever it wants; folders of /proc say no to it as well (below)
+    MESSAGE("skipped: the superuser may write read-only files");
+    return;
+  }
+  tune("10000000");
+  fs::permissions(database, fs::perms::owner_read);
+  fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
+  const auto said = program("now", {"explain:10000000", "launch:1000", "launch:100000", "counters"});
+  fs::permissions(folder.path(), fs::perms::owner_all);
+  CHECK(said.last("explain")["tier"] == "exact size");
+  check_kept_in_memory(said);
+}
+
+TEST_CASE_FIXTURE(OnMissProgram, "a folder that nobody can write: results stay in memory, told once") {
+  environment["ATTUNE_DB"] = "/proc/attune-test/tune.db";
+  check_kept_in_memory(program("now", kTwoTunings));
+}
+
+TEST_CASE_FIXTURE(OnMissProgram, "a disk that fills while tuning, at whatever moment, costs the file and never the result") {
+  tune("10");  // all that is compiled is in the cache from here on
+  fs::remove(database);
+  for (const std::string blocks : {"16", "200", "320", "480", "100000"}) {
+    CAPTURE(blocks);
+    environment["ATTUNE_DB"] = (folder / ("limit" + blocks + ".db")).string();
+    // SIGXFSZ ignored, as a program that means to survive a full disk does; the worker does so by itself.
+    std::vector<std::string> limited = {"/bin/sh", "-c", "trap '' XFSZ; ulimit -f " + blocks + "; exec \"$@\"", "sh"};
+    const auto program_words = words("now", {"launch:1000", "launch:100000", "counters"});
+    limited.insert(limited.end(), program_words.begin(), program_words.end());
+    const auto result = run_program(limited);
+    const test::Said said{result.exit_code, result.err, test::json_lines(result.out)};
+    CHECK(said.exit_code == 0);
+    REQUIRE(said.all("launch").size() == 2);
+    for (const auto& launch : said.all("launch")) CHECK(launch["configuration"] == best_configuration());
+    CHECK(said.last("counters")["finished"] == 2);
+    CHECK(said.notices_with(kInMemory).size() <= 1);
+    if (blocks == "16") CHECK(said.notices_with(kInMemory).size() == 1);
+    if (blocks == "100000") CHECK(said.notices_with(kInMemory).empty());
+  }
+}
+
+TEST_CASE_FIXTURE(OnMissProgram, "a database whose folder is a file: results stay in memory, told once") {
+  std::ofstream(folder / "occupied") << "not a folder";
+  environment["ATTUNE_DB"] = (folder / "occupied" / "tune.db").string();
+  check_kept_in_memory(program("now", kTwoTunings));
+}
+
+TEST_CASE_FIXTURE(OnMissProgram, "without a home and a data folder results stay in memory, told once") {
+  environment["ATTUNE_DB"] = "";
+  environment["XDG_DATA_HOME"] = "";
+  environment["HOME"] = "";
+  check_kept_in_memory(program("now", kTwoTunings));
+}
+
+TEST_CASE_FIXTURE(OnMissProgram, "results in memory serve sizes nearby as those of a file do, and are gone with the Runtime") {
+  environment["ATTUNE_DB"] = "/proc/attune-test/tune.db";
+  const auto said = program("background", {"launch:1000", "wait", "launch:1000", "launch:2000", "counters", "restart", "explain:1000"},
+                            {"--share", "1"});
+  CHECK(said.all("launch")[1]["tier"] == "exact size");
+  CHECK(said.all("launch")[2]["tier"] == "nearest size");
+  CHECK(said.last("counters")["started"] == 1);
+  CHECK(said.last("explain")["tier"] == "default");
+}
+
+TEST_CASE_FIXTURE(OnMissProgram, "a database of a newer attune is left as it is, and results stay in memory") {
+  tune("10");
+  // user_version, at byte 60 of the header: a schema that is not known here.
+  std::fstream file(database, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(60);
+  file.write("\0\0\x03\xe7", 4);
+  file.close();
+  const auto bytes = fs::file_size(database);
+  check_kept_in_memory(program("now", kTwoTunings));
+  CHECK(fs::file_size(database) == bytes);
+}
+
+TEST_CASE_FIXTURE(OnMissProgram, "a named database that is not there yet is made by tuning, and then one of the layers") {
+  const std::string named = (folder / "new" / "mine.db").string();
+  const auto said = program("now", {"launch:1000", "counters"}, {"--db", named});
+  CHECK(said.last("launch")["configuration"] == best_configuration());
+  CHECK(said.last("launch")["layer"] == named);
+  CHECK(fs::exists(named));
+  CHECK_FALSE(fs::exists(database));
+  CHECK((fs::status(folder / "new").permissions() & fs::perms::group_all) == fs::perms::none);
+  const auto without_tuning = program("default", {"launch:1000"}, {"--db", (folder / "absent.db").string()});
+  CHECK(without_tuning.exit_code == 2);
+}
+
+TEST_CASE_FIXTURE(OnMissProgram, "a damaged user database is set aside by tuning, its result used, and the damage told") {
+  tune("10");
+  std::fstream file(database, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(0);
+  file << std::string(4096, 'x');
+  file.close();
+  const auto said = program("now", {"launch:1000", "counters"});
+  CHECK(said.last("launch")["configuration"] == best_configuration());
+  CHECK(said.last("launch")["layer"] == database);
+  CHECK(said.notices_with("was set aside as").size() == 1);
+}
+
+TEST_CASE_FIXTURE(OnMissProgram, "a Runtime that is to tune without an attune executable does not start, and says where it looked") {
+  const std::string absent = (folder / "no-attune").string();
+  for (const std::string mode : {"now", "background"}) {
+    const auto result = program(mode, {"launch:1000"}, {"--worker", absent});
+    CHECK(result.exit_code == 4);
+    CHECK(result.errors.find("no executable file at " + absent) != std::string::npos);
+    CHECK(result.errors.find("Options::worker") != std::string::npos);
+  }
+  CHECK(program("error", {}, {"--worker", absent}).exit_code == 0);
+  environment["ATTUNE_WORKER"] = absent;
+  CHECK(program("now", {}, {"--worker", ""}).exit_code == 4);
+  environment["ATTUNE_WORKER"] = ATTUNE_EXECUTABLE;
+  CHECK(program("now", {}, {"--worker", ""}).exit_code == 0);
+}
+
+TEST_CASE_FIXTURE(OnMissProgram, "a worker that is no attune is told, and the launch takes the default") {
+  const auto said = program("now", {"launch:1000", "counters"}, {"--worker", "/bin/true"});
+  CHECK(said.last("launch")["tier"] == "default");
+  CHECK(said.last("counters")["failed"] == 1);
+  CHECK(said.notices_with("the tuning process ended without a result (exited with code 0)").size() == 1);
+}
+
+TEST_CASE_FIXTURE(OnMissProgram, "the command without --db tunes in memory where the default database cannot be written, warns first, prints results last") {
+  environment["ATTUNE_DB"] = "";
+  environment["XDG_DATA_HOME"] = "/proc/attune-test";
+  const std::vector<std::string> tune = {"tune", ATTUNE_SOURCE_DIR "/tests/support/fake_templates/brief", "--T", "i32", "--end", "well", "--size", "1000"};
+  const auto in_memory = attune(tune);
+  CHECK(in_memory.exit_code == 0);
+  CHECK(in_memory.err.find("results of this run are not stored") != std::string::npos);
+  CHECK(in_memory.err.find("/proc/attune-test") != std::string::npos);
+  CHECK(in_memory.out.find("into memory") != std::string::npos);
+  CHECK(in_memory.out.find("block_size=256 waves=2") != std::string::npos);
+  environment["XDG_DATA_HOME"] = "";
+  environment["HOME"] = "";
+  CHECK(attune(tune).exit_code == 0);
+  auto named = tune;
+  named.insert(named.end(), {"--db", "/proc/attune-test/tune.db"});
+  const auto refused = attune(named);
+  CHECK(refused.exit_code == 5);
+  CHECK(refused.out.empty());
+  environment["ATTUNE_DB"] = "/proc/attune-test/tune.db";
+  CHECK(attune(tune).exit_code == 5);
+}

@@ -1,0 +1,83 @@
+#include "tuner/runtime/miss.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "attune/error.hpp"
+#include "tuner/runtime/ladder.hpp"
+
+namespace attune::runtime {
+namespace {
+
+using nlohmann::json;
+
+bool within(double reach, std::int64_t asked, std::int64_t tuned) {
+  if (asked <= 0 || tuned <= 0) return asked == tuned;
+  const auto [smaller, larger] = std::minmax(asked, tuned);
+  return static_cast<double>(larger) <= reach * static_cast<double>(smaller);
+}
+
+/// A row that names other sizes, or none, is far from everything; the ladder says what is wrong with it.
+bool near(const std::string& sizes_json, const spec::Problem& problem, double reach) {
+  const auto recorded = json::parse(sizes_json, nullptr, false);
+  if (!recorded.is_object() || recorded.size() != problem.sizes.size()) return false;
+  return std::all_of(problem.sizes.begin(), problem.sizes.end(), [&](const auto& size) {
+    const auto found = recorded.find(size.first);
+    return found != recorded.end() && found->is_number_integer() &&
+           within(reach, size.second, found->template get<std::int64_t>());
+  });
+}
+
+bool usable(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& configuration,
+            const spec::DeviceInfo& device) {
+  try {
+    return !violated_constraint(kernel, problem, spec::configuration_from_text(kernel, configuration), device);
+  } catch (const Error&) {  // not in the space, or a constraint does not evaluate here: the ladder passes it over too
+    return false;
+  }
+}
+
+/// For a POSIX shell.
+std::string quoted(const std::string& word) {
+  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,%@";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+}  // namespace
+
+bool is_miss(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+             const std::vector<Layer>& layers, const std::string& policy, double reach) {
+  const bool nothing_to_do =
+      std::any_of(problem.sizes.begin(), problem.sizes.end(), [](const auto& size) { return size.second == 0; });
+  if (nothing_to_do) return false;
+  const std::string device_key = device.hard_key();
+  const std::string family = spec::family_text(problem);
+  for (const auto& layer : layers) {
+    try {
+      for (const auto& row : layer.database.candidates(kernel.content_hash, family, policy)) {
+        if (row.device_key != device_key || row.objective != "time" || !near(row.sizes_json, problem, reach)) continue;
+        if (usable(kernel, problem, row.configuration, device)) return false;
+      }
+    } catch (const DatabaseError&) {
+      continue;
+    }
+  }
+  return true;
+}
+
+std::string tune_command(const std::string& asked_name, const spec::Problem& problem, const Options& options) {
+  std::string command = "attune tune " + quoted(asked_name);
+  for (const auto& [name, value] : problem.choices) command += fmt::format(" --{} {}", name, quoted(value));
+  for (const auto& [name, size] : problem.sizes) command += fmt::format(" --{} {}", name, size);
+  if (options.policy != Options{}.policy) command += " --policy " + options.policy;
+  for (const auto& folder : options.templates) command += " --template-folder " + quoted(folder.string());
+  if (!options.databases.empty()) command += " --db " + quoted(options.databases.front().string());
+  return command;
+}
+
+}  // namespace attune::runtime

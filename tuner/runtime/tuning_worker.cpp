@@ -1,0 +1,173 @@
+#include "tuner/runtime/tuning_worker.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "attune/error.hpp"
+#include "tuner/base/cpus.hpp"
+#include "tuner/base/process.hpp"
+
+namespace attune::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kAskEvery{50};
+constexpr milliseconds kOrderlyEnd{500};  ///< when the Runtime is being destroyed
+constexpr milliseconds kUsualEnd{5000};   ///< after a result: workers and database are closed
+constexpr int kBackgroundNice = 10;
+
+/// Starting, compiling and the run-off take their time too; beyond this a process hangs.
+std::chrono::duration<double> longest(double budget_s) { return std::chrono::duration<double>(60 + 3 * budget_s); }
+
+bool is_executable(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
+std::vector<fs::path> usual_workers() {
+  std::vector<fs::path> paths{ATTUNE_INSTALLED_WORKER, ATTUNE_BUILD_WORKER};
+  std::error_code no_proc;  // without /proc there is one place less to look
+  const fs::path program = fs::read_symlink("/proc/self/exe", no_proc);
+  if (!no_proc) paths.insert(paths.begin(), program.parent_path() / "attune");
+  return paths;
+}
+
+/// One conversation with a tuning process.
+class Conversation {
+ public:
+  Conversation(const fs::path& worker, const spec::TuningRequest& request, TuningPriority priority)
+      : request_(request), process_(worker, {"worker-online"}, limits_of(priority), base::WorkerOutput::Kept) {
+    process_.channel().send(to_json(request));
+  }
+
+  TuningOutcome listen(const std::function<bool()>& stop) {
+    const auto end = Clock::now() + longest(request_.budget_s);
+    while (!ended_) {
+      if (stop()) return leave();
+      if (Clock::now() > end) return fail("it was still at work long after its time; it was killed");
+      if (const auto message = process_.channel().receive(kAskEvery)) handle(*message);
+    }
+    await_end(Clock::now() + kUsualEnd, stop);
+    return std::move(outcome_);
+  }
+
+  /// When the process died or spoke nonsense.
+  TuningOutcome fail(const std::string& what) {
+    const std::string how = process_.kill_and_reap();
+    const std::string printed = process_.output();
+    outcome_.kind = TuningOutcome::Kind::Failed;
+    outcome_.in_memory.reset();
+    outcome_.why = fmt::format("{} ({}){}", what, how, printed.empty() ? "" : "; it printed: " + printed);
+    return std::move(outcome_);
+  }
+
+ private:
+  static base::WorkerLimits limits_of(TuningPriority priority) {
+    base::WorkerLimits limits;
+    if (priority == TuningPriority::Background) limits.nice = kBackgroundNice;
+    return limits;
+  }
+
+  void handle(const json& message) {
+    const std::string event = message.at("event");
+    if (event == "notice") {
+      outcome_.notices.push_back(message.at("text"));
+    } else if (event == "unpersisted") {
+      outcome_.unpersisted_why = message.at("why");
+    } else if (event == "error") {
+      outcome_.why = message.at("what");
+      ended_ = true;
+    } else if (event == "interrupted") {
+      outcome_.kind = TuningOutcome::Kind::Stopped;
+      ended_ = true;
+    } else if (event == "finished") {
+      finish(message);
+    }
+  }
+
+  void finish(const json& message) {
+    ended_ = true;
+    outcome_.why = message.at("why_none");
+    if (!outcome_.why.empty()) return;
+    if (!outcome_.unpersisted_why.empty()) outcome_.in_memory = db::tuned_problem_from(message.at("tuned"));
+    outcome_.kind = TuningOutcome::Kind::Tuned;
+  }
+
+  /// A process that has said its last word closes its end when it is done; one that does not is killed.
+  void await_end(Clock::time_point end, const std::function<bool()>& stop) {
+    try {
+      while (Clock::now() < end && !stop()) static_cast<void>(process_.channel().receive(kAskEvery));
+    } catch (const base::ChannelClosed&) {  // as it should
+    }
+  }
+
+  TuningOutcome leave() {
+    const auto end = Clock::now() + kOrderlyEnd;
+    try {
+      process_.channel().send({{"type", "stop"}});
+      while (!ended_ && Clock::now() < end) {
+        if (const auto message = process_.channel().receive(kAskEvery)) handle(*message);
+      }
+      await_end(end, [] { return false; });
+    } catch (const base::ChannelClosed&) {  // gone already
+    }
+    outcome_.kind = TuningOutcome::Kind::Stopped;
+    return std::move(outcome_);
+  }
+
+  const spec::TuningRequest& request_;
+  base::WorkerProcess process_;
+  TuningOutcome outcome_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+fs::path find_tuning_worker(const fs::path& named) {
+  std::vector<fs::path> paths;
+  if (const char* variable = ::secure_getenv("ATTUNE_WORKER"); !named.empty()) {
+    paths = {named};
+  } else if (variable != nullptr && *variable != '\0') {
+    paths = {variable};
+  } else {
+    paths = usual_workers();
+  }
+  const auto found = std::find_if(paths.begin(), paths.end(), is_executable);
+  if (found != paths.end()) return fs::absolute(*found);
+  std::vector<std::string> texts;
+  for (const auto& path : paths) texts.push_back(path.string());
+  throw EnvironmentError(
+      fmt::format("failed creating a Runtime that tunes on a miss: no executable file at {}; name the attune command "
+                  "with Options::worker or ATTUNE_WORKER, or leave Options::on_miss at Default",
+                  fmt::join(texts, ", ")));
+}
+
+TuningOutcome tune_in_worker(const fs::path& worker, const spec::TuningRequest& request, TuningPriority priority,
+                             const std::function<bool()>& stop) {
+  spec::TuningRequest asked = request;
+  if (priority == TuningPriority::Background) {
+    asked.compile_workers = std::max(1, static_cast<int>(base::available_cpus().size()) / 4);
+  }
+  Conversation conversation(worker, asked, priority);
+  try {
+    return conversation.listen(stop);
+  } catch (const base::ChannelClosed&) {
+    return conversation.fail("the tuning process ended without a result");
+  } catch (const json::exception& error) {
+    return conversation.fail(
+        fmt::format("the tuning process {} is not of this build: {}", worker.string(), error.what()));
+  }
+}
+
+}  // namespace attune::runtime
