@@ -192,7 +192,7 @@ int run(const Settings& settings) {
     if (regret) regrets.push_back(*regret);
     if (of_nearest) nearest.push_back(*of_nearest);
     if (regret && of_default) over_default.push_back((1 + *regret) / (1 + *of_default) - 1);
-    rows.push_back({{"n", size_of(size.best)}, {"searched", size.searched}, {"best_us", size.best.median_us},
+    rows.push_back({{"n", size_of(size.best)}, {"measured_at", size.best.recorded_at}, {"searched", size.searched}, {"best_us", size.best.median_us},
                     {"best", Json::parse(size.best.configuration)}, {"tier", name(decision.tier)}, {"chosen", Json::parse(decision.configuration)},
                     {"donor", Json::parse(decision.donor_problem)}, {"regret", optional_json(regret)},
                     {"nearest_regret", optional_json(of_nearest)}, {"default_regret", optional_json(of_default)}});

@@ -7,7 +7,7 @@ A table stands between two marker lines:
     ...
     <!-- /table -->
 
-Known tables: reduce_vs_cub, read_ceiling, tuning_rate and winner_repeat (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json),
+Known tables: reduce_vs_cub, read_ceiling, tuning_rate, winner_repeat, dispatch_regret and dispatch_overhead (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json),
 tune_reduce (bench/results/<device>/tune_reduce.txt: the output of the command, as captured), promises (tools/promise_table.py).
 
     tools/doc_tables.py            rewrites the files
@@ -246,8 +246,40 @@ def winner_repeat(root):
     return text.rstrip("\n") + "\n" if text else "No repetition is recorded yet.\n"
 
 
+def tenths(share):
+    return f"{100 * share:.1f} %" if isinstance(share, (int, float)) else MISSING
+
+
+def dispatch_regret(root):
+    text = ""
+    for path, result in results(root, "dispatch_regret"):
+        rows = rows_of(path, result)
+        cells = [(title, result.get(prefix + "p50"), result.get(prefix + "p95"), result.get(prefix + "max"))
+                 for title, prefix in (("forecast", ""), ("winner of the nearest size", "nearest_"))]
+        smallest, largest = min(row["n"] for row in rows), max(row["n"] for row in rows)
+        text += (f"{provenance(result)}\n\n{result.get('template', MISSING)}, {len(rows)} sizes from {count(smallest)} to {count(largest)}, "
+                 f"{result.get('searched', MISSING)} of them searched in full. Slower than the size's own best by\n\n")
+        text += table([("rule", False), ("median", True), ("95 of 100 sizes", True), ("at most", True)],
+                      [[title, *(tenths(value) for value in values)] for title, *values in cells]) + "\n"
+        default = result.get("worst_over_default")
+        if default is not None:
+            text += f"Slower than the template's default at the same size: {tenths(max(default, 0))} at most.\n\n"
+    return text.rstrip("\n") + "\n" if text else "No regret is recorded yet.\n"
+
+
+def dispatch_overhead(root):
+    text = ""
+    for path, result in results(root, "dispatch_overhead"):
+        text += f"{provenance(result)}\n\n"
+        text += table([("threads", True), ("path", False), ("raw launch, ns (median)", True), ("added, ns (median)", True), ("added, ns (99 of 100)", True)],
+                      [[row.get("threads"), row.get("path", MISSING), number(row.get("raw_ns_p50")), number(row.get("added_ns_p50")),
+                        number(row.get("added_ns_p99"))] for row in rows_of(path, result)]) + "\n"
+    return text.rstrip("\n") + "\n" if text else "No overhead is recorded yet.\n"
+
+
 TABLES = {"reduce_vs_cub": reduce_vs_cub, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "tune_reduce": tune_reduce,
-          "tuning_rate": tuning_rate, "winner_repeat": winner_repeat, "promises": promise_table.promise_table}
+          "tuning_rate": tuning_rate, "winner_repeat": winner_repeat, "dispatch_regret": dispatch_regret,
+          "dispatch_overhead": dispatch_overhead, "promises": promise_table.promise_table}
 
 
 def regenerate(root, path):
