@@ -2,7 +2,7 @@
 # without it prints the digest.
 set(patterns templates/*.json templates/*.cu templates/*.cuh tuner/spec/*.cpp tuner/spec/*.hpp tuner/gpu/*.cpp tuner/gpu/*.hpp
     tuner/compile/*.cpp tuner/compile/*.hpp tuner/measure/*.cpp tuner/measure/*.hpp tuner/measure/*.cu
-    tuner/runtime/*.cpp tuner/runtime/*.hpp tuner/include/attune/*.hpp tests/gpu/*.cpp)
+    tuner/runtime/*.cpp tuner/runtime/*.hpp tuner/include/attune/*.hpp tests/gpu/*.cpp tests/gpu/*.hpp)
 list(TRANSFORM patterns PREPEND "${ROOT}/")
 file(GLOB_RECURSE files RELATIVE "${ROOT}" ${patterns})
 list(FILTER files EXCLUDE REGEX "/recordings/")

@@ -112,7 +112,7 @@ std::vector<fs::path> shipped_database_paths() {
 }
 
 Layer open_layer(const fs::path& path, bool named) {
-  return Layer{db::Database::open(path, db::OpenMode::ReadOnly), path, named || owned_by_user_alone(path)};
+  return Layer{db::Database::open(path, db::OpenMode::ReadOnly), path, named || base::why_not_private(path).empty()};
 }
 
 OpenedLayers open_layers(const std::vector<fs::path>& named) {
