@@ -167,7 +167,7 @@ TEST_CASE("a ratio pairs the samples of one round, so that what both share cance
   CHECK(ratios[0] == doctest::Approx(1.02).epsilon(1e-12));
   CHECK(ratios[1] == doctest::Approx(1.02).epsilon(1e-12));
   CHECK(race.ratios(0, 1).front() == doctest::Approx(1 / 1.02).epsilon(1e-12));
-  CHECK(race.epoch_us(0) == std::vector<double>{10, 11});
+  CHECK(race.rounds_us(0) == std::vector<std::vector<double>>{{10, 20, 5}, {10, 11, 40}});
 }
 
 TEST_CASE("ratios cover the epochs that both ran") {
