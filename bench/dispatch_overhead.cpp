@@ -3,8 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <exception>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
 

@@ -1,6 +1,9 @@
 #include "tuner/runtime/code_loader.hpp"
 
+#include <elf.h>
 #include <fmt/core.h>
+
+#include <cstring>
 
 #include "attune/error.hpp"
 
@@ -27,6 +30,27 @@ bool is_refused_image(int result) {
   }
 }
 
+/// Whether the tables that the header speaks of, and the sections, lie inside the image. cuModuleLoadData is not told where it
+/// ends, and follows a cut one past it.
+bool is_whole_elf(const std::string& image) {
+  const auto inside = [&](std::uint64_t offset, std::uint64_t bytes) {
+    return offset <= image.size() && bytes <= image.size() - offset;
+  };
+  Elf64_Ehdr header;
+  if (!inside(0, sizeof header)) return false;
+  std::memcpy(&header, image.data(), sizeof header);
+  const bool is_elf = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64;
+  if (!is_elf || header.e_shentsize != sizeof(Elf64_Shdr)) return false;
+  if (!inside(header.e_shoff, std::uint64_t{header.e_shnum} * sizeof(Elf64_Shdr))) return false;
+  if (!inside(header.e_phoff, std::uint64_t{header.e_phnum} * header.e_phentsize)) return false;
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    std::memcpy(&section, image.data() + header.e_shoff + i * sizeof section, sizeof section);
+    if (section.sh_type != SHT_NOBITS && !inside(section.sh_offset, section.sh_size)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 LoadedCode CodeLoader::load(const CodeRequest& request, const Choice& choice) {
@@ -40,6 +64,10 @@ LoadedCode CodeLoader::load(const CodeRequest& request, const Choice& choice) {
 
 std::optional<LoadedCode> CodeLoader::try_load(const std::optional<Code>& code, const std::string& place) {
   if (!code) return std::nullopt;
+  if (!is_whole_elf(code->cubin)) {
+    notices_.push_back(fmt::format("a cubin of {} is not used: its {} bytes are no complete ELF image", place, code->cubin.size()));
+    return std::nullopt;
+  }
   try {
     return LoadedCode{std::make_shared<const gpu::Module>(code->cubin), code->origin, false};
   } catch (const CudaError& error) {

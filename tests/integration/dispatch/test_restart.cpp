@@ -49,8 +49,10 @@ struct Restart : FakeGpu {
     }
     return files;
   }
-  [[nodiscard]] std::string best_cubin_key() const {
-    return db::Database::open(database, db::OpenMode::ReadOnly).best({}).at(0).cubin_key;
+  /// Replaces the cubin of the one result; the row's digest is right.
+  void store_cubin(const std::string& cubin) const {
+    auto open = db::Database::open(database, db::OpenMode::ReadWrite);
+    open.put_cubin(open.best({}).at(0).cubin_key, cubin, "{}");
   }
 };
 
@@ -63,12 +65,19 @@ void flip_byte_in_the_middle(const fs::path& path) {
   file.put(byte);
 }
 
-/// A cached result whose digest is right, and whose bytes no driver takes.
-void replace_by_refused_code(const fs::path& path) {
+/// A sound cubin that the driver refuses: of another architecture.
+std::string foreign_cubin() {
+  const auto result = compile::Nvrtc().compile({"extern \"C\" __global__ void synthetic() {}", "foreign.cu", "sm_80", {}});
+  REQUIRE_MESSAGE(result.status == compile::CompileStatus::Ok, result.log);
+  return result.cubin;
+}
+
+/// Puts other code under the name of a cached result; its digest is right.
+void replace_code(const fs::path& path, const std::string& cubin) {
   compile::CompileResult result;
   result.status = compile::CompileStatus::Ok;
   result.key = path.stem().string();
-  result.cubin = "not a cubin, whatever its digest says";
+  result.cubin = cubin;
   compile::CubinCache(path.parent_path().parent_path()).store(result.key, result);
 }
 
@@ -138,21 +147,32 @@ TEST_CASE_FIXTURE(Restart, "a damaged file of the compile cache is compiled agai
 
 TEST_CASE_FIXTURE(Restart, "a stored cubin that the driver refuses, though its digest is right, is compiled again instead of failing") {
   tune();
-  const std::string key = best_cubin_key();
-  {
-    auto open = db::Database::open(database, db::OpenMode::ReadWrite);
-    open.put_cubin(key, "a cubin of another world", "{}");
-  }
+  const std::string foreign = foreign_cubin();
+  store_cubin(foreign);
   const auto first = dispatch();
   CHECK(first.at("code") == "compiled");
   CHECK(first.at("compiles") == 1);
-  CHECK(has_notice(first, "tune.db is not used: failed loading a cubin: cuModuleLoadData returned CUDA_ERROR_INVALID_IMAGE"));
+  CHECK(has_notice(first, "tune.db is not used: failed loading a cubin: cuModuleLoadData returned CUDA_ERROR_NO_BINARY_FOR_GPU"));
   CHECK(dispatch().at("code") == "cache");
-  replace_by_refused_code(cached_files().at(0));
+  replace_code(cached_files().at(0), foreign);
   const auto third = dispatch();
   CHECK(third.at("compiles") == 1);
   CHECK(has_notice(third, "a cubin of the compile cache is not used"));
   CHECK(dispatch().at("compiles") == 0);
+}
+
+TEST_CASE_FIXTURE(Restart, "a stored cubin that is cut off, or none at all, never reaches the driver and is compiled again") {
+  tune();
+  const std::string whole = foreign_cubin();
+  for (const std::string& bad : {std::string(), std::string("no cubin"), whole.substr(0, 64), whole.substr(0, whole.size() / 2),
+                                 whole.substr(0, whole.size() - 1)}) {
+    CAPTURE(bad.size());
+    fs::remove_all(cache);
+    store_cubin(bad);
+    const auto told = dispatch();
+    CHECK(told.at("code") == "compiled");
+    CHECK(has_notice(told, "are no complete ELF image"));
+  }
 }
 
 TEST_CASE_FIXTURE(Restart, "a cache that was compiled for another device's architecture does not serve this one") {
