@@ -53,8 +53,8 @@ TEST_CASE_FIXTURE(OnMissProgram, "with on_miss = Error a miss launches nothing a
   std::string command = what.substr(begin, what.find('`', begin) - begin);
   REQUIRE(command.starts_with("attune tune brief --T i32 --end well --n 1000"));
   // The command as printed, in a shell that finds this build's attune.
-  const std::string folder = std::filesystem::path(ATTUNE_EXECUTABLE).parent_path().string();
-  CHECK(run_program({"/bin/sh", "-c", "PATH=" + folder + ":$PATH; " + command}).exit_code == 0);
+  const std::string programs = std::filesystem::path(ATTUNE_EXECUTABLE).parent_path().string();
+  CHECK(run_program({"/bin/sh", "-c", "PATH=" + programs + ":$PATH; " + command}).exit_code == 0);
   const auto served = program("error", {"launch:1000", "launch:4000", "launch:4001"});
   CHECK(served.all("launch").size() == 2);
   CHECK(served.all("launch")[0]["tier"] == "exact size");
