@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +26,12 @@ int set_lock(int fd, LockFile::Part part, short type) {
     result = ::fcntl(fd, F_OFD_SETLK, &lock);
   } while (result != 0 && errno == EINTR);
   return result;
+}
+
+/// The lock file's time of change: when its last holder took it.
+timespec last_taken(int fd) {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 ? status.st_mtim : timespec{};
 }
 
 }  // namespace
@@ -51,9 +58,15 @@ LockFile::~LockFile() {
 
 void LockFile::lock(Part part, Share share, std::chrono::milliseconds timeout) {
   // Polled, because a blocking F_OFD_SETLKW knows no timeout and a stopped process would hang all others for ever.
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  auto deadline = std::chrono::steady_clock::now() + timeout;
   auto pause = std::chrono::milliseconds(1);
+  timespec taken = last_taken(fd_);
   while (!try_lock(part, share)) {
+    // While it changes hands nobody is stuck: a queue of any length is waited out, however busy the machine is.
+    if (const timespec now = last_taken(fd_); now.tv_sec != taken.tv_sec || now.tv_nsec != taken.tv_nsec) {
+      taken = now;
+      deadline = std::chrono::steady_clock::now() + timeout;
+    }
     if (std::chrono::steady_clock::now() >= deadline) {
       throw DatabaseError(database_.string(),
                           fmt::format("failed opening database '{0}': another process has held '{0}.lock' for {1} s; "
@@ -63,6 +76,8 @@ void LockFile::lock(Part part, Share share, std::chrono::milliseconds timeout) {
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::milliseconds(16));
   }
+  // Only tells those who wait; one that cannot be told waits as long as before.
+  if (share == Share::Alone) (void)::futimens(fd_, nullptr);
 }
 
 bool LockFile::try_lock(Part part, Share share) {

@@ -25,7 +25,7 @@ class LockFile {
   LockFile& operator=(LockFile&& other) noexcept;
   ~LockFile();
 
-  /// Throws: DatabaseError when another process holds the part longer than `timeout`.
+  /// Throws: DatabaseError when `timeout` has passed since the part was last taken, or since the wait began.
   void lock(Part part, Share share, std::chrono::milliseconds timeout);
   /// False when another holder is in the way. Throws: DatabaseError when the file system knows no locks.
   [[nodiscard]] bool try_lock(Part part, Share share);
