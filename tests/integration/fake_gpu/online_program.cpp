@@ -21,6 +21,8 @@ using namespace attune;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
+constexpr double kPatience_s = 240;  ///< background tuning is nice, and a test machine may be busy
+
 void tell(const char* event, json fields) {
   fields["event"] = event;
   fmt::print("{}\n", fields.dump(-1, ' ', false, json::error_handler_t::replace));
@@ -92,7 +94,7 @@ class Program {
     if (verb == "prepare") return kernel().prepare({number});
     if (verb == "explain") return tell("explain", to_json(kernel().explain({number})));
     if (verb == "device") return device(static_cast<int>(number));
-    if (verb == "wait") return tell("waited", {{"idle", runtime_->wait_for_tuning(60)}});
+    if (verb == "wait") return tell("waited", {{"idle", runtime_->wait_for_tuning(kPatience_s)}});
     if (verb == "counters") return counters();
     if (verb == "restart") return restart();
     if (verb == "hold") return std::this_thread::sleep_for(std::chrono::seconds(number));
@@ -148,7 +150,7 @@ class Program {
     const gpu::Stream stream;
     const auto& driver = gpu::Driver::get();
     gpu::check(driver.cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_GLOBAL), "cuStreamBeginCapture", "capturing");
-    const bool idle = runtime_->wait_for_tuning(60);
+    const bool idle = runtime_->wait_for_tuning(kPatience_s);
     CUgraph graph = nullptr;
     gpu::check(driver.cuStreamEndCapture(stream.get(), &graph), "cuStreamEndCapture", "capturing");
     driver.cuGraphDestroy(graph);
