@@ -150,6 +150,31 @@ std::vector<BestRow> Database::candidates(const std::string& template_hash, cons
   });
 }
 
+std::vector<BestCount> Database::best_counts(const std::string& template_name, const std::string& family) const {
+  return state_->reading([&] {
+    // From version to version by the index best_by_family, one row read for the name of each: reading every row of the name
+    // would take a tenth of a second for ten thousand.
+    Use use(state_->statements.prepared(
+        "WITH RECURSIVE version (hash) AS (SELECT min(template_hash) FROM best UNION ALL"
+        " SELECT (SELECT min(template_hash) FROM best WHERE template_hash > hash) FROM version WHERE hash IS NOT NULL)"
+        " SELECT t.template_hash, t.policy, count(*) FROM version CROSS JOIN best t"
+        " WHERE t.template_hash = hash AND t.family = ?"
+        " AND (SELECT template_name FROM best WHERE template_hash = hash LIMIT 1) = ?"
+        " GROUP BY t.template_hash, t.policy ORDER BY t.template_hash, t.policy"));
+    use.bind(family).bind(template_name);
+    std::vector<BestCount> counts;
+    while (use.step()) {
+      ColumnReader read(use.row());
+      BestCount count;
+      read(count.template_hash);
+      read(count.policy);
+      read(count.rows);
+      counts.push_back(std::move(count));
+    }
+    return counts;
+  });
+}
+
 std::optional<std::string> Database::cubin(const std::string& key) const {
   std::vector<CubinRow> rows =
       state_->select<CubinRow>({" WHERE key = ?", {key}}, [&](const CubinRow& row) { return row.key == key; });

@@ -78,6 +78,9 @@ class Database {
   /// What the dispatch ladder chooses from: best rows of this template hash, family and policy on any device and size.
   [[nodiscard]] std::vector<BestRow> candidates(const std::string& template_hash, const std::string& family,
                                                 const std::string& policy) const;
+  /// What there is of a family when `candidates` has nothing: best rows of every version of the template of this name, under
+  /// any policy. Counts index entries, damaged rows' too: to tell, not to choose from.
+  [[nodiscard]] std::vector<BestCount> best_counts(const std::string& template_name, const std::string& family) const;
   [[nodiscard]] std::optional<std::string> cubin(const std::string& key) const;
 
   [[nodiscard]] const std::filesystem::path& path() const;  ///< absolute

@@ -79,6 +79,13 @@ struct BestRow {
   std::string detail_json;    ///< finalists with paired ratios and intervals
 };
 
+/// How many best rows there are of one version of a template and one policy.
+struct BestCount {
+  std::string template_hash;
+  std::string policy;
+  std::uint64_t rows = 0;
+};
+
 struct Query {
   std::optional<std::string> template_hash = std::nullopt;
   std::optional<std::string> template_name = std::nullopt;

@@ -262,16 +262,12 @@ class Ladder {
   }
 
   void count_near_misses(const Layer& layer) {
-    db::Query query;
-    query.template_name = kernel_.name;
-    std::size_t other_version = 0, other_policy = 0;
-    const auto family = spec::family_text(problem_);
-    for (const auto& row : layer.database.best(query)) {
-      if (row.family != family) continue;
-      if (row.template_hash != kernel_.content_hash) {
-        ++other_version;
-      } else if (row.policy != policy_) {
-        ++other_policy;
+    std::uint64_t other_version = 0, other_policy = 0;
+    for (const auto& count : layer.database.best_counts(kernel_.name, spec::family_text(problem_))) {
+      if (count.template_hash != kernel_.content_hash) {
+        other_version += count.rows;
+      } else if (count.policy != policy_) {
+        other_policy += count.rows;
       }
     }
     if (other_version > 0) {

@@ -216,6 +216,33 @@ TEST_CASE("the best of a problem is replaced by a newer one of the same objectiv
   CHECK(database.best({.problem = best("1024").problem, .policy = "cold/graph"}).size() == 2);
 }
 
+TEST_CASE("counts tell how many best rows a family has under each policy and in each version of its template") {
+  const TemporaryFolder folder;
+  Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
+  CHECK(database.best_counts("reduce", best("1").family).empty());
+  const auto put = [&](const std::string& name, const std::string& hash, const std::string& size,
+                       const std::string& policy) {
+    BestRow row = best(size);
+    row.template_name = name;
+    row.template_hash = hash;
+    row.policy = policy;
+    database.put(row);
+  };
+  put("reduce", "hash-1", "1", "cold/graph");
+  put("reduce", "hash-1", "1", "hot/graph");
+  put("reduce", "hash-2", "1", "cold/graph");
+  put("reduce", "hash-2", "2", "cold/graph");
+  put("scan", "hash-3", "1", "cold/graph");
+  BestRow other_family = best("3");
+  other_family.family = "another family";
+  database.put(other_family);
+  std::vector<std::string> lines;
+  for (const BestCount& count : database.best_counts("reduce", best("1").family)) {
+    lines.push_back(count.template_hash + " " + count.policy + " " + std::to_string(count.rows));
+  }
+  CHECK(lines == std::vector<std::string>{"hash-1 cold/graph 1", "hash-1 hot/graph 1", "hash-2 cold/graph 2"});
+}
+
 TEST_CASE("candidates are every size and device of one template, family and policy, in a fixed order") {
   const TemporaryFolder folder;
   Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
