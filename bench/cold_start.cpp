@@ -1,6 +1,6 @@
 // How long a fresh process takes to its first tuned launch, beyond what CUDA itself takes to start.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -24,13 +24,14 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kMethod =
-    "Every figure is the median over `processes` fresh processes, p95 their 95th percentile. context_ms: loading libcuda, cuInit, "
-    "the primary context. Not counted: a stream and the program's own buffers (buffers_ms). ms_beyond_context: from the "
-    "construction of the Runtime until the first launch has finished on the device; second_launch_ms is the same launch once more. The "
-    "breakdown comes from other processes that make the same steps one by one: open layers (the database files), "
-    "template (parsing it), device (reading its identity), lookup (the ladder), source (of the configuration, and its keys), cubin (reading it), load "
-    "module (cuModuleLoadData), bind (its kernels), launch (enqueued and finished). `bare` is what a program without attune "
-    "needs for the same cubin: loading it, finding the kernel, launching, waiting.";
+    "Every figure is the median over `processes` fresh processes, p95 their 95th percentile. context_ms: loading "
+    "libcuda, cuInit, the primary context. Not counted: a stream and the program's own buffers (buffers_ms). "
+    "ms_beyond_context: from the construction of the Runtime until the first launch has finished on the device; "
+    "second_launch_ms is the same launch once more. The breakdown comes from other processes that make the same steps"
+    " one by one: open layers (the database files), template (parsing it), device (reading its identity), lookup (the"
+    " ladder), source (of the configuration, and its keys), cubin (reading it), load module (cuModuleLoadData), bind "
+    "(its kernels), launch (enqueued and finished). `bare` is what a program without attune needs for the same cubin:"
+    " loading it, finding the kernel, launching, waiting.";
 
 struct Settings {
   std::string output;
@@ -55,7 +56,9 @@ Tuned tuned(const Settings& settings) {
 
 spec::Problem problem_of(const Tuned& what) { return {what.choices, {{"n", what.n}}}; }
 
-double ms_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
 
 /// A database with one result, and its cubin stored with it, as a tuning run leaves them.
 void prepare(const Tuned& what, const std::filesystem::path& folder) {
@@ -104,7 +107,9 @@ struct Program {
   std::optional<gpu::Buffer> in, out;
 };
 
-Argument pointer(const std::optional<gpu::Buffer>& buffer) { return Argument::pointer(reinterpret_cast<void*>(buffer->address())); }
+Argument pointer(const std::optional<gpu::Buffer>& buffer) {
+  return Argument::pointer(reinterpret_cast<void*>(buffer->address()));
+}
 
 Json whole_start(const Tuned& what) {
   Program program(what);
@@ -123,8 +128,10 @@ Json whole_start(const Tuned& what) {
   launch();
   const double second_ms = ms_since(again);
   const auto decision = kernel.explain({what.n});
-  return {{"context_ms", program.context_ms}, {"buffers_ms", program.buffers_ms}, {"ms_beyond_context", first_ms}, {"second_launch_ms", second_ms},
-          {"compiles", runtime.counters().compiles}, {"tier", name(decision.tier)}, {"code", decision.cubin_source}};
+  return {
+      {"context_ms", program.context_ms}, {"buffers_ms", program.buffers_ms},        {"ms_beyond_context", first_ms},
+      {"second_launch_ms", second_ms},    {"compiles", runtime.counters().compiles}, {"tier", name(decision.tier)},
+      {"code", decision.cubin_source}};
 }
 
 /// The same start in its steps, through the parts that Runtime is made of.
@@ -156,10 +163,12 @@ Json start_in_steps(const Tuned& what) {
   plan.workspace = runtime::layout_workspace(choice.plan);
   step("bind_ms");
   const gpu::Buffer workspace(std::max<std::size_t>(plan.workspace.total_bytes, 256));
-  gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), program.stream->get()), "cuMemsetD8Async", "zeroing");
+  gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), program.stream->get()),
+             "cuMemsetD8Async", "zeroing");
   step("scratch_ms");
   const Argument arguments[] = {pointer(program.in), pointer(program.out)};
-  plan.enqueue(gpu::Driver::get(), arguments, workspace.address(), workspace.address() + plan.workspace.zero_bytes, program.stream->get());
+  plan.enqueue(gpu::Driver::get(), arguments, workspace.address(), workspace.address() + plan.workspace.zero_bytes,
+               program.stream->get());
   program.stream->synchronize();
   step("launch_ms");
   return steps;
@@ -181,23 +190,27 @@ Json bare_start(const Tuned& what) {
   plan.steps = runtime::bind_steps(choice.plan, module);
   plan.workspace = runtime::layout_workspace(choice.plan);
   const gpu::Buffer workspace(std::max<std::size_t>(plan.workspace.total_bytes, 256));
-  gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), program.stream->get()), "cuMemsetD8Async", "zeroing");
+  gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), program.stream->get()),
+             "cuMemsetD8Async", "zeroing");
   const Argument arguments[] = {pointer(program.in), pointer(program.out)};
-  plan.enqueue(gpu::Driver::get(), arguments, workspace.address(), workspace.address() + plan.workspace.zero_bytes, program.stream->get());
+  plan.enqueue(gpu::Driver::get(), arguments, workspace.address(), workspace.address() + plan.workspace.zero_bytes,
+               program.stream->get());
   program.stream->synchronize();
   return {{"bare_ms", ms_since(start)}};
 }
 
 /// Runs this program once more, as a child of the given kind, and reads its figures.
 Json run_child(const Settings& settings, const std::string& kind, const std::filesystem::path& folder) {
-  std::string command = fmt::format("'{}' --child {} --folder '{}'", base::own_executable().string(), kind, folder.string());
+  std::string command =
+      fmt::format("'{}' --child {} --folder '{}'", base::own_executable().string(), kind, folder.string());
   if (!settings.synthetic.empty()) command += fmt::format(" --synthetic '{}'", settings.synthetic);
   std::FILE* const pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) throw EnvironmentError("failed starting a child: no pipe");
   std::string text;
   char chunk[4096];
   for (std::size_t got = 0; (got = std::fread(chunk, 1, sizeof chunk, pipe)) > 0;) text.append(chunk, got);
-  if (const int status = ::pclose(pipe); status != 0) throw Error(fmt::format("failed running {}: it ended with status {}", command, status));
+  if (const int status = ::pclose(pipe); status != 0)
+    throw Error(fmt::format("failed running {}: it ended with status {}", command, status));
   return Json::parse(text.empty() ? "{}" : text);
 }
 
@@ -217,8 +230,10 @@ void add_medians(Json& row, const std::vector<Json>& children) {
   }
 }
 
-/// One row: where the cubin comes from, and what the processes measured. The first of each kind only warms the file cache.
-Json measure_row(const Settings& settings, const std::string& what, const std::filesystem::path& folder, const char* code) {
+/// One row: where the cubin comes from, and what the processes measured. The first of each kind only warms the file
+/// cache.
+Json measure_row(const Settings& settings, const std::string& what, const std::filesystem::path& folder,
+                 const char* code) {
   Json row{{"what", what}, {"processes", settings.processes}};
   std::map<std::string, std::vector<Json>> children;
   for (int i = -1; i < settings.processes; ++i) {
@@ -228,13 +243,14 @@ Json measure_row(const Settings& settings, const std::string& what, const std::f
     }
   }
   for (const auto& child : children["whole"]) {
-    if (child.at("compiles") != 0 || child.at("code") != code) throw Error(fmt::format("failed measuring: a child compiled or used other code: {}", child.dump()));
+    if (child.at("compiles") != 0 || child.at("code") != code)
+      throw Error(fmt::format("failed measuring: a child compiled or used other code: {}", child.dump()));
   }
   row["tier"] = children["whole"].front().at("tier");
   row["code"] = code;
   for (const char* const kind : {"whole", "bare", "steps"}) add_medians(row, children[kind]);
-  fmt::print(stderr, "{}: {:.2f} ms beyond {:.0f} ms of context; bare {:.2f} ms\n", what, row["ms_beyond_context"].get<double>(),
-             row["context_ms"].get<double>(), row["bare_ms"].get<double>());
+  fmt::print(stderr, "{}: {:.2f} ms beyond {:.0f} ms of context; bare {:.2f} ms\n", what,
+             row["ms_beyond_context"].get<double>(), row["context_ms"].get<double>(), row["bare_ms"].get<double>());
   return row;
 }
 
@@ -250,7 +266,9 @@ int run_as_child(const Settings& settings) {
     prepare(what, settings.folder);
     return 0;
   }
-  const Json figures = settings.child == "whole" ? whole_start(what) : settings.child == "steps" ? start_in_steps(what) : bare_start(what);
+  const Json figures = settings.child == "whole"   ? whole_start(what)
+                       : settings.child == "steps" ? start_in_steps(what)
+                                                   : bare_start(what);
   fmt::print("{}\n", figures.dump());
   return 0;
 }
@@ -262,10 +280,13 @@ int run(const Settings& settings) {
   static_cast<void>(run_child(settings, "prepare", folder.path()));
   std::vector<Json> rows{measure_row(settings, "tuned, cubin stored in the database", folder.path(), "database")};
   use_folder(folder.path(), "none.db");
-  rows.push_back(measure_row(settings, "never tuned, the default's cubin in the compile cache", folder.path(), "cache"));
+  rows.push_back(
+      measure_row(settings, "never tuned, the default's cubin in the compile cache", folder.path(), "cache"));
   const Tuned what = tuned(settings);
   const Json problem{{"template", what.template_name}, {"choices", what.choices}, {"n", what.n}};
-  fmt::print("{}\n", write_results(results, "cold_start", gpu::read_device(0), {{"method", kMethod}, {"problem", problem}}, rows).string());
+  fmt::print("{}\n", write_results(results, "cold_start", gpu::read_device(0),
+                                   {{"method", kMethod}, {"problem", problem}}, rows)
+                         .string());
   return 0;
 }
 
@@ -274,10 +295,14 @@ int run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
-  CLI::App app("Measures the start of a process to its first tuned launch, and writes <output>/<device>/cold_start.json");
+  CLI::App app(
+      "Measures the start of a process to its first tuned launch, and writes <output>/<device>/cold_start.json");
   app.add_option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
-  app.add_option("--synthetic", settings.synthetic, "Folder of the template tickets, for the fake driver (docs/testing.md)");
-  app.add_option("--processes", settings.processes, "Processes of each kind")->capture_default_str()->check(CLI::Range(1, 1000));
+  app.add_option("--synthetic", settings.synthetic,
+                 "Folder of the template tickets, for the fake driver (docs/testing.md)");
+  app.add_option("--processes", settings.processes, "Processes of each kind")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
   app.add_option("--child", settings.child, "")->group("");
   app.add_option("--folder", settings.folder, "")->group("");
   CLI11_PARSE(app, argc, argv);

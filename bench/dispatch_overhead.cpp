@@ -1,6 +1,6 @@
 // What a launch through the dispatcher costs the launching thread more than cuLaunchKernelEx of the same kernel.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -27,13 +27,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kMethod =
-    "Each thread has a stream, buffers and a workspace of its own and repeats: raw cuLaunchKernelEx, Kernel::launch and "
-    "Plan::launch of the same kernel, geometry and arguments, in an order drawn anew for each triple. Every call is timed "
-    "alone on its thread by the time-stamp counter; after `triples_per_batch` triples the thread waits for its stream, outside the timed "
-    "part, so that the launch queue is never full. raw_ns and dispatched_ns are quantiles over all threads, less timer_ns; added_ns "
-    "is the difference of the two distributions' quantiles; its interval is the distribution-free 95 % interval of the median over `parts` "
-    "consecutive parts of the run; paired_ns are quantiles of the differences within triples, whose tails hold the noise "
-    "of both calls. driver_calls_ns: one call of what dispatch asks the driver besides, alone on one thread.";
+    "Each thread has a stream, buffers and a workspace of its own and repeats: raw cuLaunchKernelEx, Kernel::launch "
+    "and Plan::launch of the same kernel, geometry and arguments, in an order drawn anew for each triple. Every call "
+    "is timed alone on its thread by the time-stamp counter; after `triples_per_batch` triples the thread waits for "
+    "its stream, outside the timed part, so that the launch queue is never full. raw_ns and dispatched_ns are "
+    "quantiles over all threads, less timer_ns; added_ns is the difference of the two distributions' quantiles; its "
+    "interval is the distribution-free 95 % interval of the median over `parts` consecutive parts of the run; "
+    "paired_ns are quantiles of the differences within triples, whose tails hold the noise of both calls. "
+    "driver_calls_ns: one call of what dispatch asks the driver besides, alone on one thread.";
 
 struct Settings {
   std::string output;
@@ -64,7 +65,8 @@ double ns_per_tick() {
   const std::uint64_t first = ticks();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   const std::uint64_t last = ticks();
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / static_cast<double>(last - first);
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
+         static_cast<double>(last - first);
 }
 
 double quantile(std::vector<double> values, double share) {
@@ -90,7 +92,8 @@ class Launcher {
         workspace_(std::max<std::size_t>(plan_.workspace_bytes(), 256)),
         raw_(problem, plan_.decision().configuration, {in_.address(), out_.address()}, workspace_.address()) {
     for (const auto* buffer : {&in_, &workspace_}) {
-      gpu::check(gpu::Driver::get().cuMemsetD8Async(buffer->address(), 0, buffer->bytes(), stream_.get()), "cuMemsetD8Async", "zeroing");
+      gpu::check(gpu::Driver::get().cuMemsetD8Async(buffer->address(), 0, buffer->bytes(), stream_.get()),
+                 "cuMemsetD8Async", "zeroing");
     }
     stream_.synchronize();
   }
@@ -119,7 +122,8 @@ class Launcher {
   void run(const Settings& settings, unsigned seed, Samples& samples) {
     std::mt19937 random(seed);
     std::array<Path, kPaths> order{kRaw, kKernel, kPlan};
-    for (auto& path : samples) path.reserve(static_cast<std::size_t>(settings.batches) * static_cast<std::size_t>(settings.triples_per_batch));
+    for (auto& path : samples)
+      path.reserve(static_cast<std::size_t>(settings.batches) * static_cast<std::size_t>(settings.triples_per_batch));
     for (int batch = -kWarmUpBatches; batch < settings.batches; ++batch) {
       for (int triple = 0; triple < settings.triples_per_batch; ++triple) {
         std::shuffle(order.begin(), order.end(), random);
@@ -142,7 +146,8 @@ class Launcher {
 };
 
 /// The tuner's launches of all threads, started together.
-std::vector<Samples> measure(const gpu::Context& context, Runtime& runtime, const LaunchCase& problem, const Settings& settings, int threads) {
+std::vector<Samples> measure(const gpu::Context& context, Runtime& runtime, const LaunchCase& problem,
+                             const Settings& settings, int threads) {
   std::vector<std::unique_ptr<Launcher>> launchers;
   for (int i = 0; i < threads; ++i) launchers.push_back(std::make_unique<Launcher>(runtime, problem));
   std::vector<Samples> samples(static_cast<std::size_t>(threads));
@@ -181,8 +186,10 @@ std::vector<double> in_ns(const std::vector<Samples>& samples, Path path, double
   return values;
 }
 
-double added(const std::vector<Samples>& samples, Path path, double share, double tick_ns, int part = 0, int parts = 1) {
-  return quantile(in_ns(samples, path, tick_ns, part, parts), share) - quantile(in_ns(samples, kRaw, tick_ns, part, parts), share);
+double added(const std::vector<Samples>& samples, Path path, double share, double tick_ns, int part = 0,
+             int parts = 1) {
+  return quantile(in_ns(samples, path, tick_ns, part, parts), share) -
+         quantile(in_ns(samples, kRaw, tick_ns, part, parts), share);
 }
 
 /// Of the median over the parts: the 8th and the 18th of 25 (binomial, 95.7 %).
@@ -240,10 +247,12 @@ LaunchCase case_with(Runtime& runtime, LaunchCase problem, const std::vector<std
     const auto plan = runtime.kernel(problem.template_name, problem.choices).plan({n});
     if ((plan.workspace_bytes() > 0) == with_scratch) return problem;
   }
-  throw UsageError(fmt::format("failed choosing a size of '{}': none has a plan {} scratch", problem.template_name, with_scratch ? "with" : "without"));
+  throw UsageError(fmt::format("failed choosing a size of '{}': none has a plan {} scratch", problem.template_name,
+                               with_scratch ? "with" : "without"));
 }
 
-std::vector<Json> rows_of(const gpu::Context& context, Runtime& runtime, const LaunchCase& problem, const Settings& settings, double tick_ns, double timer_ns) {
+std::vector<Json> rows_of(const gpu::Context& context, Runtime& runtime, const LaunchCase& problem,
+                          const Settings& settings, double tick_ns, double timer_ns) {
   std::vector<Json> rows;
   for (const int threads : settings.threads) {
     const Launcher shown(runtime, problem);
@@ -258,8 +267,9 @@ std::vector<Json> rows_of(const gpu::Context& context, Runtime& runtime, const L
                {"block", shown.raw().config().blockDimX},
                {"scratch_bytes", shown.plan().workspace_bytes()}};
       row.update(row_of(samples, path, tick_ns, timer_ns));
-      fmt::print(stderr, "{} thread(s), {}: raw {:.0f} ns, added {:.0f} ns (p50), {:.0f} ns (p99)\n", threads, row["path"].get<std::string>(),
-                 row["raw_ns_p50"].get<double>(), row["added_ns_p50"].get<double>(), row["added_ns_p99"].get<double>());
+      fmt::print(stderr, "{} thread(s), {}: raw {:.0f} ns, added {:.0f} ns (p50), {:.0f} ns (p99)\n", threads,
+                 row["path"].get<std::string>(), row["raw_ns_p50"].get<double>(), row["added_ns_p50"].get<double>(),
+                 row["added_ns_p99"].get<double>());
       rows.push_back(std::move(row));
     }
   }
@@ -294,8 +304,13 @@ int run(const Settings& settings) {
       rows.insert(rows.end(), measured.begin(), measured.end());
     }
   }
-  const Json fields{{"method", kMethod}, {"batches", settings.batches}, {"triples_per_batch", settings.triples_per_batch}, {"parts", kParts},
-                    {"timer_ns", timer_ns}, {"hardware_threads", std::thread::hardware_concurrency()}, {"driver_calls_ns", calls}};
+  const Json fields{{"method", kMethod},
+                    {"batches", settings.batches},
+                    {"triples_per_batch", settings.triples_per_batch},
+                    {"parts", kParts},
+                    {"timer_ns", timer_ns},
+                    {"hardware_threads", std::thread::hardware_concurrency()},
+                    {"driver_calls_ns", calls}};
   fmt::print("{}\n", write_results(folder, "dispatch_overhead", device, fields, rows).string());
   return 0;
 }
@@ -307,10 +322,15 @@ int main(int argc, char** argv) {
   attune::bench::Settings settings;
   CLI::App app("Measures what a launch through attune's dispatcher adds to cuLaunchKernelEx");
   app.add_option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
-  app.add_option("--synthetic", settings.synthetic, "Folder of the templates synthetic and tickets, for the fake driver (docs/testing.md)");
+  app.add_option("--synthetic", settings.synthetic,
+                 "Folder of the templates synthetic and tickets, for the fake driver (docs/testing.md)");
   app.add_option("--threads", settings.threads, "Numbers of launching threads")->delimiter(',')->capture_default_str();
-  app.add_option("--batches", settings.batches, "Batches of each thread")->capture_default_str()->check(CLI::Range(25, 1000000));
-  app.add_option("--triples", settings.triples_per_batch, "Triples of launches between two waits")->capture_default_str()->check(CLI::Range(1, 300));
+  app.add_option("--batches", settings.batches, "Batches of each thread")
+      ->capture_default_str()
+      ->check(CLI::Range(25, 1000000));
+  app.add_option("--triples", settings.triples_per_batch, "Triples of launches between two waits")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 300));
   app.add_option("--device", settings.device, "Ordinal of the GPU")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {

@@ -57,9 +57,11 @@ struct StoredCode {
     float result = 0;
     Runtime runtime;
     const auto sum = runtime.reduce<float>(Op::Sum);
-    gpu::check(driver.cuMemcpyHtoDAsync(in.address(), ones.data(), in.bytes(), nullptr), "cuMemcpyHtoDAsync", "writing");
+    gpu::check(driver.cuMemcpyHtoDAsync(in.address(), ones.data(), in.bytes(), nullptr), "cuMemcpyHtoDAsync",
+               "writing");
     sum(reinterpret_cast<const float*>(in.address()), kCount, reinterpret_cast<float*>(out.address()), nullptr);
-    gpu::check(driver.cuMemcpyDtoHAsync(&result, out.address(), sizeof result, nullptr), "cuMemcpyDtoHAsync", "reading");
+    gpu::check(driver.cuMemcpyDtoHAsync(&result, out.address(), sizeof result, nullptr), "cuMemcpyDtoHAsync",
+               "reading");
     gpu::check(driver.cuCtxSynchronize(), "cuCtxSynchronize", "waiting");
     CHECK(result == static_cast<float>(kCount));
     CHECK(sum.explain(kCount).tier == Tier::ExactSize);

@@ -18,9 +18,10 @@ struct LoadedCode {
   bool compiled = false;    ///< NVRTC ran for it in this process
 };
 
-/// Loads code into the current context: the cubin stored with the result, else the compile cache's, else what NVRTC makes.
-/// A cubin that is cut off, or that the driver refuses although its digest is right (another driver's, another device's), is passed over like
-/// one that is not there; what is compiled then replaces the cache's, so that no later process compiles again.
+/// Loads code into the current context: the cubin stored with the result, else the compile cache's, else what NVRTC
+/// makes. A cubin that is cut off, or that the driver refuses although its digest is right (another driver's, another
+/// device's), is passed over like one that is not there; what is compiled then replaces the cache's, so that no later
+/// process compiles again.
 class CodeLoader {
  public:
   /// `compiles` counts runs of NVRTC; `notices` gets a line for each refused cubin.

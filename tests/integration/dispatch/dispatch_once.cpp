@@ -1,5 +1,6 @@
-// A program that dispatches: one launch, then what it cost as JSON on standard output. Exit code 1: the result is wrong.
-// usage: dispatch_once <templates> copy|sum <n> [launches]; the driver is whatever libcuda.so.1 the loader finds.
+// A program that dispatches: one launch, then what it cost as JSON on standard output. Exit code 1: the result is
+// wrong. usage: dispatch_once <templates> copy|sum <n> [launches]; the driver is whatever libcuda.so.1 the loader
+// finds.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -32,16 +33,23 @@ int run(const char* templates, bool sums, std::int64_t n, long launches) {
   Options options;
   options.templates = {templates};
   Runtime runtime(options);
-  const auto kernel = sums ? runtime.kernel("tickets", {}) : runtime.kernel("synthetic", {{"T", "i32"}, {"faults", "none"}});
+  const auto kernel =
+      sums ? runtime.kernel("tickets", {}) : runtime.kernel("synthetic", {{"T", "i32"}, {"faults", "none"}});
   for (long i = 0; i < launches; ++i) {
     kernel.launch({n}, {Argument::pointer(values(in)), Argument::pointer(values(out))}, nullptr);
   }
   const bool right = is_right(sums, in, out, n);
   const auto decision = kernel.explain({n});
   const auto counters = runtime.counters();
-  const nlohmann::json told{{"right", right}, {"tier", name(decision.tier)}, {"code", decision.cubin_source}, {"configuration", decision.configuration},
-                            {"launches", counters.launches}, {"plans_built", counters.plans_built}, {"compiles", counters.compiles},
-                            {"database_reads", counters.database_reads}, {"notices", runtime.notices()}};
+  const nlohmann::json told{{"right", right},
+                            {"tier", name(decision.tier)},
+                            {"code", decision.cubin_source},
+                            {"configuration", decision.configuration},
+                            {"launches", counters.launches},
+                            {"plans_built", counters.plans_built},
+                            {"compiles", counters.compiles},
+                            {"database_reads", counters.database_reads},
+                            {"notices", runtime.notices()}};
   std::printf("%s\n", told.dump().c_str());
   return right ? 0 : 1;
 }

@@ -45,7 +45,8 @@ class Worker {
       launch(world_.copy, *elements, nullptr);
       launch(world_.sum, *elements, own_.get());
     }
-    for (std::size_t i = 0; i < elements_.size(); ++i) launch(world_.sum_plan, *elements_[3], address(workspace_), own_.get());
+    for (std::size_t i = 0; i < elements_.size(); ++i)
+      launch(world_.sum_plan, *elements_[3], address(workspace_), own_.get());
   }
   static constexpr std::size_t kLaunches = 4 * std::size(kSizes);
 
@@ -157,6 +158,11 @@ TEST_CASE("32 threads that launch known sizes make no system call, allocate noth
   CHECK(all.allocations == 0);
   CHECK(all.locks == 0);
   record_figures(13, "hot_path",
-                 {{"threads", kThreads}, {"streams", kThreads + kSharedStreams + 1}, {"sizes", std::size(kSizes)}, {"launches", launches},
-                  {"system_calls", all.system_calls}, {"allocations", all.allocations}, {"locks", all.locks}});
+                 {{"threads", kThreads},
+                  {"streams", kThreads + kSharedStreams + 1},
+                  {"sizes", std::size(kSizes)},
+                  {"launches", launches},
+                  {"system_calls", all.system_calls},
+                  {"allocations", all.allocations},
+                  {"locks", all.locks}});
 }

@@ -67,7 +67,8 @@ void flip_byte_in_the_middle(const fs::path& path) {
 
 /// A sound cubin that the driver refuses: of another architecture.
 std::string foreign_cubin() {
-  const auto result = compile::Nvrtc().compile({"extern \"C\" __global__ void synthetic() {}", "foreign.cu", "sm_80", {}});
+  const auto result =
+      compile::Nvrtc().compile({"extern \"C\" __global__ void synthetic() {}", "foreign.cu", "sm_80", {}});
   REQUIRE_MESSAGE(result.status == compile::CompileStatus::Ok, result.log);
   return result.cubin;
 }
@@ -105,7 +106,8 @@ TEST_CASE_FIXTURE(Restart, "a process after a tuning run dispatches its result: 
   CHECK(configuration.at("block_size") == 256);  // the default is 128 and 1; waves is a near tie
   CHECK(configuration.at("items") != 1);
   CHECK(start_dispatch("copy", 2).exit_code != 0);  // the trap works
-  record_figures(14, "restart", {{"benchmarks", 0}, {"compiles", told.at("compiles")}, {"launches", told.at("launches")}});
+  record_figures(14, "restart",
+                 {{"benchmarks", 0}, {"compiles", told.at("compiles")}, {"launches", told.at("launches")}});
 }
 
 TEST_CASE_FIXTURE(Restart, "an untuned program compiles its default once, and never again in later processes") {
@@ -145,14 +147,17 @@ TEST_CASE_FIXTURE(Restart, "a damaged file of the compile cache is compiled agai
   CHECK(dispatch().at("compiles") == 0);
 }
 
-TEST_CASE_FIXTURE(Restart, "a stored cubin that the driver refuses, though its digest is right, is compiled again instead of failing") {
+TEST_CASE_FIXTURE(
+    Restart,
+    "a stored cubin that the driver refuses, though its digest is right, is compiled again instead of failing") {
   tune();
   const std::string foreign = foreign_cubin();
   store_cubin(foreign);
   const auto first = dispatch();
   CHECK(first.at("code") == "compiled");
   CHECK(first.at("compiles") == 1);
-  CHECK(has_notice(first, "tune.db is not used: failed loading a cubin: cuModuleLoadData returned CUDA_ERROR_NO_BINARY_FOR_GPU"));
+  CHECK(has_notice(
+      first, "tune.db is not used: failed loading a cubin: cuModuleLoadData returned CUDA_ERROR_NO_BINARY_FOR_GPU"));
   CHECK(dispatch().at("code") == "cache");
   replace_code(cached_files().at(0), foreign);
   const auto third = dispatch();
@@ -161,11 +166,12 @@ TEST_CASE_FIXTURE(Restart, "a stored cubin that the driver refuses, though its d
   CHECK(dispatch().at("compiles") == 0);
 }
 
-TEST_CASE_FIXTURE(Restart, "a stored cubin that is cut off, or none at all, never reaches the driver and is compiled again") {
+TEST_CASE_FIXTURE(Restart,
+                  "a stored cubin that is cut off, or none at all, never reaches the driver and is compiled again") {
   tune();
   const std::string whole = foreign_cubin();
-  for (const std::string& bad : {std::string(), std::string("no cubin"), whole.substr(0, 64), whole.substr(0, whole.size() / 2),
-                                 whole.substr(0, whole.size() - 1)}) {
+  for (const std::string& bad : {std::string(), std::string("no cubin"), whole.substr(0, 64),
+                                 whole.substr(0, whole.size() / 2), whole.substr(0, whole.size() - 1)}) {
     CAPTURE(bad.size());
     fs::remove_all(cache);
     store_cubin(bad);
@@ -193,8 +199,10 @@ TEST_CASE_FIXTURE(Restart, "processes that find the same damage at once all succ
   for (int round = 0; round < rounds; ++round) {
     if (round == 0) static_cast<void>(dispatch());
     for (const auto& file : cached_files()) {
-      if (round % 2 == 0) flip_byte_in_the_middle(file);
-      else fs::remove(file);
+      if (round % 2 == 0)
+        flip_byte_in_the_middle(file);
+      else
+        fs::remove(file);
     }
     std::vector<CommandResult> results(processes);
     std::vector<std::thread> threads;

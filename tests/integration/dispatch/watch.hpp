@@ -12,9 +12,9 @@ struct Watched {
   long last_system_call = -1;     ///< its number
 };
 
-/// Watches the calling thread alone, as long as it lives. System calls are caught by the kernel's system call user dispatch
-/// (Linux 5.11): each raises a signal, is counted and then made. Allocations and locks are counted by replacing the C
-/// library's functions in this program. Not nested.
+/// Watches the calling thread alone, as long as it lives. System calls are caught by the kernel's system call user
+/// dispatch (Linux 5.11): each raises a signal, is counted and then made. Allocations and locks are counted by
+/// replacing the C library's functions in this program. Not nested.
 class Watch {
  public:
   Watch();

@@ -1,5 +1,5 @@
-// The kernel of tests/support/fake_templates/tickets: a sum that goes through scratch memory, and notices when somebody else
-// is in it or has left it dirty.
+// The kernel of tests/support/fake_templates/tickets: a sum that goes through scratch memory, and notices when somebody
+// else is in it or has left it dirty.
 #include <atomic>
 #include <cstdint>
 
@@ -19,7 +19,8 @@ Effect tickets(const KernelLaunch& launch) {
   auto* const partials = launch.argument<std::int64_t*>(4);
   const auto count = static_cast<std::size_t>(n);
   const bool allowed = launch.may_access(in, count * sizeof(*in)) && launch.may_access(out, sizeof(*out)) &&
-                       launch.may_access(ticket, sizeof(*ticket)) && launch.may_access(partials, count * sizeof(*partials));
+                       launch.may_access(ticket, sizeof(*ticket)) &&
+                       launch.may_access(partials, count * sizeof(*partials));
   if (!allowed) return {1, Fault::IllegalAddress};
   if (std::atomic_ref(*ticket).exchange(1) != 0) {
     *out = kScratchWasTaken;

@@ -112,7 +112,9 @@ TEST_CASE_FIXTURE(Fixture, "of every pair of look-alikes only the same silicon c
   }
   CHECK(pairs == 19 * 19);
   CHECK(alike == 34);  // ordered pairs of the same name that are not the same device
-  record_figures(10, "look_alikes", {{"devices", kParts.size()}, {"pairs", pairs}, {"same_name_other_device", alike}, {"crossed", crossed}});
+  record_figures(
+      10, "look_alikes",
+      {{"devices", kParts.size()}, {"pairs", pairs}, {"same_name_other_device", alike}, {"crossed", crossed}});
 }
 
 TEST_CASE_FIXTURE(Fixture, "each hard figure alone makes another device, and the difference is told") {
@@ -181,7 +183,8 @@ TEST_CASE_FIXTURE(Fixture, "a device of another backend lends nothing, and is na
   CHECK(decision.passed_over[0].find("its device is of the backend hip") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "of several look-alikes the device itself serves first, then the sibling nearer in SM count") {
+TEST_CASE_FIXTURE(Fixture,
+                  "of several look-alikes the device itself serves first, then the sibling nearer in SM count") {
   LayerFile file(folder / "all.db");
   for (const auto& part : kParts) {
     if (part.what != "H200" && part.what != "H200 NVL, the same silicon") {
