@@ -25,10 +25,14 @@ using std::chrono::milliseconds;
 constexpr milliseconds kAskEvery{50};
 constexpr milliseconds kOrderlyEnd{500};  ///< when the Runtime is being destroyed
 constexpr milliseconds kUsualEnd{5000};   ///< after a result: workers and database are closed
-constexpr int kBackgroundNice = 10;
+/// Yields to the program, and still gets a quarter of a core that one of its threads keeps busy.
+constexpr int kBackgroundNice = 5;
 
-/// Starting, compiling and the run-off take their time too; beyond this a process hangs.
-std::chrono::duration<double> longest(double budget_s) { return std::chrono::duration<double>(60 + 3 * budget_s); }
+/// A process that says nothing for so long hangs: starting it, compiling and the run-off are silent, and slow where the
+/// program keeps the machine busy.
+std::chrono::duration<double> longest_silence(double budget_s) {
+  return std::chrono::duration<double>(120 + 3 * budget_s);
+}
 
 bool is_executable(const fs::path& path) {
   std::error_code ignored;
@@ -52,11 +56,15 @@ class Conversation {
   }
 
   TuningOutcome listen(const std::function<bool()>& stop) {
-    const auto end = Clock::now() + longest(request_.budget_s);
+    auto heard = Clock::now();
     while (!ended_) {
       if (stop()) return leave();
-      if (Clock::now() > end) return fail("it was still at work long after its time; it was killed");
-      if (const auto message = process_.channel().receive(kAskEvery)) handle(*message);
+      if (Clock::now() > heard + longest_silence(request_.budget_s))
+        return fail("it gave no sign of life; it was killed");
+      const auto message = process_.channel().receive(kAskEvery);
+      if (!message) continue;
+      heard = Clock::now();
+      handle(*message);
     }
     await_end(Clock::now() + kUsualEnd, stop);
     return std::move(outcome_);

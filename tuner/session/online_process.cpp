@@ -102,6 +102,7 @@ class OnlineProcess {
   [[nodiscard]] TuneResult tune() {
     Observer observer;
     observer.notice = [this](const std::string& text) { tell(text); };
+    observer.progress = [this](const Progress& progress) { tell_life(progress.done); };
     observer.interrupted = [this] { return stop_asked(); };
     return session::tune(request_.kernel, tune_, *backend_, *database_, observer);
   }
@@ -128,6 +129,14 @@ class OnlineProcess {
 
   void tell(const std::string& text) { channel_.send({{"event", "notice"}, {"text", text}}); }
 
+  /// Often enough for the program to tell a slow machine from a process that hangs.
+  void tell_life(std::uint64_t done) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < told_life_ + std::chrono::seconds(1)) return;
+    told_life_ = now;
+    channel_.send({{"event", "progress"}, {"done", done}});
+  }
+
   bool stop_asked() {
     while (const auto message = channel_.receive(milliseconds(0))) stop_ = stop_ || message->at("type") == "stop";
     return stop_;
@@ -139,6 +148,7 @@ class OnlineProcess {
   std::optional<db::Database> database_;
   bool persisted_ = true;
   bool stop_ = false;
+  std::chrono::steady_clock::time_point told_life_{};
   std::unique_ptr<Backend> backend_;
 };
 

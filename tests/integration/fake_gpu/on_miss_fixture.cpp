@@ -30,7 +30,7 @@ std::vector<std::string> Said::notices_with(const std::string& words) const {
 std::vector<std::string> OnMissProgram::words(const std::string& on_miss, const std::vector<std::string>& steps,
                                               const std::vector<std::string>& options) const {
   std::vector<std::string> words = {ATTUNE_ONLINE_PROGRAM, "--on-miss", on_miss, "--template-folder", ATTUNE_SOURCE_DIR "/tests/support/fake_templates",
-                                    "--worker", ATTUNE_EXECUTABLE};
+                                    "--worker", ATTUNE_EXECUTABLE, "--budget", "600"};  // of the search: never cut short on a busy machine
   words.insert(words.end(), options.begin(), options.end());
   for (const auto& step : steps) words.insert(words.end(), {"--step", step});
   return words;
