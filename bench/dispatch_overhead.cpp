@@ -28,12 +28,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kMethod =
     "Each thread has a stream, buffers and a workspace of its own and repeats: raw cuLaunchKernelEx, Kernel::launch "
-    "and Plan::launch of the same kernel, geometry and arguments, in an order drawn anew for each triple. Every call "
-    "is timed alone on its thread by the time-stamp counter; after `triples_per_batch` triples the thread waits for "
+    "and Plan::launch of the same function, geometry and arguments, and the raw launch once more after late_ns of "
+    "waiting (what any work of that length before a launch costs where threads contend for the driver), in an order drawn anew for each round. Every call "
+    "is timed alone on its thread by the time-stamp counter; after `rounds_per_batch` rounds the thread waits for "
     "its stream, outside the timed part, so that the launch queue is never full. raw_ns and dispatched_ns are "
     "quantiles over all threads, less timer_ns; added_ns is the difference of the two distributions' quantiles; its "
     "interval is the distribution-free 95 % interval of the median over `parts` consecutive parts of the run; "
-    "paired_ns are quantiles of the differences within triples, whose tails hold the noise of both calls. "
+    "paired_ns are quantiles of the differences within rounds, whose tails hold the noise of both calls. "
     "driver_calls_ns: one call of what dispatch asks the driver besides, alone on one thread.";
 
 struct Settings {
@@ -41,7 +42,7 @@ struct Settings {
   std::string synthetic;
   std::vector<int> threads{1, 8};
   int batches = 400;
-  int triples_per_batch = 100;
+  int rounds_per_batch = 100;
   int device = 0;
 };
 
@@ -75,22 +76,25 @@ double quantile(std::vector<double> values, double share) {
   return values[at];
 }
 
-enum Path : std::size_t { kRaw, kKernel, kPlan, kPaths };
+/// About what Kernel::launch adds on one thread.
+constexpr double kLateNs = 60;
 
-/// Ticks of each path, one entry for each triple; the threads' one after the other.
+enum Path : std::size_t { kRaw, kKernel, kPlan, kLateRaw, kPaths };
+
+/// Ticks of each path, one entry for each round; the threads' one after the other.
 using Samples = std::array<std::vector<std::uint32_t>, kPaths>;
 
 /// What one thread launches.
 class Launcher {
  public:
-  Launcher(Runtime& runtime, const LaunchCase& problem)
+  Launcher(Runtime& runtime, const LaunchCase& problem, std::shared_ptr<const gpu::Module> code)
       : kernel_(runtime.kernel(problem.template_name, problem.choices)),
         plan_(kernel_.plan({problem.n})),
         n_(problem.n),
         in_(static_cast<std::size_t>(problem.n) * 8),
         out_(static_cast<std::size_t>(problem.n) * 8),
         workspace_(std::max<std::size_t>(plan_.workspace_bytes(), 256)),
-        raw_(problem, plan_.decision().configuration, {in_.address(), out_.address()}, workspace_.address()) {
+        raw_(problem, plan_.decision().configuration, {in_.address(), out_.address()}, workspace_.address(), std::move(code)) {
     for (const auto* buffer : {&in_, &workspace_}) {
       gpu::check(gpu::Driver::get().cuMemsetD8Async(buffer->address(), 0, buffer->bytes(), stream_.get()),
                  "cuMemsetD8Async", "zeroing");
@@ -107,7 +111,11 @@ class Launcher {
                                   Argument::pointer(reinterpret_cast<void*>(out_.address()))};
     CUresult result = CUDA_SUCCESS;
     const std::uint64_t start = ticks();
-    if (path == kRaw) {
+    if (path == kLateRaw) {
+      while (ticks() - start < late_ticks_) {
+      }
+    }
+    if (path == kRaw || path == kLateRaw) {
       result = raw_(stream_.get());
     } else if (path == kKernel) {
       kernel_.launch(&n_, 1, arguments, 2, stream_.get());
@@ -119,13 +127,14 @@ class Launcher {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(end - start, UINT32_MAX));
   }
 
-  void run(const Settings& settings, unsigned seed, Samples& samples) {
+  void run(const Settings& settings, double tick_ns, unsigned seed, Samples& samples) {
+    late_ticks_ = static_cast<std::uint64_t>(kLateNs / tick_ns);
     std::mt19937 random(seed);
-    std::array<Path, kPaths> order{kRaw, kKernel, kPlan};
+    std::array<Path, kPaths> order{kRaw, kKernel, kPlan, kLateRaw};
     for (auto& path : samples)
-      path.reserve(static_cast<std::size_t>(settings.batches) * static_cast<std::size_t>(settings.triples_per_batch));
+      path.reserve(static_cast<std::size_t>(settings.batches) * static_cast<std::size_t>(settings.rounds_per_batch));
     for (int batch = -kWarmUpBatches; batch < settings.batches; ++batch) {
-      for (int triple = 0; triple < settings.triples_per_batch; ++triple) {
+      for (int round = 0; round < settings.rounds_per_batch; ++round) {
         std::shuffle(order.begin(), order.end(), random);
         for (const Path path : order) {
           const std::uint32_t taken = timed(path);
@@ -143,13 +152,15 @@ class Launcher {
   gpu::Buffer in_, out_, workspace_;
   RawLaunch raw_;
   gpu::Stream stream_;
+  std::uint64_t late_ticks_ = 0;
 };
 
 /// The tuner's launches of all threads, started together.
 std::vector<Samples> measure(const gpu::Context& context, Runtime& runtime, const LaunchCase& problem,
-                             const Settings& settings, int threads) {
+                             const Settings& settings, double tick_ns, int threads) {
   std::vector<std::unique_ptr<Launcher>> launchers;
-  for (int i = 0; i < threads; ++i) launchers.push_back(std::make_unique<Launcher>(runtime, problem));
+  const auto code = load_code(problem, runtime.kernel(problem.template_name, problem.choices).plan({problem.n}).decision().configuration);
+  for (int i = 0; i < threads; ++i) launchers.push_back(std::make_unique<Launcher>(runtime, problem, code));
   std::vector<Samples> samples(static_cast<std::size_t>(threads));
   std::vector<std::exception_ptr> failures(static_cast<std::size_t>(threads));
   std::atomic<int> ready{0};
@@ -160,7 +171,7 @@ std::vector<Samples> measure(const gpu::Context& context, Runtime& runtime, cons
         context.make_current();
         ++ready;
         while (ready < threads) std::this_thread::yield();
-        launchers[i]->run(settings, static_cast<unsigned>(i + 1), samples[i]);
+        launchers[i]->run(settings, tick_ns, static_cast<unsigned>(i + 1), samples[i]);
       } catch (...) {
         failures[i] = std::current_exception();
         ready = threads;
@@ -251,16 +262,19 @@ LaunchCase case_with(Runtime& runtime, LaunchCase problem, const std::vector<std
                                with_scratch ? "with" : "without"));
 }
 
+const char* path_name(Path path) { return path == kKernel ? "kernel" : path == kPlan ? "plan" : "raw, late"; }
+
 std::vector<Json> rows_of(const gpu::Context& context, Runtime& runtime, const LaunchCase& problem,
                           const Settings& settings, double tick_ns, double timer_ns) {
   std::vector<Json> rows;
   for (const int threads : settings.threads) {
-    const Launcher shown(runtime, problem);
+    const Launcher shown(runtime, problem,
+                         load_code(problem, runtime.kernel(problem.template_name, problem.choices).plan({problem.n}).decision().configuration));
     const bool scratch = shown.plan().workspace_bytes() > 0;
-    const auto samples = measure(context, runtime, problem, settings, threads);
-    for (const Path path : {kKernel, kPlan}) {
+    const auto samples = measure(context, runtime, problem, settings, tick_ns, threads);
+    for (const Path path : {kKernel, kPlan, kLateRaw}) {
       Json row{{"threads", threads},
-               {"path", std::string(path == kKernel ? "kernel" : "plan") + (scratch ? "+scratch" : "")},
+               {"path", std::string(path_name(path)) + (scratch ? "+scratch" : "")},
                {"problem", {{"template", problem.template_name}, {"choices", problem.choices}, {"n", problem.n}}},
                {"configuration", Json::parse(shown.plan().decision().configuration)},
                {"grid", shown.raw().config().gridDimX},
@@ -306,9 +320,9 @@ int run(const Settings& settings) {
   }
   const Json fields{{"method", kMethod},
                     {"batches", settings.batches},
-                    {"triples_per_batch", settings.triples_per_batch},
+                    {"rounds_per_batch", settings.rounds_per_batch},
                     {"parts", kParts},
-                    {"timer_ns", timer_ns},
+                    {"timer_ns", timer_ns}, {"late_ns", kLateNs},
                     {"hardware_threads", std::thread::hardware_concurrency()},
                     {"driver_calls_ns", calls}};
   fmt::print("{}\n", write_results(folder, "dispatch_overhead", device, fields, rows).string());
@@ -328,7 +342,7 @@ int main(int argc, char** argv) {
   app.add_option("--batches", settings.batches, "Batches of each thread")
       ->capture_default_str()
       ->check(CLI::Range(25, 1000000));
-  app.add_option("--triples", settings.triples_per_batch, "Triples of launches between two waits")
+  app.add_option("--rounds", settings.rounds_per_batch, "Rounds of launches between two waits")
       ->capture_default_str()
       ->check(CLI::Range(1, 300));
   app.add_option("--device", settings.device, "Ordinal of the GPU")->capture_default_str();

@@ -43,21 +43,36 @@ const spec::ResolvedLaunch& only_launch(const spec::LaunchPlan& plan) {
   return *launch;
 }
 
+/// What is launched, as the dispatcher resolves it.
+struct Resolved {
+  spec::KernelTemplate kernel;
+  spec::Problem asked;
+  spec::Configuration chosen;
+  spec::DeviceInfo device;
+  Resolved(const LaunchCase& problem, const std::string& configuration)
+      : kernel(spec::TemplateLibrary(problem.templates).find(problem.template_name)),
+        asked{problem.choices, {{kernel.size_names().front(), problem.n}}},
+        chosen(spec::configuration_from_text(kernel, configuration)) {
+    CUdevice handle = 0;
+    gpu::check(gpu::Driver::get().cuCtxGetDevice(&handle), "cuCtxGetDevice", "finding the device");
+    device = gpu::read_device(static_cast<int>(handle));  // handles are ordinals
+  }
+};
+
 }  // namespace
 
+std::shared_ptr<const gpu::Module> load_code(const LaunchCase& problem, const std::string& configuration) {
+  const Resolved resolved(problem, configuration);
+  return std::make_shared<const gpu::Module>(cubin_of(resolved.kernel, resolved.asked, resolved.chosen, resolved.device));
+}
+
 RawLaunch::RawLaunch(const LaunchCase& problem, const std::string& configuration,
-                     const std::vector<CUdeviceptr>& buffers, CUdeviceptr workspace)
-    : launch_(gpu::Driver::get().cuLaunchKernelEx) {
-  const auto kernel = spec::TemplateLibrary(problem.templates).find(problem.template_name);
-  const spec::Problem asked{problem.choices, {{kernel.size_names().front(), problem.n}}};
-  const auto chosen = spec::configuration_from_text(kernel, configuration);
-  CUdevice handle = 0;
-  gpu::check(gpu::Driver::get().cuCtxGetDevice(&handle), "cuCtxGetDevice", "finding the device");
-  const auto device = gpu::read_device(static_cast<int>(handle));  // handles are ordinals
-  const auto plan = spec::resolve(kernel, asked, chosen, device);
+                     const std::vector<CUdeviceptr>& buffers, CUdeviceptr workspace, std::shared_ptr<const gpu::Module> code)
+    : launch_(gpu::Driver::get().cuLaunchKernelEx), code_(std::move(code)) {
+  const Resolved resolved(problem, configuration);
+  const auto plan = spec::resolve(resolved.kernel, resolved.asked, resolved.chosen, resolved.device);
   const auto& launch = only_launch(plan);
-  module_.emplace_back(cubin_of(kernel, asked, chosen, device));
-  function_ = module_.front().function(launch.kernel);
+  function_ = code_->function(launch.kernel);
   const auto addresses = addresses_of(plan, buffers, workspace);
   for (const auto& argument : launch.arguments) {
     const bool is_buffer = argument.kind == spec::ResolvedArgument::Kind::Buffer;

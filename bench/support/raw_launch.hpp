@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,12 @@ struct LaunchCase {
 /// through one cuLaunchKernelEx, everything prepared beforehand.
 class RawLaunch {
  public:
-  /// Loads the code of `configuration` (Decision::configuration) in the current context. `buffers`: addresses of the
-  /// template's buffers that are no workspace; `workspace` as for Plan::launch.
+  /// `configuration`: Decision::configuration. `buffers`: addresses of the template's buffers that are no workspace; `workspace` as
+  /// for Plan::launch. Threads that launch the same problem share `code`, as they share a plan's: the driver's launches of
+  /// one function by several threads contend for it.
   /// Throws: UsageError when the plan is more than one launch, or takes more than buffers.
   RawLaunch(const LaunchCase& problem, const std::string& configuration, const std::vector<CUdeviceptr>& buffers,
-            CUdeviceptr workspace);
+            CUdeviceptr workspace, std::shared_ptr<const gpu::Module> code);
   RawLaunch(const RawLaunch&) = delete;
   RawLaunch& operator=(const RawLaunch&) = delete;
 
@@ -41,12 +43,15 @@ class RawLaunch {
 
  private:
   decltype(&::cuLaunchKernelEx) launch_;
-  std::vector<gpu::Module> module_;  ///< one
+  std::shared_ptr<const gpu::Module> code_;
   gpu::Function function_;
   CUlaunchConfig config_{};
   std::array<CUlaunchAttribute, 2> attributes_{};
   std::vector<std::uint64_t> values_;
   std::vector<void*> parameters_;
 };
+
+/// The code of a configuration, loaded in the current context.
+[[nodiscard]] std::shared_ptr<const gpu::Module> load_code(const LaunchCase& problem, const std::string& configuration);
 
 }  // namespace attune::bench
