@@ -49,19 +49,21 @@ json to_json(const spec::Problem& problem, const spec::DeviceInfo& device, const
           {"donor_problem", decision.donor_problem.empty() ? json() : json::parse(decision.donor_problem)},
           {"donor_device", decision.donor_device}, {"device_difference", decision.device_difference},
           {"donor_driver", decision.donor_driver}, {"recorded_at", decision.recorded_at}, {"age", age_of(decision)},
-          {"median_us", decision.median_us}, {"aged", decision.aged}, {"layer", decision.layer}, {"passed_over", decision.passed_over}};
+          {"median_us", decision.median_us}, {"aged", decision.aged}, {"layer", decision.layer},
+          {"forecast", decision.forecast}, {"passed_over", decision.passed_over}};
 }
 
 void print(const spec::Problem& problem, const spec::DeviceInfo& device, const Decision& decision) {
   fmt::print("{} on {} ({})\n  {}: {}\n", describe(problem), device.name, device.architecture, name(decision.tier),
              short_configuration(decision.configuration));
   if (decision.tier != Tier::Default) {
-    fmt::print("  from {} on {}, {} us in its run-off\n", describe(spec::problem_from_text(decision.donor_problem)),
-               decision.donor_device, format_us(decision.median_us));
+    fmt::print("  from {} on {}{}\n", describe(spec::problem_from_text(decision.donor_problem)), decision.donor_device,
+               decision.median_us > 0 ? fmt::format(", {} us in its run-off", format_us(decision.median_us)) : ", which it did not win");
     if (!decision.device_difference.empty()) fmt::print("  that device has {}\n", decision.device_difference);
     fmt::print("  recorded {}, {}{}\n  in {}\n", decision.recorded_at, age_of(decision).get<std::string>(),
                decision.aged ? fmt::format(", under another driver ({}): aged", decision.donor_driver) : "", decision.layer);
   }
+  if (!decision.forecast.empty()) fmt::print("  forecast: {}\n", decision.forecast);
   for (const auto& reason : decision.passed_over) fmt::print("  passed over: {}\n", reason);
 }
 

@@ -60,8 +60,8 @@ std::string describe(const Decision& decision, std::chrono::system_clock::time_p
   std::string text = fmt::format("tier:          {} ({})\nconfiguration: {}", name(decision.tier),
                                  meaning(decision.tier), decision.configuration);
   if (decision.tier != Tier::Default) {
-    text += fmt::format("\nrecord:        {} on {}, {:.4g} us", decision.donor_problem, decision.donor_device,
-                        decision.median_us);
+    text += fmt::format("\nrecord:        {} on {}", decision.donor_problem, decision.donor_device);
+    if (decision.median_us > 0) text += fmt::format(", {:.4g} us", decision.median_us);
     if (!decision.device_difference.empty()) text += "\ndevice:        " + decision.device_difference;
     text += fmt::format("\nrecorded:      {}, {}{}\nlayer:         {}", decision.recorded_at,
                         age_in_words(decision.recorded_at, now),

@@ -59,7 +59,8 @@ KernelTemplate TemplateLibrary::find(const std::string& name) const {
     if (spec != files.end())
       return KernelTemplate::parse(spec->second, files, fmt::format("{}{}/{}", kRoot, name, kSpec));
   }
-  if (!name.empty() && is_template_folder(name)) return KernelTemplate::load(name);
+  // A bare name never means the working directory: whoever can write there would choose the code that runs.
+  if (is_path && is_template_folder(name)) return KernelTemplate::load(name);
   if (is_path) throw UsageError(fmt::format("there is no template in '{}': the folder lacks {}", name, kSpec));
   const std::vector<std::string> known = names();
   throw UsageError(fmt::format("there is no template '{}'; known: {}{}; a folder of your own is given by its path",

@@ -206,10 +206,10 @@ int main(int argc, char** argv) {
   app.add_option("--end", end);
   app.add_option("--db", databases);
   app.add_option("--template-folder", templates);
-  app.add_option("--worker", worker);
+  app.add_option("--worker", worker)->take_last();
   app.add_option("--reach", options.reach);
   app.add_option("--share", options.tuning_share);
-  app.add_option("--budget", options.tuning_budget_s);
+  app.add_option("--budget", options.tuning_budget_s)->take_last();
   app.add_option("--step", steps);
   CLI11_PARSE(app, argc, argv);
   options.databases.assign(databases.begin(), databases.end());

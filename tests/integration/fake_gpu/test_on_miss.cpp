@@ -53,8 +53,8 @@ TEST_CASE_FIXTURE(OnMissProgram, "with on_miss = Error a miss launches nothing a
   std::string command = what.substr(begin, what.find('`', begin) - begin);
   REQUIRE(command.starts_with("attune tune brief --T i32 --end well --n 1000"));
   // The command as printed, in a shell that finds this build's attune.
-  const std::string programs = std::filesystem::path(ATTUNE_EXECUTABLE).parent_path().string();
-  CHECK(run_program({"/bin/sh", "-c", "PATH=" + programs + ":$PATH; " + command}).exit_code == 0);
+  const std::string commands = std::filesystem::path(ATTUNE_EXECUTABLE).parent_path().string();
+  CHECK(run_program({"/bin/sh", "-c", "PATH=" + commands + ":$PATH; " + command}).exit_code == 0);
   const auto served = program("error", {"launch:1000", "launch:4000", "launch:4001"});
   CHECK(served.all("launch").size() == 2);
   CHECK(served.all("launch")[0]["tier"] == "exact size");
@@ -99,9 +99,9 @@ TEST_CASE_FIXTURE(OnMissProgram, "tuning in the background: the default now, the
 }
 
 TEST_CASE_FIXTURE(OnMissProgram, "what another process tuned while a problem was queued is used instead of tuned again") {
-  tune("100000");
-  const auto said = program("now", {"launch:100000", "launch:30000", "counters"});
-  CHECK(said.all("launch")[1]["donor"] == R"({"T":"i32","end":"well","n":100000})");
+  tune("10000");
+  const auto said = program("now", {"launch:10000", "launch:3000", "counters"});
+  CHECK(said.all("launch")[1]["donor"] == R"({"T":"i32","end":"well","n":10000})");
   CHECK(said.last("counters")["started"] == 0);
 }
 
@@ -175,7 +175,7 @@ TEST_CASE_FIXTURE(OnMissProgram, "a worker that is killed is told and its proble
   CHECK(std::string(events[0]["tuning"]).find("killed by signal 9 (SIGKILL)") != std::string::npos);
   CHECK(events[1]["failed"] == 1);
   CHECK(events[3]["started"] == 1);
-  CHECK(test::wait_until([&] { return processes("worker").empty(); }, std::chrono::seconds(10)));
+  CHECK(test::wait_until([&] { return processes("worker-").empty(); }, std::chrono::seconds(10)));
 }
 
 TEST_CASE_FIXTURE(OnMissProgram, "configurations that crash harm the tuning process alone, and the reason is told") {
@@ -190,7 +190,7 @@ TEST_CASE_FIXTURE(OnMissProgram, "configurations that crash harm the tuning proc
 }
 
 TEST_CASE_FIXTURE(OnMissProgram, "a killed program takes its tuning process and all workers with it; what was measured stays") {
-  settings["real_time"] = 300;
+  settings["real_time"] = 60;
   const int pid = start_program(words("background", {"launch:1000", "hold:600"}), output());
   REQUIRE(test::wait_until([&] { return !records().empty(); }));
   ::kill(pid, SIGKILL);
@@ -204,14 +204,14 @@ TEST_CASE_FIXTURE(OnMissProgram, "the end of a Runtime ends its tuning process, 
   // The program's own first launch hangs nothing: it only prepares.
   const int pid = start_program(words("background", {"prepare:1000", "hold:1", "end"}, {"--end", "hang"}), output());
   CHECK(test::wait_until([&] { return said(output(), "ended"); }));
-  CHECK(test::wait_until([&] { return processes("worker").empty(); }, std::chrono::seconds(10)));
+  CHECK(test::wait_until([&] { return processes("worker-").empty(); }, std::chrono::seconds(10)));
   CHECK(processes("online_program").size() == 1);
   ::kill(pid, SIGKILL);
   test::wait_for(pid);
 }
 
 TEST_CASE_FIXTURE(OnMissProgram, "the share of time holds problems back, and the explanation says that they are queued") {
-  const auto said = program("background", {"launch:1000", "wait", "launch:100000", "explain:100000", "counters"}, {"--share", "0"});
+  const auto said = program("background", {"launch:1000", "wait", "launch:10000", "explain:10000", "counters"}, {"--share", "0"});
   CHECK(said.all("launch")[1]["tier"] == "nearest size");
   CHECK(said.last("explain")["tuning"] == "queued");
   CHECK(said.last("counters")["started"] == 1);

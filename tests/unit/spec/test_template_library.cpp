@@ -89,6 +89,16 @@ TEST_CASE("a template is found by the path of its folder") {
                  "the folder lacks template.json"));
 }
 
+TEST_CASE("a bare name never means a folder of the working directory") {
+  const TempFolder folder;
+  write_sample(folder / "mine", "mine");
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  CHECK_THROWS_AS(static_cast<void>(TemplateLibrary().find("mine")), UsageError);
+  CHECK(TemplateLibrary().find("./mine").name == "mine");
+  std::filesystem::current_path(before);
+}
+
 TEST_CASE("an unknown name lists what is there, with a suggestion") {
   CHECK_THROWS_AS((void)TemplateLibrary().find("reduec"), UsageError);
   const std::string error = error_of([] { (void)TemplateLibrary().find("reduec"); });

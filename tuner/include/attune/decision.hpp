@@ -24,7 +24,7 @@ struct Decision {
   std::string device_difference;         ///< "sm_count 114 instead of 132": the donor's hard figures; empty: this device
   std::string donor_driver;              ///< driver under which it was recorded
   std::string recorded_at;               ///< UTC of that record
-  double median_us = 0;                  ///< the donor's run-off time; 0 for Default
+  double median_us = 0;                  ///< the donor's run-off time; 0 for Default, and where the default itself is the best forecast
   bool aged = false;                     ///< recorded under another driver
   std::string layer;                     ///< database file it came from
   std::string forecast;                  ///< NearestSize: how this configuration did at the tuned sizes on both sides
