@@ -142,6 +142,19 @@ std::vector<BestRow> Database::best(const Query& query) const {
   });
 }
 
+std::optional<BestRow> Database::best_of(const Query& query) const {
+  BestRow wanted;
+  wanted.template_hash = query.template_hash.value();
+  wanted.problem = query.problem.value();
+  wanted.device_key = query.device_key.value();
+  wanted.policy = query.policy.value();
+  const std::string key = Table<BestRow>::key(wanted);
+  auto rows = state_->select<BestRow>({" WHERE t.key = ?", {key}},
+                                      [&](const BestRow& row) { return Table<BestRow>::key(row) == key; });
+  if (rows.empty()) return std::nullopt;
+  return std::move(rows.front());
+}
+
 std::vector<BestRow> Database::candidates(const std::string& template_hash, const std::string& family,
                                           const std::string& policy) const {
   const Filter filter{" WHERE t.template_hash = ? AND t.family = ? AND t.policy = ?", {template_hash, family, policy}};

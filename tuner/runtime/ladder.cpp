@@ -80,6 +80,7 @@ class Ladder {
       : kernel_(kernel), problem_(problem), device_(device), device_key_(device.hard_key()), layers_(layers), policy_(policy) {}
 
   Choice walk() {
+    if (auto exact = try_exact()) return *std::move(exact);
     std::vector<Candidate> candidates;
     for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
       read(layer, [&] { collect(layer, candidates); });
@@ -102,6 +103,33 @@ class Ladder {
   }
 
  private:
+  /// The result of exactly these sizes on this device, found by its key: a family may have a thousand others, and reading
+  /// them takes fifty times as long.
+  std::optional<Choice> try_exact() {
+    const db::Query query{kernel_.content_hash, std::nullopt, spec::to_text(problem_), device_key_, policy_};
+    for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+      std::optional<Candidate> candidate;
+      read(layer, [&] {
+        auto row = layers_[layer].database.best_of(query);
+        if (row) candidate = place_row(std::move(*row), layer, described_devices(layer));
+      });
+      if (!candidate) continue;
+      if (auto choice = try_candidate(*candidate)) {
+        choice->decision.passed_over = std::move(passed_over_);
+        return choice;
+      }
+    }
+    passed_over_.clear();  // the walk over all rows meets and tells the same again
+    unreadable_.clear();
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::map<std::string, std::string> described_devices(std::size_t layer) const {
+    std::map<std::string, std::string> infos;
+    for (auto& row : layers_[layer].database.devices()) infos.emplace(row.hard_key, std::move(row.info_json));
+    return infos;
+  }
+
   /// A layer that turns out to be damaged is passed over like a candidate: the others, or the default, still serve.
   template <class Read>
   void read(std::size_t layer, Read&& read_layer) {
@@ -117,8 +145,7 @@ class Ladder {
   void collect(std::size_t layer, std::vector<Candidate>& candidates) {
     auto rows = layers_[layer].database.candidates(kernel_.content_hash, spec::family_text(problem_), policy_);
     if (rows.empty()) return;
-    std::map<std::string, std::string> infos;
-    for (auto& row : layers_[layer].database.devices()) infos.emplace(row.hard_key, std::move(row.info_json));
+    const auto infos = described_devices(layer);
     for (auto& row : rows) {
       if (row.objective != "time") continue;
       if (auto candidate = place_row(std::move(row), layer, infos)) candidates.push_back(std::move(*candidate));

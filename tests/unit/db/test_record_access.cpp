@@ -154,3 +154,26 @@ TEST_CASE("a damaged record is not found and is counted, and the others are") {
     CHECK(same(database.record(of_record(record(5)), record(5).configuration).value(), record(5)));
   }
 }
+
+TEST_CASE("the best of one problem is found by all that names it; a damaged one is not, and is counted") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.db";
+  const BestRow small = best("1024"), large = best("4096");
+  const auto of = [](const BestRow& row) { return Query{row.template_hash, std::nullopt, row.problem, row.device_key, row.policy}; };
+  {
+    Database database = Database::open(path, OpenMode::ReadWrite);
+    for (const auto& row : {small, large}) database.put(row);
+    CHECK(database.best_of(of(small)).value().problem == small.problem);
+    CHECK(database.best_of(of(large)).value().problem == large.problem);
+    for (auto change_one : {&Query::template_hash, &Query::problem, &Query::device_key, &Query::policy}) {
+      Query other = of(small);
+      other.*change_one = "another";
+      CHECK_FALSE(database.best_of(other).has_value());
+    }
+  }
+  change(path, R"(UPDATE best SET median_us = 0.5 WHERE sizes_json = '{"n":1024}')");
+  const Database database = Database::open(path, OpenMode::ReadOnly);
+  CHECK_FALSE(database.best_of(of(small)).has_value());
+  CHECK(database.bad_rows() == 1);
+  CHECK(database.best_of(of(large)).has_value());
+}
