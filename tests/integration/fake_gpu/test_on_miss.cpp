@@ -175,7 +175,7 @@ TEST_CASE_FIXTURE(OnMissProgram, "a worker that is killed is told and its proble
   CHECK(std::string(events[0]["tuning"]).find("killed by signal 9 (SIGKILL)") != std::string::npos);
   CHECK(events[1]["failed"] == 1);
   CHECK(events[3]["started"] == 1);
-  CHECK(test::wait_until([&] { return processes("worker-").empty(); }, std::chrono::seconds(10)));
+  CHECK(test::wait_until([&] { return processes("worker-").empty(); }, std::chrono::seconds(60)));
 }
 
 TEST_CASE_FIXTURE(OnMissProgram, "configurations that crash harm the tuning process alone, and the reason is told") {
@@ -195,7 +195,7 @@ TEST_CASE_FIXTURE(OnMissProgram, "a killed program takes its tuning process and 
   REQUIRE(test::wait_until([&] { return !records().empty(); }));
   ::kill(pid, SIGKILL);
   CHECK(test::wait_for(pid) == 128 + SIGKILL);
-  CHECK(test::wait_until([&] { return processes("").empty(); }, std::chrono::seconds(10)));
+  CHECK(test::wait_until([&] { return processes("").empty(); }, std::chrono::seconds(60)));
   CHECK_FALSE(records().empty());
   CHECK(attune({"db", "check"}).exit_code == 0);
 }
@@ -204,7 +204,7 @@ TEST_CASE_FIXTURE(OnMissProgram, "the end of a Runtime ends its tuning process, 
   // The program's own first launch hangs nothing: it only prepares.
   const int pid = start_program(words("background", {"prepare:1000", "hold:1", "end"}, {"--end", "hang"}), output());
   CHECK(test::wait_until([&] { return said(output(), "ended"); }));
-  CHECK(test::wait_until([&] { return processes("worker-").empty(); }, std::chrono::seconds(10)));
+  CHECK(test::wait_until([&] { return processes("worker-").empty(); }, std::chrono::seconds(60)));
   CHECK(processes("online_program").size() == 1);
   ::kill(pid, SIGKILL);
   test::wait_for(pid);
