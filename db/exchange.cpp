@@ -120,8 +120,9 @@ class StoringSink : public RowSink {
   void require_verified(const BestRow& row) const {
     const Query query{row.template_hash, std::nullopt, row.problem, row.device_key, row.policy};
     const auto record = database_.record(query, row.configuration);
-    if (record && record->outcome == "ok" && !record->verified) {
-      throw Error("its configuration gave a result that was not verified; only verified ones are dispatched");
+    if (record && (record->outcome != "ok" || !record->verified)) {
+      throw Error(fmt::format("the record of its configuration says {}{}; only verified ones are dispatched", record->outcome,
+                              record->verified ? "" : ", not verified"));
     }
   }
 

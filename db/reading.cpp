@@ -45,6 +45,17 @@ std::unique_ptr<SQLite::Database> open_with_private_index(const fs::path& path) 
   return sqlite;
 }
 
+/// None of our databases has a view, a trigger or a virtual table. In one that has, reading a table may run whatever its
+/// author wrote, for ever.
+void refuse_foreign_schema(const fs::path& path, SQLite::Database& sqlite) {
+  sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  const int foreign = sqlite.execAndGet("SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger') OR sql LIKE 'CREATE VIRTUAL%'").getInt();
+  if (foreign == 0) return;
+  fail(path, fmt::format("it holds {} view(s), trigger(s) or virtual table(s), and no database of attune's has any; remove them, or export "
+                         "it again where it came from",
+                         foreign));
+}
+
 /// Released versions stay readable: an update of the program must not make dispatch lose what was tuned before it.
 void accept(const fs::path& path, SQLite::Database& sqlite) {
   const Identity identity = read_identity(sqlite);
@@ -53,6 +64,7 @@ void accept(const fs::path& path, SQLite::Database& sqlite) {
     fail(path, "nothing has been stored in it yet, and it is opened read-only; a tuning run with --db makes it a "
                "database");
   }
+  refuse_foreign_schema(path, sqlite);
   if (identity.user_version < Database::kSchemaVersion) add_missing_tables(sqlite);
 }
 

@@ -16,6 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 using Status = struct stat;
 
+/// Whom the target itself may belong to.
+enum class Owner { User, UserOrRoot };
+
 constexpr int kMostLinks = 40;  // as the kernel allows
 
 bool is_trusted_owner(const Status& status) { return status.st_uid == ::geteuid() || status.st_uid == 0; }
@@ -39,10 +42,11 @@ std::string judge_folder(const fs::path& path, const Status& status) {
 }
 
 /// What the path leads to.
-std::string judge_target(const fs::path& path, const Status& status) {
+std::string judge_target(const fs::path& path, const Status& status, Owner owner) {
   const bool folder = S_ISDIR(status.st_mode);
   const char* const what = folder ? "the folder" : "the file";
-  if (status.st_uid != ::geteuid()) return foreign(path, status, what);
+  const bool owned = owner == Owner::User ? status.st_uid == ::geteuid() : is_trusted_owner(status);
+  if (!owned) return foreign(path, status, what);
   if (written_by_others(status)) return writable(path, status, what);
   if (folder) return {};
   Status around{};
@@ -53,7 +57,7 @@ std::string judge_target(const fs::path& path, const Status& status) {
 /// Follows a path as the kernel does, one name at a time.
 class Walk {
  public:
-  explicit Walk(const fs::path& path) { put_in_front(path); }
+  Walk(const fs::path& path, Owner owner) : owner_(owner) { put_in_front(path); }
 
   std::string judge() {
     while (!rest_.empty()) {
@@ -65,7 +69,7 @@ class Walk {
     }
     Status status{};
     if (::lstat(at_.c_str(), &status) != 0) return errno_text("lstat", errno) + " for '" + at_.string() + "'";
-    return judge_target(at_, status);
+    return judge_target(at_, status, owner_);
   }
 
  private:
@@ -92,17 +96,22 @@ class Walk {
     return {};
   }
 
+  Owner owner_;
   fs::path at_ = "/";
   std::deque<fs::path> rest_;
   int links_ = 0;
 };
 
-}  // namespace
-
-std::string why_not_private(const fs::path& path) {
+std::string judge(const fs::path& path, Owner owner) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
-  return error ? errno_text("getcwd", error.value()) : Walk(absolute).judge();
+  return error ? errno_text("getcwd", error.value()) : Walk(absolute, owner).judge();
 }
+
+}  // namespace
+
+std::string why_not_private(const fs::path& path) { return judge(path, Owner::User); }
+
+std::string why_not_trusted(const fs::path& path) { return judge(path, Owner::UserOrRoot); }
 
 }  // namespace attune::base

@@ -12,5 +12,7 @@ namespace attune::base {
 ///   - every symbolic link on the way is the user's or root's, and what it leads to satisfies the same.
 /// A path that does not exist is somebody's who can create it: that counts as not private.
 [[nodiscard]] std::string why_not_private(const std::filesystem::path& path);
+/// The same for what may also be root's, as installed programs are: the file and its folder belong to the user or to root.
+[[nodiscard]] std::string why_not_trusted(const std::filesystem::path& path);
 
 }  // namespace attune::base

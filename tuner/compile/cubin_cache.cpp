@@ -44,10 +44,14 @@ std::optional<CompileResult> decode(std::string_view bytes, const std::string& k
   if (bytes.size() < kHeaderBytes || !bytes.starts_with(kMagic)) return std::nullopt;
   const std::string_view payload = bytes.substr(kHeaderBytes);
   if (bytes.substr(kMagic.size(), kDigestChars) != base::content_key(payload)) return std::nullopt;
-  CompileResult result = result_from_json(json::from_cbor(payload));
-  if (result.key != key) return std::nullopt;  // a file that was renamed
-  result.from_cache = true;
-  return result;
+  try {
+    CompileResult result = result_from_json(json::from_cbor(payload));
+    if (result.key != key) return std::nullopt;  // a file that was renamed
+    result.from_cache = true;
+    return result;
+  } catch (const std::exception&) {
+    return std::nullopt;  // whole, but of a version that wrote other fields
+  }
 }
 
 struct CachedFile {

@@ -152,15 +152,18 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
   std::vector<Forecast> forecasts;
   std::set<std::string> seen;
   const auto add = [&](const std::string& configuration, std::size_t donor, bool won) {
-    if (!seen.insert(configuration).second || seen.size() > kMostCandidates) return;
+    if (seen.size() >= kMostCandidates || !seen.insert(configuration).second) return;
     auto forecast = forecast_of(configuration, neighbours);
     if (!forecast) return;
     forecast->donor = donor;
     forecast->won = won;
     forecasts.push_back(*std::move(forecast));
   };
+  // The default first, however many winners there are: none may be taken that is expected to be slower.
+  const auto own = std::find_if(results.begin(), results.end(), [&](const auto& tuned) { return tuned.row->configuration == default_configuration; });
+  const bool won = own != results.end();
+  add(default_configuration, won ? static_cast<std::size_t>(own - results.begin()) : 0, won);
   for (std::size_t i = 0; i < results.size(); ++i) add(results[i].row->configuration, i, true);
-  add(default_configuration, 0, false);
   std::stable_sort(forecasts.begin(), forecasts.end(), [](const auto& a, const auto& b) { return a.ratio < b.ratio; });
   return forecasts;
 }

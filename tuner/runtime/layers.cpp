@@ -85,7 +85,11 @@ std::map<std::string, spec::DeviceInfo> recorded_devices(const std::vector<Layer
   std::map<std::string, spec::DeviceInfo> devices;
   for (const auto& layer : layers) {
     for (const auto& row : devices_of(layer)) {
-      devices.try_emplace(row.hard_key, spec::DeviceInfo::from_json(nlohmann::json::parse(row.info_json)));
+      try {
+        devices.try_emplace(row.hard_key, spec::DeviceInfo::from_json(nlohmann::json::parse(row.info_json)));
+      } catch (const std::exception&) {
+        continue;  // a row that cannot be read describes no device; the ladder says so of results that refer to it
+      }
     }
   }
   return devices;

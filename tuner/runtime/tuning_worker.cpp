@@ -12,6 +12,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/cpus.hpp"
+#include "tuner/base/private_path.hpp"
 #include "tuner/base/process.hpp"
 
 namespace attune::runtime {
@@ -151,10 +152,16 @@ fs::path find_tuning_worker(const fs::path& named) {
   } else {
     paths = usual_workers();
   }
-  const auto found = std::find_if(paths.begin(), paths.end(), is_executable);
-  if (found != paths.end()) return fs::absolute(*found);
+  // What nobody named runs only when nobody else could have put it there: a program may lie in a folder of everybody's.
+  const bool is_named = !named.empty() || paths.size() == 1;
   std::vector<std::string> texts;
-  for (const auto& path : paths) texts.push_back(path.string());
+  for (const auto& path : paths) {
+    texts.push_back(path.string());
+    if (!is_executable(path)) continue;
+    const std::string reason = is_named ? std::string() : base::why_not_trusted(path);
+    if (reason.empty()) return fs::absolute(path);
+    texts.back() += " (not trusted: " + reason + ")";
+  }
   throw EnvironmentError(
       fmt::format("failed creating a Runtime that tunes on a miss: no executable file at {}; name the attune command "
                   "with Options::worker or ATTUNE_WORKER, or leave Options::on_miss at Default",

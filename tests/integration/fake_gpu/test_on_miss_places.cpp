@@ -162,6 +162,22 @@ TEST_CASE_FIXTURE(OnMissProgram, "a Runtime that is to tune without an attune ex
   CHECK(program("now", {}, {"--worker", ""}).exit_code == 0);
 }
 
+TEST_CASE_FIXTURE(OnMissProgram, "an attune that anybody could have put beside the program is not run") {
+  const fs::path shared = folder / "shared", planted = shared / "attune", trace = folder / "it-ran";
+  fs::create_directory(shared);
+  fs::permissions(shared, fs::perms::all | fs::perms::sticky_bit);
+  fs::copy_file(ATTUNE_ONLINE_PROGRAM, shared / "program");
+  std::ofstream(planted) << "#!/bin/sh\ntouch " << trace.string() << "\n";
+  fs::permissions(planted, fs::perms::owner_all);
+  auto line = words("now", {"launch:1000"}, {"--worker", ""});
+  line.front() = (shared / "program").string();
+  const auto result = run_program(line);
+  INFO(result.err);
+  CHECK_FALSE(fs::exists(trace));
+  const bool went_elsewhere = result.exit_code == 0 || result.err.find("not trusted: ") != std::string::npos;
+  CHECK(went_elsewhere);  // to the attune of the build tree, where that is trusted
+}
+
 TEST_CASE_FIXTURE(OnMissProgram, "a worker that is no attune is told, and the launch takes the default") {
   const auto said = program("now", {"launch:1000", "counters"}, {"--worker", "/bin/true"});
   CHECK(said.last("launch")["tier"] == "default");

@@ -48,6 +48,16 @@ TEST_CASE("a file or folder that is the user's alone is private, in the sticky /
   CHECK(why_not_private(place.data).empty());
 }
 
+TEST_CASE("what is root's is trusted as an installed program is; what others could have put there is not") {
+  CHECK(why_not_trusted("/bin/sh").empty());
+  const Place place;
+  CHECK(why_not_trusted(place.file).empty());
+  ::chmod(place.data.c_str(), 01777);
+  CHECK(mentions(why_not_trusted(place.file), "the folder '" + place.data.string() + "' can be written by others"));
+  ::chmod(place.data.c_str(), 0755);
+  if (give_away(place.file)) CHECK(mentions(why_not_trusted(place.file), "belongs to uid 65534"));
+}
+
 TEST_CASE("a file that its group or others can write is not private") {
   const Place place;
   for (const mode_t mode : {0664, 0646}) {

@@ -218,6 +218,19 @@ TEST_CASE("a table or index whose definition was damaged makes a writer set the 
   CHECK(kept.records({}).size() == 4);
 }
 
+TEST_CASE("a reader refuses a database with a view, a trigger or a virtual table: reading it could run what its author wrote") {
+  for (const char* addition : {"CREATE VIEW fast AS SELECT * FROM best",
+                               "ALTER TABLE devices RENAME TO d; CREATE VIEW devices AS WITH RECURSIVE x(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM x)"
+                               " SELECT '' AS hard_key, '' AS checksum, '' AS hard_json, '' AS info_json FROM x WHERE i < 0",
+                               "CREATE TRIGGER t AFTER INSERT ON best BEGIN DELETE FROM records; END"}) {
+    CAPTURE(addition);
+    const TemporaryFolder folder;
+    const fs::path path = folder / "a.db";
+    make_changed(path, std::string(addition) + "; DELETE FROM in_flight");
+    CHECK_THROWS_WITH_AS((void)Database::open(path, OpenMode::ReadOnly), doctest::Contains("no database of attune's has any"), DatabaseError);
+  }
+}
+
 TEST_CASE("after any single bit flip a query returns rows as they were put or none, or says that the file is damaged") {
   const TemporaryFolder folder;
   const fs::path sound = folder / "sound.db", path = folder / "a.db";

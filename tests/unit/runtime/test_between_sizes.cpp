@@ -151,3 +151,13 @@ TEST_CASE_FIXTURE(Fixture, "a detail that cannot be read leaves what the search 
     CHECK(forecasts.front().ratio == doctest::Approx(1.02).epsilon(1e-9));
   }
 }
+
+TEST_CASE_FIXTURE(Fixture, "the default is weighed also where more winners are known than are looked at") {
+  for (int i = 0; i < 70; ++i) {  // each with a winner of its own, which does badly elsewhere
+    const std::string winner = nlohmann::json{{"block_size", 64}, {"blocks_per_sm", i}, {"style", "plain"}}.dump();
+    tuned(1000 + 10 * i, winner, {{winner, 10.0}, {kDefault, 10.1}});
+  }
+  const auto choice = choose(1345);
+  CHECK(choice.decision.tier == Tier::NearestSize);
+  CHECK(choice.decision.configuration == kDefault);
+}
