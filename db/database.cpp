@@ -142,17 +142,29 @@ std::vector<BestRow> Database::best(const Query& query) const {
   });
 }
 
-std::optional<BestRow> Database::best_of(const Query& query) const {
+namespace {
+
+std::string best_key(const Query& query) {
   BestRow wanted;
   wanted.template_hash = query.template_hash.value();
   wanted.problem = query.problem.value();
   wanted.device_key = query.device_key.value();
   wanted.policy = query.policy.value();
-  const std::string key = Table<BestRow>::key(wanted);
+  return Table<BestRow>::key(wanted);
+}
+
+}  // namespace
+
+std::optional<BestRow> Database::best_of(const Query& query) const {
+  const std::string key = best_key(query);
   auto rows = state_->select<BestRow>({" WHERE t.key = ?", {key}},
                                       [&](const BestRow& row) { return Table<BestRow>::key(row) == key; });
   if (rows.empty()) return std::nullopt;
   return std::move(rows.front());
+}
+
+void Database::forget_best(const Query& query) {
+  state_->write("forgetting a best configuration", [&] { state_->statements.run("DELETE FROM best WHERE key = ?", best_key(query)); });
 }
 
 std::vector<BestRow> Database::candidates(const std::string& template_hash, const std::string& family,

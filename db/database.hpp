@@ -54,6 +54,8 @@ class Database {
   bool offer(const RecordRow& row);
   bool offer(const SessionRow& row);
   bool offer(const BestRow& row);
+  /// Dispatch falls back to other results. Requires: as best_of.
+  void forget_best(const Query& query);
   void put_cubin(const std::string& key, const std::string& cubin, const std::string& detail_json);
 
   /// "In flight" is written before a configuration is handed to a GPU worker, so that a death names its culprit.

@@ -233,7 +233,11 @@ class ProblemTuner {
   void choose_best() {
     for (;;) {
       const auto asked = choose_finalists(candidates_of(known_, kernel_, space_, request_.finalists.most), default_text_, request_.finalists);
-      if (asked.empty()) return tell_why_none();
+      if (asked.empty()) {
+        // What won once and fails now must not be dispatched any more.
+        if (const auto best = database_.best_of(query_); best && stored(best->configuration).outcome != Outcome::Ok) database_.forget_best(query_);
+        return tell_why_none();
+      }
       if (decided_before(asked)) return;
       std::vector<spec::Configuration> configurations;
       for (const auto& finalist : asked) configurations.push_back(spec::configuration_from_text(kernel_, finalist));
@@ -246,8 +250,7 @@ class ProblemTuner {
       }
       const bool ran_off = samples.has_value();
       if (!ran_off) samples = search_medians(asked);
-      store_best(*samples, asked, ran_off);
-      return;
+      return store_best(*samples, asked, ran_off);
     }
   }
 

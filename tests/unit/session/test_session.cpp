@@ -131,6 +131,30 @@ TEST_CASE_FIXTURE(Fixture, "a recording without a run-off makes no layer") {
   CHECK_THROWS_WITH_AS((void)session::layer_rows({{recording, "bare.json.zst", kernel}}), doctest::Contains("bare.json.zst"), Error);
 }
 
+TEST_CASE_FIXTURE(Fixture, "a best whose configuration fails by now is forgotten when nothing else works") {
+  auto replay = backend();
+  auto only = request();
+  only.problems = {problems[0]};
+  (void)session::tune(kernel, only, replay, database, {});
+  const auto best = database.best({}).front();
+  REQUIRE(best.configuration == kFast);
+  for (auto row : database.records({})) {
+    row.outcome = "wrong_result";
+    row.verified = false;
+    row.median_us = row.low_us = row.high_us = 0;
+    row.samples = 0;
+    row.recorded_at = "2026-02-02T03:04:05Z";
+    auto detail = json::parse(row.detail_json);
+    detail["outcome"] = "wrong_result";
+    detail["verified"] = false;
+    row.detail_json = detail.dump();
+    database.put(row);
+  }
+  session::ReplayBackend again{test::synthetic_recording(kernel, problems, times(kFast)), "synthetic.json.zst", kernel};
+  (void)session::tune(kernel, only, again, database, {});
+  CHECK(database.best({}).empty());
+}
+
 TEST_CASE_FIXTURE(Fixture, "the portfolio strategy tries the default and what won at other sizes, and decides among them") {
   auto replay = backend();
   auto first = request();
