@@ -83,7 +83,7 @@ TEST_CASE_FIXTURE(ExchangeFiles, "an import that waits for a pipe ends with 130 
   }
 }
 
-TEST_CASE_FIXTURE(ExchangeFiles, "an import of a pipe that nobody opens can be interrupted, and creates no database") {
+TEST_CASE_FIXTURE(ExchangeFiles, "an import of a pipe that gives nothing can be interrupted, and creates no database") {
   const std::string input = pipe();
   const int pid = test::start({ATTUNE_EXECUTABLE, "db", "import", input, "--db", other}, environment);
   const int fd = open_writing(input);  // its handlers are in place when it has the pipe open
