@@ -56,6 +56,12 @@ Database Database::open(const std::filesystem::path& path, OpenMode mode) {
   // One name for one file: the -wal and .lock files of a database are found by its name.
   std::filesystem::path file = std::filesystem::weakly_canonical(std::filesystem::absolute(path), error);
   if (error) file = std::filesystem::absolute(path);
+  // Before anything reads its first bytes: a pipe or a device would be waited for.
+  const auto status = std::filesystem::status(file, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) && !std::filesystem::is_directory(status)) {
+    throw DatabaseError(file.string(), fmt::format("failed opening database '{}': it is a pipe, socket or device; name a file with ATTUNE_DB or --db",
+                                                   file.string()));
+  }
   return Database(std::make_unique<State>(std::move(file), mode));
 }
 

@@ -181,7 +181,7 @@ VacuumReport Database::vacuum(const std::function<bool()>& keep_going) {
   } catch (const SQLite::Exception& error) {
     sqlite3_progress_handler(sqlite.getHandle(), 0, nullptr, nullptr);
     if (stopped) refuse("interrupted; the file is as it was", ExitCode::Interrupted);
-    throw sqlite_failure(state_->path, "vacuuming", error);
+    throw sqlite_failure(state_->path, "vacuuming it", error);
   }
   report.bytes_after = bytes();
   return report;

@@ -10,7 +10,6 @@
 #include "db/exchange_lines.hpp"
 #include "db/row_check.hpp"
 #include "tuner/base/hash.hpp"
-#include "tuner/base/line_file.hpp"
 
 namespace attune::db {
 namespace {
@@ -223,30 +222,41 @@ ExportReport export_lines(const Database& database, const std::function<void(con
 }
 
 ImportReport import_file(Database& database, const fs::path& file, RowSink& rules, const OnRow& on_row) {
-  base::LineReader reader(file);
+  base::LineReader lines(file);
+  return import_lines(database, lines, file.string(), rules, on_row);
+}
+
+ImportReport import_lines(Database& database, base::LineReader& lines, const std::string& name, RowSink& rules, const OnRow& on_row) {
   Database::Batch batch(database);
-  StoringSink sink(database, rules, file.string(), false);
-  read_lines(reader, file.string(), sink, on_row);
+  StoringSink sink(database, rules, name, false);
+  read_lines(lines, name, sink, on_row);
   batch.commit();
   return {sink.rows, sink.stored, {}};
 }
 
 ImportReport merge_files(Database& database, const std::vector<fs::path>& files, RowSink& rules, const OnRow& on_row) {
-  ImportReport report;
+  return merge_opened(database, open_for_merging(database.path(), files), rules, on_row);
+}
+
+std::vector<Database> open_for_merging(const fs::path& target, const std::vector<fs::path>& files) {
   std::vector<Database> others;
   for (const fs::path& file : files) {
     std::error_code error;
     if (!fs::exists(file, error)) throw UsageError(fmt::format("failed merging {}: there is no such file", file.string()));
-    if (fs::equivalent(file, database.path(), error)) {
-      throw UsageError(fmt::format("failed merging {}: it is the database itself", file.string()));
-    }
+    if (fs::is_directory(file, error)) throw UsageError(fmt::format("failed merging {}: it is a folder; name database files", file.string()));
+    if (fs::equivalent(file, target, error)) throw UsageError(fmt::format("failed merging {}: it is the database itself", file.string()));
     others.push_back(Database::open(file, OpenMode::ReadOnly));
   }
+  return others;
+}
+
+ImportReport merge_opened(Database& database, const std::vector<Database>& others, RowSink& rules, const OnRow& on_row) {
+  ImportReport report;
   Database::Batch batch(database);
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    StoringSink sink(database, rules, files[i].string(), true);
+  for (const Database& other : others) {
+    StoringSink sink(database, rules, other.path().string(), true);
     CountingSink counting(sink, report.rows.all(), on_row);
-    const LeftOut left = others[i].for_each_row(counting);
+    const LeftOut left = other.for_each_row(counting);
     report.left_out.damaged += left.damaged;
     report.left_out.unsourced += left.unsourced;
     report.left_out.orphaned += left.orphaned;

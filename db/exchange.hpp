@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "db/database.hpp"
+#include "tuner/base/line_file.hpp"
 
 namespace attune::db {
 
@@ -37,11 +38,16 @@ struct ImportReport {
 /// templates: types, ranges, hashes, references, and that no best row's configuration is an unverified result.
 /// Throws: UsageError (no such file), SpecError naming file and line, DatabaseError, what `on_row` throws.
 ImportReport import_file(Database& database, const std::filesystem::path& file, RowSink& rules, const OnRow& on_row = {});
+/// The same from an input that is open: a caller opens it first, so that a wrong name creates no database. `name` is for errors.
+ImportReport import_lines(Database& database, base::LineReader& lines, const std::string& name, RowSink& rules, const OnRow& on_row = {});
 
 /// Takes the rows of other database files, which are opened read-only, in one transaction. Damaged rows of theirs are
 /// left out and counted; a row that `rules` refuses ends the merge, and nothing is stored.
 /// Throws: UsageError (no such file, or `database` itself), SpecError naming the file and the row, DatabaseError.
 ImportReport merge_files(Database& database, const std::vector<std::filesystem::path>& files, RowSink& rules,
                          const OnRow& on_row = {});
+/// The same in two steps; the first neither opens nor creates `target`.
+[[nodiscard]] std::vector<Database> open_for_merging(const std::filesystem::path& target, const std::vector<std::filesystem::path>& files);
+ImportReport merge_opened(Database& database, const std::vector<Database>& others, RowSink& rules, const OnRow& on_row = {});
 
 }  // namespace attune::db

@@ -65,6 +65,15 @@ const char* remedy(int primary) {
   }
 }
 
+/// "opening it for reading" with the database's name for "it", or "storing a record in database '<path>'".
+std::string named(const std::string& doing, const std::filesystem::path& path) {
+  const std::string database = fmt::format("database '{}'", path.string());
+  const std::string padded = doing + " ";
+  const std::size_t at = padded.find(" it ");
+  if (at == std::string::npos) return doing + " in " + database;
+  return std::string(doing).replace(at + 1, 2, database);
+}
+
 }  // namespace
 
 DatabaseError sqlite_failure(const std::filesystem::path& path, const std::string& doing,
@@ -72,8 +81,7 @@ DatabaseError sqlite_failure(const std::filesystem::path& path, const std::strin
   const int primary = primary_code(error);
   const char* const name = code_name(primary);
   const std::string code = name != nullptr ? std::string(name) : fmt::format("code {}", error.getErrorCode());
-  return {path.string(), fmt::format("failed {} in database '{}': SQLite returned {} ({}){}", doing, path.string(),
-                                     code, error.what(), remedy(primary))};
+  return {path.string(), fmt::format("failed {}: SQLite returned {} ({}){}", named(doing, path), code, error.what(), remedy(primary))};
 }
 
 bool is_damage(const SQLite::Exception& error) {

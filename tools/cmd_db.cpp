@@ -106,6 +106,7 @@ CLI::Option* add(CLI::App& parent, CommandContext& context, const char* name, co
   command->callback([options, work, file_work, &context] {
     context.action = [options, work, file_work] {
       work->database = database_path(options->database);
+      work->chosen = options->database.empty() ? DbChoice::Default : DbChoice::Named;
       work->json_output = options->json_output;
       return file_work(*work);
     };

@@ -20,6 +20,10 @@ namespace {
 
 using nlohmann::json;
 using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+/// What every database begins with, its last byte included.
+constexpr std::string_view kMagic{"SQLite format 3", 16};
 
 /// One line on a terminal, rewritten in place; silent elsewhere. Looks for Ctrl-C as often as it is called.
 class RowProgress {
@@ -27,12 +31,19 @@ class RowProgress {
   RowProgress(const char* doing, const char* remains) : doing_(doing), remains_(remains), shown_(::isatty(STDERR_FILENO) == 1) {}
   RowProgress(const RowProgress&) = delete;
   RowProgress& operator=(const RowProgress&) = delete;
-  ~RowProgress() {
+  ~RowProgress() { clear(); }
+
+  void clear() {
     if (width_ > 0) std::fputs(fmt::format("\r{:<{}}\r", "", width_).c_str(), stderr);
+    width_ = 0;
+  }
+
+  void throw_when_stopped() const {
+    if (stop_asked()) throw Error(fmt::format("interrupted while {}; {}", doing_, remains_), ExitCode::Interrupted);
   }
 
   void operator()(std::uint64_t rows) {
-    if (stop_asked()) throw Error(fmt::format("interrupted while {}; {}", doing_, remains_), ExitCode::Interrupted);
+    throw_when_stopped();
     if (!shown_ || Clock::now() - last_ < 200ms) return;
     last_ = Clock::now();
     const std::string line = fmt::format("{}: {} rows", doing_, rows);
@@ -77,13 +88,53 @@ void print_left_out(const db::LeftOut& left) {
   if (!parts.empty()) fmt::print(stderr, "attune: left out: {}\n", fmt::join(parts, ", "));
 }
 
-/// An export must not take the place of a database: the names differ by a suffix only.
-void refuse_to_replace_a_database(const std::string& file) {
-  constexpr std::string_view kMagic = "SQLite format 3";
-  std::ifstream existing(file, std::ios::binary);
+/// The first bytes of a regular file, fewer when it is shorter; nothing of a pipe or device, which would be waited for.
+std::string start_of(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return {};
+  std::ifstream stream(file, std::ios::binary);
   std::string start(kMagic.size(), '\0');
-  existing.read(start.data(), static_cast<std::streamsize>(start.size()));
-  if (existing && start == kMagic) throw UsageError(fmt::format("failed exporting to {}: it is a database; name another file", file));
+  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(stream.gcount()));
+  return start;
+}
+
+/// One spelling per file, existing or not. Links in the folders are followed.
+fs::path one_spelling_of(const fs::path& file) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(file, error);
+  const fs::path name = fs::weakly_canonical(whole, error);
+  return error ? whole.lexically_normal() : name;
+}
+
+/// An export must not take the place of a database, of one's write-ahead log, or of a file that the exported database needs
+/// beside it or will make there: the names differ by a suffix only.
+void refuse_to_replace_a_database(const fs::path& file, const fs::path& database) {
+  constexpr std::string_view kLogs[] = {"\x37\x7f\x06\x82", "\x37\x7f\x06\x83"};  // checksums of either byte order
+  const auto refuse = [&](const char* what) {
+    throw UsageError(fmt::format("failed exporting to {}: it is {}; name another file", file.string(), what));
+  };
+  const std::string start = start_of(file);
+  if (start == kMagic) refuse("a database");
+  for (const std::string_view log : kLogs) {
+    if (start.starts_with(log)) refuse("the write-ahead log of a database");
+  }
+  std::error_code error;
+  const fs::path link = one_spelling_of(fs::absolute(file, error).parent_path()) / file.filename();
+  for (const char* suffix : {"", "-wal", "-shm", "-journal", ".lock", ".suspect"}) {
+    const fs::path taken = one_spelling_of(database).string() + suffix;
+    if (one_spelling_of(file) == taken || link == taken) refuse("a name that the exported database uses itself");
+  }
+}
+
+/// A file that was named by mistake is neither set aside nor replaced; one whose pages are damaged is (db/database_file.hpp).
+void refuse_what_is_no_database(const DbWork& work, const char* doing) {
+  if (work.chosen == DbChoice::Default) return;
+  const std::string start = start_of(work.database);
+  if (start.empty() || start == kMagic) return;
+  throw DatabaseError(work.database.string(), fmt::format("failed {} database '{}': it is no database (it does not begin as SQLite's files do) and stays "
+                                                          "as it is; name another file with --db",
+                                                          doing, work.database.string()));
 }
 
 /// The result on standard output, or on standard error when the rows themselves go to the former.
@@ -96,7 +147,7 @@ void print_result(const DbWork& work, bool rows_on_stdout, const json& object, c
 
 int export_rows(const DbWork& work) {
   const std::string file = work.files.empty() ? "-" : work.files.front();
-  if (file != "-") refuse_to_replace_a_database(file);
+  if (file != "-") refuse_to_replace_a_database(file, work.database);
   const auto database = db::Database::open(work.database, db::OpenMode::ReadOnly);
   print_notices(database);
   stop_on_signals();
@@ -114,15 +165,16 @@ int export_rows(const DbWork& work) {
 }
 
 int import_rows(const DbWork& work) {
+  refuse_what_is_no_database(work, "importing into");
+  stop_on_signals();
+  RowProgress progress("importing", "nothing was stored");
+  // The input first: a wrong name creates no database, and nobody waits for a lock while a pipe is read.
+  base::LineReader lines(work.files.front(), [&] { progress.throw_when_stopped(); });
   auto database = db::Database::open(work.database, db::OpenMode::ReadWrite);
   print_notices(database);
-  stop_on_signals();
   session::ExchangeRules rules;
-  db::ImportReport report;
-  {
-    RowProgress progress("importing", "nothing was stored");
-    report = db::import_file(database, work.files.front(), rules, std::ref(progress));
-  }
+  const db::ImportReport report = db::import_lines(database, lines, work.files.front(), rules, std::ref(progress));
+  progress.clear();
   print_result(work, false,
                {{"file", work.files.front()}, {"database", database.path().string()}, {"rows", to_json(report.rows)}, {"stored", to_json(report.stored)}},
                fmt::format("{}: read {}\n{}: stored {}; the others were there, as they are or newer", work.files.front(), words(report.rows),
@@ -131,16 +183,15 @@ int import_rows(const DbWork& work) {
 }
 
 int merge_databases(const DbWork& work) {
+  refuse_what_is_no_database(work, "merging into");
+  stop_on_signals();
+  RowProgress progress("merging", "nothing was stored");
+  const std::vector<db::Database> others = db::open_for_merging(work.database, {work.files.begin(), work.files.end()});
   auto database = db::Database::open(work.database, db::OpenMode::ReadWrite);
   print_notices(database);
-  stop_on_signals();
   session::ExchangeRules rules;
-  db::ImportReport report;
-  {
-    RowProgress progress("merging", "nothing was stored");
-    const std::vector<std::filesystem::path> files(work.files.begin(), work.files.end());
-    report = db::merge_files(database, files, rules, std::ref(progress));
-  }
+  const db::ImportReport report = db::merge_opened(database, others, rules, std::ref(progress));
+  progress.clear();
   print_left_out(report.left_out);
   print_result(work, false,
                {{"files", work.files}, {"database", database.path().string()}, {"rows", to_json(report.rows)}, {"stored", to_json(report.stored)},
@@ -155,6 +206,7 @@ int vacuum_database(const DbWork& work) {
   if (std::error_code error; !std::filesystem::exists(work.database, error)) {
     throw DatabaseError(work.database.string(), fmt::format("failed vacuuming database '{}': there is no such file", work.database.string()));
   }
+  refuse_what_is_no_database(work, "vacuuming");
   auto database = db::Database::open(work.database, db::OpenMode::ReadWrite);
   print_notices(database);
   stop_on_signals();

@@ -241,29 +241,6 @@ TEST_CASE_FIXTURE(Exchange, "a database with a configuration outside the space i
   CHECK(mentions(decision["passed_over"].dump(), "not in the template's space"));
 }
 
-TEST_CASE_FIXTURE(Exchange, "an import that is interrupted ends with 130 and stores nothing") {
-  const std::vector<std::string> lines = lines_of(exported(database));
-  const std::string pipe = (folder / "pipe").string();
-  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  const int pid = test::start({ATTUNE_EXECUTABLE, "db", "import", pipe, "--db", other}, environment);
-  const int fd = ::open(pipe.c_str(), O_WRONLY);
-  REQUIRE(fd >= 0);
-  // In two halves: it has read the first, and waits for the second, when the signal comes.
-  const auto send = [&](std::size_t from, std::size_t to) {
-    for (std::size_t i = from; i < to; ++i) {
-      const std::string line = lines[i] + "\n";
-      CHECK(::write(fd, line.data(), line.size()) == static_cast<ssize_t>(line.size()));
-    }
-  };
-  send(0, 4);
-  ::kill(pid, SIGINT);
-  send(4, 8);
-  ::close(fd);
-  CHECK(test::wait_for(pid) == 130);
-  CHECK(nothing_stored());
-  CHECK(attune({"db", "check", "--db", other}).exit_code == 0);
-}
-
 TEST_CASE_FIXTURE(Exchange, "an export takes the place of an older one, never of a database, and a full disk leaves nothing") {
   const std::string file = (folder / "rows.jsonl").string();
   write("rows.jsonl", "an older export");

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -25,6 +24,8 @@ constexpr std::size_t kChunk = std::size_t{1} << 17;
   throw EnvironmentError(fmt::format("failed {} {}: {}", verb, path.string(), why));
 }
 
+[[noreturn]] void malformed(const fs::path& path, int line, const std::string& why) { throw SpecError(path.string(), line, 1, why); }
+
 bool is_compressed(const fs::path& path) { return path.extension() == ".zst"; }
 
 using Decompressor = std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)>;
@@ -33,28 +34,21 @@ using Compressor = std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)>;
 }  // namespace
 
 struct LineReader::Input {
-  explicit Input(fs::path file) : path(std::move(file)), decompressor(nullptr, &ZSTD_freeDCtx) {
-    if (path != "-") {
-      owned = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-      if (!owned.open() && errno == ENOENT) throw UsageError(fmt::format("failed reading {}: there is no such file", path.string()));
-      if (!owned.open()) fail("reading", path, errno_text("open", errno));
-      struct stat status {};
-      if (::fstat(owned.get(), &status) == 0) total = static_cast<std::uint64_t>(status.st_size);
-    }
+  Input(fs::path file, const OnWait& on_wait) : path(std::move(file)), whole(open_whole(path, on_wait)), decompressor(nullptr, &ZSTD_freeDCtx) {
     if (!is_compressed(path)) return;
     decompressor.reset(ZSTD_createDCtx());
     if (decompressor == nullptr) throw std::bad_alloc();
   }
 
-  /// Appends some bytes of the text to `out`; false at its end.
-  bool read(std::string& out) {
+  /// Appends some bytes of the text, of which `line` is being read, to `out`; false at its end.
+  bool read(std::string& out, int line) {
     if (decompressor == nullptr) return read_raw(out) > 0;
     for (;;) {
       if (taken == raw.size()) {
         raw.clear();
         taken = 0;
         if (read_raw(raw) == 0) {
-          if (unfinished) fail("reading", path, "truncated or damaged zstd data (it ends within a frame)");
+          if (unfinished) malformed(path, line, "truncated or damaged zstd data (it ends within a frame)");
           return false;
         }
       }
@@ -64,7 +58,7 @@ struct LineReader::Input {
       ZSTD_outBuffer target{out.data() + before, kChunk, 0};
       const std::size_t wanted = ZSTD_decompressStream(decompressor.get(), &target, &in);
       if (ZSTD_isError(wanted) != 0) {
-        fail("reading", path, fmt::format("truncated or damaged zstd data ({})", ZSTD_getErrorName(wanted)));
+        malformed(path, line, fmt::format("truncated or damaged zstd data ({})", ZSTD_getErrorName(wanted)));
       }
       taken = in.pos;
       unfinished = wanted != 0;
@@ -78,7 +72,7 @@ struct LineReader::Input {
     out.resize(before + kChunk);
     ssize_t got = 0;
     do {
-      got = ::read(path == "-" ? STDIN_FILENO : owned.get(), out.data() + before, kChunk);
+      got = ::read(whole.file.get(), out.data() + before, kChunk);
     } while (got < 0 && errno == EINTR);
     if (got < 0) fail("reading", path, errno_text("read", errno));
     out.resize(before + static_cast<std::size_t>(got));
@@ -87,16 +81,15 @@ struct LineReader::Input {
   }
 
   fs::path path;
-  FileDescriptor owned;
+  WholeInput whole;
   Decompressor decompressor;
   std::string raw;
   std::size_t taken = 0;
   bool unfinished = false;
   std::uint64_t done = 0;
-  std::uint64_t total = 0;
 };
 
-LineReader::LineReader(const fs::path& path) : input_(std::make_unique<Input>(path)) {}
+LineReader::LineReader(const fs::path& path, const OnWait& on_wait) : input_(std::make_unique<Input>(path, on_wait)) {}
 LineReader::~LineReader() = default;
 
 std::optional<std::string_view> LineReader::next() {
@@ -112,17 +105,16 @@ std::optional<std::string_view> LineReader::next() {
     buffer_.erase(0, begin_);
     begin_ = 0;
     scanned_ = buffer_.size();
-    if (buffer_.size() > kMaximumLine) {
-      fail("reading", input_->path, fmt::format("line {} is longer than {} bytes", line_number_ + 1, kMaximumLine));
-    }
-    if (input_->read(buffer_)) continue;
+    const int line = line_number_ + 1;
+    if (buffer_.size() > kMaximumLine) malformed(input_->path, line, fmt::format("the line is longer than {} bytes", kMaximumLine));
+    if (input_->read(buffer_, line)) continue;
     if (buffer_.empty()) return std::nullopt;
-    fail("reading", input_->path, fmt::format("line {} does not end: the file was cut", line_number_ + 1));
+    malformed(input_->path, line, "the line does not end: the file was cut");
   }
 }
 
 std::uint64_t LineReader::bytes_read() const noexcept { return input_->done; }
-std::uint64_t LineReader::bytes_total() const noexcept { return input_->total; }
+std::uint64_t LineReader::bytes_total() const noexcept { return input_->whole.bytes; }
 
 struct LineWriter::Output {
   explicit Output(fs::path file) : path(std::move(file)), compressor(nullptr, &ZSTD_freeCCtx) {

@@ -6,26 +6,31 @@
 #include <string>
 #include <string_view>
 
+#include "tuner/base/whole_input.hpp"
+
 namespace attune::base {
 
 /// Reads a text line by line, however long the file is; a name that ends in .zst is decompressed on the way, "-" is
-/// standard input. Memory: one line, which may not exceed kMaximumLine.
+/// standard input. Memory: one line, which may not exceed kMaximumLine. What a pipe or device gives is read to its end at
+/// once (base::open_whole): `next` never waits.
 class LineReader {
  public:
   static constexpr std::size_t kMaximumLine = std::size_t{64} << 20;
 
-  /// Throws: UsageError when there is no such file, EnvironmentError naming the path and errno.
-  explicit LineReader(const std::filesystem::path& path);
+  /// Throws: UsageError when there is no such file or it is a folder, EnvironmentError naming the path and errno, what
+  /// `on_wait` throws.
+  explicit LineReader(const std::filesystem::path& path, const OnWait& on_wait = {});
   ~LineReader();
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
   /// The next line without its end, valid until the next call; nothing at the end of the file.
-  /// Throws: EnvironmentError: unreadable, damaged compression, a line that is too long or does not end.
+  /// Throws: SpecError naming file and line: damaged compression, a line that is too long or does not end; EnvironmentError:
+  /// unreadable.
   [[nodiscard]] std::optional<std::string_view> next();
   /// Of the line that `next` returned last, from 1.
   [[nodiscard]] int line_number() const noexcept { return line_number_; }
-  /// Bytes of the file read so far, and its size (0: not known).
+  /// Bytes of the input read so far, and how many it has.
   [[nodiscard]] std::uint64_t bytes_read() const noexcept;
   [[nodiscard]] std::uint64_t bytes_total() const noexcept;
 

@@ -1,6 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <sys/stat.h>
+
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -12,6 +15,7 @@
 namespace fs = std::filesystem;
 using namespace attune::base;
 using attune::Error;
+using attune::SpecError;
 using attune::test::TempFolder;
 
 namespace {
@@ -68,7 +72,7 @@ TEST_CASE("an empty file has no lines, and a last line without an end is a file 
   write_file_atomic(folder / "cut", "one\ntwo");
   LineReader reader(folder / "cut");
   CHECK(reader.next().value() == "one");
-  CHECK_THROWS_WITH_AS((void)reader.next(), doctest::Contains("line 2 does not end"), Error);
+  CHECK_THROWS_WITH_AS((void)reader.next(), doctest::Contains("cut:2:1: the line does not end"), SpecError);
 }
 
 TEST_CASE("compressed data that is cut or damaged is an error") {
@@ -77,7 +81,7 @@ TEST_CASE("compressed data that is cut or damaged is an error") {
   write_file_atomic(folder / "cut.zst", frame.substr(0, frame.size() - 1));
   write_file_atomic(folder / "wrong.zst", "no zstd at all\n");
   for (const char* name : {"cut.zst", "wrong.zst"}) {
-    CHECK_THROWS_WITH_AS((void)lines_in(folder / name), doctest::Contains("zstd"), Error);  // at its end, or before
+    CHECK_THROWS_WITH_AS((void)lines_in(folder / name), doctest::Contains(":1: truncated or damaged zstd"), SpecError);  // at its end, or before
   }
 }
 
@@ -85,11 +89,23 @@ TEST_CASE("a line longer than the limit is an error, however well it compresses"
   const TempFolder folder;
   write_file_atomic(folder / "long.zst", compress(std::string(LineReader::kMaximumLine + (1 << 20), 'a'), 1));
   LineReader reader(folder / "long.zst");
-  CHECK_THROWS_WITH_AS((void)reader.next(), doctest::Contains("line 1 is longer than"), Error);
+  CHECK_THROWS_WITH_AS((void)reader.next(), doctest::Contains("long.zst:1:1: the line is longer than"), SpecError);
 }
 
 TEST_CASE("what is missing or cannot be written is an error that names the path") {
   const TempFolder folder;
   CHECK_THROWS_WITH_AS(LineReader{folder / "none"}, doctest::Contains("none"), attune::UsageError);
+  CHECK_THROWS_WITH_AS(LineReader{folder.path()}, doctest::Contains("it is a folder"), attune::UsageError);
   CHECK_THROWS_WITH_AS(LineWriter{folder / "none/a"}, doctest::Contains("ENOENT"), Error);
+}
+
+TEST_CASE("a pipe that nobody writes to is waited for only as long as the caller wants") {
+  const TempFolder folder;
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  int waited = 0;
+  const auto third_time = [&] {
+    if (++waited == 3) throw std::runtime_error("stopped");
+  };
+  CHECK_THROWS_WITH_AS((LineReader{folder / "pipe", third_time}), "stopped", std::runtime_error);
+  CHECK(waited == 3);
 }

@@ -1,5 +1,6 @@
 // Folders, permissions, copies.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 
@@ -47,6 +48,16 @@ TEST_CASE("an unwritable path is an error that names path, reason and remedy") {
   CHECK(mentions(error_of(folder.path(), OpenMode::ReadWrite), "it is a folder"));
   CHECK(mentions(error_of(folder.path(), OpenMode::ReadOnly), "it is a folder"));
   CHECK_THROWS_WITH_AS((void)Database::open("", OpenMode::ReadWrite), doctest::Contains("empty"), DatabaseError);
+}
+
+TEST_CASE("a pipe or a device is refused as a database at once, and nothing is made beside it") {
+  const TemporaryFolder folder;
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  for (const OpenMode mode : {OpenMode::ReadOnly, OpenMode::ReadWrite}) {
+    CHECK(mentions(error_of(folder / "pipe", mode), "it is a pipe, socket or device; name a file"));
+    CHECK(mentions(error_of("/dev/zero", mode), "it is a pipe, socket or device; name a file"));
+  }
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator()) == 1);
 }
 
 TEST_CASE("a folder or file without write permission is an error of the writer with its remedy") {
