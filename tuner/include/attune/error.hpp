@@ -11,9 +11,9 @@ enum class ExitCode : int {
   Usage = 2,        ///< Wrong arguments: unknown template, parameter, type, option or malformed size.
   Spec = 3,         ///< A malformed or contradictory template, expression, recording or import file.
   Environment = 4,  ///< No driver, no device, no NVRTC, no worker executable, not enough memory.
-  Database = 5,     ///< The database cannot be opened, is newer than this build, or cannot be written; a check found damage.
+  Database = 5,     ///< The database cannot be opened, is newer than this build, or cannot be written.
   NothingValid = 6, ///< The search space is empty, or no configuration compiled, ran and verified.
-  Interrupted = 130 ///< Ctrl-C; everything measured so far is stored, and nothing of a `db` command.
+  Interrupted = 130 ///< Ctrl-C; everything measured so far is stored.
 };
 
 /// Base of everything attune throws: misuse or a failure of the environment. A configuration that fails is no
