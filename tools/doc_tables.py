@@ -22,20 +22,10 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # the script may lie in a tree that is not to change
 import promise_table
-from promise_table import MISSING, Malformed
+from promise_table import MISSING, Malformed, read_object as read_json
 
 MARKED = re.compile(r"(<!-- table:([a-z0-9_]+) -->\n)(.*?)(<!-- /table -->)", re.DOTALL)
 OPENING = re.compile(r"<!-- table:")
-
-
-def read_json(path):
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise Malformed(f"failed reading {path}: {error}") from error
-    if not isinstance(value, dict):
-        raise Malformed(f"failed reading {path}: expected a JSON object")
-    return value
 
 
 def number(value):

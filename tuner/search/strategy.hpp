@@ -26,8 +26,8 @@ struct StrategyOptions {
   std::vector<space::Ordinal> portfolio = {};
 };
 
-/// "exhaustive" (enumeration order), "random" (seeded permutation) or "portfolio" (winners of other sizes only: seconds instead of
-/// minutes for the sizes between those that were searched). Throws: UsageError listing the known names.
+/// "exhaustive" (enumeration order), "random" (seeded permutation) or "portfolio" (winners of other sizes only, for the sizes between those
+/// that were searched). Throws: UsageError listing the known names.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(const std::string& name, const space::SearchSpace& space,
                                                       const StrategyOptions& options);
 [[nodiscard]] std::vector<std::string> strategy_names();

@@ -23,12 +23,7 @@ RowContext context_of(const LayerSource& source, const std::string& origin, cons
           recording.device.driver, recording.nvrtc, origin, recording.date};
 }
 
-std::string origin_of(const LayerSource& source) {
-  return ReplayBackend(source.recording, source.path, source.kernel).origin();
-}
-
-std::vector<db::BestRow> best_rows_of(const LayerSource& source) {
-  const std::string origin = origin_of(source);
+std::vector<db::BestRow> best_rows_of(const LayerSource& source, const std::string& origin) {
   const std::string default_text = default_of(source);
   std::vector<db::BestRow> rows;
   for (const auto& problem : source.recording.problems) {
@@ -53,18 +48,19 @@ Family family_of(const db::BestRow& row) { return {row.template_hash, row.family
 LayerRows layer_rows(const std::vector<LayerSource>& sources) {
   LayerRows rows;
   std::map<Family, std::vector<db::BestRow>> families;
+  std::vector<std::string> origins;
   for (const auto& source : sources) {
-    rows.best.push_back(best_rows_of(source));
+    origins.push_back(ReplayBackend(source.recording, source.path, source.kernel).origin());  // refuses another version's recording
+    rows.best.push_back(best_rows_of(source, origins.back()));
     for (const auto& row : rows.best.back()) families[family_of(row)].push_back(row);
   }
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    const std::string origin = origin_of(sources[i]);
     for (std::size_t k = 0; k < sources[i].recording.problems.size(); ++k) {
       const auto& problem = sources[i].recording.problems[k];
       const auto names = portfolio_of(families.at(family_of(rows.best[i][k])), default_of(sources[i]));
       for (const auto& measurement : problem.measurements) {
         if (names.contains(measurement.configuration)) {
-          rows.records.push_back(to_row(context_of(sources[i], origin, problem.problem), measurement));
+          rows.records.push_back(to_row(context_of(sources[i], origins[i], problem.problem), measurement));
         }
       }
     }
