@@ -7,6 +7,7 @@
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tools/commands.hpp"
+#include "tools/output.hpp"
 #include "tools/db_exchange.hpp"
 
 namespace attune::tools {
@@ -18,10 +19,6 @@ struct DbOptions {
   std::string database;
   bool json_output = false;
 };
-
-void print_notices(const db::Database& database) {
-  for (const std::string& notice : database.notices()) fmt::print(stderr, "attune: {}\n", notice);
-}
 
 int print_path(const DbOptions& options) {
   const std::filesystem::path path = database_path(options.database);

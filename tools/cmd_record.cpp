@@ -6,6 +6,7 @@
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
+#include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tools/tuning.hpp"
 #include "tools/tuning_summary.hpp"
@@ -29,6 +30,7 @@ int record(const RecordOptions& options, const CommandContext& context, const st
   check_request(tuning, problems);
   const auto path = database_path(tuning.database);
   auto database = db::Database::open(path, db::OpenMode::ReadWrite);
+  print_notices(database);
   TuningOptions on_gpu = tuning;
   if (on_gpu.device.empty()) on_gpu.device = "0";  // no silent replay: a recording of a recording would carry a false date
   const auto run = run_tuning({on_gpu, context.executable, kernel, problems, path}, database, stderr);

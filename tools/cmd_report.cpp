@@ -7,6 +7,7 @@
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tools/commands.hpp"
+#include "tools/output.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/measure/measurement.hpp"
 #include "tuner/report/writers.hpp"
@@ -61,6 +62,7 @@ int report(const ReportOptions& options) {
   const report::Request request = request_of(options);
   const auto path = database_path(options.database);
   const auto database = db::Database::open(path, db::OpenMode::ReadOnly);
+  print_notices(database);
   const report::Report built = report::build(database, request);
   if (database.bad_rows() > 0) {
     fmt::print(stderr, "attune: {} damaged rows of {} were skipped; see attune db check\n", database.bad_rows(),

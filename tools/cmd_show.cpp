@@ -83,6 +83,7 @@ int show(const ShowOptions& options) {
   if (!options.policy.empty()) static_cast<void>(measure::policy_from_text(options.policy));
   const auto path = database_path(options.database);
   const auto database = db::Database::open(path, db::OpenMode::ReadOnly);
+  print_notices(database);
   if (options.failed) {
     FailedOptions failed{query_of(options), std::nullopt, options.log, options.json_output};
     if (!options.configuration.empty()) failed.configuration = options.configuration;

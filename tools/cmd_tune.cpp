@@ -9,6 +9,7 @@
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
 #include "tools/device_list.hpp"
+#include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tools/tuning.hpp"
 #include "tools/tuning_summary.hpp"
@@ -46,7 +47,7 @@ int tune(const TuningOptions& options, const CommandContext& context, const std:
   const auto problems = problems_from_arguments(kernel, arguments);
   check_request(options, problems);
   auto [database, path] = open_database(options);
-  for (const auto& notice : database.notices()) fmt::print(stderr, "attune: {}\n", notice);
+  print_notices(database);
   const auto run = run_tuning({options, context.executable, kernel, problems, path}, database, stdout);
   if (!options.json) print_summary(run.result, run.replay);
   return exit_code_of(run.result);

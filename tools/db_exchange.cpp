@@ -11,6 +11,7 @@
 
 #include "attune/error.hpp"
 #include "db/exchange.hpp"
+#include "tools/output.hpp"
 #include "tools/stop_signals.hpp"
 #include "tuner/base/line_file.hpp"
 #include "tuner/session/exchange_rules.hpp"
@@ -72,10 +73,6 @@ json to_json(const db::LeftOut& left) {
 std::string words(const db::RowCounts& rows) {
   return fmt::format("{} devices, {} templates, {} sessions, {} records, {} best", rows.devices, rows.templates, rows.sessions,
                      rows.records, rows.best);
-}
-
-void print_notices(const db::Database& database) {
-  for (const std::string& notice : database.notices()) fmt::print(stderr, "attune: {}\n", notice);
 }
 
 void print_left_out(const db::LeftOut& left) {

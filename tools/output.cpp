@@ -38,6 +38,10 @@ std::string TextTable::text() const {
   return text;
 }
 
+void print_notices(const db::Database& database) {
+  for (const std::string& notice : database.notices()) fmt::print(stderr, "attune: {}\n", notice);
+}
+
 std::string short_configuration(const std::string& canonical_json) {
   std::string text;
   const json configuration = json::parse(canonical_json);

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "db/database.hpp"
 #include "db/records.hpp"
 
 namespace attune::tools {
@@ -16,6 +17,9 @@ class TextTable {
  private:
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// What opening the database had to say (a file set aside, a fallback), on standard error.
+void print_notices(const db::Database& database);
 
 /// {"block_size":256,"items":4} -> "block_size=256 items=4".
 [[nodiscard]] std::string short_configuration(const std::string& canonical_json);
