@@ -12,6 +12,7 @@
 #include "attune/error.hpp"
 #include "bench/support/result_file.hpp"
 #include "db/database.hpp"
+#include "tests/support/best_row.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/runtime/code_loader.hpp"
@@ -69,20 +70,9 @@ void prepare(const Tuned& what, const std::filesystem::path& folder) {
   const auto request = runtime::make_code_request(kernel, problem, configuration, device);
   const auto code = runtime::CodeStore(folder / "cache/attune/cubins").compile(request);
   auto database = db::Database::open(folder / "tuned.db", db::OpenMode::ReadWrite);
-  db::BestRow row;
-  row.template_hash = kernel.content_hash;
-  row.template_name = kernel.name;
-  row.family = spec::family_text(problem);
-  row.problem = spec::to_text(problem);
-  row.sizes_json = nlohmann::json(problem.sizes).dump();
-  row.device_key = device.hard_key();
-  row.policy = "cold/graph";
-  row.configuration = spec::to_text(kernel, configuration);
+  auto row = test::best_row(kernel, problem, device, spec::to_text(kernel, configuration), request.source_key);
   row.cubin_key = request.cache_key;
-  row.driver = device.driver;
-  row.recorded_at = "2026-11-20T13:17:05Z";
-  row.detail_json = nlohmann::json{{"source_key", request.source_key}}.dump();
-  database.put(db::DeviceRow{device.hard_key(), device.hard_json(), device.to_json().dump()});
+  database.put(test::device_row(device));
   database.put(row);
   database.put_cubin(row.cubin_key, code.cubin, row.detail_json);
 }

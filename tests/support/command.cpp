@@ -82,11 +82,12 @@ CommandResult run(const std::vector<std::string>& words, const std::map<std::str
 }
 
 int start(const std::vector<std::string>& words, const std::map<std::string, std::string>& environment, const std::string& output) {
+  const std::string errors = output == "/dev/null" ? output : output + ".err";
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_addopen(&actions, 1, output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  ::posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_addopen(&actions, 2, errors.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   const int pid = spawn(words, environment, &actions);
   ::posix_spawn_file_actions_destroy(&actions);
   return pid;

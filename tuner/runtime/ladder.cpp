@@ -104,7 +104,7 @@ class Ladder {
 
  private:
   /// The result of exactly these sizes on this device, found by its key: a family may have a thousand others, and reading
-  /// them takes fifty times as long.
+  /// them all takes far longer.
   std::optional<Choice> try_exact() {
     const db::Query query{kernel_.content_hash, std::nullopt, spec::to_text(problem_), device_key_, policy_};
     for (std::size_t layer = 0; layer < layers_.size(); ++layer) {

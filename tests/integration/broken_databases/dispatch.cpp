@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "db/database.hpp"
+#include "tests/support/best_row.hpp"
 #include "tests/support/conditions.hpp"
 #include "tuner/compile/compiler.hpp"
 #include "tuner/gpu/handles.hpp"
@@ -75,20 +76,9 @@ World::World()
     const spec::Problem problem{{{"T", "i32"}, {"faults", "none"}}, {{"n", kSizes[i]}}};
     const auto chosen = spec::configuration_from_text(kernel, configuration_text(block_sizes[i], 2));
     const auto request = runtime::make_code_request(kernel, problem, chosen, device);
-    db::BestRow row;
-    row.template_hash = kernel.content_hash;
-    row.template_name = kernel.name;
-    row.family = spec::family_text(problem);
-    row.problem = spec::to_text(problem);
-    row.sizes_json = nlohmann::json(problem.sizes).dump();
-    row.device_key = device.hard_key();
-    row.policy = "cold/graph";
-    row.configuration = spec::to_text(kernel, chosen);
+    auto row = test::best_row(kernel, problem, device, spec::to_text(kernel, chosen), request.source_key);
     row.median_us = 20 + i;
-    row.driver = device.driver;
-    row.recorded_at = "2026-11-20T13:17:05Z";
     row.cubin_key = request.cache_key;
-    row.detail_json = nlohmann::json{{"source_key", request.source_key}}.dump();
     cubins_[request.cache_key] = cubin_of(request);
     rows[kSizes[i]] = std::move(row);
   }
@@ -106,7 +96,7 @@ World::~World() {
 
 void World::put_rows(const fs::path& path) const {
   auto file = db::Database::open(path, db::OpenMode::ReadWrite);
-  file.put(db::DeviceRow{device.hard_key(), device.hard_json(), device.to_json().dump()});
+  file.put(test::device_row(device));
   for (const auto& [key, cubin] : cubins_) file.put_cubin(key, cubin, "{}");
   for (const auto& [size, row] : rows) file.put(row);
 }

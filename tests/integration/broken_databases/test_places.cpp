@@ -104,7 +104,7 @@ std::map<std::string, std::string> state_of(const fs::path& folder) {
 }  // namespace
 
 TEST_CASE("wherever the database is and whatever is beside it, dispatch is right, says at most one thing, and changes nothing") {
-  std::size_t tuned = 0, unwritable = 0;
+  std::size_t tuned = 0, unwritable = 0, right = 0;
   for (const Place& place : places()) {
     CAPTURE(place.name);
     const World world;
@@ -118,6 +118,7 @@ TEST_CASE("wherever the database is and whatever is beside it, dispatch is right
     const auto before = state_of(world.data);
     const Dispatched result = world.dispatch(4000);
     CHECK(result.right_result);
+    right += result.right_result ? 1 : 0;
     CHECK(world.is_honest(result.decision, 4000));
     CHECK(result.decision.tier == (place.tuned ? Tier::ExactSize : Tier::Default));
     CAPTURE(nlohmann::json(result.notices).dump());
@@ -127,7 +128,7 @@ TEST_CASE("wherever the database is and whatever is beside it, dispatch is right
     fs::permissions(world.data, fs::perms(0755));
     tuned += place.tuned ? 1 : 0;
   }
-  record_figures(5, "places", {{"places", places().size()}, {"unwritable", unwritable}, {"rows_read", tuned}, {"exceptions", 0}});
+  record_figures(5, "places", {{"places", places().size()}, {"unwritable", unwritable}, {"rows_read", tuned}, {"right", right}});
 }
 
 TEST_CASE("without a home, dispatch uses the shipped database and says what is missing") {
@@ -159,7 +160,7 @@ TEST_CASE("the command line opens no newer database either, and leaves its folde
   }
   run_sql(path, "PRAGMA user_version = 99; INSERT INTO schema_version VALUES (99, '0099_later.sql', '2030')");
   const auto before = state_of(folder);
-  int commands = 0;
+  int refused = 0, commands_that_changed = 0;
   for (const auto& words : std::vector<std::vector<std::string>>{gpu.tune_words("none", {"--db", path.string()}),
                                                                  {"db", "info", "--db", path.string()},
                                                                  {"db", "check", "--db", path.string()},
@@ -168,8 +169,10 @@ TEST_CASE("the command line opens no newer database either, and leaves its folde
     const CommandResult result = gpu.attune(words);
     CHECK(result.exit_code == 5);
     CHECK(result.err.find("schema version 99 is newer than version") != std::string::npos);
-    CHECK(state_of(folder) == before);
-    ++commands;
+    refused += result.exit_code == 5 ? 1 : 0;
+    const bool changed = state_of(folder) != before;
+    CHECK_FALSE(changed);
+    commands_that_changed += changed ? 1 : 0;
   }
-  record_figures(8, "newer_schema", {{"commands_refused", commands}, {"places_dispatched", 3}, {"bytes_changed", 0}});
+  record_figures(8, "newer_schema", {{"commands_refused", refused}, {"commands_that_changed_it", commands_that_changed}});
 }

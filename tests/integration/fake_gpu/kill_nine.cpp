@@ -48,6 +48,11 @@ std::vector<std::string> words(const FakeGpu& gpu) {
   return tune;
 }
 
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 /// What a record said of its configuration; the same time to the last bit.
 struct Told {
   std::string outcome;
@@ -57,10 +62,8 @@ struct Told {
 
 /// The outcome told for each (problem, configuration).
 std::map<std::pair<json, json>, Told> acknowledged(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::map<std::pair<json, json>, Told> told;
-  for (const auto& event : test::json_lines(text)) {
+  for (const auto& event : test::json_lines(text_of(path))) {
     if (event["event"] != "record") continue;
     const bool ok = event["outcome"] == "ok";
     told[std::make_pair(event["problem"], event["configuration"])] = {event["outcome"], ok ? event["median_us"].get<double>() : 0};
@@ -107,7 +110,9 @@ void run_to_the_end(int gpus, int most, std::chrono::duration<double>& duration,
       if (!code) ::kill(pid, SIGKILL);
     }
     if (!code) code = test::wait_for(pid);
-    if (*code != 0 && *code != 128 + SIGKILL) throw std::runtime_error("attune tune ended with exit code " + std::to_string(*code));
+    if (*code != 0 && *code != 128 + SIGKILL) {
+      throw std::runtime_error("attune tune ended with exit code " + std::to_string(*code) + ", having said:\n" + text_of(gpu.output() + ".err"));
+    }
     count_lost(gpu, tally);
     if (*code == 0 && killed == 0) duration = std::chrono::steady_clock::now() - begin;
     if (*code == 0) break;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "db/database.hpp"
+#include "tests/support/best_row.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tuner/runtime/layers.hpp"
 #include "tuner/spec/kernel_template.hpp"
@@ -54,32 +55,13 @@ inline std::string configuration(int block_size, const std::string& style = "pla
   return nlohmann::json{{"block_size", block_size}, {"style", style}, {"blocks_per_sm", blocks_per_sm}}.dump();
 }
 
-/// A best row as a tuning session leaves it.
-inline db::BestRow best_row(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                            const spec::DeviceInfo& donor, const std::string& chosen) {
-  db::BestRow row;
-  row.template_hash = kernel.content_hash;
-  row.template_name = kernel.name;
-  row.family = spec::family_text(problem);
-  row.problem = spec::to_text(problem);
-  row.sizes_json = nlohmann::json(problem.sizes).dump();
-  row.device_key = donor.hard_key();
-  row.policy = "cold/graph";
-  row.configuration = chosen;
-  row.median_us = 3.5;
-  row.driver = donor.driver;
-  row.recorded_at = "2026-11-20T13:17:05Z";
-  row.detail_json = "{}";
-  return row;
-}
-
 /// A database file in the making; every `add` also describes the donor device.
 class LayerFile {
  public:
   explicit LayerFile(std::filesystem::path path)
       : path_(std::move(path)), database_(db::Database::open(path_, db::OpenMode::ReadWrite)) {}
   void add(const db::BestRow& row, const spec::DeviceInfo& donor) {
-    database_.put(db::DeviceRow{donor.hard_key(), donor.hard_json(), donor.to_json().dump()});
+    database_.put(device_row(donor));
     database_.put(row);
   }
   void add(const spec::KernelTemplate& kernel, std::int64_t n, const spec::DeviceInfo& donor,
