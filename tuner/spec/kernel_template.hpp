@@ -13,15 +13,18 @@
 
 namespace attune::spec {
 
-enum class AxisKind { Type, Choice, Size };
+enum class AxisKind { Type, Choice, Size, Code };
 
-/// One named part of a problem: an element type, a choice or a size.
+/// One named part of a problem: an element type, a choice, a size, or an expression of CUDA C++ that the caller gives.
 struct ProblemAxis {
   std::string name;
   AxisKind kind = AxisKind::Size;
-  std::vector<std::string> values;  ///< allowed types or choices; empty for sizes
+  std::vector<std::string> values;  ///< allowed types or choices; empty for sizes and code
   std::int64_t min = 1;             ///< sizes only
   std::int64_t max = std::int64_t{1} << 48;
+  std::string default_value;  ///< of a problem that does not name the axis; empty: it must
+  std::string returns;        ///< code only: the type of the expression
+  std::vector<std::pair<std::string, std::string>> arguments;  ///< code only: names and types in it
 };
 
 enum class Binding { Source, Launch };  ///< Launch: never a macro; configurations that differ only there share a cubin.
@@ -175,7 +178,7 @@ struct Configuration {
 
 /// What is to be computed: a value for every axis.
 struct Problem {
-  std::map<std::string, std::string> choices;  ///< type and choice axes
+  std::map<std::string, std::string> choices;  ///< type, choice and code axes
   std::map<std::string, std::int64_t> sizes;
   bool operator==(const Problem&) const = default;
   auto operator<=>(const Problem&) const = default;
@@ -186,6 +189,8 @@ struct Problem {
 /// The same without sizes: problems that differ only in size share a family, within which dispatch interpolates.
 [[nodiscard]] std::string family_text(const Problem& problem);
 [[nodiscard]] Problem problem_from_text(const std::string& json);
+/// The problem with what it does not name at its default, where its axis has one.
+[[nodiscard]] Problem with_defaults(const KernelTemplate& kernel, Problem problem);
 /// Every axis present and allowed. Throws: UsageError naming the axis, what is allowed and a suggestion.
 void validate(const KernelTemplate& kernel, const Problem& problem);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tuner/spec/code_axis.hpp"
 #include "tuner/spec/includes.hpp"
 #include "tuner/spec/launch_plan.hpp"
 #include "tuner/spec/macros.hpp"
@@ -56,12 +57,16 @@ class Prelude {
     macros_ += fmt::format("#define {} {}\n", macro_name(prefix_, parameter.name), text);
   }
 
-  [[nodiscard]] std::string text() const { return types_ + macros_; }
+  /// Before the macros, which must not rewrite the caller's text.
+  void add_code(const std::string& function) { code_ += function; }
+
+  [[nodiscard]] std::string text() const { return types_ + code_ + macros_; }
 
  private:
   std::string_view prefix_;
   Headers& headers_;
   std::string types_;
+  std::string code_;
   std::string macros_;
 };
 
@@ -107,6 +112,9 @@ std::string make_source(const KernelTemplate& kernel, const Problem& problem, co
   }
   for (const KernelTemplate::TypeAlias& alias : kernel.types) {
     prelude.add_type(alias.name, possible_types(kernel, alias.name), resolve_type(kernel, alias.name, problem));
+  }
+  for (const ProblemAxis& axis : kernel.problem) {
+    if (axis.kind == AxisKind::Code) prelude.add_code(code_function(kernel, axis, resolve_type(kernel, axis.name, problem)));
   }
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     if (kernel.parameters[i].binding == Binding::Source) {
