@@ -149,6 +149,18 @@ const Value& value_of(const KernelTemplate& kernel, const Configuration& configu
   return kernel.parameters.at(parameter).values.at(configuration.index.at(parameter));
 }
 
+bool is_specialised(const KernelTemplate& kernel, const Configuration& configuration) {
+  return for_any_size(kernel, configuration) != configuration;
+}
+
+Configuration for_any_size(const KernelTemplate& kernel, Configuration configuration) {
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const Parameter& parameter = kernel.parameters[i];
+    if (!parameter.specialises.empty()) configuration.index.at(i) = static_cast<std::uint16_t>(parameter.default_index);
+  }
+  return configuration;
+}
+
 std::string to_text(const KernelTemplate& kernel, const Configuration& configuration) {
   Json json = Json::object();
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {

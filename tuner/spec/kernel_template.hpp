@@ -34,6 +34,8 @@ struct Parameter {
   std::vector<Value> values;
   std::size_t default_index = 0;
   Binding binding = Binding::Source;
+  /// A switch only: where it is true, these sizes are macros of the source, and the code serves no others.
+  std::vector<std::string> specialises;
 };
 
 /// A condition on parameters, sizes, types, choices and device.*; configurations that fail it are not in the space.
@@ -171,6 +173,10 @@ struct Configuration {
 [[nodiscard]] Configuration default_configuration(const KernelTemplate& kernel);
 [[nodiscard]] const Value& value_of(const KernelTemplate& kernel, const Configuration& configuration,
                                     std::size_t parameter);
+/// Whether the configuration's code serves only the sizes that it was compiled for.
+[[nodiscard]] bool is_specialised(const KernelTemplate& kernel, const Configuration& configuration);
+/// The same without specialisation on sizes: what stands in for it at other sizes.
+[[nodiscard]] Configuration for_any_size(const KernelTemplate& kernel, Configuration configuration);
 /// {"block_size":256,...} in canonical form: sorted keys, no spaces. The configuration's key in the database.
 [[nodiscard]] std::string to_text(const KernelTemplate& kernel, const Configuration& configuration);
 /// Throws: UsageError naming an unknown or missing parameter, or a value that is not declared.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "tuner/base/hash.hpp"
 #include "tuner/spec/code_axis.hpp"
@@ -227,7 +228,7 @@ void TemplateParser::read_parameters(const JsonNode& node) {
 
 Parameter TemplateParser::read_parameter(const JsonNode::Member& member) {
   const std::string what = fmt::format("the parameter '{}'", member.key);
-  const ObjectReader reader(member.value, what, {"values", "default", "bind"});
+  const ObjectReader reader(member.value, what, {"values", "default", "bind", "specialise"});
   Parameter parameter;
   parameter.name = member.key;
   parameter.values =
@@ -247,7 +248,24 @@ Parameter TemplateParser::read_parameter(const JsonNode::Member& member) {
     static_cast<void>(read_word(*bind, fmt::format("\"bind\" of '{}'", member.key), {"launch"}));
     parameter.binding = Binding::Launch;
   }
+  if (const JsonNode* sizes = reader.find("specialise")) read_specialised(parameter, *sizes);
   return parameter;
+}
+
+void TemplateParser::read_specialised(Parameter& parameter, const JsonNode& node) {
+  const bool is_switch = parameter.values.size() == 2 && std::holds_alternative<bool>(parameter.values.front()) &&
+                         !std::get<bool>(parameter.values[parameter.default_index]);
+  if (!is_switch || parameter.binding == Binding::Launch) {
+    fail(node.position, fmt::format("the parameter '{}' specialises on sizes, so it must be a switch of the source that is off by "
+                                    "default: \"values\": [false, true], \"default\": false", parameter.name));
+  }
+  const std::vector<std::string> known = kernel_.size_names();
+  for (const std::string& size : read_words(node, fmt::format("the sizes that '{}' specialises on", parameter.name))) {
+    if (std::find(known.begin(), known.end(), size) == known.end()) {
+      fail(node.position, fmt::format("'{}' specialises on '{}', which is no size of the problem{}", parameter.name, size, hint(size, known)));
+    }
+    parameter.specialises.push_back(size);
+  }
 }
 
 std::vector<Value> TemplateParser::read_values(const JsonNode& node, const std::string& what) {
@@ -295,9 +313,13 @@ void TemplateParser::check_macros() const {
     claim_flags(alias.name, possible_types(kernel_, alias.name));
     claim_name(alias.name);
   }
+  std::set<std::string> specialised;
   for (const Parameter& parameter : kernel_.parameters) {
     if (parameter.binding == Binding::Launch) continue;
     claim_name(parameter.name);
+    for (const std::string& size : parameter.specialises) {
+      if (specialised.insert(size).second) claim_name(size);
+    }
     for (const Value& value : parameter.values) {
       if (std::holds_alternative<std::string>(value)) claim_flags(parameter.name, {to_text(value)});
     }

@@ -30,6 +30,7 @@ class TemplateParser {
   [[nodiscard]] KernelTemplate::TypeAlias read_alias(const JsonNode::Member& member);
   void read_parameters(const JsonNode& node);
   [[nodiscard]] Parameter read_parameter(const JsonNode::Member& member);
+  void read_specialised(Parameter& parameter, const JsonNode& node);
   [[nodiscard]] std::vector<Value> read_values(const JsonNode& node, const std::string& what);
   void check_macros() const;
   void read_constraints(const JsonNode& node);
