@@ -65,6 +65,8 @@ std::optional<std::string> Verifier::verify(Prepared& prepared, GpuProblem& prob
 
 std::optional<std::string> Verifier::verify_case(Prepared& prepared, GpuProblem& problem, GpuProblem::Case& which) {
   const bool asked = &which == &problem.asked();
+  const bool other_sizes = which.plan.problem.sizes != problem.asked().plan.problem.sizes;
+  if (other_sizes && spec::is_specialised(problem.kernel(), prepared.configuration)) return std::nullopt;
   if (!asked && !spec::satisfies(problem.kernel(), which.plan.problem, prepared.configuration, support_->device()))
     return std::nullopt;
   std::optional<spec::LaunchPlan> plan;
