@@ -8,6 +8,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/spec/device_headers.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/includes.hpp"
 #include "tuner/spec/json_document.hpp"
@@ -97,7 +98,7 @@ KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
     }
   }
   add_included_files(files, [&](const std::string& name, std::string& bytes) {
-    if (!std::filesystem::is_regular_file(folder / name)) return false;
+    if (is_device_header(name) || !std::filesystem::is_regular_file(folder / name)) return false;
     bytes = base::read_file(folder / name);
     return true;
   });

@@ -33,7 +33,7 @@ std::vector<std::string> read_words(const JsonNode& node, const std::string& wha
 
 bool is_safe_path(const std::string& file) {
   const std::filesystem::path path(file);
-  return !file.empty() && path.is_relative() &&
+  return !file.empty() && path.is_relative() && !file.starts_with('<') &&
          std::none_of(path.begin(), path.end(), [](const std::filesystem::path& part) { return part == ".."; });
 }
 
