@@ -86,7 +86,7 @@ std::optional<std::string> Verifier::verify_case(Prepared& prepared, GpuProblem&
   support_->set_bytes(run.scratch, run.scratch_layout.bytes(), 0);
   for (const DataSet data : {DataSet::Integers, DataSet::Random}) {
     if (auto wrong = pass(run, problem, data)) return wrong;
-    if (data != DataSet::Integers || !problem.reference().selects_extreme(which.plan.problem)) continue;
+    if (data != DataSet::Integers || !problem.reference().plants(which.plan.problem)) continue;
     if (auto wrong = plant_extremes(run, problem, prepared.configuration)) return wrong;
   }
   return std::nullopt;
@@ -126,19 +126,25 @@ std::optional<std::string> Verifier::plant_extremes(Run& run, GpuProblem& proble
                                                     const spec::Configuration& configuration) {
   const std::size_t input = problem.reference().input();
   const auto& buffer = run.plan.buffers[input];
-  const bool minimum = run.which->plan.problem.choices.at("op") == "min";
-  const std::uint64_t extreme = minimum ? lowest_finite_bits(buffer.type) : highest_finite_bits(buffer.type);
-  const std::int64_t tile = tile_of(problem.kernel(), run.which->plan.problem, configuration, support_->device());
-  for (const std::int64_t position : positions(buffer.count, tile)) {
+  const spec::Problem& of = run.which->plan.problem;
+  const std::int64_t tile = tile_of(problem.kernel(), of, configuration, support_->device());
+  const std::int64_t columns = problem.reference().columns(of);
+  const auto& expectation = run.which->expectations[static_cast<std::size_t>(DataSet::Integers)].value();
+  for (const std::int64_t position :
+       columns > 0 ? row_positions(buffer.count / columns, columns, tile) : positions(buffer.count, tile)) {
     const CUdeviceptr element =
         run.addresses[input] + static_cast<std::size_t>(position * spec::size_bytes(buffer.type));
     const std::uint64_t before = support_->load_element(element, buffer.type);
-    support_->store_element(element, buffer.type, extreme);
+    const std::uint64_t planted = problem.reference().planted_bits(of, buffer.type, before);
+    support_->store_element(element, buffer.type, planted);
     problem.restore(*run.which, DataSet::Integers);
     run.call.enqueue(run.addresses, support_->stream().get());
-    const auto wrong = problem.reference().judge_planted(problem.locate(*run.which), extreme);
+    const auto wrong =
+        problem.reference().judge_planted(problem.locate(*run.which), position, planted, expectation);
     support_->store_element(element, buffer.type, before);
-    if (wrong) return fmt::format("{} when element {} of {} is the extreme", *wrong, position, buffer.count);
+    if (wrong)
+      return fmt::format("{} when element {} of {} is {}", *wrong, position, buffer.count,
+                         element_text(buffer.type, planted));
   }
   return std::nullopt;
 }

@@ -101,7 +101,8 @@ struct SourceSpec {
   std::optional<Expression> condition;
 };
 
-/// What a result is checked against. Builtin: "reduce" (sum, min, max in double precision) on the axes `T`, `op`.
+/// What a result is checked against. Builtin: "reduce" (sum, min, max in double precision) on the axes `T`, `op`;
+/// "segmented_reduce" (those and product) of each of `rows` rows of `columns` elements.
 /// Kernel: launches of a plain kernel in the same sources that writes the same outputs. None: records are unverified.
 struct ReferenceSpec {
   enum class Kind { None, Builtin, Kernel } kind = Kind::None;
