@@ -16,8 +16,9 @@ enum class DataSet { Integers, Random };
 
 /// What a problem's outputs must be for one data set.
 struct Expectation {
-  Totals totals;                    ///< of a built-in reduction's input
-  RowAnswers rows;                  ///< of a built-in reduction of each row
+  Totals totals;                          ///< of the input of a built-in "reduce"
+  std::optional<ExtremeElement> extreme;  ///< of the input of a built-in "arg_reduce"
+  RowAnswers rows;                        ///< of a built-in "segmented_reduce"
   std::vector<gpu::Buffer> wanted;  ///< of a kernel reference: by buffer index, allocated for outputs only
   std::vector<double> scales;       ///< mean |wanted| of each
 };
@@ -29,7 +30,7 @@ struct Located {
   Addresses addresses;  ///< data buffers only; scratch is the user's
 };
 
-/// The right answers: built-in double-precision reductions, or a plain kernel of the template.
+/// The right answers: built-in reductions, in double precision or exact, or a plain kernel of the template.
 class Reference {
  public:
   /// `cubin`: of a kernel reference. Throws: SpecError (unknown built-in, or not the buffers it needs), CudaError.
@@ -38,6 +39,8 @@ class Reference {
   [[nodiscard]] bool present() const noexcept { return kernel_->reference.kind != spec::ReferenceSpec::Kind::None; }
   /// A built-in minimum, maximum or product: elements that decide the result are planted for these.
   [[nodiscard]] bool plants(const spec::Problem& problem) const;
+  /// Built-in arg_reduce: candidates are planted for it.
+  [[nodiscard]] bool finds_index() const noexcept { return builtin_ == Builtin::ArgReduce; }
   /// Whether a built-in multiplies, which asks for data that neither vanishes nor overflows.
   [[nodiscard]] bool multiplies(const spec::Problem& problem) const;
   /// Of the matrix that a built-in reduces row by row; 0 for every other reference.
@@ -58,9 +61,13 @@ class Reference {
                                                          std::uint64_t planted_bits, const Expectation& expectation);
 
  private:
-  void find_reduce_buffers();
-  [[nodiscard]] bool by_rows() const;
+  enum class Builtin { None, Reduce, ArgReduce, Rows };
+
+  void find_buffers();
+  [[nodiscard]] bool by_rows() const noexcept { return builtin_ == Builtin::Rows; }
   [[nodiscard]] RowCase row_case(const Located& located) const;
+  [[nodiscard]] std::optional<std::string> judge_arg(const Located& located,
+                                                     const std::optional<ExtremeElement>& wanted);
   [[nodiscard]] std::optional<std::string> judge_reduce(const Located& located, DataSet data, const Totals& totals);
   [[nodiscard]] std::optional<std::string> judge_sum(const Located& located, DataSet data, const Totals& totals,
                                                      std::uint64_t got);
@@ -73,7 +80,9 @@ class Reference {
   std::optional<gpu::Module> module_;
   RowReference row_reference_;
   std::size_t input_ = 0;
-  std::size_t output_ = 0;
+  Builtin builtin_ = Builtin::None;
+  std::size_t output_ = 0;  ///< the value
+  std::size_t index_ = 0;   ///< of ArgReduce
 };
 
 }  // namespace attune::measure

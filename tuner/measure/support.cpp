@@ -21,6 +21,11 @@ struct Slot {  // as in support.cu
   std::uint64_t first_inverse;
 };
 
+struct RankedExtreme {  // Extreme of support.cu
+  std::uint64_t rank;
+  std::uint64_t first_inverse;
+};
+
 struct Partial {  // as in support.cu
   double sum;
   double magnitude;
@@ -54,6 +59,7 @@ constexpr std::uint64_t kMostChunks = 4096;                  // of one row: one 
 constexpr std::uint64_t kLeastOfChunk = 16;                  // elements
 
 constexpr std::size_t kSinkOffset = 0;
+constexpr std::size_t kExtremeOffset = 128;
 constexpr std::size_t kSlotOffset = 256;
 constexpr std::size_t kPartialOffset = kSlotOffset + kSlots * sizeof(Slot);
 constexpr std::size_t kResultBytes = kPartialOffset + kReduceBlocks * sizeof(Partial);
@@ -103,6 +109,8 @@ Support::Support(const std::string& cubin, const spec::DeviceInfo& device, const
       check_zero_(module_.function("attune_check_zero")),
       compare_(module_.function("attune_compare")),
       reduce_(module_.function("attune_reduce")),
+      extreme_(module_.function("attune_extreme")),
+      find_extreme_(module_.function("attune_find_extreme")),
       read_(module_.function("attune_read")),
       reduce_rows_(module_.function("attune_reduce_rows")),
       join_rows_(module_.function("attune_join_rows")),
@@ -297,6 +305,27 @@ RowAnswers Support::reduce_rows(const Matrix& matrix, RowOperation operation, do
   }
   stream_->synchronize();  // `parts` goes
   return answers;
+}
+
+std::optional<ExtremeElement> Support::find_extreme(CUdeviceptr source, std::int64_t count, spec::ElementType type,
+                                                    Extreme which) {
+  if (count <= 0) return std::nullopt;
+  auto elements = static_cast<std::uint64_t>(count);
+  int type_code = static_cast<int>(type);
+  int least = which == Extreme::Least ? 1 : 0;
+  CUdeviceptr extreme = results_.address() + kExtremeOffset;
+  set_bytes(extreme, sizeof(RankedExtreme), 0);
+  void* parameters[] = {&source, &elements, &type_code, &least, &extreme};
+  launch(extreme_, blocks_for(elements), kThreads, parameters);
+  launch(find_extreme_, blocks_for(elements), kThreads, parameters);
+  RankedExtreme found{};
+  check(Driver::get().cuMemcpyDtoHAsync(&found, extreme, sizeof found, stream_->get()), "cuMemcpyDtoHAsync",
+        "reading a reference");
+  stream_->synchronize();
+  if (found.first_inverse == 0) return std::nullopt;
+  const std::uint64_t index = ~found.first_inverse;
+  return ExtremeElement{static_cast<std::int64_t>(index),
+                        load_element(source + index * static_cast<std::uint64_t>(spec::size_bytes(type)), type)};
 }
 
 std::uint64_t Support::load_element(CUdeviceptr source, spec::ElementType type) {

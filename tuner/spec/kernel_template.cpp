@@ -8,6 +8,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/spec/code_axis.hpp"
 #include "tuner/spec/device_headers.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/includes.hpp"
@@ -42,6 +43,18 @@ std::uint16_t index_of(const KernelTemplate& kernel, const Parameter& parameter,
                                kernel.name, json.dump(), joined(known)));
 }
 
+void check_code(const KernelTemplate& kernel, const ProblemAxis& axis, const Problem& problem) {
+  const auto given = problem.choices.find(axis.name);
+  if (given == problem.choices.end()) {
+    throw UsageError(fmt::format("the problem gives no code '{}' for template '{}', e.g. {}", axis.name, kernel.name,
+                                 axis.default_value));
+  }
+  if (const std::string reason = why_no_expression(given->second); !reason.empty()) {
+    throw UsageError(fmt::format("the code '{}' of template '{}' cannot be \"{}\": {}; give one expression of CUDA C++", axis.name,
+                                 kernel.name, given->second, reason));
+  }
+}
+
 void check_choice(const KernelTemplate& kernel, const ProblemAxis& axis, const Problem& problem) {
   const auto given = problem.choices.find(axis.name);
   const char* kind = axis.kind == AxisKind::Type ? "type" : "choice";
@@ -72,7 +85,7 @@ void check_axis_name(const KernelTemplate& kernel, const std::string& name, bool
   if (axis != nullptr && (axis->kind == AxisKind::Size) == size) return;
   std::vector<std::string> known;
   for (const ProblemAxis& candidate : kernel.problem) known.push_back(candidate.name);
-  throw UsageError(fmt::format("template '{}' has no {} '{}'{}", kernel.name, size ? "size" : "type or choice", name,
+  throw UsageError(fmt::format("template '{}' has no {} '{}'{}", kernel.name, size ? "size" : "type, choice or code", name,
                                hint(name, known)));
 }
 
@@ -137,6 +150,18 @@ const Value& value_of(const KernelTemplate& kernel, const Configuration& configu
   return kernel.parameters.at(parameter).values.at(configuration.index.at(parameter));
 }
 
+bool is_specialised(const KernelTemplate& kernel, const Configuration& configuration) {
+  return for_any_size(kernel, configuration) != configuration;
+}
+
+Configuration for_any_size(const KernelTemplate& kernel, Configuration configuration) {
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const Parameter& parameter = kernel.parameters[i];
+    if (!parameter.specialises.empty()) configuration.index.at(i) = static_cast<std::uint16_t>(parameter.default_index);
+  }
+  return configuration;
+}
+
 std::string to_text(const KernelTemplate& kernel, const Configuration& configuration) {
   Json json = Json::object();
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
@@ -193,12 +218,21 @@ Problem problem_from_text(const std::string& text) {
   return problem;
 }
 
+Problem with_defaults(const KernelTemplate& kernel, Problem problem) {
+  for (const ProblemAxis& axis : kernel.problem) {
+    if (!axis.default_value.empty()) problem.choices.emplace(axis.name, axis.default_value);  // what is there stays
+  }
+  return problem;
+}
+
 void validate(const KernelTemplate& kernel, const Problem& problem) {
   for (const auto& [name, choice] : problem.choices) check_axis_name(kernel, name, false);
   for (const auto& [name, size] : problem.sizes) check_axis_name(kernel, name, true);
   for (const ProblemAxis& axis : kernel.problem) {
     if (axis.kind == AxisKind::Size) {
       check_size(kernel, axis, problem);
+    } else if (axis.kind == AxisKind::Code) {
+      check_code(kernel, axis, problem);
     } else {
       check_choice(kernel, axis, problem);
     }

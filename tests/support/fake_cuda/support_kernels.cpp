@@ -156,6 +156,8 @@ const std::vector<RegisteredKernel>& support_kernels() {
       {"attune_join_rows", OnHost<attune_join_rows>::run},
       {"attune_compare_rows", OnHost<attune_compare_rows>::run},
       {"attune_reduce", reduce},
+      {"attune_extreme", OnHost<attune_extreme>::run},
+      {"attune_find_extreme", OnHost<attune_find_extreme>::run},
       {"attune_read", read}};
   return kernels;
 }

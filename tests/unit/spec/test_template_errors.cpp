@@ -208,3 +208,17 @@ TEST_CASE("a built-in reduction needs one input and one output") {
                   R"("scratch": {"type": "A", "count": "grid"})");
   CHECK(contains(error_of([&] { (void)parse_sample(text); }), "needs one input and one output buffer, not 2 and 1"));
 }
+
+TEST_CASE("a switch that specialises on sizes is refused at its place where it is none, or names no size") {
+  const auto error = [](const std::string& switch_text) {
+    return sample_error(R"("unroll": {"values": [true, false], "default": false})", R"("unroll": )" + switch_text);
+  };
+  CHECK(error(R"({"values": [false, true], "default": false, "specialise": ["n"]})").empty());
+  CHECK(contains(error(R"({"values": [false, true], "default": true, "specialise": ["n"]})"), "t.json:14:72: the parameter 'unroll' specialises on sizes, so it must be a switch"));
+  CHECK(contains(error(R"({"values": [1, 2], "default": 1, "specialise": ["n"]})"), "so it must be a switch"));
+  CHECK(contains(error(R"({"values": [false, true], "default": false, "bind": "launch", "specialise": ["n"]})"), "so it must be a switch"));
+  CHECK(contains(error(R"({"values": [false, true], "default": false, "specialise": ["op"]})"), "'unroll' specialises on 'op', which is no size of the problem"));
+  CHECK(contains(error(R"({"values": [false, true], "default": false, "specialise": []})"), "are empty"));
+  CHECK(contains(sample_error(R"("unroll": {"values": [true, false], "default": false})", R"("N": {"values": [1, 2], "default": 1}, "unroll": {"values": [false, true], "default": false, "specialise": ["n"]})"),
+                 "both become the macro ATTUNE_N"));
+}
