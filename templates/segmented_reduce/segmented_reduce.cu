@@ -1,7 +1,7 @@
 // Each row of a row-major matrix to one value: sum, product, minimum or maximum.
 //
-// Who reduces a row (row_stage): a thread, some lanes of a warp or a whole warp (reduce_by_lanes, several rows at once), a
-// block (reduce_by_block), or several blocks (reduce_by_blocks), where rows are fewer than blocks and long. `adaptive`
+// Who reduces a row (row_stage): a thread, some lanes of a warp or a whole warp (segmented_by_lanes, several rows at once), a
+// block (segmented_by_block), or several blocks (segmented_by_blocks), where rows are fewer than blocks and long. `adaptive`
 // holds all three and takes the one that suits the shape.
 //
 // Reading: rows may start at any address. A thread reads whole vectors from the first one in the row on; what stands
@@ -81,7 +81,7 @@ __device__ __forceinline__ void reduce_groups(const Item* __restrict__ in, Accum
 
 #if ATTUNE_ROW_STAGE_THREAD || ATTUNE_ROW_STAGE_SUB_WARP || ATTUNE_ROW_STAGE_WARP || ATTUNE_ROW_STAGE_ADAPTIVE
 extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
-    reduce_by_lanes(const Item* __restrict__ in, Accumulator* out, Index rows, unsigned columns, unsigned row_lanes) {
+    segmented_by_lanes(const Item* __restrict__ in, Accumulator* out, Index rows, unsigned columns, unsigned row_lanes) {
   const unsigned lanes = kLanes == 0 ? row_lanes : kLanes;
   const unsigned misaligned = static_cast<unsigned>(attune::address_of(in)) | columns * static_cast<unsigned>(sizeof(Item));
   if (kWidth == 1 || misaligned % kVectorBytes == 0) reduce_groups<true>(in, out, rows, columns, lanes);
@@ -93,7 +93,7 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
 
 #if ATTUNE_ROW_STAGE_BLOCK || ATTUNE_ROW_STAGE_ADAPTIVE
 extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
-    reduce_by_block(const Item* __restrict__ in, Accumulator* out, Index rows, Index columns) {
+    segmented_by_block(const Item* __restrict__ in, Accumulator* out, Index rows, Index columns) {
   bool odd = false;
 #pragma unroll 1
   for (Index row = blockIdx.x; row < rows; row += gridDim.x) {
@@ -157,7 +157,7 @@ __device__ __forceinline__ void fill_my_slot(Word* slots, unsigned slot, unsigne
 
 // The blocks of a row are neighbours. Counters stand first in `sync`, the slots of row after row behind them.
 extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
-    reduce_by_blocks(const Item* __restrict__ in, Accumulator* out, Index rows, Index columns, unsigned parts,
+    segmented_by_blocks(const Item* __restrict__ in, Accumulator* out, Index rows, Index columns, unsigned parts,
                      Accumulator* partials, Word* sync) {
   const unsigned row = blockIdx.x / parts, part = blockIdx.x % parts;
   if (row >= rows) return;  // no rows, and yet a grid of one block
@@ -200,7 +200,7 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
 
 #if ATTUNE_ROW_STAGE_TWO_PASS
 extern "C" __global__ void __launch_bounds__(kFinishThreads)
-    reduce_partials(const Accumulator* partials, unsigned parts, Accumulator* out) {
+    segmented_partials(const Accumulator* partials, unsigned parts, Accumulator* out) {
   const FetchPartials fetch{partials + static_cast<Index>(blockIdx.x) * parts};
   const Accumulator x = attune::gather<Op, kFinishThreads, BlockStage::Shuffle, kGatherLoads>(parts, fetch);
   if (threadIdx.x == 0) out[blockIdx.x] = x;

@@ -36,7 +36,7 @@ constexpr bool kTicket = ATTUNE_ROW_STAGE_TICKET || ATTUNE_ROW_STAGE_ADAPTIVE;
 
 // These two stand in template.json too.
 constexpr unsigned kSyncWords = 16;       // words of `sync` for a row's counter: a cache line
-constexpr unsigned kFinishThreads = 256;  // block of reduce_partials
+constexpr unsigned kFinishThreads = 256;  // block of segmented_partials
 
 static_assert(kWidth >= 1, "a vector holds at least one element");
 static_assert(kWidth <= kBlock, "a block loads the elements before and after its vectors in one step");

@@ -178,8 +178,13 @@ std::optional<std::string> Verifier::plant_candidates(Run& run, GpuProblem& prob
     if (wrong) *wrong += fmt::format(" when {}", when);
     return wrong;
   };
-  // Whatever the template fills its input with: here the planted elements are the only extremes.
+  // Small integers whatever the template fills its input with, so that the planted elements are the only extremes. First
+  // without any, between guards in the order that they had not: random bytes hold every extreme, which a wrong one
+  // behind them only equals.
+  problem.fill(*run.which, DataSet::Integers, Guard::LowFirst);
   support_->fill(run.addresses[input], buffer.count, buffer.type, FillKind::SmallIntegers, 1);
+  const Expectation unplanted = problem.reference().expect(problem.locate(*run.which));
+  if (auto wrong = judge(unplanted.extreme, "the elements are small integers")) return wrong;
   // Every edge is the first of equal extremes once: they are taken away from the lowest on.
   std::vector<std::uint64_t> before;
   for (const std::int64_t position : edges) before.push_back(support_->load_element(address(position), buffer.type));

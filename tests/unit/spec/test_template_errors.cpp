@@ -201,6 +201,24 @@ TEST_CASE("launch lists run something, and loop indices are fresh names") {
          {R"("kernel": "main_pass")", R"("kernel": "main pass")", "is no C identifier"}});
 }
 
+TEST_CASE("a built-in arg_reduce needs one input, the value and its index, and no other operation than min and max") {
+  const auto with = [](const std::string& choices, const std::string& outputs) {
+    std::string text = replaced(sample_template(), R"("reference": "none")", R"("reference": {"builtin": "arg_reduce"})");
+    text = replaced(text, R"(["sum", "max-abs"])", choices);
+    return replaced(text, R"("out": {"type": "A", "count": "1", "output": true})", outputs);
+  };
+  const auto error = [&](const std::string& choices, const std::string& outputs) {
+    return error_of([&] { (void)parse_sample(with(choices, outputs)); });
+  };
+  const std::string both =
+      R"("out": {"type": "T", "count": 1, "output": true}, "at": {"type": "i64", "count": 1, "output": true})";
+  CHECK(error(R"(["max", "min"])", both).empty());
+  CHECK(contains(error(R"(["max", "sum"])", both), "'arg_reduce' needs the type 'T' and the choice 'op' among min and max"));
+  CHECK(contains(error(R"(["max"])", R"("out": {"type": "T", "count": 1, "output": true})"),
+                 "two outputs: the value, of type T, and the index, of type i64; they are of type T"));
+  CHECK(contains(error(R"(["max"])", replaced(both, "i64", "i32")), "they are of type T, i32"));
+}
+
 TEST_CASE("a built-in reduction needs one input and one output") {
   std::string text = replaced(sample_template(), R"("reference": "none")", R"("reference": {"builtin": "reduce"})");
   text = replaced(text, R"("max-abs")", R"("max")");
