@@ -183,7 +183,7 @@ std::optional<std::string> Verifier::plant_candidates(Run& run, GpuProblem& prob
   // behind them only equals.
   problem.fill(*run.which, DataSet::Integers, Guard::LowFirst);
   support_->fill(run.addresses[input], buffer.count, buffer.type, FillKind::SmallIntegers, 1);
-  const Expectation unplanted = problem.reference().expect(problem.locate(*run.which));
+  const Expectation unplanted = problem.reference().expect(problem.locate(*run.which), DataSet::Integers);
   if (auto wrong = judge(unplanted.extreme, "the elements are small integers")) return wrong;
   // Every edge is the first of equal extremes once: they are taken away from the lowest on.
   std::vector<std::uint64_t> before;
