@@ -102,7 +102,10 @@ std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& k
       }
     }
   }
-  for (const auto& problem : problems) spec::validate(kernel, problem);
+  for (auto& problem : problems) {
+    problem = spec::canonical(kernel, std::move(problem));
+    spec::validate(kernel, problem);
+  }
   return problems;
 }
 

@@ -171,7 +171,7 @@ detail::KernelState* Runtime::State::kernel(const std::string& name,
   created->asked_name = name;
   created->kernel = library_.find(name);
   created->size_names = created->kernel.size_names();
-  spec::Problem smallest = spec::with_defaults(created->kernel, {choices, {}});  // sizes come with every launch; the choices are checked now
+  spec::Problem smallest = spec::canonical(created->kernel, {choices, {}});  // sizes come with every launch; the choices are checked now
   for (const auto& axis : created->kernel.problem) {
     if (axis.kind == spec::AxisKind::Size) smallest.sizes[axis.name] = axis.min;
   }

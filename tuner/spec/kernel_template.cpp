@@ -45,10 +45,7 @@ std::uint16_t index_of(const KernelTemplate& kernel, const Parameter& parameter,
 
 void check_code(const KernelTemplate& kernel, const ProblemAxis& axis, const Problem& problem) {
   const auto given = problem.choices.find(axis.name);
-  if (given == problem.choices.end()) {
-    throw UsageError(fmt::format("the problem gives no code '{}' for template '{}', e.g. {}", axis.name, kernel.name,
-                                 axis.default_value));
-  }
+  if (given == problem.choices.end()) return;
   if (const std::string reason = why_no_expression(given->second); !reason.empty()) {
     throw UsageError(fmt::format("the code '{}' of template '{}' cannot be \"{}\": {}; give one expression of CUDA C++", axis.name,
                                  kernel.name, given->second, reason));
@@ -59,6 +56,7 @@ void check_choice(const KernelTemplate& kernel, const ProblemAxis& axis, const P
   const auto given = problem.choices.find(axis.name);
   const char* kind = axis.kind == AxisKind::Type ? "type" : "choice";
   if (given == problem.choices.end()) {
+    if (!axis.default_value.empty()) return;
     throw UsageError(fmt::format("the problem gives no {} '{}' for template '{}'; allowed: {}", kind, axis.name,
                                  kernel.name, joined(axis.values)));
   }
@@ -218,9 +216,10 @@ Problem problem_from_text(const std::string& text) {
   return problem;
 }
 
-Problem with_defaults(const KernelTemplate& kernel, Problem problem) {
+Problem canonical(const KernelTemplate& kernel, Problem problem) {
   for (const ProblemAxis& axis : kernel.problem) {
-    if (!axis.default_value.empty()) problem.choices.emplace(axis.name, axis.default_value);  // what is there stays
+    const auto given = problem.choices.find(axis.name);
+    if (given != problem.choices.end() && !axis.default_value.empty() && given->second == axis.default_value) problem.choices.erase(given);
   }
   return problem;
 }
@@ -228,6 +227,10 @@ Problem with_defaults(const KernelTemplate& kernel, Problem problem) {
 void validate(const KernelTemplate& kernel, const Problem& problem) {
   for (const auto& [name, choice] : problem.choices) check_axis_name(kernel, name, false);
   for (const auto& [name, size] : problem.sizes) check_axis_name(kernel, name, true);
+  if (canonical(kernel, problem) != problem) {
+    throw UsageError(fmt::format("the problem {} of template '{}' names defaults; its key leaves them out: {}", to_text(problem), kernel.name,
+                                 to_text(canonical(kernel, problem))));
+  }
   for (const ProblemAxis& axis : kernel.problem) {
     if (axis.kind == AxisKind::Size) {
       check_size(kernel, axis, problem);

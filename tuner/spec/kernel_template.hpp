@@ -22,7 +22,7 @@ struct ProblemAxis {
   std::vector<std::string> values;  ///< allowed types or choices; empty for sizes and code
   std::int64_t min = 1;             ///< sizes only
   std::int64_t max = std::int64_t{1} << 48;
-  std::string default_value;  ///< of a problem that does not name the axis; empty: it must
+  std::string default_value;  ///< of a problem that does not name the axis, as canonical ones do not; empty: it must
   std::string returns;        ///< code only: the type of the expression
   std::vector<std::pair<std::string, std::string>> arguments;  ///< code only: names and types in it
 };
@@ -197,9 +197,11 @@ struct Problem {
 /// The same without sizes: problems that differ only in size share a family, within which dispatch interpolates.
 [[nodiscard]] std::string family_text(const Problem& problem);
 [[nodiscard]] Problem problem_from_text(const std::string& json);
-/// The problem with what it does not name at its default, where its axis has one.
-[[nodiscard]] Problem with_defaults(const KernelTemplate& kernel, Problem problem);
-/// Every axis present and allowed. Throws: UsageError naming the axis, what is allowed and a suggestion.
+/// The one form of a problem: what stands at the default of its axis is left out, so that the keys of old problems stay
+/// when a template's next version asks for more.
+[[nodiscard]] Problem canonical(const KernelTemplate& kernel, Problem problem);
+/// Every axis without a default present, every value allowed, in canonical form. Throws: UsageError naming the axis, what is
+/// allowed and a suggestion.
 void validate(const KernelTemplate& kernel, const Problem& problem);
 
 /// Where templates are found: folders in order, then the ones built in. The first match wins.

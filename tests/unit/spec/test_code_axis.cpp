@@ -59,18 +59,25 @@ TEST_CASE("other code makes another problem, and another family") {
   CHECK(problem_from_text(to_text(square)) == square);
 }
 
-TEST_CASE("what a problem does not name takes the default of its axis; what it names stays") {
+TEST_CASE("a problem leaves out what stands at its default, and is compiled with it; what differs stays") {
   const KernelTemplate kernel = parse_sample(replaced(with_axis(kMap), R"({"choice": ["sum", "max-abs"]})", R"({"choice": ["sum", "max-abs"], "default": "max-abs"})"));
-  const Problem filled = with_defaults(kernel, {{{"T", "f32"}}, {{"n", 7}}});
-  CHECK(filled.choices == std::map<std::string, std::string>{{"T", "f32"}, {"op", "max-abs"}, {"map", "x"}});
-  validate(kernel, filled);
-  const Problem named = with_defaults(kernel, {{{"T", "f32"}, {"op", "sum"}, {"map", "-x"}}, {{"n", 7}}});
-  CHECK(named.choices == std::map<std::string, std::string>{{"T", "f32"}, {"op", "sum"}, {"map", "-x"}});
-  CHECK(contains(error_of([&] { validate(kernel, with_defaults(kernel, {{}, {{"n", 7}}})); }), "gives no type 'T'"));
+  const auto source = [&](const Problem& problem) { return make_source(kernel, problem, default_configuration(kernel), DeviceInfo::of_architecture("sm_90")); };
+  const Problem spelled{{{"T", "f32"}, {"op", "max-abs"}, {"map", "x"}}, {{"n", 7}}};
+  const Problem brief = canonical(kernel, spelled);
+  CHECK(brief.choices == std::map<std::string, std::string>{{"T", "f32"}});
+  CHECK(source(brief) == source(spelled));
+  CHECK(contains(source(brief), "#define ATTUNE_OP_MAX_ABS 1\n"));
+  validate(kernel, brief);
+  CHECK(contains(error_of([&] { validate(kernel, spelled); }), "names defaults; its key leaves them out: {\"T\":\"f32\",\"n\":7}"));
+  const Problem other{{{"T", "f32"}, {"op", "sum"}, {"map", "-x"}}, {{"n", 7}}};
+  CHECK(canonical(kernel, other) == other);
+  validate(kernel, other);
+  CHECK(contains(error_of([&] { validate(kernel, canonical(kernel, {{}, {{"n", 7}}})); }), "gives no type 'T'"));
+
 }
 
 TEST_CASE("code that would leave its place is refused with the reason; what it means is the compiler's business") {
-  for (const char* good : {"x", "max(x, A(0))", "x > 0 ? x : -x", "(x - k) * (x - k)", "no_such_name", "a[3]{}"}) {
+  for (const char* good : {"-x", "max(x, A(0))", "x > 0 ? x : -x", "(x - k) * (x - k)", "no_such_name", "a[3]{}"}) {
     CAPTURE(good);
     CHECK(code_error(good).empty());
   }
@@ -86,7 +93,7 @@ TEST_CASE("code that would leave its place is refused with the reason; what it m
   CHECK(contains(code_error("x /* half"), "a comment"));
   CHECK(contains(code_error("x\\"), "it holds '\\'"));
   CHECK(contains(code_error(std::string(5000, 'x')), "5000 characters"));
-  CHECK(contains(error_of([] { validate(parse_sample(with_axis(kMap)), sample_problem()); }), "gives no code 'map'"));
+  CHECK(code_error("x").find("names defaults") != std::string::npos);
 }
 
 TEST_CASE("a malformed code axis is refused at its place") {

@@ -33,7 +33,7 @@ constexpr const char* kSource = R"(extern "C" __global__ void map(const attune_T
 compile::CompileResult compiled(const std::string& type, const std::string& transform) {
   static compile::Nvrtc nvrtc;
   const auto kernel = spec::KernelTemplate::parse(kSpec, {{"map.cu", kSource}}, "template.json");
-  const spec::Problem problem{{{"T", type}, {"transform", transform}}, {{"n", 1}}};
+  const auto problem = spec::canonical(kernel, {{{"T", type}, {"transform", transform}}, {{"n", 1}}});
   spec::validate(kernel, problem);
   return nvrtc.compile({spec::make_source(kernel, problem, spec::default_configuration(kernel), spec::DeviceInfo::of_architecture("sm_90")),
                         "map.cu", "sm_90", kernel.options});
