@@ -48,7 +48,7 @@ constexpr unsigned kSmThreads = 2048;
 #else
 constexpr unsigned kSmThreads = 1024;  // what every SM holds, also in blocks of 64
 #endif
-constexpr unsigned kRowRegisters = 6 + sizeof(Accumulator) / 4;
+constexpr unsigned kRowRegisters = 10 + sizeof(Accumulator) / 4;
 constexpr unsigned kRegisters =
     kItems * kRowsInFlight * Vector::kWords + kRowsInFlight * kRowRegisters + 24 + (sizeof(Accumulator) == 8 ? 4 : 0);
 constexpr unsigned kResidentThreads = 65536 / kRegisters < kSmThreads ? 65536 / kRegisters : kSmThreads;

@@ -79,7 +79,7 @@ TEST_CASE("every row stage of the segmented_reduce template has the kernels that
 TEST_CASE("segmented_reduce compiles at the edges of its space: the most registers and the largest blocks") {
   const std::vector<std::map<std::string, std::string>> edges = {
       {{"row_stage", "sub_warp"}, {"lanes", "16"}, {"rows_in_flight", "8"}, {"items", "1"}, {"block_size", "256"}},
-      {{"row_stage", "warp"}, {"rows_in_flight", "2"}, {"items", "4"}, {"block_size", "1024"}},
+      {{"row_stage", "warp"}, {"rows_in_flight", "2"}, {"items", "4"}, {"block_size", "512"}},
       {{"row_stage", "warp"}, {"items", "8"}, {"block_size", "1024"}},
       {{"row_stage", "block"}, {"items", "8"}, {"block_size", "1024"}},
       {{"row_stage", "ticket"}, {"items", "8"}, {"block_size", "1024"}}};
