@@ -47,6 +47,7 @@ TEST_CASE("the default of segmented_reduce is valid and has a launch for every t
     for (const auto& op : kOperators) {
       for (const std::int64_t rows : kManySizes) {
         for (const std::int64_t columns : kManySizes) {
+          if (rows * columns > std::int64_t{1} << 44) continue;  // beyond what a buffer may hold
           const auto of = problem(type, op, rows, columns);
           CAPTURE(spec::to_text(of));
           CHECK(spec::satisfies(kernel(), of, chosen, device()));
@@ -106,7 +107,7 @@ TEST_CASE("adaptive takes lanes, a block or several blocks by the shape") {
 TEST_CASE("no shape makes a grid that exceeds blocks_per_sm blocks on each SM, except that a row has a block at least") {
   constexpr std::int64_t kMost = 132 * 8;
   for (const auto& stage : kRowStages) {
-    for (const std::int64_t rows : {std::int64_t{0}, std::int64_t{1}, std::int64_t{100}, std::int64_t{1} << 40}) {
+    for (const std::int64_t rows : {std::int64_t{0}, std::int64_t{1}, std::int64_t{100}, std::int64_t{1} << 24}) {
       const auto of = problem("f32", "sum", rows, 30000);
       if (!spec::satisfies(kernel(), of, configuration(stage), device())) continue;
       CAPTURE(stage.at("row_stage"));
@@ -114,7 +115,7 @@ TEST_CASE("no shape makes a grid that exceeds blocks_per_sm blocks on each SM, e
       const auto blocks = launch(plan("f32", rows, 30000, stage), 0).grid[0];
       CHECK(blocks >= 1);
       CHECK(blocks <= kMost + rows);
-      if (rows == std::int64_t{1} << 40) CHECK(blocks == kMost);
+      if (rows == std::int64_t{1} << 24) CHECK(blocks == kMost);
     }
   }
 }
