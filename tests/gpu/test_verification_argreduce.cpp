@@ -52,7 +52,7 @@ extern "C" __global__ void search(const T* in, long long n, T* value, long long*
     if (ATTUNE_VARIANT_TAKES_NAN && x != x && mine.index < 0) mine.index = i;
     if (x != x) continue;
     if (ATTUNE_VARIANT_SKIPS_INFINITY && x == none()) continue;
-    Found one = {x, i};
+    Found one = {x, i < 0 ? 0 : i};  // what stands before the input counts as found, where it is read
     mine = both(mine, one);
   }
   found[threadIdx.x] = mine;

@@ -22,9 +22,9 @@ struct ProblemAxis {
   std::vector<std::string> values;  ///< allowed types or choices; empty for sizes and code
   std::int64_t min = 1;             ///< sizes only
   std::int64_t max = std::int64_t{1} << 48;
-  std::string default_value;  ///< of a problem that does not name the axis, as canonical ones do not; empty: it must
-  std::string returns;        ///< code only: the type of the expression
-  std::vector<std::pair<std::string, std::string>> arguments;  ///< code only: names and types in it
+  std::string default_value = {};  ///< of a problem that does not name the axis, as canonical ones do not; empty: it must
+  std::string returns = {};        ///< code only: the type of the expression
+  std::vector<std::pair<std::string, std::string>> arguments = {};  ///< code only: names and types in it
 };
 
 enum class Binding { Source, Launch };  ///< Launch: never a macro; configurations that differ only there share a cubin.
@@ -35,7 +35,7 @@ struct Parameter {
   std::size_t default_index = 0;
   Binding binding = Binding::Source;
   /// A switch only: where it is true, these sizes are macros of the source, and the code serves no others.
-  std::vector<std::string> specialises;
+  std::vector<std::string> specialises = {};
 };
 
 /// A condition on parameters, sizes, types, choices and device.*; configurations that fail it are not in the space.

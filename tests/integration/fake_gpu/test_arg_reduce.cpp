@@ -40,18 +40,3 @@ TEST_CASE_FIXTURE(FakeGpu, "a wrong index is told with the right one and the pla
     CHECK(detail.find("the result is -inf at index 0 instead of -inf at index -1 when all elements are NaN") != std::string::npos);
   }
 }
-
-TEST_CASE_FIXTURE(FakeGpu, "the argreduce template tunes, every grid stage verified") {
-  const auto result = attune({"tune", "argreduce", "--size", "100000", "--T", "f32", "--op", "max", "--db", database, "--strategy",
-                              "random", "--budget", "12", "--json"});
-  CAPTURE(result.err);
-  REQUIRE(result.exit_code == 0);
-  const auto stored = records();
-  CHECK(stored.size() >= 12);
-  for (const auto& record : stored) {
-    CAPTURE(record.configuration);
-    CAPTURE(test::detail_of(record));
-    CHECK(record.outcome == "ok");
-    CHECK(record.verified);
-  }
-}

@@ -71,11 +71,19 @@ TEST_CASE("every combination of stages of the argreduce template has the kernels
 }
 
 TEST_CASE("argreduce compiles at the edges of its space: the most registers and the largest blocks") {
-  for (const char* const type : {"i8", "f16", "f64"}) {
-    for (const char* const block_size : {"64", "1024"}) {
-      const std::map<std::string, std::string> wide = {{"block_size", block_size}, {"items", "8"}, {"vector_bytes", "16"}, {"blocks_per_sm", "1"}};
-      static_cast<void>(clean_kernels(problem(type, "min", 1 << 20), configuration(wide), "sm_90"));
-    }
+  struct Edge {
+    const char* type;
+    const char* block_size;
+    const char* items;
+    const char* vector_bytes;
+  };
+  for (const auto& [type, block_size, items, vector_bytes] :
+       {Edge{"f64", "1024", "8", "16"}, Edge{"f32", "1024", "8", "16"}, Edge{"f64", "64", "1", "8"}, Edge{"i8", "512", "8", "16"},
+        Edge{"i8", "1024", "16", "8"}, Edge{"f16", "1024", "4", "16"}, Edge{"f16", "64", "8", "16"}}) {
+    const auto chosen = configuration({{"block_size", block_size}, {"items", items}, {"vector_bytes", vector_bytes}, {"blocks_per_sm", "1"}});
+    const auto of = problem(type, "min", 1 << 20);
+    CHECK(spec::satisfies(kernel(), of, chosen, device()));
+    static_cast<void>(clean_kernels(of, chosen, "sm_90"));
   }
 }
 
