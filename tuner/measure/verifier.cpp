@@ -90,8 +90,7 @@ std::optional<std::string> Verifier::verify_case(Prepared& prepared, GpuProblem&
     if (auto wrong = pass(run, problem, data)) return wrong;
     if (data != DataSet::Integers) continue;
     std::optional<std::string> wrong;
-    if (problem.reference().selects_extreme(which.plan.problem))
-      wrong = plant_extremes(run, problem, prepared.configuration);
+    if (problem.reference().plants(which.plan.problem)) wrong = plant_extremes(run, problem, prepared.configuration);
     if (problem.reference().finds_index()) wrong = plant_candidates(run, problem, prepared.configuration);
     if (wrong) return wrong;
   }
@@ -132,19 +131,25 @@ std::optional<std::string> Verifier::plant_extremes(Run& run, GpuProblem& proble
                                                     const spec::Configuration& configuration) {
   const std::size_t input = problem.reference().input();
   const auto& buffer = run.plan.buffers[input];
-  const bool minimum = run.which->plan.problem.choices.at("op") == "min";
-  const std::uint64_t extreme = minimum ? lowest_finite_bits(buffer.type) : highest_finite_bits(buffer.type);
-  const std::int64_t tile = tile_of(problem.kernel(), run.which->plan.problem, configuration, support_->device());
-  for (const std::int64_t position : positions(buffer.count, tile)) {
+  const spec::Problem& of = run.which->plan.problem;
+  const std::int64_t tile = tile_of(problem.kernel(), of, configuration, support_->device());
+  const std::int64_t columns = problem.reference().columns(of);
+  const auto& expectation = run.which->expectations[static_cast<std::size_t>(DataSet::Integers)].value();
+  for (const std::int64_t position :
+       columns > 0 ? row_positions(buffer.count / columns, columns, tile) : positions(buffer.count, tile)) {
     const CUdeviceptr element =
         run.addresses[input] + static_cast<std::size_t>(position * spec::size_bytes(buffer.type));
     const std::uint64_t before = support_->load_element(element, buffer.type);
-    support_->store_element(element, buffer.type, extreme);
+    const std::uint64_t planted = problem.reference().planted_bits(of, buffer.type, before);
+    support_->store_element(element, buffer.type, planted);
     problem.restore(*run.which, DataSet::Integers);
     run.call.enqueue(run.addresses, support_->stream().get());
-    const auto wrong = problem.reference().judge_planted(problem.locate(*run.which), extreme);
+    const auto wrong =
+        problem.reference().judge_planted(problem.locate(*run.which), position, planted, expectation);
     support_->store_element(element, buffer.type, before);
-    if (wrong) return fmt::format("{} when element {} of {} is the extreme", *wrong, position, buffer.count);
+    if (wrong)
+      return fmt::format("{} when element {} of {} is {}", *wrong, position, buffer.count,
+                         element_text(buffer.type, planted));
   }
   return std::nullopt;
 }
@@ -178,7 +183,7 @@ std::optional<std::string> Verifier::plant_candidates(Run& run, GpuProblem& prob
   // behind them only equals.
   problem.fill(*run.which, DataSet::Integers, Guard::LowFirst);
   support_->fill(run.addresses[input], buffer.count, buffer.type, FillKind::SmallIntegers, 1);
-  const Expectation unplanted = problem.reference().expect(problem.locate(*run.which));
+  const Expectation unplanted = problem.reference().expect(problem.locate(*run.which), DataSet::Integers);
   if (auto wrong = judge(unplanted.extreme, "the elements are small integers")) return wrong;
   // Every edge is the first of equal extremes once: they are taken away from the lowest on.
   std::vector<std::uint64_t> before;

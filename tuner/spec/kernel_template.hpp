@@ -106,8 +106,9 @@ struct SourceSpec {
   std::optional<Expression> condition;
 };
 
-/// What a result is checked against. Builtin: "reduce" (sum, min, max in double precision) or "arg_reduce" (the extreme
-/// and its lowest index, exactly) on the axes `T`, `op`.
+/// What a result is checked against. Builtin: "reduce" (sum, min, max in double precision), "segmented_reduce" (those and
+/// product, of each of `rows` rows of `columns` elements) or "arg_reduce" (the extreme and its lowest index, exact), on the
+/// axes `T` and `op`.
 /// Kernel: launches of a plain kernel in the same sources that writes the same outputs. None: records are unverified.
 struct ReferenceSpec {
   enum class Kind { None, Builtin, Kernel } kind = Kind::None;

@@ -107,6 +107,8 @@ TEST_CASE("values of the wrong kind or outside what is allowed are refused") {
        {R"("reference": "none")", R"("reference": {"builtin": "sort"})", "must be one of reduce"},
        {R"("reference": "none")", R"("reference": {"builtin": "reduce"})", "the choice 'op' among sum, min and max"},
        {R"("reference": "none")", R"("reference": {"builtin": "reduce", "tolerance": 1})", "derives its own tolerance"},
+       {R"("reference": "none")", R"("reference": {"builtin": "segmented_reduce"})",
+        "the choice 'op' among sum, product, min and max"},
        {R"("block": [32, 2])", R"("block": [])", "\"block\" has 0 dimensions"},
        {R"("block": [32, 2])", R"("block": [1, 1, 1, 1])", "\"block\" has 4 dimensions"},
        {R"("block": [32, 2])", R"("block": {})", "must be an expression in a string, or a number, not an object"},
@@ -217,6 +219,23 @@ TEST_CASE("a built-in arg_reduce needs one input, the value and its index, and n
   CHECK(contains(error(R"(["max"])", R"("out": {"type": "T", "count": 1, "output": true})"),
                  "two outputs: the value, of type T, and the index, of type i64; they are of type T"));
   CHECK(contains(error(R"(["max"])", replaced(both, "i64", "i32")), "they are of type T, i32"));
+}
+
+TEST_CASE("a built-in segmented_reduce needs the sizes rows and columns, one input and one output") {
+  const auto error = [](const std::string& sizes, const std::string& outputs) {
+    const std::string text = R"({"attune": 1, "name": "t", "sources": ["sample.cu"], "problem": {"T": {"type": ["f32"]},
+      "op": {"choice": ["sum", "product"]}, )" + sizes + R"(}, "parameters": {},
+      "buffers": {"in": {"type": "T", "count": "rows * columns"}, )" + outputs + R"(},
+      "launches": [{"kernel": "k", "grid": 1, "block": 32, "args": ["in"]}], "reference": {"builtin": "segmented_reduce"}})";
+    return error_of([&] { (void)parse_sample(text); });
+  };
+  const std::string one = R"("out": {"type": "T", "count": "rows", "output": true})";
+  const std::string sizes = R"("rows": {"size": {}}, "columns": {"size": {}})";
+  CHECK(error(sizes, one) == "");
+  CHECK(contains(error(R"("columns": {"size": {}}, "rows": {"size": {}})", one), "needs the sizes 'rows' and 'columns', in this order"));
+  CHECK(contains(error(sizes + R"(, "planes": {"size": {}})", one), "needs the sizes 'rows' and 'columns', in this order"));
+  CHECK(contains(error(sizes, one + R"(, "more": {"type": "T", "count": "rows", "output": true})"),
+                 "'segmented_reduce' needs one input and one output buffer, not 1 and 2"));
 }
 
 TEST_CASE("a built-in reduction needs one input and one output") {

@@ -8,7 +8,25 @@
 
 namespace attune {
 
-enum class Op { Sum, Min, Max };
+/// What a front end combines elements with; a template that lacks one refuses it with UsageError.
+enum class Op { Sum, Min, Max, Product };
+
+namespace detail {
+/// The word of the choice "op" of attune's templates.
+[[nodiscard]] constexpr const char* name(Op op) {
+  switch (op) {
+    case Op::Sum:
+      return "sum";
+    case Op::Min:
+      return "min";
+    case Op::Max:
+      return "max";
+    case Op::Product:
+      return "product";
+  }
+  return "";  // no value of Op: refused as an unknown choice
+}
+}  // namespace detail
 
 /// Typed front end of the `reduce` template.
 template <class T>
