@@ -46,9 +46,10 @@ int tune(const TuningOptions& options, const CommandContext& context, const std:
   const auto kernel = library.find(options.template_name);
   const auto problems = problems_from_arguments(kernel, arguments);
   check_request(options, problems);
+  auto where = conditions_of(options, kernel);
   auto [database, path] = open_database(options);
   print_notices(database);
-  const auto run = run_tuning({options, context.executable, kernel, problems, path}, database, stdout);
+  const auto run = run_tuning({options, context.executable, kernel, problems, path, std::move(where)}, database, stdout);
   if (!options.json) print_summary(run.result, run.replay);
   return exit_code_of(run.result);
 }
@@ -59,6 +60,9 @@ void add_tune_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<TuningOptions>();
   auto* command = app.add_subcommand("tune", "Search a template's configurations for some problems and keep the best");
   add_tuning_options(*command, *options);
+  command->add_option("--where", options->where,
+                      "Try only configurations that satisfy this condition, e.g. \"block_stage == 'shuffle'\"; may be repeated, all must hold")
+      ->allow_extra_args(false);
   command->footer("The problem follows as --<axis> values, e.g. attune tune reduce --T f32 --op sum --size 2^10..2^28:x4\n"
                   "The same command continues an interrupted run; what was measured is not measured again.");
   command->callback([options, command, &context] {

@@ -19,6 +19,7 @@
 #include "tuner/base/text.hpp"
 #include "tuner/search/strategy.hpp"
 #include "tuner/session/device_fleet.hpp"
+#include "tuner/spec/condition.hpp"
 
 namespace attune::tools {
 namespace {
@@ -42,6 +43,7 @@ session::TuneRequest request_of(const TuningJob& job) {
   request.policy = measure::policy_from_text(job.options.policy);
   request.run = run_key();
   request.retry_failed = job.options.retry_failed;
+  request.where = job.where;
   return request;
 }
 
@@ -51,7 +53,7 @@ json start_event(const TuningJob& job, const session::TuneRequest& request, cons
   for (std::size_t i = 0; i < devices.size(); ++i) {
     list.push_back({{"ordinal", ordinals.empty() ? json(nullptr) : json(ordinals[i])}, {"name", devices[i].name}, {"key", devices[i].hard_key()}});
   }
-  return {{"run", request.run}, {"devices", std::move(list)}, {"device", devices.front().name}, {"driver", devices.front().driver},
+  return {{"run", request.run}, {"where", job.options.where}, {"devices", std::move(list)}, {"device", devices.front().name}, {"driver", devices.front().driver},
           {"database", job.database_path.string()}, {"template", job.kernel.name}, {"template_hash", job.kernel.content_hash},
           {"problems", job.problems.size()}, {"strategy", request.strategy}, {"seed", request.seed}, {"budget", request.budget.text()},
           {"policy", job.options.policy}};
@@ -155,6 +157,15 @@ void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command.allow_extras();
 }
 
+std::vector<spec::Constraint> conditions_of(const TuningOptions& options, const spec::KernelTemplate& kernel) {
+  std::vector<spec::Constraint> conditions;
+  for (const auto& text : options.where) {
+    const std::string place = options.where.size() == 1 ? "--where" : fmt::format("--where ({})", conditions.size() + 1);
+    conditions.push_back(spec::parse_condition(kernel, text, {place, 1, 1}));
+  }
+  return conditions;
+}
+
 void check_request(const TuningOptions& options, const std::vector<spec::Problem>& problems) {
   static_cast<void>(session::Budget::parse(options.budget));
   static_cast<void>(measure::policy_from_text(options.policy));
@@ -187,7 +198,9 @@ int exit_code_of(const session::RunResult& result) {
   if (result.interrupted) return static_cast<int>(ExitCode::Interrupted);
   if (!result.given_up.empty()) return static_cast<int>(result.given_up.front().exit_code);
   for (const auto& group : result.groups) {
-    const bool all = std::all_of(group.problems.begin(), group.problems.end(), [](const auto& problem) { return problem.best.has_value(); });
+    const bool all = std::all_of(group.problems.begin(), group.problems.end(), [](const session::ProblemResult& problem) {
+      return problem.best.has_value() && (!problem.restricted || !problem.restricted->configuration.empty());
+    });
     if (!all) return static_cast<int>(ExitCode::NothingValid);
   }
   return static_cast<int>(ExitCode::Ok);

@@ -24,11 +24,15 @@ struct TuningOptions {
   std::string replay;
   std::optional<int> compile_workers;
   std::string compile_timeout = "60s";
+  std::vector<std::string> where;  ///< further conditions on configurations
   bool retry_failed = false;
   bool json = false;
 };
 
 void add_tuning_options(CLI::App& command, TuningOptions& options);
+
+/// `--where`, each a condition of the template language. Throws: SpecError with the place in the text.
+[[nodiscard]] std::vector<spec::Constraint> conditions_of(const TuningOptions& options, const spec::KernelTemplate& kernel);
 
 /// What can be wrong about a request without looking at a database or a device: budget, strategy, policy, devices, n = 0.
 /// Throws: UsageError.
@@ -41,6 +45,7 @@ struct TuningJob {
   const spec::KernelTemplate& kernel;
   const std::vector<spec::Problem>& problems;
   std::filesystem::path database_path;
+  std::vector<spec::Constraint> where = {};
 };
 
 struct TuningRun {

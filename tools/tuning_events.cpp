@@ -37,6 +37,11 @@ json result_json(const session::ProblemResult& result) {
   json event = {{"problem", problem_json(result.problem)}, {"space_size", result.space_size}, {"measured", result.measured},
                 {"reused", result.reused}, {"failed", result.failed}, {"failure_examples", examples_json(result.failure_examples)},
                 {"nothing_left", result.nothing_left}, {"elapsed_s", result.elapsed_s}, {"utilisation", to_json(workload)}};
+  if (result.restricted) {
+    const auto& found = *result.restricted;
+    event["restricted"] = {{"size", found.size}, {"configuration", found.configuration.empty() ? json(nullptr) : json::parse(found.configuration)},
+                           {"median_us", found.configuration.empty() ? json(nullptr) : json(found.median_us)}};
+  }
   if (result.best) {
     event["best"] = {{"configuration", json::parse(result.best->configuration)}, {"median_us", result.best->median_us},
                      {"default_us", result.best->default_us}, {"tie", result.best->tie}};
