@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
@@ -123,14 +124,9 @@ TuningRun run_on_several(const TuningJob& job, const std::vector<session::Device
   return run;
 }
 
-/// Throws: UsageError.
-std::chrono::milliseconds compile_deadline(const TuningOptions& options) {
-  const auto deadline = std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::chrono::duration<double>(base::parse_seconds(options.compile_timeout)));
-  if (deadline.count() <= 0) {
-    throw UsageError(fmt::format("--compile-timeout {} leaves no time to compile; give for example 60s", options.compile_timeout));
-  }
-  return deadline;
+bool is_named(const TuningOptions& options) {
+  const char* const variable = std::getenv("ATTUNE_DB");
+  return !options.database.empty() || (variable != nullptr && *variable != '\0');
 }
 
 }  // namespace
@@ -155,6 +151,27 @@ void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command.add_flag("--retry-failed", options.retry_failed, "Measure again what failed before (another time limit, driver or memory)");
   command.add_flag("--json", options.json, "One JSON object a line on standard output");
   command.allow_extras();
+}
+
+std::chrono::milliseconds compile_deadline(const TuningOptions& options) {
+  const auto deadline = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::duration<double>(base::parse_seconds(options.compile_timeout)));
+  if (deadline.count() <= 0) {
+    throw UsageError(fmt::format("--compile-timeout {} leaves no time to compile; give for example 60s", options.compile_timeout));
+  }
+  return deadline;
+}
+
+OpenedResults open_results(const TuningOptions& options) {
+  try {
+    const auto path = database_path(options.database);
+    return {db::Database::open(path, db::OpenMode::ReadWrite), path};
+  } catch (const DatabaseError& error) {
+    if (is_named(options) || DeviceList::parse(options.device).several()) throw;
+    fmt::print(stderr, "attune: {}\nattune: the results of this run are not stored, only printed at its end; name a file with --db or ATTUNE_DB to keep them\n",
+               error.what());
+    return {db::Database::open_in_memory(), db::Database::kInMemory};
+  }
 }
 
 std::vector<spec::Constraint> conditions_of(const TuningOptions& options, const spec::KernelTemplate& kernel) {

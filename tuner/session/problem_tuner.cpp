@@ -114,6 +114,7 @@ void ProblemTuner::start_search(const Search& what) {
     ever_restricted_ = true;
     restricted_ = space::SearchSpace::build(kernel_, problem_, backend_.device(), what.where);
   }
+  search_start_ = Clock::now();
   deadline_ = what.deadline;
   label_ = what.label;
   proposed_ = separation_check_ = 0;
@@ -202,6 +203,7 @@ bool ProblemTuner::propose() {
   const Pending place{in_whole(*ordinal), *ordinal};
   if (known_[place.whole].decided) {
     if (!noted_[place.whole]) ++result_.reused;
+    ++part_.reused;
     note_outcome(place);
     return true;
   }
@@ -223,6 +225,7 @@ void ProblemTuner::accept(Measurement measurement) {
   observer_.recorded(measurement);
   known_.remember(pending->second.whole, measurement);
   ++result_.measured;
+  ++part_.measured;
   note_outcome(pending->second);
   pending_.erase(pending);
 }
@@ -233,6 +236,7 @@ void ProblemTuner::note_outcome(const Pending& place) {
   noted_[place.whole] = true;
   ++decided_;
   if (known.outcome != Outcome::Ok) {
+    ++part_.failed;
     if (first) count_failure(place.whole);
     strategy_->report(place.part, std::nullopt);
     return;
@@ -266,14 +270,16 @@ void ProblemTuner::describe_part(bool complete) {
   part_.complete = complete;
   double fastest_us = 0;
   std::string fastest;
+  std::uint64_t failed = 0;
   for_each_of_part([&](const spec::Configuration& configuration, const Known& known) {
     ++part_.decided;
-    part_.failed += known.outcome == Outcome::Ok ? 0 : 1;
+    failed += known.outcome == Outcome::Ok ? 0 : 1;
     if (known.outcome != Outcome::Ok || !known.verified || known.median_us <= 0) return;
     if (fastest_us > 0 && known.median_us >= fastest_us) return;
     fastest_us = known.median_us;
     fastest = spec::to_text(kernel_, configuration);
   });
+  part_.failed = failed;  // earlier runs' too
   if (fastest_us > 0) part_.fastest = stored(fastest);
 }
 
@@ -301,11 +307,11 @@ void ProblemTuner::report_progress() const {
   progress.part = label_;
   progress.done = decided_ - decided_before_;
   progress.total = limit_;
-  progress.reused = result_.reused;
-  for (const auto& [outcome, count] : result_.failed) progress.failed += count;
+  progress.reused = part_.reused;
+  progress.failed = part_.failed;
   progress.best_us = part_best_us_;
-  const double elapsed = seconds_since(start_);
-  if (elapsed > 0) progress.configurations_per_s = static_cast<double>(result_.measured) / elapsed;
+  const double elapsed = seconds_since(search_start_);
+  if (elapsed > 0) progress.configurations_per_s = static_cast<double>(part_.measured) / elapsed;
   if (deadline_) {
     progress.eta_s = std::max(0.0, -seconds_since(*deadline_));
   } else if (progress.configurations_per_s > 0 && progress.done <= progress.total) {

@@ -50,6 +50,8 @@ class ProblemTuner {
     std::uint64_t size = 0;     ///< configurations that satisfy its conditions
     std::uint64_t decided = 0;  ///< of them, those that have an outcome by now
     std::uint64_t failed = 0;
+    std::uint64_t measured = 0; ///< by this search
+    std::uint64_t reused = 0;   ///< proposals that were known
     bool complete = false;      ///< the strategy or the budget had no more
     std::string emptied_by;     ///< the condition that left nothing, when size is 0
     std::optional<measure::Measurement> fastest;  ///< verified; perhaps only screened, that is, of few samples
@@ -64,6 +66,8 @@ class ProblemTuner {
   /// Interleaved samples of these configurations; nothing when the backend has none of all of them. Those that fail are failed
   /// configurations from now on: ask again without them.
   [[nodiscard]] std::optional<RunOffSamples> compare(const std::vector<std::string>& configurations);
+  /// Takes down how busy everything was; after the searches, before anything runs off.
+  void account();
   /// Closes the session. `more` is added to its summary.
   void finish(bool complete, const nlohmann::json& more);
   /// After an error: the process lives on, so nobody else would find its session running.
@@ -104,7 +108,6 @@ class ProblemTuner {
   void count_failure(space::Ordinal ordinal);
   void report_progress() const;
   void prepare_backend();
-  void account();
   void add_engine_figures(nlohmann::json& summary) const;
 
   [[nodiscard]] bool decided_before(const std::vector<std::string>& asked);
@@ -144,6 +147,7 @@ class ProblemTuner {
   // Of the search in work.
   std::optional<space::SearchSpace> restricted_;  ///< nothing: the whole space is searched
   std::unique_ptr<search::Strategy> strategy_;
+  Clock::time_point search_start_ = Clock::now();
   std::optional<Clock::time_point> deadline_;     ///< of the search; building the space counts too
   std::string label_;
   std::uint64_t limit_ = 0;
