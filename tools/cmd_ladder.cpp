@@ -2,8 +2,10 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -185,7 +187,7 @@ int ladder(const LadderOptions& options, const CommandContext& context, const st
   print_notices(database);
   if (!tuning.json) {
     for (const auto& backend : plan.backends) fmt::print("{}\n", backend.banner);
-    fmt::print("The ladder of {}: {} rungs, {} problems, into {}\n", kernel.name, rungs.rungs.size(), problems.size(),
+    fmt::print("The ladder of {}: {} rungs, {} problem{}, into {}\n", kernel.name, rungs.rungs.size(), problems.size(), problems.size() == 1 ? "" : "s",
                path == db::Database::kInMemory ? "memory" : path.string());
     std::fflush(stdout);
   }
