@@ -27,12 +27,13 @@ struct CheckOptions {
   bool json_output = false;
 };
 
-/// What is checked when the caller names no problem: the first type and choice of every axis, 2^20 for a lone size,
+/// What is checked when the caller names no problem: the default or first type and choice of every axis, 2^20 for a lone size,
 /// 2^10 for each of several, within the axis's bounds.
 std::vector<std::string> default_arguments(const spec::KernelTemplate& kernel) {
   std::vector<std::string> arguments;
   const std::int64_t wanted = kernel.size_names().size() == 1 ? std::int64_t{1} << 20 : std::int64_t{1} << 10;
   for (const auto& axis : kernel.problem) {
+    if (!axis.default_value.empty()) continue;
     arguments.push_back("--" + axis.name);
     arguments.push_back(axis.kind == spec::AxisKind::Size ? std::to_string(std::clamp(wanted, axis.min, axis.max)) : axis.values.front());
   }

@@ -15,7 +15,8 @@ enum class DataSet { Integers, Random };
 
 /// What a problem's outputs must be for one data set.
 struct Expectation {
-  Totals totals;                    ///< of a built-in reduction's input
+  Totals totals;                    ///< of the input of a built-in "reduce"
+  std::optional<ExtremeElement> extreme;  ///< of the input of a built-in "arg_reduce"
   std::vector<gpu::Buffer> wanted;  ///< of a kernel reference: by buffer index, allocated for outputs only
   std::vector<double> scales;       ///< mean |wanted| of each
 };
@@ -27,7 +28,7 @@ struct Located {
   Addresses addresses;  ///< data buffers only; scratch is the user's
 };
 
-/// The right answers: built-in double-precision reductions, or a plain kernel of the template.
+/// The right answers: built-in reductions, in double precision or exact, or a plain kernel of the template.
 class Reference {
  public:
   /// `cubin`: of a kernel reference. Throws: SpecError (unknown built-in, or not the buffers it needs), CudaError.
@@ -36,6 +37,8 @@ class Reference {
   [[nodiscard]] bool present() const noexcept { return kernel_->reference.kind != spec::ReferenceSpec::Kind::None; }
   /// Built-in minimum or maximum: extremes are planted for these.
   [[nodiscard]] bool selects_extreme(const spec::Problem& problem) const;
+  /// Built-in arg_reduce: candidates are planted for it.
+  [[nodiscard]] bool finds_index() const noexcept { return builtin_ == Builtin::ArgReduce; }
   /// The input of a built-in reduction. Requires: a built-in reference.
   [[nodiscard]] std::size_t input() const noexcept { return input_; }
   /// The answers for the data that is in the buffers now; runs the reference kernel into the outputs. Waits.
@@ -46,7 +49,11 @@ class Reference {
   [[nodiscard]] std::optional<std::string> judge_planted(const Located& located, std::uint64_t planted_bits);
 
  private:
-  void find_reduce_buffers();
+  enum class Builtin { None, Reduce, ArgReduce };
+
+  void find_buffers();
+  [[nodiscard]] std::optional<std::string> judge_arg(const Located& located,
+                                                     const std::optional<ExtremeElement>& wanted);
   [[nodiscard]] std::optional<std::string> judge_reduce(const Located& located, DataSet data, const Totals& totals);
   [[nodiscard]] std::optional<std::string> judge_sum(const Located& located, DataSet data, const Totals& totals,
                                                      std::uint64_t got);
@@ -58,7 +65,9 @@ class Reference {
   Support* support_;
   std::optional<gpu::Module> module_;
   std::size_t input_ = 0;
-  std::size_t output_ = 0;
+  Builtin builtin_ = Builtin::None;
+  std::size_t output_ = 0;  ///< the value
+  std::size_t index_ = 0;   ///< of ArgReduce
 };
 
 }  // namespace attune::measure

@@ -21,6 +21,11 @@ struct Slot {  // as in support.cu
   std::uint64_t first_inverse;
 };
 
+struct RankedExtreme {  // Extreme of support.cu
+  std::uint64_t rank;
+  std::uint64_t first_inverse;
+};
+
 struct Partial {  // as in support.cu
   double sum;
   double magnitude;
@@ -44,6 +49,7 @@ struct Regions {
 };
 
 constexpr std::size_t kSinkOffset = 0;
+constexpr std::size_t kExtremeOffset = 128;
 constexpr std::size_t kSlotOffset = 256;
 constexpr std::size_t kPartialOffset = kSlotOffset + kSlots * sizeof(Slot);
 constexpr std::size_t kResultBytes = kPartialOffset + kReduceBlocks * sizeof(Partial);
@@ -93,6 +99,8 @@ Support::Support(const std::string& cubin, const spec::DeviceInfo& device, const
       check_zero_(module_.function("attune_check_zero")),
       compare_(module_.function("attune_compare")),
       reduce_(module_.function("attune_reduce")),
+      extreme_(module_.function("attune_extreme")),
+      find_extreme_(module_.function("attune_find_extreme")),
       read_(module_.function("attune_read")),
       evict_buffer_(static_cast<std::size_t>(std::max<std::int64_t>(4 * device.l2_bytes, std::int64_t{64} << 20))),
       results_(kResultBytes) {
@@ -241,6 +249,27 @@ Totals Support::reduce(CUdeviceptr source, std::int64_t count, spec::ElementType
   totals.minimum_bits = from_ordered(type, minimum);
   totals.maximum_bits = from_ordered(type, maximum);
   return totals;
+}
+
+std::optional<ExtremeElement> Support::find_extreme(CUdeviceptr source, std::int64_t count, spec::ElementType type,
+                                                    Extreme which) {
+  if (count <= 0) return std::nullopt;
+  auto elements = static_cast<std::uint64_t>(count);
+  int type_code = static_cast<int>(type);
+  int least = which == Extreme::Least ? 1 : 0;
+  CUdeviceptr extreme = results_.address() + kExtremeOffset;
+  set_bytes(extreme, sizeof(RankedExtreme), 0);
+  void* parameters[] = {&source, &elements, &type_code, &least, &extreme};
+  launch(extreme_, blocks_for(elements), kThreads, parameters);
+  launch(find_extreme_, blocks_for(elements), kThreads, parameters);
+  RankedExtreme found{};
+  check(Driver::get().cuMemcpyDtoHAsync(&found, extreme, sizeof found, stream_->get()), "cuMemcpyDtoHAsync",
+        "reading a reference");
+  stream_->synchronize();
+  if (found.first_inverse == 0) return std::nullopt;
+  const std::uint64_t index = ~found.first_inverse;
+  return ExtremeElement{static_cast<std::int64_t>(index),
+                        load_element(source + index * static_cast<std::uint64_t>(spec::size_bytes(type)), type)};
 }
 
 std::uint64_t Support::load_element(CUdeviceptr source, spec::ElementType type) {

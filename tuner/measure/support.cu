@@ -296,6 +296,56 @@ extern "C" __global__ void attune_reduce(const void* source, u64 count, int type
   if (threadIdx.x == 0) partials[blockIdx.x] = shared[0];
 }
 
+// ---- extremes ---------------------------------------------------------------------------------------------------------
+
+/// What a search for an extreme keeps; all bytes zero before it.
+struct Extreme {
+  u64 rank;
+  u64 first_inverse;  // ~index of the first element of that rank
+};
+
+template <class T>
+__device__ __forceinline__ bool is_nan(T x) {
+  if constexpr (Element<T>::kFloating) return Element<T>::to_double(x) != Element<T>::to_double(x);
+  else return false;
+}
+
+/// The greater the nearer to the extreme that is looked for; the same for equal values, so that -0 is +0. No NaN.
+template <class T>
+__device__ __forceinline__ u64 rank_of(T x, int least) {
+  u64 image = 0;
+  if constexpr (Element<T>::kFloating) image = ordered(Element<T>::to_double(x) + 0.0);
+  else image = ordered(x);
+  return least ? ~image : image;
+}
+
+/// The rank of the greatest element, of the least one with `least`. NaN is passed over.
+extern "C" __global__ void attune_extreme(const void* source, u64 count, int type, int least, Extreme* extreme) {
+  with_type(type, [&](auto tag) {
+    typedef typename decltype(tag)::Type T;
+    const T* const in = static_cast<const T*>(source);
+    u64 best = 0;
+    for (u64 i = thread_index(); i < count; i += thread_count()) {
+      const u64 rank = is_nan(in[i]) ? 0 : rank_of(in[i], least);
+      best = rank > best ? rank : best;
+    }
+    atomicMax(&extreme->rank, best);
+  });
+}
+
+/// Where the first element of the rank stands that attune_extreme found. NaN alone: first_inverse stays zero.
+extern "C" __global__ void attune_find_extreme(const void* source, u64 count, int type, int least, Extreme* extreme) {
+  with_type(type, [&](auto tag) {
+    typedef typename decltype(tag)::Type T;
+    const T* const in = static_cast<const T*>(source);
+    for (u64 i = thread_index(); i < count; i += thread_count()) {
+      if (is_nan(in[i]) || rank_of(in[i], least) != extreme->rank) continue;
+      atomicMax(&extreme->first_inverse, ~i);
+      break;  // the thread's later ones have higher indices
+    }
+  });
+}
+
 // ---- reading ----------------------------------------------------------------------------------------------------------
 
 /// Reads every 16-byte vector once, in tiles dealt to the blocks round-robin, eight loads of a thread in flight. Evicts

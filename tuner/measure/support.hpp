@@ -18,6 +18,14 @@ struct Totals {
   std::uint64_t maximum_bits = 0;
 };
 
+enum class Extreme { Least, Greatest };
+
+/// The first of the elements that equal the extreme of a buffer.
+struct ExtremeElement {
+  std::int64_t index = 0;
+  std::uint64_t bits = 0;  ///< raw
+};
+
 /// Which extreme a guard zone starts with; the two alternate. Reading one element too far shows up under at least one
 /// of the two, whatever the operation.
 enum class Guard { HighFirst, LowFirst };
@@ -63,6 +71,9 @@ class Support {
 
   /// Waits.
   [[nodiscard]] Totals reduce(CUdeviceptr source, std::int64_t count, spec::ElementType type);
+  /// Nothing when there is no element but NaN; -0 equals +0. Waits.
+  [[nodiscard]] std::optional<ExtremeElement> find_extreme(CUdeviceptr source, std::int64_t count,
+                                                           spec::ElementType type, Extreme which);
   [[nodiscard]] std::uint64_t load_element(CUdeviceptr source, spec::ElementType type);
   void store_element(CUdeviceptr target, spec::ElementType type, std::uint64_t bits);
 
@@ -77,9 +88,10 @@ class Support {
   const spec::DeviceInfo* device_;
   const gpu::Stream* stream_;
   gpu::Module module_;
-  gpu::Function fill_, check_fill_, guard_, check_guard_, check_zero_, compare_, reduce_, read_;
+  gpu::Function fill_, check_fill_, guard_, check_guard_, check_zero_, compare_, reduce_, extreme_, find_extreme_,
+      read_;
   gpu::Buffer evict_buffer_;
-  gpu::Buffer results_;  ///< slots of checks, partials of reductions, the sink of reads
+  gpu::Buffer results_;  ///< slots of checks, partials of reductions, extremes, the sink of reads
   std::vector<std::string> labels_;
 };
 

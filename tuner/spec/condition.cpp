@@ -12,7 +12,7 @@ namespace {
 
 /// What the template's own constraints see, made again from what parsing left of it.
 NameTable names_of(const KernelTemplate& kernel) {
-  static constexpr NameKind kAxes[] = {NameKind::TypeAxis, NameKind::ChoiceAxis, NameKind::Size};
+  static constexpr NameKind kAxes[] = {NameKind::TypeAxis, NameKind::ChoiceAxis, NameKind::Size, NameKind::CodeAxis};
   const SourcePosition nowhere{kernel.spec_path, 0, 0};
   NameTable names;
   for (const auto& axis : kernel.problem) names.add(axis.name, kAxes[static_cast<std::size_t>(axis.kind)], nowhere);

@@ -55,7 +55,7 @@ void read_rungs(const KernelTemplate& kernel, const JsonNode& node, VariantLadde
 void read_defaults(const KernelTemplate& kernel, const JsonNode& node, VariantLadder& ladder) {
   std::vector<std::string> known;
   for (const auto& axis : kernel.problem) {
-    if (axis.kind != AxisKind::Size) known.push_back(axis.name);
+    if (axis.kind == AxisKind::Type || axis.kind == AxisKind::Choice) known.push_back(axis.name);
   }
   for (const JsonNode::Member& member : node.object("\"defaults\"")) {
     if (std::find(known.begin(), known.end(), member.key) == known.end()) {

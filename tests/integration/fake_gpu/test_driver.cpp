@@ -173,6 +173,64 @@ TEST_CASE_FIXTURE(Fake, "fills of every type sum to what their elements sum to, 
   }
 }
 
+TEST_CASE_FIXTURE(Fake, "the extreme of a buffer is the first of the elements that equal it, for every type") {
+  const auto device = gpu::read_device(0);
+  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  using measure::Extreme;
+  for (int code = 0; code < 12; ++code) {
+    const auto type = static_cast<spec::ElementType>(code);
+    CAPTURE(code);
+    const auto size = static_cast<std::size_t>(spec::size_bytes(type));
+    constexpr std::int64_t kCount = 5000;
+    const gpu::Buffer buffer(kCount * size);
+    const auto put = [&](std::int64_t index, std::uint64_t bits) {
+      support.store_element(buffer.address() + static_cast<std::size_t>(index) * size, type, bits);
+    };
+    support.fill(buffer.address(), kCount, type, measure::FillKind::Ones, 0);
+    const auto equal = support.find_extreme(buffer.address(), kCount, type, Extreme::Least);
+    REQUIRE(equal.has_value());
+    CHECK(equal->index == 0);
+    CHECK(measure::to_double(type, equal->bits) == 1);
+    for (const std::int64_t index : {4321, 77, 4999}) put(index, measure::highest_bits(type));
+    for (const std::int64_t index : {2000, 1999}) put(index, measure::lowest_bits(type));
+    const auto greatest = support.find_extreme(buffer.address(), kCount, type, Extreme::Greatest);
+    const auto least = support.find_extreme(buffer.address(), kCount, type, Extreme::Least);
+    REQUIRE(greatest.has_value());
+    REQUIRE(least.has_value());
+    CHECK(greatest->index == 77);
+    CHECK(greatest->bits == measure::highest_bits(type));
+    CHECK(least->index == 1999);
+    CHECK(least->bits == measure::lowest_bits(type));
+    CHECK_FALSE(support.find_extreme(buffer.address(), 0, type, Extreme::Least).has_value());
+  }
+}
+
+TEST_CASE_FIXTURE(Fake, "NaN is no extreme, an infinity among NaN is one, and -0 is +0") {
+  const auto device = gpu::read_device(0);
+  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  using measure::Extreme;
+  for (const auto type : {spec::ElementType::F16, spec::ElementType::BF16, spec::ElementType::F32, spec::ElementType::F64}) {
+    CAPTURE(spec::name(type));
+    const auto size = static_cast<std::size_t>(spec::size_bytes(type));
+    const gpu::Buffer buffer(1000 * size);
+    const auto put = [&](std::size_t index, std::uint64_t bits) { support.store_element(buffer.address() + index * size, type, bits); };
+    support.set_bytes(buffer.address(), buffer.bytes(), 0xff);  // all NaN
+    for (const Extreme which : {Extreme::Least, Extreme::Greatest})
+      CHECK_FALSE(support.find_extreme(buffer.address(), 1000, type, which).has_value());
+    put(600, measure::lowest_bits(type));
+    for (const Extreme which : {Extreme::Least, Extreme::Greatest}) {
+      const auto found = support.find_extreme(buffer.address(), 1000, type, which);
+      REQUIRE(found.has_value());
+      CHECK(found->index == 600);
+    }
+    const std::uint64_t minus_zero = std::uint64_t{1} << (8 * size - 1);
+    support.set_bytes(buffer.address(), buffer.bytes(), 0);
+    put(0, minus_zero);
+    put(500, minus_zero);
+    for (const Extreme which : {Extreme::Least, Extreme::Greatest}) CHECK(support.find_extreme(buffer.address(), 1000, type, which)->index == 0);
+  }
+}
+
 // The last: afterwards nothing works in this process any more, as on a GPU.
 TEST_CASE_FIXTURE(Fake, "a fault appears at the next synchronisation and in every call from then on") {
   const gpu::Module module(compile(kSource));

@@ -151,6 +151,8 @@ const std::vector<RegisteredKernel>& support_kernels() {
       {"attune_check_zero", OnHost<attune_check_zero>::run},
       {"attune_compare", OnHost<attune_compare>::run},
       {"attune_reduce", reduce},
+      {"attune_extreme", OnHost<attune_extreme>::run},
+      {"attune_find_extreme", OnHost<attune_find_extreme>::run},
       {"attune_read", read}};
   return kernels;
 }

@@ -110,6 +110,32 @@ TEST_CASE_FIXTURE(Fixture, "the typed front end dispatches the built-in reduce t
   static_assert(std::is_same_v<Reduce<double>::Result, double>);
 }
 
+namespace {
+
+/// What a front end dispatches without a device or database.
+template <class T>
+std::string arg_reduce_decision(Runtime& runtime, ArgOp op) {
+  const auto decision = runtime.arg_reduce<T>(op).explain_on("sm_90", 1000);
+  CHECK(decision.tier == Tier::Default);
+  return detail::TypeName<T>::value;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "the typed front end of argreduce takes all ten types, of which no CUDA header is included") {
+  Runtime runtime(options);
+  std::vector<std::string> names;
+  for (const ArgOp op : {ArgOp::Max, ArgOp::Min}) {
+    names = {arg_reduce_decision<std::int8_t>(runtime, op),    arg_reduce_decision<std::uint8_t>(runtime, op),
+             arg_reduce_decision<std::int32_t>(runtime, op),   arg_reduce_decision<std::uint32_t>(runtime, op),
+             arg_reduce_decision<std::int64_t>(runtime, op),   arg_reduce_decision<std::uint64_t>(runtime, op),
+             arg_reduce_decision<__half>(runtime, op),         arg_reduce_decision<__nv_bfloat16>(runtime, op),
+             arg_reduce_decision<float>(runtime, op),          arg_reduce_decision<double>(runtime, op),
+             arg_reduce_decision<long long>(runtime, op),      arg_reduce_decision<unsigned long>(runtime, op)};
+  }
+  CHECK(names == std::vector<std::string>{"i8", "u8", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64", "i64", "u64"});
+}
+
 TEST_CASE_FIXTURE(Fixture, "a wrong number of sizes is misuse before any device is asked") {
   Runtime runtime(options);
   const auto twice = runtime.kernel("twice", {{"T", "f32"}});

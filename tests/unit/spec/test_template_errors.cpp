@@ -201,10 +201,42 @@ TEST_CASE("launch lists run something, and loop indices are fresh names") {
          {R"("kernel": "main_pass")", R"("kernel": "main pass")", "is no C identifier"}});
 }
 
+TEST_CASE("a built-in arg_reduce needs one input, the value and its index, and no other operation than min and max") {
+  const auto with = [](const std::string& choices, const std::string& outputs) {
+    std::string text = replaced(sample_template(), R"("reference": "none")", R"("reference": {"builtin": "arg_reduce"})");
+    text = replaced(text, R"(["sum", "max-abs"])", choices);
+    return replaced(text, R"("out": {"type": "A", "count": "1", "output": true})", outputs);
+  };
+  const auto error = [&](const std::string& choices, const std::string& outputs) {
+    return error_of([&] { (void)parse_sample(with(choices, outputs)); });
+  };
+  const std::string both =
+      R"("out": {"type": "T", "count": 1, "output": true}, "at": {"type": "i64", "count": 1, "output": true})";
+  CHECK(error(R"(["max", "min"])", both).empty());
+  CHECK(contains(error(R"(["max", "sum"])", both), "'arg_reduce' needs the type 'T' and the choice 'op' among min and max"));
+  CHECK(contains(error(R"(["max"])", R"("out": {"type": "T", "count": 1, "output": true})"),
+                 "two outputs: the value, of type T, and the index, of type i64; they are of type T"));
+  CHECK(contains(error(R"(["max"])", replaced(both, "i64", "i32")), "they are of type T, i32"));
+}
+
 TEST_CASE("a built-in reduction needs one input and one output") {
   std::string text = replaced(sample_template(), R"("reference": "none")", R"("reference": {"builtin": "reduce"})");
   text = replaced(text, R"("max-abs")", R"("max")");
   text = replaced(text, R"("scratch": {"type": "A", "count": "grid", "workspace": {"init": "zero_once"}})",
                   R"("scratch": {"type": "A", "count": "grid"})");
   CHECK(contains(error_of([&] { (void)parse_sample(text); }), "needs one input and one output buffer, not 2 and 1"));
+}
+
+TEST_CASE("a switch that specialises on sizes is refused at its place where it is none, or names no size") {
+  const auto error = [](const std::string& switch_text) {
+    return sample_error(R"("unroll": {"values": [true, false], "default": false})", R"("unroll": )" + switch_text);
+  };
+  CHECK(error(R"({"values": [false, true], "default": false, "specialise": ["n"]})").empty());
+  CHECK(contains(error(R"({"values": [false, true], "default": true, "specialise": ["n"]})"), "t.json:14:72: the parameter 'unroll' specialises on sizes, so it must be a switch"));
+  CHECK(contains(error(R"({"values": [1, 2], "default": 1, "specialise": ["n"]})"), "so it must be a switch"));
+  CHECK(contains(error(R"({"values": [false, true], "default": false, "bind": "launch", "specialise": ["n"]})"), "so it must be a switch"));
+  CHECK(contains(error(R"({"values": [false, true], "default": false, "specialise": ["op"]})"), "'unroll' specialises on 'op', which is no size of the problem"));
+  CHECK(contains(error(R"({"values": [false, true], "default": false, "specialise": []})"), "are empty"));
+  CHECK(contains(sample_error(R"("unroll": {"values": [true, false], "default": false})", R"("N": {"values": [1, 2], "default": 1}, "unroll": {"values": [false, true], "default": false, "specialise": ["n"]})"),
+                 "both become the macro ATTUNE_N"));
 }

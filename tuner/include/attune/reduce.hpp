@@ -4,31 +4,11 @@
 #include <type_traits>
 
 #include "attune/kernel.hpp"
+#include "attune/type_name.hpp"
 
 namespace attune {
 
 enum class Op { Sum, Min, Max };
-
-namespace detail {
-template <class T>
-struct TypeName;
-template <>
-struct TypeName<float> {
-  static constexpr const char* value = "f32";
-};
-template <>
-struct TypeName<double> {
-  static constexpr const char* value = "f64";
-};
-template <>
-struct TypeName<std::int32_t> {
-  static constexpr const char* value = "i32";
-};
-template <>
-struct TypeName<std::int8_t> {
-  static constexpr const char* value = "i8";
-};
-}  // namespace detail
 
 /// Typed front end of the `reduce` template.
 template <class T>

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "attune/arg_reduce.hpp"
 #include "attune/error.hpp"
 #include "attune/kernel.hpp"
 #include "attune/options.hpp"
@@ -43,6 +44,8 @@ class Runtime {
   [[nodiscard]] Kernel kernel(const std::string& name, const std::map<std::string, std::string>& choices);
   template <class T>
   [[nodiscard]] Reduce<T> reduce(Op op);
+  template <class T>
+  [[nodiscard]] ArgReduce<T> arg_reduce(ArgOp op);
 
   /// Waits until no problem is queued or being tuned; false when `timeout_s` passes first. A problem that waits for
   /// Options::tuning_share counts as queued.
@@ -61,6 +64,12 @@ template <class T>
 Reduce<T> Runtime::reduce(Op op) {
   const char* const names[] = {"sum", "min", "max"};
   return Reduce<T>(kernel("reduce", {{"T", detail::TypeName<T>::value}, {"op", names[static_cast<int>(op)]}}));
+}
+
+template <class T>
+ArgReduce<T> Runtime::arg_reduce(ArgOp op) {
+  return ArgReduce<T>(
+      kernel("argreduce", {{"T", detail::TypeName<T>::value}, {"op", op == ArgOp::Max ? "max" : "min"}}));
 }
 
 }  // namespace attune
