@@ -79,8 +79,10 @@ std::vector<spec::Problem> combine(const std::vector<spec::Problem>& problems, c
 
 }  // namespace
 
-std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& kernel, const std::vector<std::string>& arguments) {
-  const auto values = pair_up(kernel, arguments);
+std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& kernel, const std::vector<std::string>& arguments,
+                                                   const std::map<std::string, std::string>& defaults) {
+  auto values = pair_up(kernel, arguments);
+  values.insert(defaults.begin(), defaults.end());
   std::vector<spec::Problem> problems(1);
   for (const bool sizes : {false, true}) {
     for (const auto& axis : kernel.problem) {

@@ -113,7 +113,12 @@ KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
     bytes = base::read_file(folder / name);
     return true;
   });
-  return parse(text, files, spec.string());
+  KernelTemplate kernel = parse(text, files, spec.string());
+  if (const auto ladder = folder / "ladder.json"; std::filesystem::is_regular_file(ladder)) {
+    kernel.ladder_text = base::read_file(ladder);
+    kernel.ladder_path = ladder.string();
+  }
+  return kernel;
 }
 
 const ProblemAxis* KernelTemplate::axis(std::string_view wanted) const {

@@ -152,6 +152,8 @@ struct KernelTemplate {
   std::vector<std::string> options;  ///< further NVRTC options
   std::string spec_text;             ///< template.json as read
   std::string spec_path;             ///< for messages
+  std::string ladder_text;           ///< ladder.json as found beside it (VariantLadder); no part of the content hash
+  std::string ladder_path;           ///< for messages; empty: there is none
   std::string content_hash;          ///< content key of spec_text and every one of `files`; the record's key
 
   /// Reads `folder`/template.json, its sources and what they include. Throws: SpecError with file, line, column and remedy.
