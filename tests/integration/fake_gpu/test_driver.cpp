@@ -233,19 +233,6 @@ TEST_CASE_FIXTURE(Fake, "NaN is no extreme, an infinity among NaN is one, and -0
   }
 }
 
-// The last: afterwards nothing works in this process any more, as on a GPU.
-TEST_CASE_FIXTURE(Fake, "a fault appears at the next synchronisation and in every call from then on") {
-  const gpu::Module module(compile(kSource));
-  const gpu::Buffer in(400), out(400);
-  const auto copy = module.function("synthetic");
-  CHECK(launch_copy(copy, stream, in, out, 1000, 1) == CUDA_SUCCESS);
-  std::size_t free_bytes = 0, total_bytes = 0;
-  CHECK(Driver::get().cuMemGetInfo(&free_bytes, &total_bytes) == CUDA_SUCCESS);
-  CHECK(Driver::get().cuStreamSynchronize(stream.get()) == CUDA_ERROR_ILLEGAL_ADDRESS);
-  CHECK(Driver::get().cuMemGetInfo(&free_bytes, &total_bytes) == CUDA_ERROR_ILLEGAL_ADDRESS);
-  CHECK(launch_copy(copy, stream, in, out, 1000, 0) == CUDA_ERROR_ILLEGAL_ADDRESS);
-}
-
 TEST_CASE_FIXTURE(Fake, "rows of every type are reduced to what a loop over them gives, and one wrong result is found") {
   const auto device = gpu::read_device(0);
   measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
@@ -259,7 +246,7 @@ TEST_CASE_FIXTURE(Fake, "rows of every type are reduced to what a loop over them
       CAPTURE(code);
       CAPTURE(rows);
       const auto size = static_cast<std::size_t>(spec::size_bytes(type));
-      const gpu::Buffer in(static_cast<std::size_t>(rows * columns) * size);
+      const gpu::Buffer in(std::max(size, static_cast<std::size_t>(rows * columns) * size));  // an address, also of nothing
       const gpu::Buffer out(static_cast<std::size_t>(rows) * 8);
       // Odd integers, or 1 and -1 with a few factors of 2 and 1/2: sums and products are exact in a double.
       support.fill(in.address(), rows * columns, type, measure::FillKind::Factors, 9, 20);
@@ -349,4 +336,17 @@ TEST_CASE_FIXTURE(Fake, "rows pass over NaN when they are reduced to an extreme,
   };
   CHECK(wanted(RowOperation::Minimum) == std::vector<double>{-3, HUGE_VAL});
   CHECK(wanted(RowOperation::Maximum) == std::vector<double>{5, -HUGE_VAL});
+}
+
+// The last: afterwards nothing works in this process any more, as on a GPU.
+TEST_CASE_FIXTURE(Fake, "a fault appears at the next synchronisation and in every call from then on") {
+  const gpu::Module module(compile(kSource));
+  const gpu::Buffer in(400), out(400);
+  const auto copy = module.function("synthetic");
+  CHECK(launch_copy(copy, stream, in, out, 1000, 1) == CUDA_SUCCESS);
+  std::size_t free_bytes = 0, total_bytes = 0;
+  CHECK(Driver::get().cuMemGetInfo(&free_bytes, &total_bytes) == CUDA_SUCCESS);
+  CHECK(Driver::get().cuStreamSynchronize(stream.get()) == CUDA_ERROR_ILLEGAL_ADDRESS);
+  CHECK(Driver::get().cuMemGetInfo(&free_bytes, &total_bytes) == CUDA_ERROR_ILLEGAL_ADDRESS);
+  CHECK(launch_copy(copy, stream, in, out, 1000, 0) == CUDA_ERROR_ILLEGAL_ADDRESS);
 }
