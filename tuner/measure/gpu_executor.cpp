@@ -42,11 +42,7 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-std::string GpuExecutor::support_source() {
-  std::string source;
-  for (const base::EmbeddedFile& file : base::embedded_support()) source += file.contents;
-  return source;
-}
+std::string GpuExecutor::support_source() { return std::string(base::embedded_support().begin()->contents); }
 
 GpuExecutor::GpuExecutor(const Options& options) : options_(options) { start(); }
 
