@@ -76,7 +76,7 @@ double quantile(std::vector<double> values, double share) {
   return values[at];
 }
 
-/// About what Kernel::launch adds on one thread.
+/// Of the order of what a dispatched launch adds; the figures themselves are in the results.
 constexpr double kLateNs = 60;
 
 enum Path : std::size_t { kRaw, kKernel, kPlan, kLateRaw, kPaths };

@@ -253,7 +253,12 @@ def dispatch_regret(root):
                       [[title, *(tenths(value) for value in values)] for title, *values in cells]) + "\n"
         default = result.get("worst_over_default")
         if default is not None:
-            text += f"Slower than the template's default at the same size: {tenths(max(default, 0))} at most.\n\n"
+            worse = [row for row in rows if (1 + row["regret"]) / (1 + row["default_regret"]) > 1.01]
+            text += (f"Slower than the template's default at the same size: {tenths(max(default, 0))} at most, "
+                     f"by more than 1 % at {len(worse)} of {len(rows)} sizes.\n")
+        far = [row["n"] for row in rows if row["regret"] > 0.05]
+        where = f", from {min(far)} to {max(far)} elements" if far else ""
+        text += f"Slower than the size's own best by more than 5 %: {len(far)} of {len(rows)} sizes{where}.\n\n"
     return text.rstrip("\n") + "\n" if text else "No regret is recorded yet.\n"
 
 

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <random>
 #include <set>
@@ -17,6 +15,7 @@
 
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/integration/fake_gpu/processes.hpp"
+#include "tuner/base/files.hpp"
 
 namespace {
 
@@ -48,11 +47,6 @@ std::vector<std::string> words(const FakeGpu& gpu) {
   return tune;
 }
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// What a record said of its configuration; the same time to the last bit.
 struct Told {
   std::string outcome;
@@ -63,7 +57,7 @@ struct Told {
 /// The outcome told for each (problem, configuration).
 std::map<std::pair<json, json>, Told> acknowledged(const std::string& path) {
   std::map<std::pair<json, json>, Told> told;
-  for (const auto& event : test::json_lines(text_of(path))) {
+  for (const auto& event : test::json_lines(base::read_file(path))) {
     if (event["event"] != "record") continue;
     const bool ok = event["outcome"] == "ok";
     told[std::make_pair(event["problem"], event["configuration"])] = {event["outcome"], ok ? event["median_us"].get<double>() : 0};
@@ -111,7 +105,7 @@ void run_to_the_end(int gpus, int most, std::chrono::duration<double>& duration,
     }
     if (!code) code = test::wait_for(pid);
     if (*code != 0 && *code != 128 + SIGKILL) {
-      throw std::runtime_error("attune tune ended with exit code " + std::to_string(*code) + ", having said:\n" + text_of(gpu.output() + ".err"));
+      throw std::runtime_error("attune tune ended with exit code " + std::to_string(*code) + ", having said:\n" + base::read_file(gpu.output() + ".err"));
     }
     count_lost(gpu, tally);
     if (*code == 0 && killed == 0) duration = std::chrono::steady_clock::now() - begin;
