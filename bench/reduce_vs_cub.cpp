@@ -1,20 +1,22 @@
-// The dispatched reduction beside cub::DeviceReduce::Sum, in one process, sample by sample in random order.
+// Dispatched reductions beside CUB's, in one process, sample by sample in random order; large inputs also beside a kernel
+// that only reads.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 
 #include "attune/error.hpp"
 #include "attune/runtime.hpp"
-#include "bench/support/batch.hpp"
-#include "bench/support/cub_sum.hpp"
+#include "bench/support/read_shapes.hpp"
+#include "bench/support/reduction_problem.hpp"
 #include "bench/support/result_file.hpp"
-#include "bench/support/window_pool.hpp"
 #include "tuner/base/text.hpp"
 
 namespace attune::bench {
@@ -22,93 +24,123 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Sizes that are tuned, and two that never are.
-constexpr char kSizes[] = "2^10..2^30:x4,3000017,100000007";
+/// Sizes that are tuned, and five that never are.
+constexpr char kCounts[] = "2^10..2^30:x4,100000007,3000017,50331648,30000,700001,12345678";
 constexpr int kPoisonByte = 0xA5;
-/// All elements are positive: relative to their sum, far above f32's rounding and below what one lost tile would do.
-constexpr double kTolerance = 3e-6;
+/// From here on a reduction should read as fast as a kernel that only reads.
+constexpr std::size_t kCeilingBytes = std::size_t{1} << 30;
 
 struct Settings {
   std::vector<std::filesystem::path> databases;
   std::filesystem::path output;
-  std::string sizes = kSizes;
+  std::string counts = kCounts;
+  std::string problems;
+  std::string policies = "cold,hot";
   int device = 0;
   int rounds = 41;
   bool quick = false;
 };
 
-/// A result in device memory.
-class Output {
- public:
-  Output() : value_(sizeof(float)) {}
-  [[nodiscard]] float* address() const { return reinterpret_cast<float*>(value_.address()); }
-
-  void poison(const gpu::Stream& stream) const {
-    gpu::check(gpu::Driver::get().cuMemsetD8Async(value_.address(), kPoisonByte, sizeof(float), stream.get()),
-               "cuMemsetD8Async", "poisoning the result");
-  }
-
-  [[nodiscard]] float read(const gpu::Stream& stream) const {
-    float result = 0;
-    gpu::check(gpu::Driver::get().cuMemcpyDtoHAsync(&result, value_.address(), sizeof(float), stream.get()),
-               "cuMemcpyDtoHAsync", "reading the result");
-    stream.synchronize();
-    return result;
-  }
-
- private:
-  gpu::Buffer value_;
-};
-
-gpu::Buffer zeroed(std::size_t bytes, const gpu::Stream& stream) {
-  gpu::Buffer buffer(std::max<std::size_t>(bytes, 256));
-  gpu::check(gpu::Driver::get().cuMemsetD8Async(buffer.address(), 0, buffer.bytes(), stream.get()), "cuMemsetD8Async",
-             "clearing scratch");
-  return buffer;
-}
-
-/// One of the two that are compared: what it enqueues and where its result goes.
+/// One of those that are compared: what it enqueues, and where its results go.
 struct Contender {
-  const char* name;
-  Output output;
-  Batch batch;
+  std::string name;
+  gpu::Buffer output;
+  std::optional<Batch> batch;
   std::vector<double> samples_us;
+
+  [[nodiscard]] void* out() const { return reinterpret_cast<void*>(output.address()); }
 };
 
 struct Bench {
   const spec::DeviceInfo& device;
   const Sampler& sampler;
-  const WindowPool& pool;
+  WindowPool& pool;
   std::mt19937 random{1};
 };
 
+gpu::Buffer zeroed(std::size_t bytes, const gpu::Stream& stream) {
+  gpu::Buffer buffer(std::max<std::size_t>(bytes, 256));
+  gpu::check(gpu::Driver::get().cuMemsetD8Async(buffer.address(), 0, buffer.bytes(), stream.get()), "cuMemsetD8Async", "clearing scratch");
+  return buffer;
+}
+
 /// Interleaved samples: each round takes one of each, in random order.
-void measure_rounds(Bench& bench, std::array<Contender*, 2> contenders, int rounds) {
+void measure_rounds(Bench& bench, std::vector<Contender*> contenders, int rounds) {
   for (int round = 0; round < rounds; ++round) {
-    if (bench.random() % 2 == 0) std::swap(contenders[0], contenders[1]);
-    for (Contender* contender : contenders) contender->samples_us.push_back(contender->batch.sample_us());
+    std::shuffle(contenders.begin(), contenders.end(), bench.random);
+    for (Contender* contender : contenders) contender->samples_us.push_back(contender->batch->sample_us());
   }
 }
 
-/// Runs one more batch over a poisoned result; its last call works on window 0. Returns the relative error.
-/// Throws: Error when the result is wrong.
-double checked_error(const Bench& bench, const Contender& contender, double expected) {
-  contender.output.poison(bench.sampler.stream());
-  static_cast<void>(contender.batch.sample_us());
-  const double got = contender.output.read(bench.sampler.stream());
-  const double error = std::abs(got - expected) / expected;
-  if (!(error <= kTolerance))
-    throw Error(fmt::format("wrong result of {}: {} where double precision gives {}", contender.name, got, expected));
-  return error;
+/// The results of one more batch over poisoned memory; its last call works on window 0.
+std::vector<unsigned char> results_of(const Bench& bench, const Contender& contender) {
+  const gpu::Stream& stream = bench.sampler.stream();
+  const auto& driver = gpu::Driver::get();
+  std::vector<unsigned char> bytes(contender.output.bytes());
+  gpu::check(driver.cuMemsetD8Async(contender.output.address(), kPoisonByte, bytes.size(), stream.get()), "cuMemsetD8Async", "poisoning the results");
+  static_cast<void>(contender.batch->sample_us());
+  gpu::check(driver.cuMemcpyDtoHAsync(bytes.data(), contender.output.address(), bytes.size(), stream.get()), "cuMemcpyDtoHAsync", "reading the results");
+  stream.synchronize();
+  return bytes;
 }
 
-Json row_of(const Contender& dispatched, const Contender& cub, const Decision& decision, std::int64_t n) {
-  const auto ours = measure::summarise({dispatched.samples_us}, dispatched.batch.calls());
-  const auto theirs = measure::summarise({cub.samples_us}, cub.batch.calls());
+template <class T>
+double largest_difference(const std::vector<unsigned char>& ours, const std::vector<unsigned char>& theirs) {
+  double largest = 0;
+  for (std::size_t at = 0; at + sizeof(T) <= ours.size(); at += sizeof(T)) {
+    T a, b;
+    std::memcpy(&a, &ours[at], sizeof a);
+    std::memcpy(&b, &theirs[at], sizeof b);
+    largest = std::max(largest, std::abs(static_cast<double>(a) - static_cast<double>(b)) / std::abs(static_cast<double>(b)));
+    if (!(largest <= 1)) return 1;  // a NaN too
+  }
+  return largest;
+}
+
+/// Relative difference of attune's results from CUB's, and of a floating-point sum from one in double precision.
+/// Throws: Error when they differ by more than the problem's tolerance.
+double checked_difference(const Bench& bench, const ReductionProblem& problem, const Contender& attune, const Contender& cub) {
+  auto ours = results_of(bench, attune);
+  auto theirs = results_of(bench, cub);
+  ours.resize(problem.output_bytes());
+  theirs.resize(problem.output_bytes());
+  const double tolerance = problem.tolerance();
+  if (tolerance == 0) {
+    const bool equal = problem.peer.op == CubReduction::Operator::ArgMax
+                           ? std::equal(ours.begin(), ours.begin() + 4, theirs.begin()) && std::equal(ours.begin() + 8, ours.end(), theirs.begin() + 8)
+                           : ours == theirs;
+    if (!equal) throw Error(fmt::format("wrong result: attune and {} differ", cub.name));
+    return 0;
+  }
+  const bool wide = problem.peer.element == Element::F64;
+  double difference = wide ? largest_difference<double>(ours, theirs) : largest_difference<float>(ours, theirs);
+  if (problem.peer.rows == 1) {
+    const double expected = bench.pool.sum_of_first_window(problem.peer.columns, bench.sampler.stream());
+    double got = 0;
+    if (wide) {
+      std::memcpy(&got, ours.data(), sizeof got);
+    } else {
+      float narrow = 0;
+      std::memcpy(&narrow, ours.data(), sizeof narrow);
+      got = narrow;
+    }
+    difference = std::max(difference, std::abs(got - expected) / expected);
+  }
+  if (!(difference <= tolerance)) throw Error(fmt::format("wrong result: it differs by {:.3g} of it", difference));
+  return difference;
+}
+
+/// Median of the rounds' other / attune, with its spread.
+measure::PairedComparison ratio_to(const Contender& attune, const Contender& other) {
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < cub.samples_us.size(); ++i)
-    ratios.push_back(cub.samples_us[i] / dispatched.samples_us[i]);
-  const auto ratio = measure::compare_paired(ratios);
+  for (std::size_t i = 0; i < other.samples_us.size(); ++i) ratios.push_back(other.samples_us[i] / attune.samples_us[i]);
+  return measure::compare_paired(ratios);
+}
+
+Json row_of(const ReductionProblem& problem, const Contender& attune, const Contender& cub, const Decision& decision) {
+  const auto ours = measure::summarise({attune.samples_us}, attune.batch->calls());
+  const auto theirs = measure::summarise({cub.samples_us}, cub.batch->calls());
+  const auto ratio = ratio_to(attune, cub);
   return {{"attune_us", ours.median_us},
           {"attune_spread", relative_half(ours.low_us, ours.high_us, ours.median_us)},
           {"peer", cub.name},
@@ -116,47 +148,71 @@ Json row_of(const Contender& dispatched, const Contender& cub, const Decision& d
           {"peer_spread", relative_half(theirs.low_us, theirs.high_us, theirs.median_us)},
           {"ratio", ratio.median_ratio},
           {"spread", relative_half(ratio.low, ratio.high, ratio.median_ratio)},
-          {"bytes_per_s", static_cast<double>(n) * sizeof(float) / ours.median_us * 1e6},
+          {"bytes_per_s", static_cast<double>(problem.input_bytes()) / ours.median_us * 1e6},
           {"configuration", Json::parse(decision.configuration)},
           {"tier", name(decision.tier)},
-          {"rounds", dispatched.samples_us.size()},
-          {"attune_calls", dispatched.batch.calls()},
-          {"peer_calls", cub.batch.calls()}};
+          {"rounds", attune.samples_us.size()},
+          {"attune_calls", attune.batch->calls()},
+          {"peer_calls", cub.batch->calls()}};
 }
 
-Json measure_row(Bench& bench, const Reduce<float>& sum, const measure::Policy& policy, std::int64_t n, int rounds) {
-  const auto bytes = static_cast<std::size_t>(n) * sizeof(float);
+Json measure_row(Bench& bench, Runtime& runtime, const ReductionProblem& problem, const measure::Policy& policy, int rounds) {
+  const std::size_t bytes = problem.input_bytes();
   const auto windows = bench.pool.windows(bytes);
-  if (windows == 0)
-    throw EnvironmentError(
-        fmt::format("not measured: {} bytes do not fit the {} bytes of data", bytes, bench.pool.bytes()));
+  if (windows == 0) throw EnvironmentError(fmt::format("not measured: {} bytes do not fit the {} bytes of data", bytes, bench.pool.bytes()));
   const gpu::Stream& stream = bench.sampler.stream();
-  const Plan plan = sum.plan(n);
+  const Kernel kernel = runtime.kernel(problem.template_name, problem.choices);
+  const Plan plan = problem.sizes.size() == 1 ? kernel.plan({problem.sizes[0]}) : kernel.plan({problem.sizes[0], problem.sizes[1]});
   const gpu::Buffer scratch = zeroed(plan.workspace_bytes(), stream);
-  const gpu::Buffer temporary(std::max<std::size_t>(cub_sum_bytes(n), 256));
+  const gpu::Buffer temporary(std::max<std::size_t>(cub_bytes(problem.peer), 256));
 
-  Output our_result;
-  Output their_result;
-  const Enqueue run_ours = [&, out = our_result.address()](std::int64_t window) {
-    plan.launch({Argument::pointer(bench.pool.window(window, bytes)), Argument::pointer(out)},
-                reinterpret_cast<void*>(scratch.address()), stream.get());
-  };
-  const Enqueue run_cub = [&, out = their_result.address()](std::int64_t window) {
-    cub_sum(reinterpret_cast<void*>(temporary.address()), temporary.bytes(), bench.pool.window(window, bytes), out, n,
-            stream.get());
-  };
-  Contender dispatched{"attune", std::move(our_result), Batch(bench.sampler, policy.cache, windows, run_ours), {}};
-  Contender cub{
-      "cub::DeviceReduce::Sum", std::move(their_result), Batch(bench.sampler, policy.cache, windows, run_cub), {}};
+  Contender attune{"attune", gpu::Buffer(problem.output_bytes()), std::nullopt, {}};
+  Contender cub{cub_name(problem.peer), gpu::Buffer(problem.output_bytes()), std::nullopt, {}};
+  attune.batch.emplace(bench.sampler, policy.cache, windows, [&, out = static_cast<char*>(attune.out())](std::int64_t window) {
+    std::vector<Argument> arguments{Argument::pointer(bench.pool.window(window, bytes)), Argument::pointer(out)};
+    if (problem.peer.op == CubReduction::Operator::ArgMax) arguments.push_back(Argument::pointer(out + 8));
+    plan.launch(arguments.data(), arguments.size(), reinterpret_cast<void*>(scratch.address()), stream.get());
+  });
+  cub.batch.emplace(bench.sampler, policy.cache, windows, [&, out = cub.out()](std::int64_t window) {
+    cub_reduce(problem.peer, reinterpret_cast<void*>(temporary.address()), temporary.bytes(), bench.pool.window(window, bytes), out, stream.get());
+  });
+  std::vector<Contender*> contenders{&attune, &cub};
 
-  measure_rounds(bench, {&dispatched, &cub}, rounds);
-  const double expected = bench.pool.sum_of_first_window(n, stream);
-  const double our_error = checked_error(bench, dispatched, expected);
-  const double their_error = checked_error(bench, cub, expected);
-  Json row = row_of(dispatched, cub, plan.decision(), n);
-  row["attune_error"] = our_error;
-  row["peer_error"] = their_error;
+  const ReadBench reading(bench.sampler, bench.pool, bench.device, bytes);
+  Contender ceiling{"read", gpu::Buffer(), std::nullopt, {}};
+  if (policy.cache == measure::CachePolicy::Cold && bytes >= kCeilingBytes) {
+    ceiling.batch.emplace(reading.batch_of(reading.fastest(1).front()));
+    contenders.push_back(&ceiling);
+  }
+  measure_rounds(bench, contenders, rounds);
+  const double difference = checked_difference(bench, problem, attune, cub);
+  Json row = row_of(problem, attune, cub, plan.decision());
+  row["difference"] = difference;
+  if (ceiling.batch) {
+    const auto share = ratio_to(attune, ceiling);
+    row["share_of_ceiling"] = share.median_ratio;
+    row["share_spread"] = relative_half(share.low, share.high, share.median_ratio);
+    row["ceiling_us"] = measure::summarise({ceiling.samples_us}, ceiling.batch->calls()).median_us;
+  }
   return row;
+}
+
+void tell(const Json& row, const std::string& kind) {
+  const auto& problem = row.at("problem");
+  const std::string size = problem.contains("n") ? base::format_count(problem.at("n")) : fmt::format("{} x {}", problem.at("rows").dump(), problem.at("columns").dump());
+  const std::string policy = row.at("policy");
+  if (row.contains("error")) {
+    fmt::print(stderr, "{} {} {:>10}: {}\n", policy, kind, size, row.at("error").get<std::string>());
+    return;
+  }
+  fmt::print(stderr, "{} {} {:>10}: attune {:.3f} us, CUB {:.3f} us, ratio {:.3f} (spread {:.2f} %){}, {}\n", policy, kind, size,
+             row.at("attune_us").get<double>(), row.at("peer_us").get<double>(), row.at("ratio").get<double>(), row.at("spread").get<double>() * 100,
+             row.contains("share_of_ceiling") ? fmt::format(", {:.1f} % of the ceiling", 100 * row.at("share_of_ceiling").get<double>()) : "",
+             row.at("tier").get<std::string>());
+}
+
+bool wanted(const Settings& settings, const ReductionProblem& problem) {
+  return settings.problems.empty() || ("," + settings.problems + ",").find("," + problem.kind() + ",") != std::string::npos;
 }
 
 /// Rows of one policy. A row that cannot be measured says why instead.
@@ -167,24 +223,38 @@ std::vector<Json> measure_policy(Bench& bench, const Settings& settings, measure
   options.policy = measure::to_text(policy);
   Runtime runtime(options);
   for (const std::string& notice : runtime.notices()) fmt::print(stderr, "note: {}\n", notice);
-  const auto sum = runtime.reduce<float>(Op::Sum);
   std::vector<Json> rows;
-  for (const std::int64_t n : base::parse_counts(settings.sizes)) {
-    Json row{{"problem", {{"T", "f32"}, {"op", "sum"}, {"n", n}}}, {"policy", options.policy}};
+  std::optional<Element> filled;
+  for (const ReductionProblem& problem : reduction_problems(base::parse_counts(settings.counts))) {
+    if (!wanted(settings, problem)) continue;
+    if (filled != problem.peer.element) bench.pool.fill(problem.peer.element, bench.sampler.stream());
+    filled = problem.peer.element;
+    Json row{{"problem", problem.to_json()}, {"policy", options.policy}};
     try {
-      row.update(measure_row(bench, sum, policy, n, settings.quick ? std::min(settings.rounds, 7) : settings.rounds));
-      fmt::print(stderr, "{} {:>10}: attune {:.3f} us, CUB {:.3f} us, ratio {:.3f} (spread {:.2f} %), {}\n",
-                 options.policy, n, row["attune_us"].get<double>(), row["peer_us"].get<double>(),
-                 row["ratio"].get<double>(), row["spread"].get<double>() * 100, row["tier"].get<std::string>());
+      row.update(measure_row(bench, runtime, problem, policy, settings.quick ? std::min(settings.rounds, 7) : settings.rounds));
     } catch (const CudaError&) {
       throw;  // the context is lost: later rows would only repeat it
     } catch (const Error& error) {
       row["error"] = error.what();
-      fmt::print(stderr, "{} {:>10}: {}\n", options.policy, n, error.what());
     }
+    tell(row, problem.kind());
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+/// What the rows say together, for the log; documents compute it from the rows.
+void summarise(const std::vector<Json>& rows, const std::string& policy) {
+  double logs = 0, least = HUGE_VAL;
+  int count = 0;
+  for (const Json& row : rows) {
+    if (row.contains("error") || row.at("policy") != policy) continue;
+    const double ratio = row.at("ratio");
+    logs += std::log(ratio);
+    least = std::min(least, ratio);
+    ++count;
+  }
+  if (count > 0) fmt::print(stderr, "{}: geometric mean of {} ratios {:.3f}, least {:.3f}\n", policy, count, std::exp(logs / count), least);
 }
 
 int run(const Settings& settings) {
@@ -193,15 +263,19 @@ int run(const Settings& settings) {
   const gpu::Context context(settings.device);
   const gpu::Stream stream;
   const Sampler sampler(stream, device);
-  const WindowPool pool(stream);
+  WindowPool pool(stream);
   Bench bench{device, sampler, pool};
   std::vector<Json> rows;
   for (const auto cache : {measure::CachePolicy::Cold, measure::CachePolicy::Hot}) {
+    const measure::Policy policy{cache, measure::LaunchMode::Graph};
+    if (settings.policies.find(measure::to_text(policy).substr(0, 3)) == std::string::npos) continue;
     auto measured = measure_policy(bench, settings, cache);
+    summarise(measured, measure::to_text(policy));
     rows.insert(rows.end(), std::make_move_iterator(measured.begin()), std::make_move_iterator(measured.end()));
   }
   const Json fields{{"peer_version", "CUB " + cub_version()},
                     {"ratio_is", "median of the rounds' peer / attune; above 1 attune is faster"},
+                    {"share_of_ceiling_is", "median of the rounds' time of a kernel that only reads / attune's, same bytes"},
                     {"quick", settings.quick}};
   const auto path = write_results(folder, "reduce_vs_cub", device, fields, rows);
   fmt::print(stderr, "written to {}\n", path.string());
@@ -214,15 +288,14 @@ int run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
-  CLI::App app{"Compares attune's f32 sum with CUB's, cold and hot, and writes <output>/<device>/reduce_vs_cub.json"};
-  app.add_option("--db", settings.databases,
-                 "Tuning database layers in order; default: the user's, then the shipped one");
+  CLI::App app{"Compares attune's reductions with CUB's, cold and hot, and writes <output>/<device>/reduce_vs_cub.json"};
+  app.add_option("--db", settings.databases, "Tuning database layers in order; default: the user's, then the shipped one");
   app.add_option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
-  app.add_option("--sizes", settings.sizes, "Numbers of elements")->capture_default_str();
+  app.add_option("--sizes", settings.counts, "Numbers of elements")->capture_default_str();
+  app.add_option("--problems", settings.problems, "Kinds of problem, comma-separated, e.g. \"f32 sum,f32 arg-max,f32 row sum\"; default: all");
+  app.add_option("--policies", settings.policies, "cold, hot or both")->capture_default_str();
   app.add_option("--device", settings.device, "Ordinal of the device")->capture_default_str();
-  app.add_option("--rounds", settings.rounds, "Interleaved samples of each")
-      ->check(CLI::Range(1, 10001))
-      ->capture_default_str();
+  app.add_option("--rounds", settings.rounds, "Interleaved samples of each")->check(CLI::Range(1, 10001))->capture_default_str();
   app.add_flag("--quick", settings.quick, "At most 7 rounds; for trying out, not for publishing");
   CLI11_PARSE(app, argc, argv);
   try {

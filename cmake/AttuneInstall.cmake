@@ -37,6 +37,9 @@ install(FILES ${PROJECT_BINARY_DIR}/share/shipped.db DESTINATION ${CMAKE_INSTALL
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/reduce/recordings/ DESTINATION ${CMAKE_INSTALL_DATADIR}/attune/recordings/reduce
         OPTIONAL FILES_MATCHING PATTERN "*.json.zst")
 
+# To read, and for editors: templates get these headers from the command and the library.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/include DESTINATION ${CMAKE_INSTALL_DATADIR}/attune FILES_MATCHING PATTERN "*.cuh")
+
 set(attune_package ${CMAKE_INSTALL_LIBDIR}/cmake/attune)
 install(EXPORT attuneTargets NAMESPACE attune:: DESTINATION ${attune_package})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/attuneConfig.cmake.in ${PROJECT_BINARY_DIR}/attuneConfig.cmake

@@ -14,6 +14,7 @@
 #include "tuner/compile/occupancy.hpp"
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/launch_plan.hpp"
+#include "tuner/spec/variant_ladder.hpp"
 
 namespace attune::tools {
 namespace {
@@ -26,12 +27,13 @@ struct CheckOptions {
   bool json_output = false;
 };
 
-/// What is checked when the caller names no problem: the first type and choice of every axis, 2^20 for a lone size,
+/// What is checked when the caller names no problem: the default or first type and choice of every axis, 2^20 for a lone size,
 /// 2^10 for each of several, within the axis's bounds.
 std::vector<std::string> default_arguments(const spec::KernelTemplate& kernel) {
   std::vector<std::string> arguments;
   const std::int64_t wanted = kernel.size_names().size() == 1 ? std::int64_t{1} << 20 : std::int64_t{1} << 10;
   for (const auto& axis : kernel.problem) {
+    if (!axis.default_value.empty()) continue;
     arguments.push_back("--" + axis.name);
     arguments.push_back(axis.kind == spec::AxisKind::Size ? std::to_string(std::clamp(wanted, axis.min, axis.max)) : axis.values.front());
   }
@@ -59,6 +61,31 @@ void check_kernel_names(const spec::KernelTemplate& kernel, const spec::LaunchPl
   }
 }
 
+struct CheckedRung {
+  std::string name;
+  std::uint64_t configurations = 0;
+};
+
+/// How much of the space each rung of the template's ladder is; nothing without a ladder. Throws: SpecError.
+std::vector<CheckedRung> check_ladder(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device) {
+  std::vector<CheckedRung> rungs;
+  const auto ladder = spec::VariantLadder::of(kernel);
+  if (!ladder) return rungs;
+  for (const auto& rung : ladder->rungs) rungs.push_back({rung.name, space::SearchSpace::build(kernel, problem, device, {rung.where}).size()});
+  return rungs;
+}
+
+json to_json(const std::vector<CheckedRung>& rungs) {
+  json list = json::array();
+  for (const auto& rung : rungs) list.push_back({{"name", rung.name}, {"configurations", rung.configurations}});
+  return list;
+}
+
+void print(const std::vector<CheckedRung>& rungs) {
+  if (!rungs.empty()) fmt::print("  ladder of {} rungs\n", rungs.size());
+  for (const auto& rung : rungs) fmt::print("    {}: {}\n", rung.name, rung.configurations > 0 ? fmt::format("{} configurations", rung.configurations) : "EMPTY here");
+}
+
 int check(const CheckOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
   const auto kernel = spec::TemplateLibrary().find(options.folder);
   const auto device = spec::DeviceInfo::of_architecture(options.architecture);
@@ -73,6 +100,7 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
     const auto space = space::SearchSpace::build(kernel, problem, device);
     const auto configuration = spec::default_configuration(kernel);
     const bool default_valid = spec::satisfies(kernel, problem, configuration, device);
+    const auto rungs = check_ladder(kernel, problem, device);
     const auto compiled = pool.compile_now({spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu",
                                             options.architecture, kernel.options});
     const bool compiles = compiled.status == compile::CompileStatus::Ok;
@@ -80,13 +108,14 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
     usable = usable && compiles && space.size() > 0;
     if (options.json_output) {
       out.push_back({{"template", kernel.name}, {"hash", kernel.content_hash}, {"problem", json::parse(spec::to_text(problem))},
-                     {"space_size", space.size()}, {"cartesian_size", space.cartesian_size()}, {"default_in_space", default_valid},
+                     {"space_size", space.size()}, {"cartesian_size", space.cartesian_size()}, {"default_in_space", default_valid}, {"ladder", to_json(rungs)},
                      {"compiles", compiles}, {"kernels", describe_kernels(compiled)}, {"log", compiles ? "" : compiled.log}});
       continue;
     }
     fmt::print("{} {} for {}\n  search space: {} of {} combinations\n", kernel.name, describe(problem), options.architecture, space.size(),
                space.cartesian_size());
     if (space.size() == 0) fmt::print("  EMPTY: condition \"{}\" leaves no configuration\n", space.emptied_by());
+    print(rungs);
     if (!default_valid) fmt::print("  the default configuration does not satisfy the constraints here\n");
     if (!compiles) fmt::print("  the default configuration does not compile:\n{}\n", compiled.log);
     for (const auto& used : compiled.kernels) {

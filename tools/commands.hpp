@@ -16,6 +16,7 @@ struct CommandContext {
 };
 
 void add_tune_command(CLI::App& app, CommandContext& context);
+void add_ladder_command(CLI::App& app, CommandContext& context);
 void add_show_command(CLI::App& app, CommandContext& context);
 void add_explain_command(CLI::App& app, CommandContext& context);
 void add_devices_command(CLI::App& app, CommandContext& context);

@@ -8,7 +8,7 @@ A table stands between two marker lines:
     <!-- /table -->
 
 Known tables: reduce_vs_cub, read_ceiling, tuning_rate, winner_repeat, dispatch_regret and dispatch_overhead (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json),
-tune_reduce (bench/results/<device>/tune_reduce.txt: the output of the command, as captured), promises (tools/promise_table.py).
+tune_reduce and ladder_reduce (bench/results/<device>/*.txt: the output of the command, as captured), promises (tools/promise_table.py).
 
     tools/doc_tables.py            rewrites the files
     tools/doc_tables.py --check    changes nothing; exit code 1 and the file's name when a table is not up to date
@@ -183,8 +183,16 @@ def gpu_tests(root):
 
 
 def tune_reduce(root):
+    return captured(root, "tune_reduce")
+
+
+def ladder_reduce(root):
+    return captured(root, "ladder_reduce")
+
+
+def captured(root, command):
     """What the command itself printed on each device, word for word."""
-    blocks = [path.read_text(encoding="utf-8").strip("\n") for path in sorted((root / "bench" / "results").glob("*/tune_reduce.txt"))]
+    blocks = [path.read_text(encoding="utf-8").strip("\n") for path in sorted((root / "bench" / "results").glob(f"*/{command}.txt"))]
     return "".join(f"```text\n{block}\n```\n" for block in blocks) or "No output is recorded yet.\n"
 
 
@@ -272,7 +280,7 @@ def dispatch_overhead(root):
     return text.rstrip("\n") + "\n" if text else "No overhead is recorded yet.\n"
 
 
-TABLES = {"reduce_vs_cub": reduce_vs_cub, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "tune_reduce": tune_reduce,
+TABLES = {"reduce_vs_cub": reduce_vs_cub, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "tune_reduce": tune_reduce, "ladder_reduce": ladder_reduce,
           "tuning_rate": tuning_rate, "winner_repeat": winner_repeat, "dispatch_regret": dispatch_regret,
           "dispatch_overhead": dispatch_overhead, "promises": promise_table.promise_table}
 

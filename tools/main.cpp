@@ -35,6 +35,7 @@ int run_command(int argc, char** argv) {
   tools::CommandContext context;
   context.executable = base::own_executable();
   tools::add_tune_command(app, context);
+  tools::add_ladder_command(app, context);
   tools::add_show_command(app, context);
   tools::add_explain_command(app, context);
   tools::add_report_command(app, context);

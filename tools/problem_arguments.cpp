@@ -57,6 +57,13 @@ std::map<std::string, std::string> pair_up(const spec::KernelTemplate& kernel, c
   return values;
 }
 
+std::string standard(const spec::ProblemAxis& axis) { return axis.default_value.empty() ? axis.values.front() : axis.default_value; }
+
+/// Several types or choices may be given; a comma in code is the code's.
+std::vector<std::string> words_of(const spec::ProblemAxis& axis, const std::string& given) {
+  return axis.kind == spec::AxisKind::Code ? std::vector{given} : split(given, ',');
+}
+
 /// Every problem so far combined with every value of one more axis.
 template <class Values, class Set>
 std::vector<spec::Problem> combine(const std::vector<spec::Problem>& problems, const Values& values, Set set) {
@@ -72,8 +79,10 @@ std::vector<spec::Problem> combine(const std::vector<spec::Problem>& problems, c
 
 }  // namespace
 
-std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& kernel, const std::vector<std::string>& arguments) {
-  const auto values = pair_up(kernel, arguments);
+std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& kernel, const std::vector<std::string>& arguments,
+                                                   const std::map<std::string, std::string>& defaults) {
+  auto values = pair_up(kernel, arguments);
+  values.insert(defaults.begin(), defaults.end());
   std::vector<spec::Problem> problems(1);
   for (const bool sizes : {false, true}) {
     for (const auto& axis : kernel.problem) {
@@ -87,15 +96,18 @@ std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& k
         problems = combine(problems, base::parse_counts(given->second),
                            [&](spec::Problem& problem, std::int64_t size) { problem.sizes[axis.name] = size; });
       } else {
-        if (given == values.end() && axis.values.size() != 1) {
+        if (given == values.end() && axis.values.size() != 1 && axis.default_value.empty()) {
           throw UsageError(fmt::format("which {}? give --{} one of {}", axis.name, axis.name, fmt::join(axis.values, ", ")));
         }
-        problems = combine(problems, given == values.end() ? axis.values : split(given->second, ','),
+        problems = combine(problems, given == values.end() ? std::vector{standard(axis)} : words_of(axis, given->second),
                            [&](spec::Problem& problem, const std::string& value) { problem.choices[axis.name] = value; });
       }
     }
   }
-  for (const auto& problem : problems) spec::validate(kernel, problem);
+  for (auto& problem : problems) {
+    problem = spec::canonical(kernel, std::move(problem));
+    spec::validate(kernel, problem);
+  }
   return problems;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,11 @@ namespace attune::tools {
 /// Problems out of the arguments CLI11 left over: `--<axis> value` or `--<axis>=value` for every axis of the template;
 /// `--size` stands for the size axis of a template that has exactly one. A value may be a comma list, a size also a
 /// range ("2^10..2^28:x4"); the result is every combination, sizes ascending and varying fastest.
-/// A type or choice axis that is not given must have exactly one value.
+/// A type or choice axis that is not given has its value of `defaults`, or must have exactly one.
 /// Throws: UsageError (unknown argument, with a suggestion; missing axis; value not allowed).
 [[nodiscard]] std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& kernel,
-                                                                 const std::vector<std::string>& arguments);
+                                                                 const std::vector<std::string>& arguments,
+                                                                 const std::map<std::string, std::string>& defaults = {});
 
 /// "reduce T=f32 op=sum n=2^20", for people.
 [[nodiscard]] std::string describe(const spec::Problem& problem);

@@ -44,6 +44,7 @@ std::string progress_text(const session::RunProgress::View& view) {
     const std::size_t current = std::min(view.problem_count, view.problems_done + (view.problem ? 1 : 0));
     text = fmt::format("[{}/{}]", current, view.problem_count);
     if (view.problem) text += " " + describe(*view.problem);
+    if (!view.part.empty()) text += ": " + view.part;
   }
   text += fmt::format("  {}/{} configurations  {:.0f}/s", view.done, view.total, view.configurations_per_s);
   if (view.best_us > 0) text += fmt::format("  best {} us", format_us(view.best_us));

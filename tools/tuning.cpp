@@ -8,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
@@ -19,6 +20,7 @@
 #include "tuner/base/text.hpp"
 #include "tuner/search/strategy.hpp"
 #include "tuner/session/device_fleet.hpp"
+#include "tuner/spec/condition.hpp"
 
 namespace attune::tools {
 namespace {
@@ -42,6 +44,7 @@ session::TuneRequest request_of(const TuningJob& job) {
   request.policy = measure::policy_from_text(job.options.policy);
   request.run = run_key();
   request.retry_failed = job.options.retry_failed;
+  request.where = job.where;
   return request;
 }
 
@@ -51,7 +54,7 @@ json start_event(const TuningJob& job, const session::TuneRequest& request, cons
   for (std::size_t i = 0; i < devices.size(); ++i) {
     list.push_back({{"ordinal", ordinals.empty() ? json(nullptr) : json(ordinals[i])}, {"name", devices[i].name}, {"key", devices[i].hard_key()}});
   }
-  return {{"run", request.run}, {"devices", std::move(list)}, {"device", devices.front().name}, {"driver", devices.front().driver},
+  return {{"run", request.run}, {"where", job.options.where}, {"devices", std::move(list)}, {"device", devices.front().name}, {"driver", devices.front().driver},
           {"database", job.database_path.string()}, {"template", job.kernel.name}, {"template_hash", job.kernel.content_hash},
           {"problems", job.problems.size()}, {"strategy", request.strategy}, {"seed", request.seed}, {"budget", request.budget.text()},
           {"policy", job.options.policy}};
@@ -121,14 +124,9 @@ TuningRun run_on_several(const TuningJob& job, const std::vector<session::Device
   return run;
 }
 
-/// Throws: UsageError.
-std::chrono::milliseconds compile_deadline(const TuningOptions& options) {
-  const auto deadline = std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::chrono::duration<double>(base::parse_seconds(options.compile_timeout)));
-  if (deadline.count() <= 0) {
-    throw UsageError(fmt::format("--compile-timeout {} leaves no time to compile; give for example 60s", options.compile_timeout));
-  }
-  return deadline;
+bool is_named(const TuningOptions& options) {
+  const char* const variable = std::getenv("ATTUNE_DB");
+  return !options.database.empty() || (variable != nullptr && *variable != '\0');
 }
 
 }  // namespace
@@ -153,6 +151,36 @@ void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command.add_flag("--retry-failed", options.retry_failed, "Measure again what failed before (another time limit, driver or memory)");
   command.add_flag("--json", options.json, "One JSON object a line on standard output");
   command.allow_extras();
+}
+
+std::chrono::milliseconds compile_deadline(const TuningOptions& options) {
+  const auto deadline = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::duration<double>(base::parse_seconds(options.compile_timeout)));
+  if (deadline.count() <= 0) {
+    throw UsageError(fmt::format("--compile-timeout {} leaves no time to compile; give for example 60s", options.compile_timeout));
+  }
+  return deadline;
+}
+
+OpenedResults open_results(const TuningOptions& options) {
+  try {
+    const auto path = database_path(options.database);
+    return {db::Database::open(path, db::OpenMode::ReadWrite), path};
+  } catch (const DatabaseError& error) {
+    if (is_named(options) || DeviceList::parse(options.device).several()) throw;
+    fmt::print(stderr, "attune: {}\nattune: the results of this run are not stored, only printed at its end; name a file with --db or ATTUNE_DB to keep them\n",
+               error.what());
+    return {db::Database::open_in_memory(), db::Database::kInMemory};
+  }
+}
+
+std::vector<spec::Constraint> conditions_of(const TuningOptions& options, const spec::KernelTemplate& kernel) {
+  std::vector<spec::Constraint> conditions;
+  for (const auto& text : options.where) {
+    const std::string place = options.where.size() == 1 ? "--where" : fmt::format("--where ({})", conditions.size() + 1);
+    conditions.push_back(spec::parse_condition(kernel, text, {place, 1, 1}));
+  }
+  return conditions;
 }
 
 void check_request(const TuningOptions& options, const std::vector<spec::Problem>& problems) {
@@ -187,7 +215,9 @@ int exit_code_of(const session::RunResult& result) {
   if (result.interrupted) return static_cast<int>(ExitCode::Interrupted);
   if (!result.given_up.empty()) return static_cast<int>(result.given_up.front().exit_code);
   for (const auto& group : result.groups) {
-    const bool all = std::all_of(group.problems.begin(), group.problems.end(), [](const auto& problem) { return problem.best.has_value(); });
+    const bool all = std::all_of(group.problems.begin(), group.problems.end(), [](const session::ProblemResult& problem) {
+      return problem.best.has_value() && (!problem.restricted || !problem.restricted->configuration.empty());
+    });
     if (!all) return static_cast<int>(ExitCode::NothingValid);
   }
   return static_cast<int>(ExitCode::Ok);

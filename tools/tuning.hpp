@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -24,11 +25,26 @@ struct TuningOptions {
   std::string replay;
   std::optional<int> compile_workers;
   std::string compile_timeout = "60s";
+  std::vector<std::string> where;  ///< further conditions on configurations
   bool retry_failed = false;
   bool json = false;
 };
 
 void add_tuning_options(CLI::App& command, TuningOptions& options);
+
+/// `--where`, each a condition of the template language. Throws: SpecError with the place in the text.
+[[nodiscard]] std::vector<spec::Constraint> conditions_of(const TuningOptions& options, const spec::KernelTemplate& kernel);
+
+/// `--compile-timeout`. Throws: UsageError.
+[[nodiscard]] std::chrono::milliseconds compile_deadline(const TuningOptions& options);
+
+struct OpenedResults {
+  db::Database database;
+  std::filesystem::path path;
+};
+/// The database of a run. One that nobody named is no reason not to run: the results are then printed and forgotten.
+/// Throws: DatabaseError when a database that was named cannot be written, or the run needs one (several GPUs).
+[[nodiscard]] OpenedResults open_results(const TuningOptions& options);
 
 /// What can be wrong about a request without looking at a database or a device: budget, strategy, policy, devices, n = 0.
 /// Throws: UsageError.
@@ -41,6 +57,7 @@ struct TuningJob {
   const spec::KernelTemplate& kernel;
   const std::vector<spec::Problem>& problems;
   std::filesystem::path database_path;
+  std::vector<spec::Constraint> where = {};
 };
 
 struct TuningRun {

@@ -14,8 +14,9 @@
 namespace attune::tools {
 namespace {
 
-ChosenBackend open_replay(const std::string& path, const std::string& reason, const spec::KernelTemplate& kernel, const std::string& policy) {
-  auto backend = std::make_unique<session::ReplayBackend>(session::Recording::load(path), path, kernel);
+ChosenBackend open_replay(session::Recording loaded, const std::string& path, const std::string& reason, const spec::KernelTemplate& kernel,
+                          const std::string& policy) {
+  auto backend = std::make_unique<session::ReplayBackend>(std::move(loaded), path, kernel);
   const auto& recording = backend->recording();
   if (recording.policy != policy) {
     throw UsageError(fmt::format("failed replaying {}: it was recorded under policy {}, not {}; give --policy {}", path, recording.policy,
@@ -30,17 +31,26 @@ ChosenBackend open_replay(const std::string& path, const std::string& reason, co
   return chosen;
 }
 
+ChosenBackend open_replay(const std::string& path, const std::string& reason, const spec::KernelTemplate& kernel, const std::string& policy) {
+  return open_replay(session::Recording::load(path), path, reason, kernel, policy);
+}
+
+/// Nothing, and a word about it, when the file is damaged: it must not hide the others.
+std::optional<session::Recording> try_load(const std::filesystem::path& path) {
+  try {
+    return session::Recording::load(path);
+  } catch (const SpecError& error) {
+    fmt::print(stderr, "attune: {}\n", error.what());
+    return std::nullopt;
+  }
+}
+
 /// The first recording of the template that was made with these sources and holds every problem.
 std::optional<std::filesystem::path> fitting_recording(const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems,
                                                        const std::string& policy) {
   for (const auto& path : recordings_of(kernel)) {
-    std::optional<session::Recording> loaded;
-    try {
-      loaded = session::Recording::load(path);
-    } catch (const SpecError& error) {  // one damaged file must not hide the others
-      fmt::print(stderr, "attune: {}\n", error.what());
-      continue;
-    }
+    const auto loaded = try_load(path);
+    if (!loaded) continue;
     const auto& recording = *loaded;
     const bool holds_all = std::all_of(problems.begin(), problems.end(), [&](const auto& problem) { return recording.find(problem) != nullptr; });
     if (recording.template_hash == kernel.content_hash && recording.policy == policy && holds_all) return path;
@@ -105,6 +115,73 @@ ChosenBackend choose_backend(const TuningOptions& options, const std::filesystem
   }
   chosen.banner = measuring_banner(chosen.backend->device());
   return chosen;
+}
+
+namespace {
+
+/// A leg for each run of problems with the same backend. Requires: every one is below the number of backends.
+std::vector<BackendPlan::Leg> legs_of(const std::vector<spec::Problem>& problems, const std::vector<std::size_t>& backend_of) {
+  std::vector<BackendPlan::Leg> legs;
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    if (legs.empty() || legs.back().backend != backend_of[i]) legs.push_back({backend_of[i], {}});
+    legs.back().problems.push_back(problems[i]);
+  }
+  return legs;
+}
+
+BackendPlan replay_plan(const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems, const std::string& policy,
+                        const std::string& why_no_gpu) {
+  std::vector<std::pair<std::filesystem::path, session::Recording>> fitting;
+  for (const auto& path : recordings_of(kernel)) {
+    auto recording = try_load(path);
+    if (recording && recording->template_hash == kernel.content_hash && recording->policy == policy) fitting.emplace_back(path, *std::move(recording));
+  }
+  std::stable_partition(fitting.begin(), fitting.end(), [](const auto& one) { return one.second.coverage == "whole space"; });
+  constexpr std::size_t kNone = ~std::size_t{0};
+  std::vector<std::size_t> backend_of(problems.size(), kNone);
+  BackendPlan plan;
+  for (auto& [path, recording] : fitting) {
+    if (!plan.backends.empty() && plan.backends.front().backend->device().hard_key() != recording.device.hard_key()) continue;
+    bool used = false;
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+      if (backend_of[i] != kNone || recording.find(problems[i]) == nullptr) continue;
+      backend_of[i] = plan.backends.size();
+      used = true;
+    }
+    if (used) plan.backends.push_back(open_replay(std::move(recording), path.string(), "no GPU", kernel, policy));
+  }
+  std::string missing;
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    if (backend_of[i] == kNone) missing += (missing.empty() ? "" : ", ") + spec::to_text(problems[i]);
+  }
+  if (!missing.empty()) {
+    throw EnvironmentError(fmt::format("{}\nNo recording of template \"{}\" under policy {} holds {} either; name one with --replay FILE", why_no_gpu,
+                                       kernel.name, policy, missing));
+  }
+  plan.legs = legs_of(problems, backend_of);
+  return plan;
+}
+
+}  // namespace
+
+BackendPlan choose_backends(const TuningOptions& options, const std::filesystem::path& executable, const session::DeviceSettings& settings,
+                            const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems) {
+  BackendPlan plan;
+  if (!options.replay.empty()) {
+    plan.backends.push_back(open_replay(options.replay, "", kernel, options.policy));
+  } else {
+    try {
+      ChosenBackend live;
+      live.backend = open_live(executable, settings, measure::policy_from_text(options.policy));
+      live.banner = measuring_banner(live.backend->device());
+      plan.backends.push_back(std::move(live));
+    } catch (const EnvironmentError& error) {
+      if (!options.device.empty()) throw;
+      return replay_plan(kernel, problems, options.policy, error.what());
+    }
+  }
+  plan.legs = {{0, problems}};
+  return plan;
 }
 
 session::DeviceHooks live_hooks(const std::filesystem::path& executable) {

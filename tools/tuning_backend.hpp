@@ -28,6 +28,21 @@ struct ChosenBackend {
                                            const session::DeviceSettings& settings, const spec::KernelTemplate& kernel,
                                            const std::vector<spec::Problem>& problems);
 
+/// What measures each of several problems: one GPU or one named recording for all, or the shipped recordings that hold them.
+struct BackendPlan {
+  struct Leg {
+    std::size_t backend = 0;  ///< into `backends`
+    std::vector<spec::Problem> problems;
+  };
+  std::vector<ChosenBackend> backends;  ///< all of one device
+  std::vector<Leg> legs;                ///< in the order of the problems
+};
+/// As choose_backend, where no single recording needs to hold every problem; those of a whole space are taken before samples.
+/// Throws: as choose_backend, naming the problems that no recording holds.
+[[nodiscard]] BackendPlan choose_backends(const TuningOptions& options, const std::filesystem::path& executable,
+                                          const session::DeviceSettings& settings, const spec::KernelTemplate& kernel,
+                                          const std::vector<spec::Problem>& problems);
+
 /// Recordings that belong to a template: `<its folder>/recordings/*.json.zst`, then the installed ones.
 [[nodiscard]] std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& kernel);
 

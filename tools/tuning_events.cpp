@@ -37,6 +37,11 @@ json result_json(const session::ProblemResult& result) {
   json event = {{"problem", problem_json(result.problem)}, {"space_size", result.space_size}, {"measured", result.measured},
                 {"reused", result.reused}, {"failed", result.failed}, {"failure_examples", examples_json(result.failure_examples)},
                 {"nothing_left", result.nothing_left}, {"elapsed_s", result.elapsed_s}, {"utilisation", to_json(workload)}};
+  if (result.restricted) {
+    const auto& found = *result.restricted;
+    event["restricted"] = {{"size", found.size}, {"configuration", found.configuration.empty() ? json(nullptr) : json::parse(found.configuration)},
+                           {"median_us", found.configuration.empty() ? json(nullptr) : json(found.median_us)}};
+  }
   if (result.best) {
     event["best"] = {{"configuration", json::parse(result.best->configuration)}, {"median_us", result.best->median_us},
                      {"default_us", result.best->default_us}, {"tie", result.best->tie}};
@@ -49,6 +54,7 @@ json progress_json(const session::RunProgress::View& view) {
                 {"devices_busy", view.devices_busy}, {"done", view.done}, {"total", view.total}, {"reused", view.reused},
                 {"failed", view.failed}, {"configurations_per_s", view.configurations_per_s}};
   event["problem"] = view.problem ? problem_json(*view.problem) : json(nullptr);
+  if (!view.part.empty()) event["rung"] = view.part;
   event["best_us"] = view.best_us > 0 ? json(view.best_us) : json(nullptr);
   event["eta_s"] = view.eta_s ? json(*view.eta_s) : json(nullptr);
   return event;
@@ -106,6 +112,13 @@ void TuningEvents::finished(std::size_t device, const session::ProblemResult& re
   progress_.finished(device, result, now_s());
   line_.clear();
   if (json_) print_event("problem", result_json(result));
+}
+
+void TuningEvents::part_finished(std::size_t device, const session::ProblemResult& part) { progress_.finished(device, part, now_s()); }
+
+void TuningEvents::tell(const char* name, json fields) {
+  line_.clear();
+  if (json_) print_event(name, std::move(fields));
 }
 
 void TuningEvents::lost(std::size_t device) { progress_.lost(device); }

@@ -25,6 +25,10 @@ class TuningEvents {
   void lost(std::size_t device);
   void given_up(const session::GivenUp& given_up);
   void notice(const std::string& text);
+  /// A named part of a problem's space is searched: progress counts it as a problem of its own.
+  void part_finished(std::size_t device, const session::ProblemResult& part);
+  /// Another event than those of `tune`; without --json only makes room for what the caller prints.
+  void tell(const char* name, nlohmann::json fields);
   void end(const session::RunResult& result);
 
  private:

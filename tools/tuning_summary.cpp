@@ -33,6 +33,18 @@ void print_tables(const session::RunResult& result) {
   }
 }
 
+/// What a search under conditions found, where the best of all known, which the table shows, is another one.
+void print_restricted(const session::RunResult& result) {
+  for (const auto& group : result.groups) {
+    for (const auto& problem : group.problems) {
+      const auto& found = problem.restricted;
+      if (!found || found->configuration.empty() || (problem.best && problem.best->configuration == found->configuration)) continue;
+      fmt::print("\n{}: the fastest of the {} configurations under these conditions takes {} us by the search ({}); the best of all known stays\n",
+                 describe(problem.problem), found->size, format_us(found->median_us), short_configuration(found->configuration));
+    }
+  }
+}
+
 }  // namespace
 
 void Workload::add(const session::Utilisation& utilisation) {
@@ -121,6 +133,7 @@ std::string given_up_text(const session::GivenUp& given_up) {
 void print_summary(const session::RunResult& result, bool replay) {
   const Totals totals = totals_of(result);
   print_tables(result);
+  print_restricted(result);
   fmt::print("\n{} configurations {} in {:.1f} s, {} known from before\n", totals.measured, replay ? "replayed" : "measured", result.wall_s,
              totals.reused);
   fmt::print("{}", failures_text(totals));

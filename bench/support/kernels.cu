@@ -1,6 +1,10 @@
 #include "bench/support/kernels.hpp"
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include <string>
+#include <type_traits>
 
 #include "attune/error.hpp"
 
@@ -26,18 +30,35 @@ __device__ std::uint32_t random_bits(std::uint64_t index, std::uint32_t seed) {
   return static_cast<std::uint32_t>(z >> 32);
 }
 
-__global__ void fill_kernel(float* data, std::int64_t count, std::uint32_t seed) {
+template <class T>
+__global__ void fill_kernel(T* data, std::int64_t count, std::uint32_t seed) {
   const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride)
-    data[i] = static_cast<float>(random_bits(static_cast<std::uint64_t>(i), seed) >> 8) * 0x1p-24f;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) {
+    const std::uint32_t bits = random_bits(static_cast<std::uint64_t>(i), seed);
+    if constexpr (std::is_integral_v<T>) data[i] = static_cast<T>(bits);
+    else data[i] = static_cast<T>(static_cast<float>(bits >> 8) * 0x1p-24f);
+  }
 }
 
-__global__ void add_kernel(const float* data, std::int64_t count, double* sum) {
+template <class T>
+__global__ void add_kernel(const T* data, std::int64_t count, double* sum) {
   double mine = 0;
   const std::int64_t stride = std::int64_t{gridDim.x} * blockDim.x;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) mine += data[i];
+  for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) mine += static_cast<double>(data[i]);
   for (int offset = 16; offset > 0; offset /= 2) mine += __shfl_xor_sync(~0u, mine, offset);
   if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
+}
+
+template <class Use>
+void with_type(Element element, Use&& use) {
+  switch (element) {
+    case Element::F32: return use(float{});
+    case Element::F64: return use(double{});
+    case Element::F16: return use(__half{});
+    case Element::Bf16: return use(__nv_bfloat16{});
+    case Element::I32: return use(int{});
+    case Element::I8: return use(static_cast<signed char>(0));
+  }
 }
 
 template <int Items>
@@ -60,13 +81,20 @@ __global__ void __launch_bounds__(1024) read_kernel(const uint4* data, std::int6
 
 }  // namespace
 
-void fill_uniform(float* data, std::int64_t count, std::uint32_t seed, CUstream_st* stream) {
-  fill_kernel<<<kBlocks, kBlock, 0, stream>>>(data, count, seed);
+void fill_random(Element element, void* data, std::size_t bytes, std::uint32_t seed, CUstream_st* stream) {
+  with_type(element, [&](auto type) {
+    using T = decltype(type);
+    fill_kernel<<<kBlocks, kBlock, 0, stream>>>(static_cast<T*>(data), static_cast<std::int64_t>(bytes / sizeof(T)), seed);
+  });
   check_launch("fills the input");
 }
 
-void add_in_double(const float* data, std::int64_t count, double* sum, CUstream_st* stream) {
-  add_kernel<<<kBlocks, kBlock, 0, stream>>>(data, count, sum);
+void add_in_double(Element element, const void* data, std::int64_t count, double* sum, CUstream_st* stream) {
+  with_type(element, [&](auto type) {
+    using T = decltype(type);
+    if constexpr (std::is_integral_v<T>) throw UsageError("failed computing the reference: integers are compared exactly");
+    else add_kernel<<<kBlocks, kBlock, 0, stream>>>(static_cast<const T*>(data), count, sum);
+  });
   check_launch("computes the reference");
 }
 

@@ -2,16 +2,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bench/support/element.hpp"
+
 struct CUstream_st;
 
 namespace attune::bench {
 
-/// Fills with uniform random numbers in [0, 1): sums of them do not cancel, so that a missing part shows.
-/// All functions here enqueue on `stream`. Throw: Error when the launch is refused.
-void fill_uniform(float* data, std::int64_t count, std::uint32_t seed, CUstream_st* stream);
+/// Fills with random elements: floating-point ones are uniform in [0, 1), so that sums of them do not cancel and a missing
+/// part shows; integers are any. All functions here enqueue on `stream`. Throw: Error when the launch is refused.
+void fill_random(Element element, void* data, std::size_t bytes, std::uint32_t seed, CUstream_st* stream);
 
-/// Adds the sum of the elements to `*sum`, in double precision.
-void add_in_double(const float* data, std::int64_t count, double* sum, CUstream_st* stream);
+/// Adds the sum of floating-point elements to `*sum`, in double precision.
+void add_in_double(Element element, const void* data, std::int64_t count, double* sum, CUstream_st* stream);
 
 /// How a kernel that only reads is launched. items: 16-byte loads in flight per thread, one of kReadItems.
 struct ReadShape {

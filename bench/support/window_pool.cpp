@@ -25,17 +25,21 @@ std::size_t stride(std::size_t window_bytes) { return (window_bytes + kAlignment
 }  // namespace
 
 WindowPool::WindowPool(const gpu::Stream& stream) : data_(pool_bytes()) {
-  fill_uniform(reinterpret_cast<float*>(data_.address()), static_cast<std::int64_t>(data_.bytes() / sizeof(float)),
-               kSeed, stream.get());
+  fill(element_, stream);
+}
+
+void WindowPool::fill(Element element, const gpu::Stream& stream) {
+  fill_random(element, reinterpret_cast<void*>(data_.address()), data_.bytes(), kSeed, stream.get());
   stream.synchronize();
+  element_ = element;
 }
 
 std::int64_t WindowPool::windows(std::size_t window_bytes) const {
   return static_cast<std::int64_t>(data_.bytes() / stride(std::max<std::size_t>(window_bytes, 1)));
 }
 
-const float* WindowPool::window(std::int64_t index, std::size_t window_bytes) const {
-  return reinterpret_cast<const float*>(data_.address() + static_cast<std::size_t>(index) * stride(window_bytes));
+const void* WindowPool::window(std::int64_t index, std::size_t window_bytes) const {
+  return reinterpret_cast<const void*>(data_.address() + static_cast<std::size_t>(index) * stride(window_bytes));
 }
 
 double WindowPool::sum_of_first_window(std::int64_t count, const gpu::Stream& stream) const {
@@ -43,7 +47,7 @@ double WindowPool::sum_of_first_window(std::int64_t count, const gpu::Stream& st
   const gpu::Buffer sum(sizeof(double));
   gpu::check(driver.cuMemsetD8Async(sum.address(), 0, sizeof(double), stream.get()), "cuMemsetD8Async",
              "clearing the reference");
-  add_in_double(window(0, 0), count, reinterpret_cast<double*>(sum.address()), stream.get());
+  add_in_double(element_, window(0, 0), count, reinterpret_cast<double*>(sum.address()), stream.get());
   double result = 0;
   gpu::check(driver.cuMemcpyDtoHAsync(&result, sum.address(), sizeof(double), stream.get()), "cuMemcpyDtoHAsync",
              "reading the reference");

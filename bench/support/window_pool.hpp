@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bench/support/element.hpp"
 #include "tuner/gpu/handles.hpp"
 
 namespace attune::bench {
@@ -16,13 +17,16 @@ class WindowPool {
   /// How many windows of this size there are; 0 when not even one fits.
   [[nodiscard]] std::int64_t windows(std::size_t window_bytes) const;
   /// Start of a window. Requires: index < windows(window_bytes).
-  [[nodiscard]] const float* window(std::int64_t index, std::size_t window_bytes) const;
-  /// Sum of the first `count` elements of window 0. Waits for the device.
+  [[nodiscard]] const void* window(std::int64_t index, std::size_t window_bytes) const;
+  /// Random elements of this type from now on (f32 at first). Waits for the device.
+  void fill(Element element, const gpu::Stream& stream);
+  /// Sum of the first `count` elements of window 0, which are floating-point. Waits for the device.
   [[nodiscard]] double sum_of_first_window(std::int64_t count, const gpu::Stream& stream) const;
   [[nodiscard]] std::size_t bytes() const noexcept { return data_.bytes(); }
 
  private:
   gpu::Buffer data_;
+  Element element_ = Element::F32;
 };
 
 }  // namespace attune::bench

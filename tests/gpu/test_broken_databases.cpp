@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "db/database.hpp"
+#include "tests/support/best_row.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/figures.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -69,19 +70,11 @@ struct Example {
     const auto device = gpu::read_device(0);
     const auto kernel = spec::TemplateLibrary().find("reduce");
     const spec::Problem problem{{{"T", "f32"}, {"op", "sum"}}, {{"n", kTuned}}};
-    db::BestRow row;
-    row.template_hash = kernel.content_hash;
-    row.template_name = kernel.name;
-    row.family = spec::family_text(problem);
-    row.problem = spec::to_text(problem);
-    row.sizes_json = nlohmann::json(problem.sizes).dump();
-    row.device_key = device.hard_key();
-    row.policy = "cold/graph";
-    row.configuration =
-        R"({"block_size":256,"block_stage":"shuffle","blocks_per_sm":4,"grid_stage":"two_pass","items":4,"vector_bytes":16})";
     auto made = db::Database::open(database, db::OpenMode::ReadWrite);
-    made.put(db::DeviceRow{device.hard_key(), device.hard_json(), device.to_json().dump()});
-    made.put(row);
+    made.put(device_row(device));
+    made.put(best_row(
+        kernel, problem, device,
+        R"({"block_size":256,"block_stage":"shuffle","blocks_per_sm":4,"grid_stage":"two_pass","items":4,"vector_bytes":16})"));
   }
 
   /// Compiled code is found again by every run: what compiles is not the question here.

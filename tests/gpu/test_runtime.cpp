@@ -2,13 +2,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <vector>
 
 #include "attune/runtime.hpp"
 #include "db/database.hpp"
 #include "tests/gpu/runtime_fixture.hpp"
+#include "tests/support/best_row.hpp"
 #include "tuner/runtime/code_store.hpp"
 
 using namespace attune;
@@ -76,18 +76,9 @@ TEST_CASE_FIXTURE(Fixture, "a tuned result with its stored cubin is dispatched w
   const auto code = runtime::CodeStore(folder / "elsewhere").compile(request);
   {
     auto database = db::Database::open(folder / "user.db", db::OpenMode::ReadWrite);
-    db::BestRow row;
-    row.template_hash = kernel.content_hash;
-    row.template_name = kernel.name;
-    row.family = spec::family_text(problem);
-    row.problem = spec::to_text(problem);
-    row.sizes_json = nlohmann::json(problem.sizes).dump();
-    row.device_key = device.hard_key();
-    row.policy = "cold/graph";
-    row.configuration = spec::to_text(kernel, configuration);
+    auto row = best_row(kernel, problem, device, spec::to_text(kernel, configuration), request.source_key);
     row.cubin_key = "0123456789abcdef0123456789abcdef";
-    row.detail_json = nlohmann::json{{"source_key", request.source_key}}.dump();
-    database.put(db::DeviceRow{device.hard_key(), device.hard_json(), device.to_json().dump()});
+    database.put(device_row(device));
     database.put(row);
     database.put_cubin(row.cubin_key, code.cubin, row.detail_json);
   }

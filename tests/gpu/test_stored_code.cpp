@@ -1,12 +1,10 @@
 // Stored code that a real driver will not load: dispatch compiles again instead of failing.
 #include <doctest/doctest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "attune/runtime.hpp"
 #include "db/database.hpp"
-#include "tests/support/temp_folder.hpp"
-#include "tests/unit/runtime/environment.hpp"
+#include "tests/gpu/runtime_fixture.hpp"
+#include "tests/support/best_row.hpp"
 #include "tuner/compile/cubin_cache.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/runtime/code_store.hpp"
@@ -19,12 +17,7 @@ namespace {
 constexpr std::int64_t kCount = 1000;
 
 /// A database with a result for the sum of 1000 floats, whose stored cubin is `cubin`; the digest of the row is right.
-struct StoredCode {
-  TempFolder folder;
-  Variable user{"ATTUNE_DB", (folder / "user.db").string()};
-  Variable shipped{"ATTUNE_SHIPPED_DB", (folder / "shipped.db").string()};
-  Variable cache{"XDG_CACHE_HOME", (folder / "cache").string()};
-  gpu::Context context{0};
+struct StoredCode : RuntimeFixture {
   spec::DeviceInfo device = gpu::read_device(0);
   spec::KernelTemplate kernel = spec::TemplateLibrary().find("reduce");
   spec::Problem problem{{{"T", "f32"}, {"op", "sum"}}, {{"n", kCount}}};
@@ -34,36 +27,20 @@ struct StoredCode {
   }
   void store(const std::string& cubin) const {
     auto database = db::Database::open(folder / "user.db", db::OpenMode::ReadWrite);
-    db::BestRow row;
-    row.template_hash = kernel.content_hash;
-    row.template_name = kernel.name;
-    row.family = spec::family_text(problem);
-    row.problem = spec::to_text(problem);
-    row.sizes_json = nlohmann::json(problem.sizes).dump();
-    row.device_key = device.hard_key();
-    row.policy = "cold/graph";
-    row.configuration = spec::to_text(kernel, spec::default_configuration(kernel));
+    auto row = best_row(kernel, problem, device, spec::to_text(kernel, spec::default_configuration(kernel)),
+                        request(device).source_key);
     row.cubin_key = "0123456789abcdef0123456789abcdef";
-    row.detail_json = nlohmann::json{{"source_key", request(device).source_key}}.dump();
-    database.put(db::DeviceRow{device.hard_key(), device.hard_json(), device.to_json().dump()});
+    database.put(device_row(device));
     database.put(row);
     database.put_cubin(row.cubin_key, cubin, row.detail_json);
   }
-  /// Sums a thousand ones in a Runtime of its own. Returns the runs of NVRTC that it took.
+  /// Sums a thousand numbers in a Runtime of its own. Returns the runs of NVRTC that it took.
   [[nodiscard]] std::uint64_t compiles_of_a_right_sum(const std::string& source) const {
-    const auto& driver = gpu::Driver::get();
-    const std::vector<float> ones(kCount, 1.0f);
-    const gpu::Buffer in(kCount * sizeof(float)), out(sizeof(float));
-    float result = 0;
+    const Input input(kCount);
     Runtime runtime;
     const auto sum = runtime.reduce<float>(Op::Sum);
-    gpu::check(driver.cuMemcpyHtoDAsync(in.address(), ones.data(), in.bytes(), nullptr), "cuMemcpyHtoDAsync",
-               "writing");
-    sum(reinterpret_cast<const float*>(in.address()), kCount, reinterpret_cast<float*>(out.address()), nullptr);
-    gpu::check(driver.cuMemcpyDtoHAsync(&result, out.address(), sizeof result, nullptr), "cuMemcpyDtoHAsync",
-               "reading");
-    gpu::check(driver.cuCtxSynchronize(), "cuCtxSynchronize", "waiting");
-    CHECK(result == static_cast<float>(kCount));
+    sum(input.in(), kCount, input.out(), nullptr);
+    CHECK(input.result() == input.expected());
     CHECK(sum.explain(kCount).tier == Tier::ExactSize);
     CHECK(sum.explain(kCount).cubin_source == source);
     for (const auto& notice : runtime.notices()) MESSAGE(notice);

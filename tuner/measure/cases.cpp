@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "tuner/spec/macros.hpp"
 
@@ -15,9 +16,26 @@ constexpr double kMostBytes = 1152921504606846976.0;  // 2^60
 constexpr double kFastestBytesPerUs = 6e6;            // faster than any memory now; only sizes the pool
 constexpr double kFastestCallUs = 1.0;
 
-std::int64_t size_cap(const spec::KernelTemplate& kernel) {
-  const auto axes = static_cast<int>(std::max<std::size_t>(1, kernel.size_names().size()));
-  return std::int64_t{1} << std::max(1, kCaseBits / axes);
+/// The sizes of a further case: those asked for, the largest of them cut until all together stay near 2^kCaseBits. One row
+/// of 2^28 elements stays one long row.
+std::map<std::string, std::int64_t> capped_sizes(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+  std::vector<const spec::ProblemAxis*> axes;
+  for (const auto& axis : kernel.problem) {
+    if (axis.kind == spec::AxisKind::Size) axes.push_back(&axis);
+  }
+  std::stable_sort(axes.begin(), axes.end(), [&](const auto* a, const auto* b) {
+    return problem.sizes.at(a->name) < problem.sizes.at(b->name);
+  });
+  std::map<std::string, std::int64_t> capped;
+  double bits = kCaseBits;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const double share = std::max(1.0, bits / static_cast<double>(axes.size() - i));
+    const auto cap = static_cast<std::int64_t>(std::exp2(share));
+    const std::int64_t size = std::clamp(std::min(problem.sizes.at(axes[i]->name), cap), axes[i]->min, axes[i]->max);
+    bits -= std::log2(static_cast<double>(std::max<std::int64_t>(size, 1)));
+    capped[axes[i]->name] = size;
+  }
+  return capped;
 }
 
 /// Odd, a few per cent below `size`, another number than `size` where the limits allow one.
@@ -36,10 +54,10 @@ std::vector<CasePlan> plan_cases(const spec::KernelTemplate& kernel, const spec:
   CasePlan misaligned{"a misaligned input", problem, 1};
   CasePlan empty{"no elements", problem, 0};
   bool can_be_empty = false;
-  const std::int64_t cap = size_cap(kernel);
+  const auto capped_size = capped_sizes(kernel, problem);
   for (const auto& axis : kernel.problem) {
     if (axis.kind != spec::AxisKind::Size) continue;
-    const std::int64_t capped = std::clamp(std::min(problem.sizes.at(axis.name), cap), axis.min, axis.max);
+    const std::int64_t capped = capped_size.at(axis.name);
     ragged.problem.sizes[axis.name] = ragged_size(capped, axis);
     misaligned.problem.sizes[axis.name] = capped;
     empty.problem.sizes[axis.name] = axis.min == 0 ? 0 : capped;

@@ -7,7 +7,7 @@
 namespace attune::measure {
 
 /// What attune_fill of support.cu writes; numbered as there.
-enum class FillKind : int { Zeros, Ones, SmallIntegers, Uniform, FullRange };
+enum class FillKind : int { Zeros, Ones, SmallIntegers, Uniform, FullRange, Factors, WideFactors };
 
 [[nodiscard]] bool is_floating(spec::ElementType type);
 [[nodiscard]] bool is_signed(spec::ElementType type);

@@ -42,7 +42,11 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-std::string GpuExecutor::support_source() { return std::string(base::embedded_support().begin()->contents); }
+std::string GpuExecutor::support_source() {
+  std::string source;
+  for (const base::EmbeddedFile& file : base::embedded_support()) source += file.contents;
+  return source;
+}
 
 GpuExecutor::GpuExecutor(const Options& options) : options_(options) { start(); }
 

@@ -12,12 +12,6 @@ constexpr double kPoolShare = 0.6;  // of the free memory: scratch and graphs ne
 constexpr int kFloatPoison = 0xFF;  // NaN in every floating format
 constexpr int kIntegerPoison = 0xB7;
 
-std::size_t output_bytes(const std::vector<spec::ResolvedBuffer>& buffers) {
-  std::size_t bytes = 0;
-  for (const auto& buffer : buffers) bytes += buffer.output ? static_cast<std::size_t>(buffer.bytes) : 0;
-  return bytes;
-}
-
 std::size_t free_device_bytes() {
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;
@@ -52,11 +46,10 @@ GpuProblem::GpuProblem(spec::KernelTemplate kernel, spec::Problem problem, Cache
 
 void GpuProblem::allocate(CachePolicy cache) {
   const std::size_t window_bytes = asked().layout.bytes();
-  const bool kernel_reference = kernel_.reference.kind == spec::ReferenceSpec::Kind::Kernel;
   std::size_t fixed_bytes = 0;
   for (const auto& which : cases_) {
     if (&which != &cases_.front()) fixed_bytes += which.layout.bytes();
-    if (kernel_reference) fixed_bytes += 2 * output_bytes(which.buffers);  // the right answers for both data sets
+    fixed_bytes += reference_.answer_bytes(which.buffers);
   }
   const std::size_t free_bytes = free_device_bytes();
   if (window_bytes + fixed_bytes > free_bytes) {
@@ -87,21 +80,27 @@ Addresses GpuProblem::addresses(const Case& which, int window) const {
 
 Located GpuProblem::locate(const Case& which) const { return {&which.plan.problem, &which.buffers, addresses(which)}; }
 
-FillKind GpuProblem::fill_kind(const spec::ResolvedBuffer& buffer, DataSet data) const {
+GpuProblem::FillRule GpuProblem::fill_rule(const Case& which, const spec::ResolvedBuffer& buffer,
+                                           DataSet data) const {
   switch (buffer.fill) {
     case spec::Fill::Zeros:
-      return FillKind::Zeros;
+      return {FillKind::Zeros, 1};
     case spec::Fill::Ones:
-      return FillKind::Ones;
+      return {FillKind::Ones, 1};
     case spec::Fill::Integers:
-      return FillKind::SmallIntegers;
+      return {FillKind::SmallIntegers, 1};
     case spec::Fill::Uniform:
       break;
   }
-  if (data == DataSet::Integers) return FillKind::SmallIntegers;
+  const bool integers = data == DataSet::Integers;
+  if (reference_.multiplies(which.plan.problem)) {
+    return {integers ? FillKind::Factors : FillKind::WideFactors,
+            factor_rarity(reference_.columns(which.plan.problem))};
+  }
+  if (integers) return {FillKind::SmallIntegers, 1};
   // A built-in reference is exact modulo 2^width; a user's kernel may use integers as anything, so they stay small.
   const bool modular = kernel_.reference.kind == spec::ReferenceSpec::Kind::Builtin && !is_floating(buffer.type);
-  return modular ? FillKind::FullRange : FillKind::Uniform;
+  return {modular ? FillKind::FullRange : FillKind::Uniform, 1};
 }
 
 std::uint64_t GpuProblem::seed(std::size_t buffer, DataSet data, int window) const {
@@ -115,7 +114,8 @@ void GpuProblem::fill(const Case& which, DataSet data, Guard variant, int window
   for (std::size_t i = 0; i < which.buffers.size(); ++i) {
     const auto& buffer = which.buffers[i];
     if (buffer.workspace || buffer.output) continue;
-    support_->fill(where[i], buffer.count, buffer.type, fill_kind(buffer, data), seed(i, data, window));
+    const FillRule rule = fill_rule(which, buffer, data);
+    support_->fill(where[i], buffer.count, buffer.type, rule.kind, seed(i, data, window), rule.rarity);
   }
   restore(which, data, window);
 }
@@ -126,7 +126,8 @@ void GpuProblem::restore(const Case& which, DataSet data, int window) {
     const auto& buffer = which.buffers[i];
     if (buffer.workspace || !buffer.output) continue;
     if (buffer.input) {
-      support_->fill(where[i], buffer.count, buffer.type, fill_kind(buffer, data), seed(i, data, window));
+      const FillRule rule = fill_rule(which, buffer, data);
+      support_->fill(where[i], buffer.count, buffer.type, rule.kind, seed(i, data, window), rule.rarity);
     } else {
       support_->set_bytes(where[i], static_cast<std::size_t>(buffer.bytes),
                           is_floating(buffer.type) ? kFloatPoison : kIntegerPoison);
@@ -140,8 +141,9 @@ void GpuProblem::check_untouched(const Case& which, DataSet data, Guard variant)
   for (std::size_t i = 0; i < which.buffers.size(); ++i) {
     const auto& buffer = which.buffers[i];
     if (buffer.workspace || buffer.output) continue;
+    const FillRule rule = fill_rule(which, buffer, data);
     support_->check_fill(fmt::format("wrote to input \"{}\"", buffer.name), where[i], buffer.count, buffer.type,
-                         fill_kind(buffer, data), seed(i, data, 0));
+                         rule.kind, seed(i, data, 0), rule.rarity);
   }
 }
 
@@ -159,7 +161,7 @@ void GpuProblem::expect_all() {
         fill(which, data, Guard::HighFirst);
         auto& expectation = which.expectations[static_cast<std::size_t>(data)];
         expectation.reset();  // its memory first
-        expectation = reference_.expect(locate(which));
+        expectation = reference_.expect(locate(which), data);
       }
       ++i;
     } catch (const SpecError&) {

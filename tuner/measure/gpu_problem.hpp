@@ -51,7 +51,11 @@ class GpuProblem {
   void refresh();
 
  private:
-  [[nodiscard]] FillKind fill_kind(const spec::ResolvedBuffer& buffer, DataSet data) const;
+  struct FillRule {
+    FillKind kind;
+    std::uint64_t rarity;
+  };
+  [[nodiscard]] FillRule fill_rule(const Case& which, const spec::ResolvedBuffer& buffer, DataSet data) const;
   [[nodiscard]] std::uint64_t seed(std::size_t buffer, DataSet data, int window) const;
   void allocate(CachePolicy cache);
   void expect_all();

@@ -26,44 +26,83 @@ bool sums_integers_exactly(spec::ElementType type) {
 }  // namespace
 
 Reference::Reference(const spec::KernelTemplate& kernel, Support& support, const std::string& cubin)
-    : kernel_(&kernel), support_(&support) {
-  if (kernel.reference.kind == Kind::Builtin) find_reduce_buffers();
+    : kernel_(&kernel), support_(&support), row_reference_(support) {
+  if (kernel.reference.kind == Kind::Builtin) find_buffers();
   if (kernel.reference.kind == Kind::Kernel) module_.emplace(cubin);
 }
 
-void Reference::find_reduce_buffers() {
-  int inputs = 0;
-  int outputs = 0;
+void Reference::find_buffers() {
+  const bool arg = kernel_->reference.builtin == "arg_reduce";
+  builtin_ = arg ? Builtin::ArgReduce : kernel_->reference.builtin == "reduce" ? Builtin::Reduce : Builtin::Rows;
+  std::vector<std::size_t> inputs;
+  std::vector<std::size_t> outputs;
   for (std::size_t i = 0; i < kernel_->buffers.size(); ++i) {
     const auto& buffer = kernel_->buffers[i];
-    if (buffer.workspace) continue;
-    if (buffer.output) {
-      output_ = i;
-      ++outputs;
-    } else {
-      input_ = i;
-      ++inputs;
-    }
+    if (!buffer.workspace) (buffer.output ? outputs : inputs).push_back(i);
   }
-  if (kernel_->reference.builtin != "reduce" || inputs != 1 || outputs != 1) {
-    throw SpecError(
-        kernel_->spec_path, 0, 0,
-        fmt::format(
-            "failed preparing the reference: built-in \"{}\" over {} inputs and {} outputs; the built-in \"reduce\" "
-            "takes one of each and a choice \"op\" of sum, min, max",
-            kernel_->reference.builtin, inputs, outputs));
+  const bool known = arg || kernel_->reference.builtin == "reduce" || kernel_->reference.builtin == "segmented_reduce";
+  if (!known || inputs.size() != 1 || outputs.size() != (arg ? 2U : 1U)) {
+    throw SpecError(kernel_->spec_path, 0, 0,
+                    fmt::format("failed preparing the reference: built-in \"{}\" over {} inputs and {} outputs; \"reduce\" "
+                                "and \"segmented_reduce\" take one of each, \"arg_reduce\" one input and two outputs",
+                                kernel_->reference.builtin, inputs.size(), outputs.size()));
   }
+  input_ = inputs.front();
+  output_ = outputs.front();
+  index_ = outputs.back();
 }
 
-bool Reference::selects_extreme(const spec::Problem& problem) const {
-  return kernel_->reference.kind == Kind::Builtin && choice(problem, "op") != "sum";
+bool Reference::plants(const spec::Problem& problem) const {
+  return (builtin_ == Builtin::Reduce || by_rows()) && choice(problem, "op") != "sum";
 }
 
-Expectation Reference::expect(const Located& located) {
+bool Reference::multiplies(const spec::Problem& problem) const {
+  return by_rows() && choice(problem, "op") == "product";
+}
+
+std::int64_t Reference::columns(const spec::Problem& problem) const {
+  return by_rows() ? problem.sizes.at("columns") : 0;
+}
+
+std::size_t Reference::answer_bytes(const std::vector<spec::ResolvedBuffer>& buffers) const {
+  std::size_t bytes = 0;
+  for (const auto& buffer : buffers) {
+    if (!buffer.output) continue;
+    if (kernel_->reference.kind == Kind::Kernel) bytes += static_cast<std::size_t>(buffer.bytes);
+    if (by_rows()) bytes += static_cast<std::size_t>(buffer.count) * 2 * sizeof(double);
+  }
+  return 2 * bytes;
+}
+
+RowCase Reference::row_case(const Located& located) const {
+  const auto& in = (*located.buffers)[input_];
+  const auto& out = (*located.buffers)[output_];
+  const Matrix matrix{located.addresses[input_], in.type, located.problem->sizes.at("rows"),
+                      located.problem->sizes.at("columns")};
+  const auto operation = row_operation(choice(*located.problem, "op"));
+  if (matrix.rows * matrix.columns != in.count || matrix.rows != out.count || !operation ||
+      is_floating(in.type) != is_floating(out.type)) {
+    throw SpecError(kernel_->spec_path, 0, 0,
+                    "failed preparing the reference: the built-in \"segmented_reduce\" takes an input of rows * columns "
+                    "elements and an output of rows, both integers or both floating-point");
+  }
+  return {matrix, *operation, located.addresses[output_], out.type};
+}
+
+Expectation Reference::expect(const Located& located, DataSet data) {
   Expectation expectation;
+  if (by_rows()) {
+    const RowCase of = row_case(located);
+    expectation.rows = row_reference_.expect(of, data == DataSet::Integers && sums_integers_exactly(of.out_type));
+    return expectation;
+  }
   if (kernel_->reference.kind == Kind::Builtin) {
     const auto& buffer = (*located.buffers)[input_];
-    expectation.totals = support_->reduce(located.addresses[input_], buffer.count, buffer.type);
+    if (builtin_ == Builtin::Reduce)
+      expectation.totals = support_->reduce(located.addresses[input_], buffer.count, buffer.type);
+    else
+      expectation.extreme = support_->find_extreme(located.addresses[input_], buffer.count, buffer.type,
+                                                   choice(*located.problem, "op") == "min" ? Extreme::Least : Extreme::Greatest);
   }
   if (kernel_->reference.kind != Kind::Kernel) return expectation;
   run_kernels(located);
@@ -99,7 +138,9 @@ void Reference::run_kernels(const Located& located) {
 
 std::optional<std::string> Reference::judge(const Located& located, DataSet data, const Expectation& expectation) {
   if (kernel_->reference.kind == Kind::None) return std::nullopt;
-  if (kernel_->reference.kind == Kind::Builtin) return judge_reduce(located, data, expectation.totals);
+  if (by_rows()) return row_reference_.judge(row_case(located), expectation.rows);
+  if (builtin_ == Builtin::Reduce) return judge_reduce(located, data, expectation.totals);
+  if (builtin_ == Builtin::ArgReduce) return judge_arg(located, expectation.extreme);
   support_->begin_checks();
   for (std::size_t i = 0; i < located.buffers->size(); ++i) {
     const auto& buffer = (*located.buffers)[i];
@@ -172,7 +213,29 @@ std::optional<std::string> Reference::judge_extreme(const Located& located, std:
                      element_text(out.type, wanted_bits));
 }
 
-std::optional<std::string> Reference::judge_planted(const Located& located, std::uint64_t planted_bits) {
+std::optional<std::string> Reference::judge_arg(const Located& located, const std::optional<ExtremeElement>& wanted) {
+  const auto type = (*located.buffers)[output_].type;
+  const std::uint64_t got = support_->load_element(located.addresses[output_], type);
+  const auto index =
+      static_cast<std::int64_t>(support_->load_element(located.addresses[index_], (*located.buffers)[index_].type));
+  const std::uint64_t identity = choice(*located.problem, "op") == "min" ? highest_bits(type) : lowest_bits(type);
+  const ExtremeElement right = wanted.value_or(ExtremeElement{-1, identity});
+  const bool same = is_floating(type) ? to_double(type, got) == to_double(type, right.bits)  // -0 is +0
+                                      : extend(type, got) == extend(type, right.bits);
+  if (same && index == right.index) return std::nullopt;
+  return fmt::format("the result is {} at index {} instead of {} at index {}", element_text(type, got), index,
+                     element_text(type, right.bits), right.index);
+}
+
+std::uint64_t Reference::planted_bits(const spec::Problem& problem, spec::ElementType type,
+                                      std::uint64_t before) const {
+  const auto operation = row_operation(choice(problem, "op"));
+  return planted_element(type, operation.value_or(RowOperation::Maximum), before);
+}
+
+std::optional<std::string> Reference::judge_planted(const Located& located, std::int64_t position,
+                                                    std::uint64_t planted_bits, const Expectation& expectation) {
+  if (by_rows()) return row_reference_.judge_planted(row_case(located), expectation.rows, position, planted_bits);
   const auto& in = (*located.buffers)[input_];
   const auto& out = (*located.buffers)[output_];
   const std::uint64_t got = support_->load_element(located.addresses[output_], out.type);

@@ -5,6 +5,7 @@
 
 #include "tuner/measure/buffer_layout.hpp"
 #include "tuner/measure/cases.hpp"
+#include "tuner/measure/row_reference.hpp"
 #include "tuner/measure/support.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
@@ -15,7 +16,9 @@ enum class DataSet { Integers, Random };
 
 /// What a problem's outputs must be for one data set.
 struct Expectation {
-  Totals totals;                    ///< of a built-in reduction's input
+  Totals totals;                          ///< of the input of a built-in "reduce"
+  std::optional<ExtremeElement> extreme;  ///< of the input of a built-in "arg_reduce"
+  RowAnswers rows;                        ///< of a built-in "segmented_reduce"
   std::vector<gpu::Buffer> wanted;  ///< of a kernel reference: by buffer index, allocated for outputs only
   std::vector<double> scales;       ///< mean |wanted| of each
 };
@@ -27,26 +30,44 @@ struct Located {
   Addresses addresses;  ///< data buffers only; scratch is the user's
 };
 
-/// The right answers: built-in double-precision reductions, or a plain kernel of the template.
+/// The right answers: built-in reductions, in double precision or exact, or a plain kernel of the template.
 class Reference {
  public:
   /// `cubin`: of a kernel reference. Throws: SpecError (unknown built-in, or not the buffers it needs), CudaError.
   Reference(const spec::KernelTemplate& kernel, Support& support, const std::string& cubin);
 
   [[nodiscard]] bool present() const noexcept { return kernel_->reference.kind != spec::ReferenceSpec::Kind::None; }
-  /// Built-in minimum or maximum: extremes are planted for these.
-  [[nodiscard]] bool selects_extreme(const spec::Problem& problem) const;
+  /// A built-in minimum, maximum or product: elements that decide the result are planted for these.
+  [[nodiscard]] bool plants(const spec::Problem& problem) const;
+  /// Built-in arg_reduce: candidates are planted for it.
+  [[nodiscard]] bool finds_index() const noexcept { return builtin_ == Builtin::ArgReduce; }
+  /// Whether a built-in multiplies, which asks for data that neither vanishes nor overflows.
+  [[nodiscard]] bool multiplies(const spec::Problem& problem) const;
+  /// Of the matrix that a built-in reduces row by row; 0 for every other reference.
+  [[nodiscard]] std::int64_t columns(const spec::Problem& problem) const;
+  /// Device memory that the answers to one case take, both data sets together.
+  [[nodiscard]] std::size_t answer_bytes(const std::vector<spec::ResolvedBuffer>& buffers) const;
   /// The input of a built-in reduction. Requires: a built-in reference.
   [[nodiscard]] std::size_t input() const noexcept { return input_; }
   /// The answers for the data that is in the buffers now; runs the reference kernel into the outputs. Waits.
-  [[nodiscard]] Expectation expect(const Located& located);
+  [[nodiscard]] Expectation expect(const Located& located, DataSet data);
   /// What is wrong with the outputs, or nothing. Waits.
   [[nodiscard]] std::optional<std::string> judge(const Located& located, DataSet data, const Expectation& expectation);
-  /// For a built-in minimum or maximum whose input holds this one extreme.
-  [[nodiscard]] std::optional<std::string> judge_planted(const Located& located, std::uint64_t planted_bits);
+  /// What is put in place of an element.
+  [[nodiscard]] std::uint64_t planted_bits(const spec::Problem& problem, spec::ElementType type,
+                                           std::uint64_t before) const;
+  /// For a built-in whose input holds the planted element at `position`. Waits.
+  [[nodiscard]] std::optional<std::string> judge_planted(const Located& located, std::int64_t position,
+                                                         std::uint64_t planted_bits, const Expectation& expectation);
 
  private:
-  void find_reduce_buffers();
+  enum class Builtin { None, Reduce, ArgReduce, Rows };
+
+  void find_buffers();
+  [[nodiscard]] bool by_rows() const noexcept { return builtin_ == Builtin::Rows; }
+  [[nodiscard]] RowCase row_case(const Located& located) const;
+  [[nodiscard]] std::optional<std::string> judge_arg(const Located& located,
+                                                     const std::optional<ExtremeElement>& wanted);
   [[nodiscard]] std::optional<std::string> judge_reduce(const Located& located, DataSet data, const Totals& totals);
   [[nodiscard]] std::optional<std::string> judge_sum(const Located& located, DataSet data, const Totals& totals,
                                                      std::uint64_t got);
@@ -57,8 +78,11 @@ class Reference {
   const spec::KernelTemplate* kernel_;
   Support* support_;
   std::optional<gpu::Module> module_;
+  RowReference row_reference_;
   std::size_t input_ = 0;
-  std::size_t output_ = 0;
+  Builtin builtin_ = Builtin::None;
+  std::size_t output_ = 0;  ///< the value
+  std::size_t index_ = 0;   ///< of ArgReduce
 };
 
 }  // namespace attune::measure

@@ -21,6 +21,11 @@ struct Slot {  // as in support.cu
   std::uint64_t first_inverse;
 };
 
+struct RankedExtreme {  // Extreme of support.cu
+  std::uint64_t rank;
+  std::uint64_t first_inverse;
+};
+
 struct Partial {  // as in support.cu
   double sum;
   double magnitude;
@@ -43,7 +48,18 @@ struct Regions {
   std::array<Region, kMostRegions> regions;
 };
 
+struct RowPart {  // as in support_rows.cu
+  double value;
+  double magnitude;
+  std::uint64_t integer;
+};
+
+constexpr std::uint64_t kRowParts = std::uint64_t{1} << 17;  // parts of rows that are computed at once
+constexpr std::uint64_t kMostChunks = 4096;                  // of one row: one thread joins them
+constexpr std::uint64_t kLeastOfChunk = 16;                  // elements
+
 constexpr std::size_t kSinkOffset = 0;
+constexpr std::size_t kExtremeOffset = 128;
 constexpr std::size_t kSlotOffset = 256;
 constexpr std::size_t kPartialOffset = kSlotOffset + kSlots * sizeof(Slot);
 constexpr std::size_t kResultBytes = kPartialOffset + kReduceBlocks * sizeof(Partial);
@@ -93,7 +109,12 @@ Support::Support(const std::string& cubin, const spec::DeviceInfo& device, const
       check_zero_(module_.function("attune_check_zero")),
       compare_(module_.function("attune_compare")),
       reduce_(module_.function("attune_reduce")),
+      extreme_(module_.function("attune_extreme")),
+      find_extreme_(module_.function("attune_find_extreme")),
       read_(module_.function("attune_read")),
+      reduce_rows_(module_.function("attune_reduce_rows")),
+      join_rows_(module_.function("attune_join_rows")),
+      compare_rows_(module_.function("attune_compare_rows")),
       evict_buffer_(static_cast<std::size_t>(std::max<std::int64_t>(4 * device.l2_bytes, std::int64_t{64} << 20))),
       results_(kResultBytes) {
   set_bytes(evict_buffer_.address(), evict_buffer_.bytes(), 1);
@@ -115,12 +136,13 @@ void Support::launch(const gpu::Function& kernel, unsigned blocks, unsigned thre
         "launching " + kernel.name);
 }
 
-void Support::fill(CUdeviceptr target, std::int64_t count, spec::ElementType type, FillKind kind, std::uint64_t seed) {
+void Support::fill(CUdeviceptr target, std::int64_t count, spec::ElementType type, FillKind kind, std::uint64_t seed,
+                   std::uint64_t rarity) {
   if (count <= 0) return;
   auto elements = static_cast<std::uint64_t>(count);
   int type_code = static_cast<int>(type);
   int fill_code = static_cast<int>(kind);
-  void* parameters[] = {&target, &elements, &type_code, &fill_code, &seed};
+  void* parameters[] = {&target, &elements, &type_code, &fill_code, &seed, &rarity};
   launch(fill_, blocks_for(elements), kThreads, parameters);
 }
 
@@ -166,13 +188,13 @@ CUdeviceptr Support::next_slot(const std::string& what) {
 }
 
 void Support::check_fill(const std::string& what, CUdeviceptr source, std::int64_t count, spec::ElementType type,
-                         FillKind kind, std::uint64_t seed) {
+                         FillKind kind, std::uint64_t seed, std::uint64_t rarity) {
   if (count <= 0) return;
   auto elements = static_cast<std::uint64_t>(count);
   int type_code = static_cast<int>(type);
   int fill_code = static_cast<int>(kind);
   CUdeviceptr slot = next_slot(what);
-  void* parameters[] = {&source, &elements, &type_code, &fill_code, &seed, &slot};
+  void* parameters[] = {&source, &elements, &type_code, &fill_code, &seed, &rarity, &slot};
   launch(check_fill_, blocks_for(elements), kThreads, parameters);
 }
 
@@ -201,6 +223,18 @@ void Support::compare(const std::string& what, CUdeviceptr got, CUdeviceptr want
   CUdeviceptr slot = next_slot(what);
   void* parameters[] = {&got, &want, &elements, &type_code, &relative, &scale, &slot};
   launch(compare_, blocks_for(elements), kThreads, parameters);
+}
+
+void Support::compare_rows(const std::string& what, CUdeviceptr got, spec::ElementType type, std::int64_t rows,
+                           const RowAnswers& answers) {
+  if (rows <= 0) return;
+  auto count = static_cast<std::uint64_t>(rows);
+  int type_code = static_cast<int>(type);
+  CUdeviceptr wanted = answers.wanted.address();
+  CUdeviceptr allowed = answers.allowed.address();
+  CUdeviceptr slot = next_slot(what);
+  void* parameters[] = {&got, &wanted, &allowed, &count, &type_code, &slot};
+  launch(compare_rows_, blocks_for(count), kThreads, parameters);
 }
 
 std::optional<Finding> Support::findings() {
@@ -241,6 +275,57 @@ Totals Support::reduce(CUdeviceptr source, std::int64_t count, spec::ElementType
   totals.minimum_bits = from_ordered(type, minimum);
   totals.maximum_bits = from_ordered(type, maximum);
   return totals;
+}
+
+RowAnswers Support::reduce_rows(const Matrix& matrix, RowOperation operation, double relative) {
+  const std::size_t bytes = static_cast<std::size_t>(matrix.rows) * sizeof(double);
+  RowAnswers answers{gpu::Buffer(bytes), gpu::Buffer(bytes)};
+  if (matrix.rows == 0) return answers;
+  // Few rows are shared by many threads; many are taken in turns, so that parts of rows need little memory.
+  auto columns = static_cast<std::uint64_t>(matrix.columns);
+  const std::uint64_t most_rows = kRowParts;
+  std::uint64_t chunks =
+      std::clamp<std::uint64_t>(kRowParts / static_cast<std::uint64_t>(matrix.rows), 1,
+                                std::clamp<std::uint64_t>(columns / kLeastOfChunk, 1, kMostChunks));
+  const gpu::Buffer parts(std::min<std::uint64_t>(most_rows, static_cast<std::uint64_t>(matrix.rows)) * chunks *
+                          sizeof(RowPart));
+  int type_code = static_cast<int>(matrix.type);
+  int operation_code = static_cast<int>(operation);
+  CUdeviceptr parts_address = parts.address();
+  const std::uint64_t row_bytes = columns * static_cast<std::uint64_t>(spec::size_bytes(matrix.type));
+  for (std::uint64_t first = 0; first < static_cast<std::uint64_t>(matrix.rows); first += most_rows) {
+    std::uint64_t rows = std::min(most_rows, static_cast<std::uint64_t>(matrix.rows) - first);
+    CUdeviceptr source = matrix.start + first * row_bytes;
+    CUdeviceptr wanted = answers.wanted.address() + first * sizeof(double);
+    CUdeviceptr allowed = answers.allowed.address() + first * sizeof(double);
+    void* of_parts[] = {&source, &rows, &columns, &chunks, &type_code, &operation_code, &parts_address};
+    launch(reduce_rows_, blocks_for(rows * chunks), kThreads, of_parts);
+    void* of_rows[] = {&parts_address, &rows, &chunks, &type_code, &operation_code, &relative, &wanted, &allowed};
+    launch(join_rows_, blocks_for(rows), kThreads, of_rows);
+  }
+  stream_->synchronize();  // `parts` goes
+  return answers;
+}
+
+std::optional<ExtremeElement> Support::find_extreme(CUdeviceptr source, std::int64_t count, spec::ElementType type,
+                                                    Extreme which) {
+  if (count <= 0) return std::nullopt;
+  auto elements = static_cast<std::uint64_t>(count);
+  int type_code = static_cast<int>(type);
+  int least = which == Extreme::Least ? 1 : 0;
+  CUdeviceptr extreme = results_.address() + kExtremeOffset;
+  set_bytes(extreme, sizeof(RankedExtreme), 0);
+  void* parameters[] = {&source, &elements, &type_code, &least, &extreme};
+  launch(extreme_, blocks_for(elements), kThreads, parameters);
+  launch(find_extreme_, blocks_for(elements), kThreads, parameters);
+  RankedExtreme found{};
+  check(Driver::get().cuMemcpyDtoHAsync(&found, extreme, sizeof found, stream_->get()), "cuMemcpyDtoHAsync",
+        "reading a reference");
+  stream_->synchronize();
+  if (found.first_inverse == 0) return std::nullopt;
+  const std::uint64_t index = ~found.first_inverse;
+  return ExtremeElement{static_cast<std::int64_t>(index),
+                        load_element(source + index * static_cast<std::uint64_t>(spec::size_bytes(type)), type)};
 }
 
 std::uint64_t Support::load_element(CUdeviceptr source, spec::ElementType type) {

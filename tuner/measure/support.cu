@@ -23,7 +23,7 @@ struct Partial {
   u64 maximum;
 };
 
-enum Fill { kZeros, kOnes, kSmallIntegers, kUniform, kFullRange };
+enum Fill { kZeros, kOnes, kSmallIntegers, kUniform, kFullRange, kFactors, kWideFactors };
 
 constexpr u32 kReduceThreads = 256;
 
@@ -142,11 +142,31 @@ __device__ __forceinline__ T uniform(u64 h) {
   }
 }
 
+/// What products are made of that neither vanish nor overflow. Integers: odd ones, whose product modulo 2^n depends on
+/// every factor. Floating types: 1 and -1, and once in `rarity` elements a factor of 2 or 1/2 (wide: between 1/2 and 2).
 template <class T>
-__device__ __forceinline__ T make_value(int fill, u64 seed, u64 index) {
+__device__ __forceinline__ T factor(u64 h, bool wide, u64 rarity) {
+  const bool negative = Element<T>::kSigned && h >> 63;
+  if constexpr (!Element<T>::kFloating) {
+    if (wide) return static_cast<T>(h >> 16 | 1);
+    const long long magnitude = h & 1 ? 3 : 1;
+    return Element<T>::from_integer(negative ? -magnitude : magnitude);
+  } else {
+    float magnitude = 1.0f;
+    if ((h >> 20 & 0xffffffffffull) % rarity == 0) {
+      magnitude = wide ? 1.0f + static_cast<float>(static_cast<int>(h & 0xfffff)) * (1.0f / 1048576.0f) : 2.0f;
+      if (h >> 62 & 1) magnitude = 1.0f / magnitude;
+    }
+    return Element<T>::from_float(negative ? -magnitude : magnitude);
+  }
+}
+
+template <class T>
+__device__ __forceinline__ T make_value(int fill, u64 seed, u64 index, u64 rarity) {
   if (fill == kZeros) return Element<T>::from_integer(0);
   if (fill == kOnes) return Element<T>::from_integer(1);
   const u64 h = hash(index, seed);
+  if (fill == kFactors || fill == kWideFactors) return factor<T>(h, fill == kWideFactors, rarity);
   if (fill == kSmallIntegers) return small_integer<T>(h);
   if constexpr (!Element<T>::kFloating) {
     if (fill == kFullRange) return static_cast<T>(h >> 16);
@@ -162,21 +182,22 @@ __device__ __forceinline__ void report(Slot* slot, u64 index) {
   atomicMax(&slot->first_inverse, ~index);
 }
 
-extern "C" __global__ void attune_fill(void* target, u64 count, int type, int fill, u64 seed) {
+extern "C" __global__ void attune_fill(void* target, u64 count, int type, int fill, u64 seed, u64 rarity) {
   with_type(type, [&](auto tag) {
     typedef typename decltype(tag)::Type T;
     T* const out = static_cast<T*>(target);
-    for (u64 i = thread_index(); i < count; i += thread_count()) out[i] = make_value<T>(fill, seed, i);
+    for (u64 i = thread_index(); i < count; i += thread_count()) out[i] = make_value<T>(fill, seed, i, rarity);
   });
 }
 
 /// Whether a buffer still holds what attune_fill put there.
-extern "C" __global__ void attune_check_fill(const void* source, u64 count, int type, int fill, u64 seed, Slot* slot) {
+extern "C" __global__ void attune_check_fill(const void* source, u64 count, int type, int fill, u64 seed, u64 rarity,
+                                             Slot* slot) {
   with_type(type, [&](auto tag) {
     typedef typename decltype(tag)::Type T;
     const T* const in = static_cast<const T*>(source);
     for (u64 i = thread_index(); i < count; i += thread_count()) {
-      if (bits_of(in[i]) != bits_of(make_value<T>(fill, seed, i))) report(slot, i);
+      if (bits_of(in[i]) != bits_of(make_value<T>(fill, seed, i, rarity))) report(slot, i);
     }
   });
 }
@@ -294,6 +315,56 @@ extern "C" __global__ void attune_reduce(const void* source, u64 count, int type
     __syncthreads();
   }
   if (threadIdx.x == 0) partials[blockIdx.x] = shared[0];
+}
+
+// ---- extremes ---------------------------------------------------------------------------------------------------------
+
+/// What a search for an extreme keeps; all bytes zero before it.
+struct Extreme {
+  u64 rank;
+  u64 first_inverse;  // ~index of the first element of that rank
+};
+
+template <class T>
+__device__ __forceinline__ bool is_nan(T x) {
+  if constexpr (Element<T>::kFloating) return Element<T>::to_double(x) != Element<T>::to_double(x);
+  else return false;
+}
+
+/// The greater the nearer to the extreme that is looked for; the same for equal values, so that -0 is +0. No NaN.
+template <class T>
+__device__ __forceinline__ u64 rank_of(T x, int least) {
+  u64 image = 0;
+  if constexpr (Element<T>::kFloating) image = ordered(Element<T>::to_double(x) + 0.0);
+  else image = ordered(x);
+  return least ? ~image : image;
+}
+
+/// The rank of the greatest element, of the least one with `least`. NaN is passed over.
+extern "C" __global__ void attune_extreme(const void* source, u64 count, int type, int least, Extreme* extreme) {
+  with_type(type, [&](auto tag) {
+    typedef typename decltype(tag)::Type T;
+    const T* const in = static_cast<const T*>(source);
+    u64 best = 0;
+    for (u64 i = thread_index(); i < count; i += thread_count()) {
+      const u64 rank = is_nan(in[i]) ? 0 : rank_of(in[i], least);
+      best = rank > best ? rank : best;
+    }
+    atomicMax(&extreme->rank, best);
+  });
+}
+
+/// Where the first element of the rank stands that attune_extreme found. NaN alone: first_inverse stays zero.
+extern "C" __global__ void attune_find_extreme(const void* source, u64 count, int type, int least, Extreme* extreme) {
+  with_type(type, [&](auto tag) {
+    typedef typename decltype(tag)::Type T;
+    const T* const in = static_cast<const T*>(source);
+    for (u64 i = thread_index(); i < count; i += thread_count()) {
+      if (is_nan(in[i]) || rank_of(in[i], least) != extreme->rank) continue;
+      atomicMax(&extreme->first_inverse, ~i);
+      break;  // the thread's later ones have higher indices
+    }
+  });
 }
 
 // ---- reading ----------------------------------------------------------------------------------------------------------

@@ -18,6 +18,14 @@ struct Totals {
   std::uint64_t maximum_bits = 0;
 };
 
+enum class Extreme { Least, Greatest };
+
+/// The first of the elements that equal the extreme of a buffer.
+struct ExtremeElement {
+  std::int64_t index = 0;
+  std::uint64_t bits = 0;  ///< raw
+};
+
 /// Which extreme a guard zone starts with; the two alternate. Reading one element too far shows up under at least one
 /// of the two, whatever the operation.
 enum class Guard { HighFirst, LowFirst };
@@ -36,14 +44,33 @@ struct Finding {
   std::uint64_t first = 0;  ///< index of the first
 };
 
-/// attune's own device kernels (support.cu) on one stream. Everything is enqueued except where said.
+/// Numbered as in support_rows.cu.
+enum class RowOperation : int { Sum, Product, Minimum, Maximum };
+
+/// Row-major, in device memory.
+struct Matrix {
+  CUdeviceptr start = 0;
+  spec::ElementType type{};
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+};
+
+/// 8 bytes each for every row: a double, or a 64-bit integer that stands for its low bits; a double.
+struct RowAnswers {
+  gpu::Buffer wanted;
+  gpu::Buffer allowed;
+};
+
+/// attune's own device kernels (support.cu, support_rows.cu) on one stream. Everything is enqueued except where said.
 class Support {
  public:
   static constexpr std::size_t kGuardBytes = 4096;
 
   Support(const std::string& cubin, const spec::DeviceInfo& device, const gpu::Stream& stream);
 
-  void fill(CUdeviceptr target, std::int64_t count, spec::ElementType type, FillKind kind, std::uint64_t seed);
+  /// `rarity`: of factors other than 1 and -1, one in so many elements; read by the kinds of factors only.
+  void fill(CUdeviceptr target, std::int64_t count, spec::ElementType type, FillKind kind, std::uint64_t seed,
+            std::uint64_t rarity = 1);
   void guard(const std::vector<GuardZone>& zones, Guard variant);
   void set_bytes(CUdeviceptr target, std::size_t bytes, int byte);
   void copy(CUdeviceptr target, CUdeviceptr source, std::size_t bytes);
@@ -54,15 +81,24 @@ class Support {
   /// Checks collect verdicts on the device; `findings` waits for them and forgets them.
   void begin_checks();
   void check_fill(const std::string& what, CUdeviceptr source, std::int64_t count, spec::ElementType type,
-                  FillKind kind, std::uint64_t seed);
+                  FillKind kind, std::uint64_t seed, std::uint64_t rarity = 1);
   void check_guards(const std::vector<GuardZone>& zones, Guard variant);
   void check_zero(const std::string& what, CUdeviceptr source, std::size_t bytes);
   void compare(const std::string& what, CUdeviceptr got, CUdeviceptr want, std::int64_t count, spec::ElementType type,
                double relative, double scale);
+  /// Against what reduce_rows found; every row is an element.
+  void compare_rows(const std::string& what, CUdeviceptr got, spec::ElementType type, std::int64_t rows,
+                    const RowAnswers& answers);
   [[nodiscard]] std::optional<Finding> findings();
 
   /// Waits.
   [[nodiscard]] Totals reduce(CUdeviceptr source, std::int64_t count, spec::ElementType type);
+  /// The right answer for each row of a matrix, and the error that is allowed: `relative` times the sum of |x|, of a
+  /// product times its magnitude, none for extremes and integers.
+  [[nodiscard]] RowAnswers reduce_rows(const Matrix& matrix, RowOperation operation, double relative);
+  /// Nothing when there is no element but NaN; -0 equals +0. Waits.
+  [[nodiscard]] std::optional<ExtremeElement> find_extreme(CUdeviceptr source, std::int64_t count,
+                                                           spec::ElementType type, Extreme which);
   [[nodiscard]] std::uint64_t load_element(CUdeviceptr source, spec::ElementType type);
   void store_element(CUdeviceptr target, spec::ElementType type, std::uint64_t bits);
 
@@ -77,9 +113,10 @@ class Support {
   const spec::DeviceInfo* device_;
   const gpu::Stream* stream_;
   gpu::Module module_;
-  gpu::Function fill_, check_fill_, guard_, check_guard_, check_zero_, compare_, reduce_, read_;
+  gpu::Function fill_, check_fill_, guard_, check_guard_, check_zero_, compare_, reduce_, extreme_, find_extreme_,
+      read_, reduce_rows_, join_rows_, compare_rows_;
   gpu::Buffer evict_buffer_;
-  gpu::Buffer results_;  ///< slots of checks, partials of reductions, the sink of reads
+  gpu::Buffer results_;  ///< slots of checks, partials of reductions, extremes, the sink of reads
   std::vector<std::string> labels_;
 };
 

@@ -65,6 +65,8 @@ std::optional<std::string> Verifier::verify(Prepared& prepared, GpuProblem& prob
 
 std::optional<std::string> Verifier::verify_case(Prepared& prepared, GpuProblem& problem, GpuProblem::Case& which) {
   const bool asked = &which == &problem.asked();
+  const bool other_sizes = which.plan.problem.sizes != problem.asked().plan.problem.sizes;
+  if (other_sizes && spec::is_specialised(problem.kernel(), prepared.configuration)) return std::nullopt;
   if (!asked && !spec::satisfies(problem.kernel(), which.plan.problem, prepared.configuration, support_->device()))
     return std::nullopt;
   std::optional<spec::LaunchPlan> plan;
@@ -86,8 +88,11 @@ std::optional<std::string> Verifier::verify_case(Prepared& prepared, GpuProblem&
   support_->set_bytes(run.scratch, run.scratch_layout.bytes(), 0);
   for (const DataSet data : {DataSet::Integers, DataSet::Random}) {
     if (auto wrong = pass(run, problem, data)) return wrong;
-    if (data != DataSet::Integers || !problem.reference().selects_extreme(which.plan.problem)) continue;
-    if (auto wrong = plant_extremes(run, problem, prepared.configuration)) return wrong;
+    if (data != DataSet::Integers) continue;
+    std::optional<std::string> wrong;
+    if (problem.reference().plants(which.plan.problem)) wrong = plant_extremes(run, problem, prepared.configuration);
+    if (problem.reference().finds_index()) wrong = plant_candidates(run, problem, prepared.configuration);
+    if (wrong) return wrong;
   }
   return std::nullopt;
 }
@@ -126,19 +131,86 @@ std::optional<std::string> Verifier::plant_extremes(Run& run, GpuProblem& proble
                                                     const spec::Configuration& configuration) {
   const std::size_t input = problem.reference().input();
   const auto& buffer = run.plan.buffers[input];
-  const bool minimum = run.which->plan.problem.choices.at("op") == "min";
-  const std::uint64_t extreme = minimum ? lowest_finite_bits(buffer.type) : highest_finite_bits(buffer.type);
-  const std::int64_t tile = tile_of(problem.kernel(), run.which->plan.problem, configuration, support_->device());
-  for (const std::int64_t position : positions(buffer.count, tile)) {
+  const spec::Problem& of = run.which->plan.problem;
+  const std::int64_t tile = tile_of(problem.kernel(), of, configuration, support_->device());
+  const std::int64_t columns = problem.reference().columns(of);
+  const auto& expectation = run.which->expectations[static_cast<std::size_t>(DataSet::Integers)].value();
+  for (const std::int64_t position :
+       columns > 0 ? row_positions(buffer.count / columns, columns, tile) : positions(buffer.count, tile)) {
     const CUdeviceptr element =
         run.addresses[input] + static_cast<std::size_t>(position * spec::size_bytes(buffer.type));
     const std::uint64_t before = support_->load_element(element, buffer.type);
-    support_->store_element(element, buffer.type, extreme);
+    const std::uint64_t planted = problem.reference().planted_bits(of, buffer.type, before);
+    support_->store_element(element, buffer.type, planted);
     problem.restore(*run.which, DataSet::Integers);
     run.call.enqueue(run.addresses, support_->stream().get());
-    const auto wrong = problem.reference().judge_planted(problem.locate(*run.which), extreme);
+    const auto wrong =
+        problem.reference().judge_planted(problem.locate(*run.which), position, planted, expectation);
     support_->store_element(element, buffer.type, before);
-    if (wrong) return fmt::format("{} when element {} of {} is the extreme", *wrong, position, buffer.count);
+    if (wrong)
+      return fmt::format("{} when element {} of {} is {}", *wrong, position, buffer.count,
+                         element_text(buffer.type, planted));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Verifier::plant_candidates(Run& run, GpuProblem& problem,
+                                                      const spec::Configuration& configuration) {
+  const std::size_t input = problem.reference().input();
+  const auto& buffer = run.plan.buffers[input];
+  const bool floating = is_floating(buffer.type);
+  const bool minimum = run.which->plan.problem.choices.at("op") == "min";
+  const std::uint64_t extreme = minimum ? lowest_finite_bits(buffer.type) : highest_finite_bits(buffer.type);
+  const auto edges = positions(buffer.count, tile_of(problem.kernel(), run.which->plan.problem, configuration, support_->device()));
+  if (edges.empty()) return std::nullopt;
+  const auto size = static_cast<std::size_t>(spec::size_bytes(buffer.type));
+  const auto address = [&](std::int64_t position) { return run.addresses[input] + static_cast<std::size_t>(position) * size; };
+  const auto plant = [&](std::uint64_t bits) {
+    for (const std::int64_t position : edges) support_->store_element(address(position), buffer.type, bits);
+  };
+  const auto set_all = [&](int byte) { support_->set_bytes(run.addresses[input], static_cast<std::size_t>(buffer.bytes), byte); };
+  const auto judge = [&](const std::optional<ExtremeElement>& wanted, const std::string& when) -> std::optional<std::string> {
+    problem.restore(*run.which, DataSet::Integers);
+    run.call.enqueue(run.addresses, support_->stream().get());
+    Expectation expectation;
+    expectation.extreme = wanted;
+    auto wrong = problem.reference().judge(problem.locate(*run.which), DataSet::Integers, expectation);
+    if (wrong) *wrong += fmt::format(" when {}", when);
+    return wrong;
+  };
+  // Small integers whatever the template fills its input with, so that the planted elements are the only extremes. First
+  // without any, between guards in the order that they had not: random bytes hold every extreme, which a wrong one
+  // behind them only equals.
+  problem.fill(*run.which, DataSet::Integers, Guard::LowFirst);
+  support_->fill(run.addresses[input], buffer.count, buffer.type, FillKind::SmallIntegers, 1);
+  const Expectation unplanted = problem.reference().expect(problem.locate(*run.which), DataSet::Integers);
+  if (auto wrong = judge(unplanted.extreme, "the elements are small integers")) return wrong;
+  // Every edge is the first of equal extremes once: they are taken away from the lowest on.
+  std::vector<std::uint64_t> before;
+  for (const std::int64_t position : edges) before.push_back(support_->load_element(address(position), buffer.type));
+  plant(extreme);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const std::string when = fmt::format("element {} of {} is the first of {} extremes", edges[i], buffer.count, edges.size() - i);
+    if (auto wrong = judge(ExtremeElement{edges[i], extreme}, when)) return wrong;
+    support_->store_element(address(edges[i]), buffer.type, before[i]);
+  }
+  // Infinities win; for types without them this is one extreme more.
+  const std::uint64_t unbounded = minimum ? lowest_bits(buffer.type) : highest_bits(buffer.type);
+  const std::int64_t middle = edges[edges.size() / 2];
+  support_->store_element(address(middle), buffer.type, unbounded);
+  if (auto wrong = judge(ExtremeElement{middle, unbounded}, fmt::format("element {} is unbounded", middle))) return wrong;
+  set_all(0);
+  if (auto wrong = judge(ExtremeElement{0, 0}, "all elements are 0")) return wrong;
+  set_all(0xFF);  // NaN in every floating format
+  const std::optional<ExtremeElement> ones =
+      floating ? std::nullopt : std::make_optional(ExtremeElement{0, support_->load_element(address(0), buffer.type)});
+  if (auto wrong = judge(ones, floating ? "all elements are NaN" : "all elements are equal")) return wrong;
+  if (!floating) return std::nullopt;
+  const std::uint64_t identity = minimum ? highest_bits(buffer.type) : lowest_bits(buffer.type);
+  for (std::size_t i = edges.size(); i-- > 0;) {  // from the last on, so that the first always is the newest
+    support_->store_element(address(edges[i]), buffer.type, identity);
+    const std::string when = fmt::format("element {} of {} is the first infinity among NaN", edges[i], buffer.count);
+    if (auto wrong = judge(ExtremeElement{edges[i], identity}, when)) return wrong;
   }
   return std::nullopt;
 }

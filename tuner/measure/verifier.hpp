@@ -13,7 +13,7 @@ class Verifier {
   explicit Verifier(Support& support) : support_(&support) {}
 
   /// What is wrong, in a sentence that names the case; nothing when everything is right. Cases in which the template's
-  /// constraints do not hold are left out. Leaves window 0 with the Random data. Throws: CudaError, SpecError, Error.
+  /// constraints do not hold, and of a configuration that is specialised on its sizes those of other sizes, are left out. Leaves window 0 with the Random data. Throws: CudaError, SpecError, Error.
   [[nodiscard]] std::optional<std::string> verify(Prepared& prepared, GpuProblem& problem);
   /// After timing: the outputs of window 0 and the configuration's own scratch.
   [[nodiscard]] std::optional<std::string> check_timed(Prepared& prepared, GpuProblem& problem);
@@ -25,6 +25,9 @@ class Verifier {
   [[nodiscard]] std::optional<std::string> pass(Run& run, GpuProblem& problem, DataSet data);
   [[nodiscard]] std::optional<std::string> plant_extremes(Run& run, GpuProblem& problem,
                                                           const spec::Configuration& configuration);
+  /// For a built-in arg_reduce: ties, NaN, infinities, and inputs of one value. Leaves an input of NaN or all ones.
+  [[nodiscard]] std::optional<std::string> plant_candidates(Run& run, GpuProblem& problem,
+                                                            const spec::Configuration& configuration);
 
   Support* support_;
   gpu::Buffer scratch_;  ///< shared by all cases, grown on demand

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tuner/report/html_effects.hpp"
+#include "tuner/report/html_ladder.hpp"
 #include "tuner/report/html_text.hpp"
 #include "tuner/report/rows.hpp"
 #include "tuner/report/text.hpp"
@@ -335,6 +336,7 @@ std::string series_html(const Report& report, std::size_t index) {
   html += "<div class=\"figures\">\n" + figure("times", index, "Time per call") +
           figure("share", index, "Share of the bandwidth ceiling") + "</div>\n";
   html += best_table(series);
+  html += ladder_html(series, index, figure("ladder", index, "Bandwidth of each published variant at its best", "wide tall"));
   html += "<h3>Best configurations</h3>\n" + configuration_table(series);
   html += details("Finalists of the run-off", finalist_table(series));
   html += effects_html(

@@ -120,6 +120,43 @@ json session_json(const Session& session) {
           {"convergence", points}};
 }
 
+json ladder_json(const Ladder& ladder) {
+  json rungs = json::array(), tables = json::array(), peers = json::array();
+  for (const LadderRung& rung : ladder.rungs) {
+    json published = json::array();
+    for (const LadderFigure& figure : rung.published) {
+      published.push_back({{"text", figure.text}, {"hardware", figure.hardware}, {"source", figure.source}});
+    }
+    rungs.push_back({{"name", rung.name},
+                     {"why", text_json(rung.why)},
+                     {"where", text_json(rung.where)},
+                     {"configurations", rung.configurations},
+                     {"failed", rung.failed},
+                     {"configuration", text_json(rung.configuration)},
+                     {"median_us", optional_json(rung.median_us)},
+                     {"ratio", optional_json(rung.ratio)},
+                     {"step", optional_json(rung.step)},
+                     {"bytes_per_s", optional_json(rung.bytes_per_s)},
+                     {"ceiling_share", optional_json(rung.ceiling_share)},
+                     {"screened", rung.screened},
+                     {"published", published}});
+  }
+  for (const LadderTable& table : ladder.tables) {
+    json cells = json::array();
+    for (const auto& [value, us] : table.cells) cells.push_back({{"value", value}, {"median_us", us}});
+    tables.push_back({{"parameter", table.parameter}, {"rung", table.rung}, {"cells", cells}});
+  }
+  for (const LadderPeer& peer : ladder.peers) {
+    peers.push_back({{"name", peer.name},
+                     {"median_us", peer.median_us},
+                     {"version", text_json(peer.version)},
+                     {"driver", text_json(peer.driver)},
+                     {"date", text_json(peer.date)}});
+  }
+  return {{"ran_off", ladder.ran_off}, {"finished_at", text_json(ladder.finished_at)},
+          {"ceiling_bytes_per_s", optional_json(ladder.ceiling_bytes_per_s)}, {"rungs", rungs}, {"tables", tables}, {"peers", peers}};
+}
+
 json problem_json(const ProblemReport& problem) {
   json sessions = json::array();
   for (const Session& session : problem.sessions) sessions.push_back(session_json(session));
@@ -133,6 +170,7 @@ json problem_json(const ProblemReport& problem) {
           {"clocks", problem.clocks ? clocks_json(*problem.clocks) : json(nullptr)},
           {"effects", effects_json(problem.effects)},
           {"sessions", sessions},
+          {"ladder", problem.ladder ? ladder_json(*problem.ladder) : json(nullptr)},
           {"convergence_session", optional_json(problem.convergence_session)},
           {"drivers", problem.drivers},
           {"nvrtc", problem.nvrtcs},

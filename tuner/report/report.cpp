@@ -11,6 +11,7 @@
 #include "attune/error.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/report/effects.hpp"
+#include "tuner/report/ladder_rows.hpp"
 #include "tuner/report/rows.hpp"
 
 namespace attune::report {
@@ -204,6 +205,7 @@ ProblemReport problem_report(const std::string& text, const ProblemRows& rows,
   problem.effects = parameter_effects(rows.records, declared);
   for (const auto* row : rows.sessions) {
     problem.sessions.push_back(read_session(*row));
+    if (!problem.ladder) problem.ladder = read_ladder(*row);
     if (problem.space_size == 0) problem.space_size = problem.sessions.back().space_size;
     if (!problem.work_bytes) problem.work_bytes = integer_at(parse_object(row->summary_json), "work_bytes");
     if (const std::string& from = problem.sessions.back().replayed_from; !from.empty() && rows.records.empty()) {

@@ -111,6 +111,46 @@ struct Best {
   std::optional<std::uint64_t> rounds;
 };
 
+/// What was published about a variant, on hardware of its own.
+struct LadderFigure {
+  std::string text, hardware, source;
+};
+
+/// One published variant of the kernel at its best on this problem.
+struct LadderRung {
+  std::string name, why, where;
+  std::uint64_t configurations = 0;     ///< 0: the variant does not exist at this size
+  std::uint64_t failed = 0;
+  std::string configuration;            ///< empty: none has worked
+  std::optional<double> median_us, ratio, step, bytes_per_s, ceiling_share;  ///< `step`: time of the rung above / own
+  bool screened = false;                ///< its time is of few samples
+  std::vector<LadderFigure> published;
+};
+
+/// The fastest of each value of a parameter in the winning rung.
+struct LadderTable {
+  std::string parameter, rung;
+  std::vector<std::pair<std::string, double>> cells;  ///< value, us
+};
+
+/// What another library took for the problem on the same device.
+struct LadderPeer {
+  std::string name;
+  double median_us = 0;
+  std::string version, driver, date;
+};
+
+/// The published variants of a kernel on one problem, from the naive one up.
+struct Ladder {
+  std::string summary;
+  std::string finished_at;
+  bool ran_off = false;  ///< the times are of one run-off; else each rung's of its own search
+  std::optional<double> ceiling_bytes_per_s;
+  std::vector<LadderRung> rungs;
+  std::vector<LadderTable> tables;
+  std::vector<LadderPeer> peers;  ///< where the writer of the page was given some
+};
+
 struct ProblemReport {
   std::string problem;  ///< canonical JSON
   std::map<std::string, std::int64_t> sizes;
@@ -122,6 +162,7 @@ struct ProblemReport {
   std::optional<Clocks> clocks;
   std::vector<ParameterEffect> effects;
   std::vector<Session> sessions;  ///< newest first
+  std::optional<Ladder> ladder;   ///< of the newest session that climbed one
   /// The session whose convergence is shown: the newest that measured something itself, else the newest that has any.
   std::optional<std::size_t> convergence_session;
   std::vector<std::string> drivers, nvrtcs, origins;

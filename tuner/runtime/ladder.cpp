@@ -34,6 +34,7 @@ struct Candidate {
   int sm_distance = 0;
   spec::Problem problem;
   std::string forecast;  ///< how it was chosen between tuned sizes
+  bool generalised = false;  ///< the row's configuration is specialised on its own sizes; this is its general form
 };
 
 /// Ladder order; the last two only make it total, so that equal databases give equal choices.
@@ -104,7 +105,7 @@ class Ladder {
 
  private:
   /// The result of exactly these sizes on this device, found by its key: a family may have a thousand others, and reading
-  /// them takes fifty times as long.
+  /// them all takes far longer.
   std::optional<Choice> try_exact() {
     const db::Query query{kernel_.content_hash, std::nullopt, spec::to_text(problem_), device_key_, policy_};
     for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
@@ -174,10 +175,27 @@ class Ladder {
       const spec::DeviceInfo& donor = described(info->second);
       if (donor.backend != device_.backend) return refuse("its device is of the backend " + donor.backend);
       set_tier(candidate, donor, device_, device_key_);
+      if (donor_problem.sizes != problem_.sizes) generalise(candidate);
     } catch (const std::exception& error) {  // json and field errors: the row is damaged, the others are not
       return refuse(fmt::format("the row cannot be read: {}", error.what()));
     }
     return candidate;
+  }
+
+  /// Code that is specialised on the donor's sizes serves no others: its general form takes its place, whose time was not
+  /// that of the row.
+  void generalise(Candidate& candidate) const {
+    db::BestRow& row = candidate.row;
+    try {
+      const auto configuration = spec::configuration_from_text(kernel_, row.configuration);
+      if (!spec::is_specialised(kernel_, configuration)) return;
+      row.configuration = spec::to_text(kernel_, spec::for_any_size(kernel_, configuration));
+    } catch (const UsageError&) {
+      return;  // not in the space: told when it is tried
+    }
+    row.cubin_key.clear();
+    row.median_us = 0;
+    candidate.generalised = true;
   }
 
   /// Read once for all rows of a device: a family may have a thousand.
@@ -277,6 +295,10 @@ class Ladder {
     decision.recorded_at = row.recorded_at;
     decision.median_us = row.median_us;
     decision.forecast = candidate.forecast;
+    if (candidate.generalised) {
+      decision.forecast += fmt::format("{}its result is specialised on {}, this is its general form", decision.forecast.empty() ? "" : "; ",
+                                       row.sizes_json);
+    }
     decision.aged = !row.driver.empty() && !device_.driver.empty() && row.driver != device_.driver;
     decision.layer = layers_[candidate.layer].path.string();
   }

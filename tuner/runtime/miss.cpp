@@ -39,6 +39,18 @@ bool usable(const spec::KernelTemplate& kernel, const spec::Problem& problem, co
   }
 }
 
+/// A layer that turns out to be damaged has nothing.
+template <class Holds>
+bool any_layer(const std::vector<Layer>& layers, Holds&& holds) {
+  return std::any_of(layers.begin(), layers.end(), [&](const Layer& layer) {
+    try {
+      return holds(layer.database);
+    } catch (const DatabaseError&) {
+      return false;
+    }
+  });
+}
+
 /// For a POSIX shell.
 std::string quoted(const std::string& word) {
   constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,%@";
@@ -57,17 +69,17 @@ bool is_miss(const spec::KernelTemplate& kernel, const spec::Problem& problem, c
   if (nothing_to_do) return false;
   const std::string device_key = device.hard_key();
   const std::string family = spec::family_text(problem);
-  for (const auto& layer : layers) {
-    try {
-      for (const auto& row : layer.database.candidates(kernel.content_hash, family, policy)) {
-        if (row.device_key != device_key || row.objective != "time" || !near(row.sizes_json, problem, reach)) continue;
-        if (usable(kernel, problem, row.configuration, device)) return false;
-      }
-    } catch (const DatabaseError&) {
-      continue;
-    }
-  }
-  return true;
+  const db::Query exactly{kernel.content_hash, std::nullopt, spec::to_text(problem), device_key, policy};
+  return !any_layer(layers, [&](const db::Database& database) {
+    const auto row = database.best_of(exactly);  // first: a family may have a thousand other sizes
+    return row && usable(kernel, problem, row->configuration, device);
+  }) && !any_layer(layers, [&](const db::Database& database) {
+    const auto rows = database.candidates(kernel.content_hash, family, policy);
+    return std::any_of(rows.begin(), rows.end(), [&](const db::BestRow& row) {
+      return row.device_key == device_key && row.objective == "time" && near(row.sizes_json, problem, reach) &&
+             usable(kernel, problem, row.configuration, device);
+    });
+  });
 }
 
 std::string tune_command(const std::string& asked_name, const spec::Problem& problem, const Options& options) {

@@ -170,13 +170,13 @@ detail::KernelState* Runtime::State::kernel(const std::string& name,
   created->runtime = this;
   created->asked_name = name;
   created->kernel = library_.find(name);
-  created->choices = choices;
   created->size_names = created->kernel.size_names();
-  spec::Problem smallest{choices, {}};  // sizes come with every launch; the choices are checked now
+  spec::Problem smallest = spec::canonical(created->kernel, {choices, {}});  // sizes come with every launch; the choices are checked now
   for (const auto& axis : created->kernel.problem) {
     if (axis.kind == spec::AxisKind::Size) smallest.sizes[axis.name] = axis.min;
   }
   spec::validate(created->kernel, smallest);
+  created->choices = smallest.choices;
   entry = std::move(created);
   return entry.get();
 }

@@ -52,11 +52,11 @@ std::vector<fs::path> usual_workers() {
 class Conversation {
  public:
   Conversation(const fs::path& worker, const spec::TuningRequest& request, TuningPriority priority)
-      : request_(request), process_(worker, {"worker-online"}, limits_of(priority), base::WorkerOutput::Kept) {
-    process_.channel().send(to_json(request));
-  }
+      : request_(request), process_(worker, {"worker-online"}, limits_of(priority), base::WorkerOutput::Kept) {}
 
-  TuningOutcome listen(const std::function<bool()>& stop) {
+  /// Throws: ChannelClosed, also when the process is gone before it was asked; json::exception when it spoke nonsense.
+  TuningOutcome ask(const std::function<bool()>& stop) {
+    process_.channel().send(to_json(request_));
     auto heard = Clock::now();
     while (!ended_) {
       if (stop()) return leave();
@@ -176,7 +176,7 @@ TuningOutcome tune_in_worker(const fs::path& worker, const spec::TuningRequest& 
   }
   Conversation conversation(worker, asked, priority);
   try {
-    return conversation.listen(stop);
+    return conversation.ask(stop);
   } catch (const base::ChannelClosed&) {
     return conversation.fail("the tuning process ended without a result");
   } catch (const json::exception& error) {

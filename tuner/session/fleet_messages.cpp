@@ -1,6 +1,7 @@
 #include "tuner/session/fleet_messages.hpp"
 
 #include "tuner/measure/messages.hpp"
+#include "tuner/spec/condition.hpp"
 
 namespace attune::session::messages {
 namespace {
@@ -25,6 +26,11 @@ Utilisation utilisation_from(const json& message) {
   return to;
 }
 
+json restricted(const std::optional<ProblemResult::Restricted>& from) {
+  if (!from) return nullptr;
+  return {{"size", from->size}, {"configuration", from->configuration}, {"median_us", from->median_us}};
+}
+
 }  // namespace
 
 json hello(const spec::KernelTemplate& kernel, const TuneRequest& request, const DeviceSettings& settings,
@@ -35,6 +41,11 @@ json hello(const spec::KernelTemplate& kernel, const TuneRequest& request, const
                   {"files", std::move(files)}, {"database", database.string()}};
   message["request"] = {{"strategy", request.strategy}, {"seed", request.seed}, {"budget", request.budget.text()},
                         {"policy", measure::to_text(request.policy)}, {"run", request.run}, {"retry_failed", request.retry_failed}};
+  message["request"]["where"] = json::array();
+  for (const auto& condition : request.where) {
+    const auto& at = condition.expression.position();
+    message["request"]["where"].push_back({condition.expression.text(), at.file, at.line, at.column});
+  }
   message["settings"] = {{"ordinal", settings.ordinal}, {"compile_workers", settings.compile_workers},
                          {"cache", settings.cache.string()}, {"timing_cpus", settings.timing_cpus},
                          {"compile_cpus", settings.compile_cpus}, {"compile_deadline_ms", settings.compile_deadline.count()}};
@@ -54,6 +65,9 @@ Hello hello_from(const json& message) {
   hello.request.policy = measure::policy_from_text(request.at("policy"));
   hello.request.run = request.at("run");
   hello.request.retry_failed = request.at("retry_failed");
+  for (const auto& condition : request.at("where")) {
+    hello.request.where.push_back(spec::parse_condition(hello.kernel, condition.at(0).get<std::string>(), {condition.at(1), condition.at(2), condition.at(3)}));
+  }
   const json& settings = message.at("settings");
   hello.settings.ordinal = settings.at("ordinal");
   hello.settings.compile_workers = settings.at("compile_workers");
@@ -92,7 +106,7 @@ json result(const char* event, const ProblemResult& result) {
   return {{"event", event}, {"problem", spec::to_text(result.problem)}, {"space_size", result.space_size},
           {"measured", result.measured}, {"reused", result.reused}, {"failed", result.failed}, {"examples", std::move(examples)},
           {"nothing_left", result.nothing_left}, {"work_bytes", result.work_bytes}, {"elapsed_s", result.elapsed_s},
-          {"utilisation", utilisation(result.utilisation)}};
+          {"utilisation", utilisation(result.utilisation)}, {"restricted", restricted(result.restricted)}};
 }
 
 ProblemResult result_from(const json& message) {
@@ -109,6 +123,9 @@ ProblemResult result_from(const json& message) {
   result.work_bytes = message.at("work_bytes");
   result.elapsed_s = message.at("elapsed_s");
   result.utilisation = utilisation_from(message.at("utilisation"));
+  if (const json& from = message.at("restricted"); !from.is_null()) {
+    result.restricted = ProblemResult::Restricted{from.at("size"), from.at("configuration"), from.at("median_us")};
+  }
   return result;
 }
 

@@ -16,6 +16,7 @@ void RunProgress::progress(std::size_t device, const Progress& progress, double 
   Running& running = running_.at(device);
   running.active = true;
   running.problem = *progress.problem;
+  running.part = progress.part;
   running.done = progress.done;
   running.total = progress.total;
   running.reused = progress.reused;
@@ -86,6 +87,7 @@ RunProgress::View RunProgress::view(double now_s) const {
   }
   if (running_.size() == 1 && running_.front().active) {
     view.problem = running_.front().problem;
+    view.part = running_.front().part;
     view.best_us = running_.front().best_us;
   }
   const auto& [since_s, before] = samples_.front();

@@ -17,6 +17,7 @@ class RunProgress {
     std::size_t problems_done = 0, problem_count = 0;
     std::size_t devices = 1, devices_busy = 0;
     std::optional<spec::Problem> problem;  ///< the one in work, when there is just one device
+    std::string part;                      ///< of its space, where it is searched in named parts
     std::uint64_t done = 0, total = 0;     ///< configurations of the problems in work
     std::uint64_t reused = 0, failed = 0;  ///< configurations of the whole command so far
     double configurations_per_s = 0;       ///< freshly decided ones, over the last few seconds
@@ -40,6 +41,7 @@ class RunProgress {
   struct Running {
     bool active = false;
     spec::Problem problem;
+    std::string part;
     std::uint64_t done = 0, total = 0, reused = 0, failed = 0;
     double best_us = 0;
   };

@@ -24,17 +24,14 @@ std::vector<space::Ordinal> SearchMemory::fastest(std::size_t count) const {
   return found;
 }
 
-bool SearchMemory::best_is_apart() const {
-  const Known* best = nullptr;
+bool SearchMemory::best_is_apart(const std::function<bool(space::Ordinal)>& counts) const {
+  std::vector<const Known*> measured;
   for (const space::Ordinal ordinal : decided_) {
-    const Known& known = known_[ordinal];
-    if (known.measured() && (best == nullptr || known.median_us < best->median_us)) best = &known;
+    if (known_[ordinal].measured() && counts(ordinal)) measured.push_back(&known_[ordinal]);
   }
-  if (best == nullptr) return false;
-  return std::none_of(decided_.begin(), decided_.end(), [&](space::Ordinal ordinal) {
-    const Known& known = known_[ordinal];
-    return &known != best && known.measured() && known.low_us <= best->high_us;
-  });
+  const auto best = std::min_element(measured.begin(), measured.end(), [](const Known* a, const Known* b) { return a->median_us < b->median_us; });
+  if (best == measured.end()) return false;
+  return std::none_of(measured.begin(), measured.end(), [&](const Known* known) { return known != *best && known->low_us <= (*best)->high_us; });
 }
 
 std::uint64_t SearchMemory::working() const {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "tuner/measure/measurement.hpp"
@@ -35,8 +36,9 @@ class SearchMemory {
   [[nodiscard]] const Known& operator[](space::Ordinal ordinal) const { return known_[ordinal]; }
   /// The `count` fastest that are verified and measured to the end, the fastest first.
   [[nodiscard]] std::vector<space::Ordinal> fastest(std::size_t count) const;
-  /// Whether the interval of the fastest lies apart from every other's. False when nothing was measured.
-  [[nodiscard]] bool best_is_apart() const;
+  /// Whether the interval of the fastest lies apart from every other's, among those that `counts` admits. False when nothing was
+  /// measured.
+  [[nodiscard]] bool best_is_apart(const std::function<bool(space::Ordinal)>& counts) const;
   [[nodiscard]] std::uint64_t working() const;
 
  private:

@@ -24,6 +24,9 @@ struct TuneRequest {
   measure::Policy policy;
   FinalistRule finalists;
   Race::Options race;
+  /// Further conditions: only configurations that satisfy them all are proposed. What is decided stays the best of everything
+  /// known of the problem, so that a search of a part never replaces a better winner by a worse one.
+  std::vector<spec::Constraint> where;
   bool retry_failed = false;  ///< records of failures do not answer a proposal: they are measured again
   /// Names the command that these sessions belong to: several devices, one run. Kept in each session's summary.
   std::string run;
@@ -35,6 +38,7 @@ struct TuneRequest {
 struct Progress {
   const spec::Problem* problem = nullptr;
   std::size_t problem_number = 0, problem_count = 0;
+  std::string part;                       ///< which part of its space is searched (a rung's name); empty: no named one
   std::uint64_t done = 0, total = 0;      ///< configurations of this problem: decided / allowed by the budget
   std::uint64_t reused = 0, failed = 0;
   double best_us = 0;                     ///< 0: none yet
@@ -55,7 +59,14 @@ struct ProblemResult {
   std::map<std::string, std::uint64_t> failed;  ///< by outcome name
   std::map<std::string, FailureExample> failure_examples;  ///< the first of each in `failed`
   bool nothing_left = false;                    ///< everything had been measured and decided before
-  std::optional<db::BestRow> best;              ///< nothing when no configuration was valid
+  /// Of a request with conditions: what they leave, and the fastest known configuration that satisfies them, by the search.
+  struct Restricted {
+    std::uint64_t size = 0;
+    std::string configuration;  ///< empty: none has worked
+    double median_us = 0;
+  };
+  std::optional<Restricted> restricted;
+  std::optional<db::BestRow> best;              ///< of everything known; nothing when no configuration was valid
   std::int64_t work_bytes = 0;
   double elapsed_s = 0;
   Utilisation utilisation;

@@ -26,9 +26,11 @@ std::uint64_t saturating_product(const std::vector<std::size_t>& factors) {
 }  // namespace
 
 SearchSpace SearchSpace::build(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                               const spec::DeviceInfo& device) {
+                               const spec::DeviceInfo& device, const std::vector<spec::Constraint>& further) {
+  std::vector<spec::Constraint> constraints = kernel.constraints;
+  constraints.insert(constraints.end(), further.begin(), further.end());
   const spec::Configuration any{std::vector<std::uint16_t>(kernel.parameters.size(), 0)};
-  SearchInput input{kernel.parameters, kernel.constraints, spec::make_scope(kernel, problem, any, device), {}, {}};
+  SearchInput input{kernel.parameters, constraints, spec::make_scope(kernel, problem, any, device), {}, {}};
   for (const auto& [name, expression] : kernel.lets) input.derived.emplace(name, expression.variables());
   input.scope_of = [&](const spec::Configuration& configuration) {
     return spec::make_scope(kernel, problem, configuration, device);

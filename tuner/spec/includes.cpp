@@ -8,6 +8,8 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/hash.hpp"
+#include "tuner/spec/device_headers.hpp"
+#include "tuner/spec/failure.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::spec {
@@ -132,7 +134,7 @@ bool leads_elsewhere(std::string_view name) {
   return name.starts_with('/') || name.find("..") != std::string_view::npos;
 }
 
-/// What `#include` is followed by: Include, Refused, or neither for one of CUDA's headers.
+/// What `#include` is followed by: Include, Own, Refused, or none of them for one of CUDA's headers.
 bool read_include(std::string_view target, FileDirective& directive) {
   using Kind = FileDirective::Kind;
   const char close = target.starts_with('<') ? '>' : '"';
@@ -149,7 +151,11 @@ bool read_include(std::string_view target, FileDirective& directive) {
     directive.text = name;
     return true;
   }
-  if (!leads_elsewhere(name)) return false;
+  if (!leads_elsewhere(name)) {
+    directive.kind = Kind::Own;
+    directive.text = target.substr(0, end + 1);
+    return is_device_header(directive.text);
+  }
   directive.kind = Kind::Refused;
   directive.text = fmt::format(
       "'#include <{}>' leads out of CUDA's headers; put the file beside template.json and write #include \"file\"",
@@ -178,7 +184,17 @@ bool read_directive(std::string_view text, FileDirective& directive) {
 }
 
 std::string beside(const KernelTemplate& kernel, const std::string& file) {
+  if (is_device_header(file)) return without_brackets(file);
   return (std::filesystem::path(kernel.spec_path).parent_path() / file).string();
+}
+
+bool names_a_file(const FileDirective& directive) {
+  return directive.kind == FileDirective::Kind::Include || directive.kind == FileDirective::Kind::Own;
+}
+
+/// The file that the directive in `includer` means, as `files` names it; empty when it leads out of the folder.
+std::string target_of(const std::string& includer, const FileDirective& directive) {
+  return directive.kind == FileDirective::Kind::Own ? directive.text : included_file(includer, directive.text);
 }
 
 bool is_read_once(const std::vector<FileDirective>& directives) {
@@ -205,7 +221,7 @@ class Expansion {
     for (const FileDirective& directive : directives) {
       text_.append(source, copied, directive.begin - copied);
       copied = directive.end;
-      if (directive.kind == FileDirective::Kind::Include) include(file, directive);
+      if (names_a_file(directive)) include(file, directive);
       // Also after #pragma once, which is left out: it would be a warning, and the lines of a continued one are to
       // count.
       text_ += fmt::format("\n#line {} {}", directive.next_line, quoted_file(file));
@@ -225,7 +241,7 @@ class Expansion {
                       "or include fewer",
                       kMostIncluded));
     }
-    add(included_file(file, directive.text));
+    add(target_of(file, directive));
   }
 
   const KernelTemplate& kernel_;
@@ -243,11 +259,15 @@ bool check_file(const KernelTemplate& kernel, const std::string& file, std::vect
   for (const FileDirective& directive : directives) {
     const auto refuse = [&](const std::string& why) { throw SpecError(beside(kernel, file), directive.line, 1, why); };
     if (directive.kind == FileDirective::Kind::Refused) refuse(directive.text);
-    if (directive.kind != FileDirective::Kind::Include) continue;
+    if (!names_a_file(directive)) continue;
     includes = true;
-    const std::string target = included_file(file, directive.text);
+    const std::string target = target_of(file, directive);
     if (target.empty())
       refuse(fmt::format("the included file '{}' must be a path inside the template's folder", directive.text));
+    if (directive.kind == FileDirective::Kind::Own && !kernel.files.contains(target)) {
+      refuse(fmt::format("attune has no header {}; known: {}{}", target, joined(device_header_names()),
+                         suggestion(target, device_header_names())));
+    }
     if (!kernel.files.contains(target)) {
       refuse(fmt::format(
           "the included file '{}' is missing; it belongs into the template's folder, and a header of CUDA is "
@@ -286,7 +306,7 @@ std::vector<FileDirective> file_directives(std::string_view source) {
 std::string included_file(const std::string& includer, const std::string& name) {
   if (name.empty() || name.starts_with('/')) return {};
   const std::string path = (std::filesystem::path(includer).parent_path() / name).lexically_normal().generic_string();
-  return path == ".." || path.starts_with("../") ? std::string() : path;
+  return path == ".." || path.starts_with("../") || path.starts_with('<') ? std::string() : path;
 }
 
 void add_included_files(std::map<std::string, std::string>& files,
@@ -297,10 +317,15 @@ void add_included_files(std::map<std::string, std::string>& files,
     const std::string file = std::move(waiting.back());
     waiting.pop_back();
     for (const FileDirective& directive : file_directives(files.at(file))) {
-      if (directive.kind != FileDirective::Kind::Include) continue;
-      const std::string target = included_file(file, directive.text);
+      if (!names_a_file(directive)) continue;
+      const std::string target = target_of(file, directive);
       std::string bytes;
-      if (target.empty() || files.contains(target) || !read(target, bytes)) continue;
+      if (target.empty() || files.contains(target)) continue;
+      if (!read(target, bytes)) {
+        const std::optional<std::string_view> own = device_header(target);
+        if (!own) continue;
+        bytes = *own;
+      }
       files.emplace(target, std::move(bytes));
       waiting.push_back(target);
     }
@@ -323,7 +348,7 @@ std::string with_includes(const KernelTemplate& kernel, const std::string& file)
 
 std::string quoted_file(const std::string& file) {
   std::string text;
-  for (const char c : file) {
+  for (const char c : is_device_header(file) ? without_brackets(file) : file) {
     if (c == '"' || c == '\\') text += '\\';
     text += c;
   }

@@ -14,6 +14,7 @@ struct KernelTemplate;
 struct FileDirective {
   enum class Kind {
     Include,     ///< #include "name": a file of the template
+    Own,         ///< #include <attune/name>: a header of attune's own; `text` is "<attune/name>", as `files` names it
     PragmaOnce,  ///< #pragma once
     Refused,     ///< reads what nobody can know beforehand; `text` says what
   } kind = Kind::Include;
@@ -25,27 +26,28 @@ struct FileDirective {
 };
 
 /// The directives of a CUDA source in order. Comments, strings and continued lines are read as a compiler does;
-/// conditions are not evaluated: an include behind `#if 0` is one. `#include <...>` (CUDA's headers) is not among them.
+/// conditions are not evaluated: an include behind `#if 0` is one. CUDA's headers (`#include <...>`) are not among them.
 [[nodiscard]] std::vector<FileDirective> file_directives(std::string_view source);
 
 /// The file that `#include "name"` in `includer` means: a path inside the template's folder, as `files` names it; empty
 /// when it leads out of the folder.
 [[nodiscard]] std::string included_file(const std::string& includer, const std::string& name);
 
-/// Adds to `files` every file that those in it include, directly or not, as far as `read` has it.
-/// `read(name, bytes)` returns false for a file that is not there.
+/// Adds to `files` every file that those in it include, directly or not, as far as `read` has it; attune's own headers
+/// that it lacks are those of this build. `read(name, bytes)` returns false for a file that is not there.
 void add_included_files(std::map<std::string, std::string>& files,
                         const std::function<bool(const std::string&, std::string&)>& read);
 
-/// Every `#include "..."` of the template's files names one of them, none includes itself, and nothing else reads
-/// files. Returns whether there is any. Throws: SpecError with file and line.
+/// Every `#include "..."` and `#include <attune/...>` of the template's files names one of them, none includes itself,
+/// and nothing else reads files. Returns whether there is any. Throws: SpecError with file and line.
 [[nodiscard]] bool check_includes(const KernelTemplate& kernel);
 
-/// The file with every `#include "..."` replaced by what it names, behind `#line`, so that the result compiles alike
+/// The file with every such include replaced by what it names, behind `#line`, so that the result compiles alike
 /// wherever it is compiled. Requires: check_includes passed. Throws: SpecError when it includes more than 1,000.
 [[nodiscard]] std::string with_includes(const KernelTemplate& kernel, const std::string& file);
 
-/// `#line` takes a string literal: quotes and backslashes in a file name are escaped.
+/// `#line` takes a string literal: quotes and backslashes in a file name are escaped, the brackets around one of
+/// attune's own headers are left out.
 [[nodiscard]] std::string quoted_file(const std::string& file);
 
 }  // namespace attune::spec

@@ -8,6 +8,8 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/spec/code_axis.hpp"
+#include "tuner/spec/device_headers.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/includes.hpp"
 #include "tuner/spec/json_document.hpp"
@@ -41,10 +43,20 @@ std::uint16_t index_of(const KernelTemplate& kernel, const Parameter& parameter,
                                kernel.name, json.dump(), joined(known)));
 }
 
+void check_code(const KernelTemplate& kernel, const ProblemAxis& axis, const Problem& problem) {
+  const auto given = problem.choices.find(axis.name);
+  if (given == problem.choices.end()) return;
+  if (const std::string reason = why_no_expression(given->second); !reason.empty()) {
+    throw UsageError(fmt::format("the code '{}' of template '{}' cannot be \"{}\": {}; give one expression of CUDA C++", axis.name,
+                                 kernel.name, given->second, reason));
+  }
+}
+
 void check_choice(const KernelTemplate& kernel, const ProblemAxis& axis, const Problem& problem) {
   const auto given = problem.choices.find(axis.name);
   const char* kind = axis.kind == AxisKind::Type ? "type" : "choice";
   if (given == problem.choices.end()) {
+    if (!axis.default_value.empty()) return;
     throw UsageError(fmt::format("the problem gives no {} '{}' for template '{}'; allowed: {}", kind, axis.name,
                                  kernel.name, joined(axis.values)));
   }
@@ -71,7 +83,7 @@ void check_axis_name(const KernelTemplate& kernel, const std::string& name, bool
   if (axis != nullptr && (axis->kind == AxisKind::Size) == size) return;
   std::vector<std::string> known;
   for (const ProblemAxis& candidate : kernel.problem) known.push_back(candidate.name);
-  throw UsageError(fmt::format("template '{}' has no {} '{}'{}", kernel.name, size ? "size" : "type or choice", name,
+  throw UsageError(fmt::format("template '{}' has no {} '{}'{}", kernel.name, size ? "size" : "type, choice or code", name,
                                hint(name, known)));
 }
 
@@ -97,11 +109,16 @@ KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
     }
   }
   add_included_files(files, [&](const std::string& name, std::string& bytes) {
-    if (!std::filesystem::is_regular_file(folder / name)) return false;
+    if (is_device_header(name) || !std::filesystem::is_regular_file(folder / name)) return false;
     bytes = base::read_file(folder / name);
     return true;
   });
-  return parse(text, files, spec.string());
+  KernelTemplate kernel = parse(text, files, spec.string());
+  if (const auto ladder = folder / "ladder.json"; std::filesystem::is_regular_file(ladder)) {
+    kernel.ladder_text = base::read_file(ladder);
+    kernel.ladder_path = ladder.string();
+  }
+  return kernel;
 }
 
 const ProblemAxis* KernelTemplate::axis(std::string_view wanted) const {
@@ -134,6 +151,18 @@ Configuration default_configuration(const KernelTemplate& kernel) {
 
 const Value& value_of(const KernelTemplate& kernel, const Configuration& configuration, std::size_t parameter) {
   return kernel.parameters.at(parameter).values.at(configuration.index.at(parameter));
+}
+
+bool is_specialised(const KernelTemplate& kernel, const Configuration& configuration) {
+  return for_any_size(kernel, configuration) != configuration;
+}
+
+Configuration for_any_size(const KernelTemplate& kernel, Configuration configuration) {
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const Parameter& parameter = kernel.parameters[i];
+    if (!parameter.specialises.empty()) configuration.index.at(i) = static_cast<std::uint16_t>(parameter.default_index);
+  }
+  return configuration;
 }
 
 std::string to_text(const KernelTemplate& kernel, const Configuration& configuration) {
@@ -192,12 +221,26 @@ Problem problem_from_text(const std::string& text) {
   return problem;
 }
 
+Problem canonical(const KernelTemplate& kernel, Problem problem) {
+  for (const ProblemAxis& axis : kernel.problem) {
+    const auto given = problem.choices.find(axis.name);
+    if (given != problem.choices.end() && !axis.default_value.empty() && given->second == axis.default_value) problem.choices.erase(given);
+  }
+  return problem;
+}
+
 void validate(const KernelTemplate& kernel, const Problem& problem) {
   for (const auto& [name, choice] : problem.choices) check_axis_name(kernel, name, false);
   for (const auto& [name, size] : problem.sizes) check_axis_name(kernel, name, true);
+  if (canonical(kernel, problem) != problem) {
+    throw UsageError(fmt::format("the problem {} of template '{}' names defaults; its key leaves them out: {}", to_text(problem), kernel.name,
+                                 to_text(canonical(kernel, problem))));
+  }
   for (const ProblemAxis& axis : kernel.problem) {
     if (axis.kind == AxisKind::Size) {
       check_size(kernel, axis, problem);
+    } else if (axis.kind == AxisKind::Code) {
+      check_code(kernel, axis, problem);
     } else {
       check_choice(kernel, axis, problem);
     }

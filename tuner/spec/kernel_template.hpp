@@ -13,15 +13,18 @@
 
 namespace attune::spec {
 
-enum class AxisKind { Type, Choice, Size };
+enum class AxisKind { Type, Choice, Size, Code };
 
-/// One named part of a problem: an element type, a choice or a size.
+/// One named part of a problem: an element type, a choice, a size, or an expression of CUDA C++ that the caller gives.
 struct ProblemAxis {
   std::string name;
   AxisKind kind = AxisKind::Size;
-  std::vector<std::string> values;  ///< allowed types or choices; empty for sizes
+  std::vector<std::string> values;  ///< allowed types or choices; empty for sizes and code
   std::int64_t min = 1;             ///< sizes only
   std::int64_t max = std::int64_t{1} << 48;
+  std::string default_value = {};  ///< of a problem that does not name the axis, as canonical ones do not; empty: it must
+  std::string returns = {};        ///< code only: the type of the expression
+  std::vector<std::pair<std::string, std::string>> arguments = {};  ///< code only: names and types in it
 };
 
 enum class Binding { Source, Launch };  ///< Launch: never a macro; configurations that differ only there share a cubin.
@@ -31,6 +34,8 @@ struct Parameter {
   std::vector<Value> values;
   std::size_t default_index = 0;
   Binding binding = Binding::Source;
+  /// A switch only: where it is true, these sizes are macros of the source, and the code serves no others.
+  std::vector<std::string> specialises = {};
 };
 
 /// A condition on parameters, sizes, types, choices and device.*; configurations that fail it are not in the space.
@@ -101,7 +106,9 @@ struct SourceSpec {
   std::optional<Expression> condition;
 };
 
-/// What a result is checked against. Builtin: "reduce" (sum, min, max in double precision) on the axes `T`, `op`.
+/// What a result is checked against. Builtin: "reduce" (sum, min, max in double precision), "segmented_reduce" (those and
+/// product, of each of `rows` rows of `columns` elements) or "arg_reduce" (the extreme and its lowest index, exact), on the
+/// axes `T` and `op`.
 /// Kernel: launches of a plain kernel in the same sources that writes the same outputs. None: records are unverified.
 struct ReferenceSpec {
   enum class Kind { None, Builtin, Kernel } kind = Kind::None;
@@ -145,6 +152,8 @@ struct KernelTemplate {
   std::vector<std::string> options;  ///< further NVRTC options
   std::string spec_text;             ///< template.json as read
   std::string spec_path;             ///< for messages
+  std::string ladder_text;           ///< ladder.json as found beside it (VariantLadder); no part of the content hash
+  std::string ladder_path;           ///< for messages; empty: there is none
   std::string content_hash;          ///< content key of spec_text and every one of `files`; the record's key
 
   /// Reads `folder`/template.json, its sources and what they include. Throws: SpecError with file, line, column and remedy.
@@ -168,6 +177,10 @@ struct Configuration {
 [[nodiscard]] Configuration default_configuration(const KernelTemplate& kernel);
 [[nodiscard]] const Value& value_of(const KernelTemplate& kernel, const Configuration& configuration,
                                     std::size_t parameter);
+/// Whether the configuration's code serves only the sizes that it was compiled for.
+[[nodiscard]] bool is_specialised(const KernelTemplate& kernel, const Configuration& configuration);
+/// The same without specialisation on sizes: what stands in for it at other sizes.
+[[nodiscard]] Configuration for_any_size(const KernelTemplate& kernel, Configuration configuration);
 /// {"block_size":256,...} in canonical form: sorted keys, no spaces. The configuration's key in the database.
 [[nodiscard]] std::string to_text(const KernelTemplate& kernel, const Configuration& configuration);
 /// Throws: UsageError naming an unknown or missing parameter, or a value that is not declared.
@@ -175,7 +188,7 @@ struct Configuration {
 
 /// What is to be computed: a value for every axis.
 struct Problem {
-  std::map<std::string, std::string> choices;  ///< type and choice axes
+  std::map<std::string, std::string> choices;  ///< type, choice and code axes
   std::map<std::string, std::int64_t> sizes;
   bool operator==(const Problem&) const = default;
   auto operator<=>(const Problem&) const = default;
@@ -186,7 +199,11 @@ struct Problem {
 /// The same without sizes: problems that differ only in size share a family, within which dispatch interpolates.
 [[nodiscard]] std::string family_text(const Problem& problem);
 [[nodiscard]] Problem problem_from_text(const std::string& json);
-/// Every axis present and allowed. Throws: UsageError naming the axis, what is allowed and a suggestion.
+/// The one form of a problem: what stands at the default of its axis is left out, so that the keys of old problems stay
+/// when a template's next version asks for more.
+[[nodiscard]] Problem canonical(const KernelTemplate& kernel, Problem problem);
+/// Every axis without a default present, every value allowed, in canonical form. Throws: UsageError naming the axis, what is
+/// allowed and a suggestion.
 void validate(const KernelTemplate& kernel, const Problem& problem);
 
 /// Where templates are found: folders in order, then the ones built in. The first match wins.

@@ -22,6 +22,7 @@ std::optional<Value> axis_value(const KernelTemplate& kernel, const Problem& pro
   if (axis == nullptr) return std::nullopt;
   if (axis->kind != AxisKind::Size) {
     if (const auto found = problem.choices.find(axis->name); found != problem.choices.end()) return found->second;
+    if (!axis->default_value.empty()) return axis->default_value;
   } else if (const auto found = problem.sizes.find(axis->name); found != problem.sizes.end()) {
     return found->second;
   }

@@ -63,9 +63,11 @@ std::string resolve_type(const KernelTemplate& kernel, const std::string& refere
   if (const KernelTemplate::TypeAlias* alias = find_alias(kernel, reference)) {
     return aliased(*alias, resolve_type(kernel, alias->by, problem));
   }
-  if (kernel.axis(reference) == nullptr) return reference;
+  const ProblemAxis* const axis = kernel.axis(reference);
+  if (axis == nullptr) return reference;
   const auto chosen = problem.choices.find(reference);
   if (chosen == problem.choices.end()) {
+    if (!axis->default_value.empty()) return axis->default_value;
     throw UsageError(fmt::format("the problem gives no value for '{}' of template '{}'", reference, kernel.name));
   }
   return chosen->second;

@@ -16,8 +16,8 @@ namespace attune::spec {
 
 /// Every element type that a type axis, alias or element type name may stand for, in declaration order.
 [[nodiscard]] std::vector<std::string> possible_types(const KernelTemplate& kernel, const std::string& reference);
-/// The element type that it stands for in this problem (of a choice: its value). Throws: UsageError when the problem
-/// lacks the axis.
+/// The element type that it stands for in this problem (of a choice or code: its value), the default of its axis where
+/// the problem leaves it out. Throws: UsageError when it may not.
 [[nodiscard]] std::string resolve_type(const KernelTemplate& kernel, const std::string& reference,
                                        const Problem& problem);
 

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "tuner/spec/code_axis.hpp"
 #include "tuner/spec/includes.hpp"
 #include "tuner/spec/launch_plan.hpp"
 #include "tuner/spec/macros.hpp"
@@ -56,12 +58,20 @@ class Prelude {
     macros_ += fmt::format("#define {} {}\n", macro_name(prefix_, parameter.name), text);
   }
 
-  [[nodiscard]] std::string text() const { return types_ + macros_; }
+  /// Before the macros, which must not rewrite the caller's text.
+  void add_code(const std::string& function) { code_ += function; }
+
+  void add_size(const std::string& name, std::int64_t size) {
+    macros_ += fmt::format("#define {} {}\n", macro_name(prefix_, name), size);
+  }
+
+  [[nodiscard]] std::string text() const { return types_ + code_ + macros_; }
 
  private:
   std::string_view prefix_;
   Headers& headers_;
   std::string types_;
+  std::string code_;
   std::string macros_;
 };
 
@@ -108,11 +118,18 @@ std::string make_source(const KernelTemplate& kernel, const Problem& problem, co
   for (const KernelTemplate::TypeAlias& alias : kernel.types) {
     prelude.add_type(alias.name, possible_types(kernel, alias.name), resolve_type(kernel, alias.name, problem));
   }
-  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-    if (kernel.parameters[i].binding == Binding::Source) {
-      prelude.add_parameter(kernel.parameters[i], value_of(kernel, configuration, i));
-    }
+  for (const ProblemAxis& axis : kernel.problem) {
+    if (axis.kind == AxisKind::Code) prelude.add_code(code_function(kernel, axis, resolve_type(kernel, axis.name, problem)));
   }
+  std::set<std::string> specialised;
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const Parameter& parameter = kernel.parameters[i];
+    if (parameter.binding != Binding::Source) continue;
+    const Value& value = value_of(kernel, configuration, i);
+    prelude.add_parameter(parameter, value);
+    if (!parameter.specialises.empty() && std::get<bool>(value)) specialised.insert(parameter.specialises.begin(), parameter.specialises.end());
+  }
+  for (const std::string& size : specialised) prelude.add_size(size, problem.sizes.at(size));
   const Scope scope = make_scope(kernel, problem, configuration, device);
   std::string files;
   for (const SourceSpec& file : kernel.sources) {

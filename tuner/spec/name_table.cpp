@@ -16,6 +16,8 @@ const char* describe(NameKind kind) {
       return "type of the problem";
     case NameKind::ChoiceAxis:
       return "choice of the problem";
+    case NameKind::CodeAxis:
+      return "code of the problem";
     case NameKind::Size:
       return "size of the problem";
     case NameKind::TypeAlias:

@@ -19,6 +19,7 @@ enum class NameKind : unsigned {
   Buffer = 256,
   Scalar = 512,
   Index = 1024,
+  CodeAxis = 2048,
 };
 
 /// What a kind of expression may refer to. `kinds` is a set of NameKind bits.

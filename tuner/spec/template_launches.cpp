@@ -272,7 +272,8 @@ void TemplateParser::read_reference(const JsonNode& node) {
       fail(tolerance->position, "a built-in reference derives its own tolerance; remove this one");
     kernel_.reference.kind = ReferenceSpec::Kind::Builtin;
     kernel_.reference.builtin = builtin->string("the built-in reference");
-    static_cast<void>(read_word(*builtin, "the built-in reference", {"reduce"}));
+    static_cast<void>(
+        read_word(*builtin, "the built-in reference", {"reduce", "segmented_reduce", "arg_reduce"}));
     return check_builtin(*builtin);
   }
   kernel_.reference.kind = ReferenceSpec::Kind::Kernel;
@@ -284,26 +285,40 @@ void TemplateParser::read_reference(const JsonNode& node) {
 }
 
 void TemplateParser::check_builtin(const JsonNode& node) const {
+  const std::string& builtin = kernel_.reference.builtin;
+  const bool arg = builtin == "arg_reduce";
+  const bool by_rows = builtin == "segmented_reduce";
   const ProblemAxis* type = kernel_.axis("T");
   const ProblemAxis* op = kernel_.axis("op");
-  const std::vector<std::string> operators = {"sum", "min", "max"};
+  std::vector<std::string> operators = {"min", "max"};
+  if (!arg) operators.emplace_back("sum");
+  if (by_rows) operators.emplace_back("product");
   const bool known_operators = op != nullptr && op->kind == AxisKind::Choice &&
                                std::all_of(op->values.begin(), op->values.end(), [&](const std::string& value) {
                                  return std::find(operators.begin(), operators.end(), value) != operators.end();
                                });
   if (type == nullptr || type->kind != AxisKind::Type || !known_operators) {
-    fail(
-        node.position,
-        "the built-in reference 'reduce' needs the type 'T' and the choice 'op' among sum, min and max in \"problem\"");
+    fail(node.position,
+         fmt::format("the built-in reference '{}' needs the type 'T' and the choice 'op' among {} in \"problem\"", builtin,
+                     arg ? "min and max" : by_rows ? "sum, product, min and max" : "sum, min and max"));
+  }
+  if (by_rows && kernel_.size_names() != std::vector<std::string>{"rows", "columns"}) {
+    fail(node.position, "the built-in reference 'segmented_reduce' needs the sizes 'rows' and 'columns', in this order");
   }
   const auto inputs =
       std::count_if(kernel_.buffers.begin(), kernel_.buffers.end(), [](const BufferSpec& b) { return b.input; });
-  const auto outputs =
-      std::count_if(kernel_.buffers.begin(), kernel_.buffers.end(), [](const BufferSpec& b) { return b.output; });
-  if (inputs != 1 || outputs != 1) {
+  std::vector<std::string> outputs;
+  for (const BufferSpec& buffer : kernel_.buffers)
+    if (buffer.output) outputs.push_back(buffer.type);
+  if (!arg && (inputs != 1 || outputs.size() != 1)) {
+    fail(node.position, fmt::format("the built-in reference '{}' needs one input and one output buffer, not {} and {}",
+                                    builtin, inputs, outputs.size()));
+  }
+  if (arg && (inputs != 1 || outputs != std::vector<std::string>{"T", "i64"})) {
     fail(node.position,
-         fmt::format("the built-in reference 'reduce' needs one input and one output buffer, not {} and {}", inputs,
-                     outputs));
+         fmt::format("the built-in reference 'arg_reduce' needs one input, not {}, and two outputs: the value, of type T, "
+                     "and the index, of type i64; they are of type {}",
+                     inputs, joined(outputs)));
   }
 }
 

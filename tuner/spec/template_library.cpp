@@ -56,8 +56,14 @@ KernelTemplate TemplateLibrary::find(const std::string& name) const {
   if (!is_path) {
     const std::map<std::string, std::string> files = builtin_files(name);
     const auto spec = files.find(std::string(kSpec));
-    if (spec != files.end())
-      return KernelTemplate::parse(spec->second, files, fmt::format("{}{}/{}", kRoot, name, kSpec));
+    if (spec != files.end()) {
+      KernelTemplate kernel = KernelTemplate::parse(spec->second, files, fmt::format("{}{}/{}", kRoot, name, kSpec));
+      if (const auto ladder = files.find("ladder.json"); ladder != files.end()) {
+        kernel.ladder_text = ladder->second;
+        kernel.ladder_path = fmt::format("{}{}/ladder.json", kRoot, name);
+      }
+      return kernel;
+    }
   }
   // A bare name never means the working directory: whoever can write there would choose the code that runs.
   if (is_path && is_template_folder(name)) return KernelTemplate::load(name);

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "tuner/base/hash.hpp"
+#include "tuner/spec/code_axis.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/includes.hpp"
 #include "tuner/spec/macros.hpp"
@@ -33,7 +35,7 @@ std::vector<std::string> read_words(const JsonNode& node, const std::string& wha
 
 bool is_safe_path(const std::string& file) {
   const std::filesystem::path path(file);
-  return !file.empty() && path.is_relative() &&
+  return !file.empty() && path.is_relative() && !file.starts_with('<') &&
          std::none_of(path.begin(), path.end(), [](const std::filesystem::path& part) { return part == ".."; });
 }
 
@@ -62,6 +64,9 @@ KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& fil
   read_head(top);
   read_problem(top.require("problem", R"(say what is computed, e.g. "problem": {"n": {"size": {"min": 1}}})"));
   if (const JsonNode* node = top.find("types")) read_types(*node);
+  for (ProblemAxis& axis : kernel_.problem) {
+    if (axis.kind == AxisKind::Code) read_code(axis, *top.find("problem")->find(axis.name)->find("code"));
+  }
   read_parameters(top.require("parameters", R"(say what may be tuned, e.g. "parameters": {"block_size": {...}})"));
   check_macros();
   if (const JsonNode* node = top.find("constraints")) read_constraints(*node);
@@ -98,7 +103,7 @@ void TemplateParser::read_head(const ObjectReader& top) {
 void TemplateParser::read_problem(const JsonNode& node) {
   for (const JsonNode::Member& member : node.object("\"problem\"")) {
     kernel_.problem.push_back(read_axis(member));
-    static constexpr NameKind kKinds[] = {NameKind::TypeAxis, NameKind::ChoiceAxis, NameKind::Size};
+    static constexpr NameKind kKinds[] = {NameKind::TypeAxis, NameKind::ChoiceAxis, NameKind::Size, NameKind::CodeAxis};
     names_.add(member.key, kKinds[static_cast<std::size_t>(kernel_.problem.back().kind)], member.position);
   }
   if (kernel_.problem.empty())
@@ -107,9 +112,10 @@ void TemplateParser::read_problem(const JsonNode& node) {
 
 ProblemAxis TemplateParser::read_axis(const JsonNode::Member& member) {
   const std::string what = fmt::format("the problem's '{}'", member.key);
-  const ObjectReader reader(member.value, what, {"type", "choice", "size"});
-  if (member.value.members.size() != 1) {
-    fail(member.value.position, fmt::format("{} must be exactly one of \"type\", \"choice\" and \"size\"", what));
+  const ObjectReader reader(member.value, what, {"type", "choice", "size", "code", "default"});
+  const bool has_default = reader.find("default") != nullptr;
+  if (member.value.members.size() != (has_default ? 2 : 1)) {
+    fail(member.value.position, fmt::format("{} must be exactly one of \"type\", \"choice\", \"size\" and \"code\"", what));
   }
   ProblemAxis axis;
   axis.name = member.key;
@@ -121,10 +127,42 @@ ProblemAxis TemplateParser::read_axis(const JsonNode::Member& member) {
   } else if (const JsonNode* choices = reader.find("choice")) {
     axis.kind = AxisKind::Choice;
     axis.values = read_words(*choices, fmt::format("the choices of '{}'", member.key));
+  } else if (const JsonNode* size = reader.find("size")) {
+    read_size(axis, *size);
   } else {
-    read_size(axis, *reader.find("size"));
+    axis.kind = AxisKind::Code;
   }
+  read_default(axis, reader, member.value);
   return axis;
+}
+
+void TemplateParser::read_default(ProblemAxis& axis, const ObjectReader& reader, const JsonNode& node) {
+  const JsonNode* standard = reader.find("default");
+  if (standard == nullptr && axis.kind == AxisKind::Code) {
+    fail(node.position, fmt::format("the code '{}' has no \"default\"; give the expression that stands where the caller gives none", axis.name));
+  }
+  if (standard == nullptr) return;
+  if (axis.kind == AxisKind::Size) fail(standard->position, fmt::format("the size '{}' cannot have a default", axis.name));
+  const std::string what = fmt::format("the default of '{}'", axis.name);
+  if (axis.kind != AxisKind::Code) {
+    axis.default_value = axis.values[read_word(*standard, what, axis.values)];
+    return;
+  }
+  axis.default_value = standard->string(what);
+  if (const std::string reason = why_no_expression(axis.default_value); !reason.empty()) {
+    fail(standard->position, fmt::format("{} is not one expression: {}", what, reason));
+  }
+}
+
+void TemplateParser::read_code(ProblemAxis& axis, const JsonNode& node) {
+  const ObjectReader reader(node, fmt::format("the code '{}'", axis.name), {"returns", "arguments"});
+  axis.returns = read_type(reader.require("returns", "give the type of its value"), fmt::format("the type of '{}'", axis.name));
+  const JsonNode* arguments = reader.find("arguments");
+  if (arguments == nullptr) return;
+  for (const JsonNode::Member& argument : arguments->object("\"arguments\"")) {
+    check_identifier(argument.key, "the argument", argument.position);
+    axis.arguments.emplace_back(argument.key, read_type(argument.value, fmt::format("the type of '{}'", argument.key)));
+  }
 }
 
 void TemplateParser::read_size(ProblemAxis& axis, const JsonNode& node) {
@@ -190,7 +228,7 @@ void TemplateParser::read_parameters(const JsonNode& node) {
 
 Parameter TemplateParser::read_parameter(const JsonNode::Member& member) {
   const std::string what = fmt::format("the parameter '{}'", member.key);
-  const ObjectReader reader(member.value, what, {"values", "default", "bind"});
+  const ObjectReader reader(member.value, what, {"values", "default", "bind", "specialise"});
   Parameter parameter;
   parameter.name = member.key;
   parameter.values =
@@ -210,7 +248,24 @@ Parameter TemplateParser::read_parameter(const JsonNode::Member& member) {
     static_cast<void>(read_word(*bind, fmt::format("\"bind\" of '{}'", member.key), {"launch"}));
     parameter.binding = Binding::Launch;
   }
+  if (const JsonNode* sizes = reader.find("specialise")) read_specialised(parameter, *sizes);
   return parameter;
+}
+
+void TemplateParser::read_specialised(Parameter& parameter, const JsonNode& node) {
+  const bool is_switch = parameter.values.size() == 2 && std::holds_alternative<bool>(parameter.values.front()) &&
+                         !std::get<bool>(parameter.values[parameter.default_index]);
+  if (!is_switch || parameter.binding == Binding::Launch) {
+    fail(node.position, fmt::format("the parameter '{}' specialises on sizes, so it must be a switch of the source that is off by "
+                                    "default: \"values\": [false, true], \"default\": false", parameter.name));
+  }
+  const std::vector<std::string> known = kernel_.size_names();
+  for (const std::string& size : read_words(node, fmt::format("the sizes that '{}' specialises on", parameter.name))) {
+    if (std::find(known.begin(), known.end(), size) == known.end()) {
+      fail(node.position, fmt::format("'{}' specialises on '{}', which is no size of the problem{}", parameter.name, size, hint(size, known)));
+    }
+    parameter.specialises.push_back(size);
+  }
 }
 
 std::vector<Value> TemplateParser::read_values(const JsonNode& node, const std::string& what) {
@@ -258,9 +313,13 @@ void TemplateParser::check_macros() const {
     claim_flags(alias.name, possible_types(kernel_, alias.name));
     claim_name(alias.name);
   }
+  std::set<std::string> specialised;
   for (const Parameter& parameter : kernel_.parameters) {
     if (parameter.binding == Binding::Launch) continue;
     claim_name(parameter.name);
+    for (const std::string& size : parameter.specialises) {
+      if (specialised.insert(size).second) claim_name(size);
+    }
     for (const Value& value : parameter.values) {
       if (std::holds_alternative<std::string>(value)) claim_flags(parameter.name, {to_text(value)});
     }

@@ -23,10 +23,14 @@ class TemplateParser {
   void read_problem(const JsonNode& node);
   [[nodiscard]] ProblemAxis read_axis(const JsonNode::Member& member);
   void read_size(ProblemAxis& axis, const JsonNode& node);
+  void read_default(ProblemAxis& axis, const ObjectReader& reader, const JsonNode& node);
+  /// After the type aliases, which its arguments may name.
+  void read_code(ProblemAxis& axis, const JsonNode& node);
   void read_types(const JsonNode& node);
   [[nodiscard]] KernelTemplate::TypeAlias read_alias(const JsonNode::Member& member);
   void read_parameters(const JsonNode& node);
   [[nodiscard]] Parameter read_parameter(const JsonNode::Member& member);
+  void read_specialised(Parameter& parameter, const JsonNode& node);
   [[nodiscard]] std::vector<Value> read_values(const JsonNode& node, const std::string& what);
   void check_macros() const;
   void read_constraints(const JsonNode& node);

@@ -36,6 +36,7 @@ inline void atomicMax(unsigned long long* target, unsigned long long value) { *t
 inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
 inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
 inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
+inline double __longlong_as_double(long long bits) { return std::bit_cast<double>(bits); }
 inline void __syncthreads() { throw std::logic_error("a kernel with barriers needs a host version"); }
 
 struct Half;
@@ -55,6 +56,7 @@ void convert(Half& value, float x);
 // The only assembly of the text converts `x` between f16 and f32 into `value`.
 #define asm(...) convert(value, x)
 #include "tuner/measure/support.cu"
+#include "tuner/measure/support_rows.cu"
 #undef asm
 #undef __forceinline__
 #undef __shared__
@@ -150,7 +152,12 @@ const std::vector<RegisteredKernel>& support_kernels() {
       {"attune_check_guard", OnHost<attune_check_guard>::run},
       {"attune_check_zero", OnHost<attune_check_zero>::run},
       {"attune_compare", OnHost<attune_compare>::run},
+      {"attune_reduce_rows", OnHost<attune_reduce_rows>::run},
+      {"attune_join_rows", OnHost<attune_join_rows>::run},
+      {"attune_compare_rows", OnHost<attune_compare_rows>::run},
       {"attune_reduce", reduce},
+      {"attune_extreme", OnHost<attune_extreme>::run},
+      {"attune_find_extreme", OnHost<attune_find_extreme>::run},
       {"attune_read", read}};
   return kernels;
 }

@@ -58,6 +58,17 @@ TEST_CASE("further cases of a large problem stay near 2^22 elements, whatever th
   }
 }
 
+TEST_CASE("further cases of a long, flat problem stay long and flat") {
+  const auto kernel = make(R"("n": {"size": {"min": 0}}, "m": {"size": {"min": 0}})", "n * m");
+  for (const auto& [n, m] : {std::pair{std::int64_t{1}, std::int64_t{1} << 28}, std::pair{std::int64_t{1} << 28, std::int64_t{1}}}) {
+    const auto cases = measure::plan_cases(kernel, {{{"T", "f32"}}, {{"n", n}, {"m", m}}});
+    const auto* misaligned = find(cases, "a misaligned input");
+    REQUIRE(misaligned != nullptr);
+    CHECK(misaligned->problem.sizes.at("n") == std::min(n, std::int64_t{1} << 22));
+    CHECK(misaligned->problem.sizes.at("m") == std::min(m, std::int64_t{1} << 22));
+  }
+}
+
 TEST_CASE("an empty case exists exactly when a size may be 0 and was not asked for") {
   const auto may = make(R"("n": {"size": {"min": 0}})", "n");
   const auto may_not = make(R"("n": {"size": {"min": 1}})", "n");

@@ -110,6 +110,69 @@ TEST_CASE_FIXTURE(Fixture, "the typed front end dispatches the built-in reduce t
   static_assert(std::is_same_v<Reduce<double>::Result, double>);
 }
 
+namespace {
+
+/// What a front end dispatches without a device or database.
+template <class T>
+std::string arg_reduce_decision(Runtime& runtime, ArgOp op) {
+  const auto decision = runtime.arg_reduce<T>(op).explain_on("sm_90", 1000);
+  CHECK(decision.tier == Tier::Default);
+  return detail::TypeName<T>::value;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "the typed front end of argreduce takes all ten types, of which no CUDA header is included") {
+  Runtime runtime(options);
+  std::vector<std::string> names;
+  for (const ArgOp op : {ArgOp::Max, ArgOp::Min}) {
+    names = {arg_reduce_decision<std::int8_t>(runtime, op),    arg_reduce_decision<std::uint8_t>(runtime, op),
+             arg_reduce_decision<std::int32_t>(runtime, op),   arg_reduce_decision<std::uint32_t>(runtime, op),
+             arg_reduce_decision<std::int64_t>(runtime, op),   arg_reduce_decision<std::uint64_t>(runtime, op),
+             arg_reduce_decision<__half>(runtime, op),         arg_reduce_decision<__nv_bfloat16>(runtime, op),
+             arg_reduce_decision<float>(runtime, op),          arg_reduce_decision<double>(runtime, op),
+             arg_reduce_decision<long long>(runtime, op),      arg_reduce_decision<unsigned long>(runtime, op)};
+  }
+  CHECK(names == std::vector<std::string>{"i8", "u8", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64", "i64", "u64"});
+}
+
+namespace {
+
+/// What a front end dispatches without a device or database.
+template <class T>
+Decision segmented_decision(Runtime& runtime, Op op) {
+  return runtime.segmented_reduce<T>(op).explain_on("sm_90", 1000, 33);
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "the typed front end of segmented_reduce takes all ten types and four operations") {
+  Runtime runtime(options);
+  for (const Op op : {Op::Sum, Op::Min, Op::Max, Op::Product}) {
+    for (const Decision& decision :
+         {segmented_decision<std::int8_t>(runtime, op), segmented_decision<std::uint8_t>(runtime, op),
+          segmented_decision<std::int32_t>(runtime, op), segmented_decision<std::uint32_t>(runtime, op),
+          segmented_decision<std::int64_t>(runtime, op), segmented_decision<std::uint64_t>(runtime, op),
+          segmented_decision<__half>(runtime, op), segmented_decision<__nv_bfloat16>(runtime, op),
+          segmented_decision<float>(runtime, op), segmented_decision<double>(runtime, op)}) {
+      CHECK(decision.tier == Tier::Default);
+      CHECK(decision.configuration.find("\"row_stage\":\"adaptive\"") != std::string::npos);
+    }
+  }
+  static_assert(std::is_same_v<SegmentedReduce<std::int8_t>::Result, std::int32_t>);
+  static_assert(std::is_same_v<SegmentedReduce<std::uint8_t>::Result, std::uint32_t>);
+  static_assert(std::is_same_v<SegmentedReduce<__half>::Result, float>);
+  static_assert(std::is_same_v<SegmentedReduce<__nv_bfloat16>::Result, float>);
+  static_assert(std::is_same_v<SegmentedReduce<std::int64_t>::Result, std::int64_t>);
+}
+
+TEST_CASE_FIXTURE(Fixture, "an operation that a template lacks is misuse, and the ones it has are named") {
+  Runtime runtime(options);
+  const std::string message = message_of([&] { static_cast<void>(runtime.reduce<float>(Op::Product)); });
+  CHECK(message.find("product") != std::string::npos);
+  CHECK(message.find("sum, min, max") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Fixture, "a wrong number of sizes is misuse before any device is asked") {
   Runtime runtime(options);
   const auto twice = runtime.kernel("twice", {{"T", "f32"}});

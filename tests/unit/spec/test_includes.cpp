@@ -117,6 +117,49 @@ TEST_CASE("an include names a file relative to the one that includes it, and nev
                  "<cuda_fp16.h>"));
 }
 
+TEST_CASE("a header of attune's own belongs to the template like a file of its folder, and other templates' headers do not") {
+  const KernelTemplate kernel = with_files({{"sample.cu", "#include <attune/warp.cuh>\nint after;\n"}});
+  CHECK(kernel.includes_files);
+  // What it includes itself is there as well.
+  CHECK(kernel.files.size() == 4);
+  CHECK(kernel.files.contains("<attune/warp.cuh>"));
+  CHECK(kernel.files.contains("<attune/operators.cuh>"));
+  CHECK(kernel.files.contains("<attune/element.cuh>"));
+  const std::string text = compiled_text(kernel);
+  CHECK_FALSE(contains(text, "#include"));
+  CHECK(contains(text, "\n#line 1 \"attune/warp.cuh\"\n"));
+  CHECK(contains(text, "warp_combine"));
+  CHECK(contains(text, "\n#line 2 \"sample.cu\"\nint after;\n"));
+}
+
+TEST_CASE("the header that a template was recorded with stays with it, whatever this build has") {
+  const Files recorded{{"sample.cu", "#include <attune/bits.cuh>\n"}, {"<attune/bits.cuh>", "int of_another_build;\n"}};
+  const KernelTemplate then = with_files(recorded);
+  CHECK(then.files == recorded);
+  CHECK(contains(compiled_text(then), "int of_another_build;"));
+  CHECK(then.content_hash != with_files({{"sample.cu", "#include <attune/bits.cuh>\n"}}).content_hash);
+}
+
+TEST_CASE("an unknown header of attune's own is refused at its line, with those that there are") {
+  const std::string error = error_with({{"sample.cu", "int x;\n#include <attune/vektor.cuh>\n"}});
+  CHECK(contains(error, "t/sample.cu:2:1: attune has no header <attune/vektor.cuh>; known: <attune/"));
+  CHECK(contains(error, "<attune/warp.cuh>"));
+  CHECK(contains(error, "did you mean '<attune/vector.cuh>'?"));
+  CHECK(contains(error_with({{"sample.cu", "#include <attune/../x.cuh>\n"}}), "leads out of CUDA's headers"));
+}
+
+TEST_CASE("no file of a template's folder takes the place of a header of attune's own") {
+  const Files files{{"sample.cu", "#include \"<attune/bits.cuh>\"\n"}, {"<attune/bits.cuh>", "x"}};
+  CHECK(contains(error_with(files), "must be a path inside the template's folder"));
+  CHECK(contains(sample_error(R"(["sample.cu"])", R"(["<attune/bits.cuh>"])"), "must be a path inside the template's folder"));
+  const attune::test::TempFolder folder;
+  std::filesystem::create_directory(folder / "<attune");
+  std::ofstream(folder / "template.json") << sample_template();
+  std::ofstream(folder / "sample.cu") << "#include <attune/bits.cuh>\n";
+  std::ofstream(folder / "<attune/bits.cuh>") << "int planted;\n";
+  CHECK_FALSE(contains(compiled_text(KernelTemplate::load(folder.path())), "planted"));
+}
+
 TEST_CASE("pragma once holds across the files of one source; without it a cycle is refused") {
   const KernelTemplate kernel = with_files(
       {{"sample.cu", "#include \"a.cuh\"\n#include \"a.cuh\"\n"}, {"a.cuh", "#pragma once\n#include \"a.cuh\"\nA\n"}});

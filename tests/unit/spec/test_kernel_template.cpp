@@ -144,5 +144,5 @@ TEST_CASE("a problem is checked against the template's axes") {
   CHECK(contains(failure({{{"T", "f32"}, {"op", "sum"}}, {}}), "gives no size 'n'"));
   CHECK(contains(failure(sample_problem("f32", 0)), "the size 'n' of template 'sample' cannot be 0; allowed: 1 to"));
   CHECK(contains(failure({{{"T", "f32"}, {"op", "sum"}}, {{"n", 1}, {"m", 2}}}), "has no size 'm'"));
-  CHECK(contains(failure({{{"T", "f32"}, {"op", "sum"}, {"n", "5"}}, {{"n", 1}}}), "has no type or choice 'n'"));
+  CHECK(contains(failure({{{"T", "f32"}, {"op", "sum"}, {"n", "5"}}, {{"n", 1}}}), "has no type, choice or code 'n'"));
 }

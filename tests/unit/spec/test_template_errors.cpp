@@ -107,6 +107,8 @@ TEST_CASE("values of the wrong kind or outside what is allowed are refused") {
        {R"("reference": "none")", R"("reference": {"builtin": "sort"})", "must be one of reduce"},
        {R"("reference": "none")", R"("reference": {"builtin": "reduce"})", "the choice 'op' among sum, min and max"},
        {R"("reference": "none")", R"("reference": {"builtin": "reduce", "tolerance": 1})", "derives its own tolerance"},
+       {R"("reference": "none")", R"("reference": {"builtin": "segmented_reduce"})",
+        "the choice 'op' among sum, product, min and max"},
        {R"("block": [32, 2])", R"("block": [])", "\"block\" has 0 dimensions"},
        {R"("block": [32, 2])", R"("block": [1, 1, 1, 1])", "\"block\" has 4 dimensions"},
        {R"("block": [32, 2])", R"("block": {})", "must be an expression in a string, or a number, not an object"},
@@ -201,10 +203,59 @@ TEST_CASE("launch lists run something, and loop indices are fresh names") {
          {R"("kernel": "main_pass")", R"("kernel": "main pass")", "is no C identifier"}});
 }
 
+TEST_CASE("a built-in arg_reduce needs one input, the value and its index, and no other operation than min and max") {
+  const auto with = [](const std::string& choices, const std::string& outputs) {
+    std::string text = replaced(sample_template(), R"("reference": "none")", R"("reference": {"builtin": "arg_reduce"})");
+    text = replaced(text, R"(["sum", "max-abs"])", choices);
+    return replaced(text, R"("out": {"type": "A", "count": "1", "output": true})", outputs);
+  };
+  const auto error = [&](const std::string& choices, const std::string& outputs) {
+    return error_of([&] { (void)parse_sample(with(choices, outputs)); });
+  };
+  const std::string both =
+      R"("out": {"type": "T", "count": 1, "output": true}, "at": {"type": "i64", "count": 1, "output": true})";
+  CHECK(error(R"(["max", "min"])", both).empty());
+  CHECK(contains(error(R"(["max", "sum"])", both), "'arg_reduce' needs the type 'T' and the choice 'op' among min and max"));
+  CHECK(contains(error(R"(["max"])", R"("out": {"type": "T", "count": 1, "output": true})"),
+                 "two outputs: the value, of type T, and the index, of type i64; they are of type T"));
+  CHECK(contains(error(R"(["max"])", replaced(both, "i64", "i32")), "they are of type T, i32"));
+}
+
+TEST_CASE("a built-in segmented_reduce needs the sizes rows and columns, one input and one output") {
+  const auto error = [](const std::string& sizes, const std::string& outputs) {
+    const std::string text = R"({"attune": 1, "name": "t", "sources": ["sample.cu"], "problem": {"T": {"type": ["f32"]},
+      "op": {"choice": ["sum", "product"]}, )" + sizes + R"(}, "parameters": {},
+      "buffers": {"in": {"type": "T", "count": "rows * columns"}, )" + outputs + R"(},
+      "launches": [{"kernel": "k", "grid": 1, "block": 32, "args": ["in"]}], "reference": {"builtin": "segmented_reduce"}})";
+    return error_of([&] { (void)parse_sample(text); });
+  };
+  const std::string one = R"("out": {"type": "T", "count": "rows", "output": true})";
+  const std::string sizes = R"("rows": {"size": {}}, "columns": {"size": {}})";
+  CHECK(error(sizes, one) == "");
+  CHECK(contains(error(R"("columns": {"size": {}}, "rows": {"size": {}})", one), "needs the sizes 'rows' and 'columns', in this order"));
+  CHECK(contains(error(sizes + R"(, "planes": {"size": {}})", one), "needs the sizes 'rows' and 'columns', in this order"));
+  CHECK(contains(error(sizes, one + R"(, "more": {"type": "T", "count": "rows", "output": true})"),
+                 "'segmented_reduce' needs one input and one output buffer, not 1 and 2"));
+}
+
 TEST_CASE("a built-in reduction needs one input and one output") {
   std::string text = replaced(sample_template(), R"("reference": "none")", R"("reference": {"builtin": "reduce"})");
   text = replaced(text, R"("max-abs")", R"("max")");
   text = replaced(text, R"("scratch": {"type": "A", "count": "grid", "workspace": {"init": "zero_once"}})",
                   R"("scratch": {"type": "A", "count": "grid"})");
   CHECK(contains(error_of([&] { (void)parse_sample(text); }), "needs one input and one output buffer, not 2 and 1"));
+}
+
+TEST_CASE("a switch that specialises on sizes is refused at its place where it is none, or names no size") {
+  const auto error = [](const std::string& switch_text) {
+    return sample_error(R"("unroll": {"values": [true, false], "default": false})", R"("unroll": )" + switch_text);
+  };
+  CHECK(error(R"({"values": [false, true], "default": false, "specialise": ["n"]})").empty());
+  CHECK(contains(error(R"({"values": [false, true], "default": true, "specialise": ["n"]})"), "t.json:14:72: the parameter 'unroll' specialises on sizes, so it must be a switch"));
+  CHECK(contains(error(R"({"values": [1, 2], "default": 1, "specialise": ["n"]})"), "so it must be a switch"));
+  CHECK(contains(error(R"({"values": [false, true], "default": false, "bind": "launch", "specialise": ["n"]})"), "so it must be a switch"));
+  CHECK(contains(error(R"({"values": [false, true], "default": false, "specialise": ["op"]})"), "'unroll' specialises on 'op', which is no size of the problem"));
+  CHECK(contains(error(R"({"values": [false, true], "default": false, "specialise": []})"), "are empty"));
+  CHECK(contains(sample_error(R"("unroll": {"values": [true, false], "default": false})", R"("N": {"values": [1, 2], "default": 1}, "unroll": {"values": [false, true], "default": false, "specialise": ["n"]})"),
+                 "both become the macro ATTUNE_N"));
 }

@@ -8,10 +8,10 @@ namespace attune {
 enum class ExitCode : int {
   Ok = 0,
   Internal = 1,     ///< A defect of attune, or a failure no other class covers.
-  Usage = 2,        ///< Wrong arguments: unknown template, parameter, type, option or malformed size.
-  Spec = 3,         ///< A malformed or contradictory template, expression, recording or import file.
+  Usage = 2,        ///< Wrong arguments: unknown template, parameter, type, option, malformed size; no such file.
+  Spec = 3,         ///< A malformed or contradictory template, expression, recording or exchange file.
   Environment = 4,  ///< No driver, no device, no NVRTC, no worker executable, not enough memory.
-  Database = 5,     ///< The database cannot be opened, is newer than this build, or cannot be written.
+  Database = 5,     ///< The database cannot be opened, is newer than this build, cannot be written, or is damaged.
   NothingValid = 6, ///< The search space is empty, or no configuration compiled, ran and verified.
   Interrupted = 130 ///< Ctrl-C; everything measured so far is stored.
 };

@@ -4,30 +4,28 @@
 #include <type_traits>
 
 #include "attune/kernel.hpp"
+#include "attune/type_name.hpp"
 
 namespace attune {
 
-enum class Op { Sum, Min, Max };
+/// What a front end combines elements with; a template that lacks one refuses it with UsageError.
+enum class Op { Sum, Min, Max, Product };
 
 namespace detail {
-template <class T>
-struct TypeName;
-template <>
-struct TypeName<float> {
-  static constexpr const char* value = "f32";
-};
-template <>
-struct TypeName<double> {
-  static constexpr const char* value = "f64";
-};
-template <>
-struct TypeName<std::int32_t> {
-  static constexpr const char* value = "i32";
-};
-template <>
-struct TypeName<std::int8_t> {
-  static constexpr const char* value = "i8";
-};
+/// The word of the choice "op" of attune's templates.
+[[nodiscard]] constexpr const char* name(Op op) {
+  switch (op) {
+    case Op::Sum:
+      return "sum";
+    case Op::Min:
+      return "min";
+    case Op::Max:
+      return "max";
+    case Op::Product:
+      return "product";
+  }
+  return "";  // no value of Op: refused as an unknown choice
+}
 }  // namespace detail
 
 /// Typed front end of the `reduce` template.

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "attune/arg_reduce.hpp"
 #include "attune/error.hpp"
 #include "attune/kernel.hpp"
 #include "attune/options.hpp"
 #include "attune/reduce.hpp"
+#include "attune/segmented_reduce.hpp"
 
 namespace attune {
 
@@ -43,6 +45,10 @@ class Runtime {
   [[nodiscard]] Kernel kernel(const std::string& name, const std::map<std::string, std::string>& choices);
   template <class T>
   [[nodiscard]] Reduce<T> reduce(Op op);
+  template <class T>
+  [[nodiscard]] ArgReduce<T> arg_reduce(ArgOp op);
+  template <class T>
+  [[nodiscard]] SegmentedReduce<T> segmented_reduce(Op op);
 
   /// Waits until no problem is queued or being tuned; false when `timeout_s` passes first. A problem that waits for
   /// Options::tuning_share counts as queued.
@@ -59,8 +65,19 @@ class Runtime {
 
 template <class T>
 Reduce<T> Runtime::reduce(Op op) {
-  const char* const names[] = {"sum", "min", "max"};
-  return Reduce<T>(kernel("reduce", {{"T", detail::TypeName<T>::value}, {"op", names[static_cast<int>(op)]}}));
+  return Reduce<T>(kernel("reduce", {{"T", detail::TypeName<T>::value}, {"op", detail::name(op)}}));
+}
+
+template <class T>
+ArgReduce<T> Runtime::arg_reduce(ArgOp op) {
+  return ArgReduce<T>(
+      kernel("argreduce", {{"T", detail::TypeName<T>::value}, {"op", op == ArgOp::Max ? "max" : "min"}}));
+}
+
+template <class T>
+SegmentedReduce<T> Runtime::segmented_reduce(Op op) {
+  return SegmentedReduce<T>(
+      kernel("segmented_reduce", {{"T", detail::TypeName<T>::value}, {"op", detail::name(op)}}));
 }
 
 }  // namespace attune

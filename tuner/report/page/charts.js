@@ -231,7 +231,50 @@
     return config;
   }
 
-  const kinds = { times: times, share: share, convergence: convergence, effects: effects, failures: failures };
+  // One bar a rung; the ceiling and the peers as lines across all of them.
+  function ladder(series, figure) {
+    const select = document.querySelector('select[data-ladder="' + figure.dataset.series + '"]');
+    if (!select) return null;
+    const problem = series.problems[Number(select.value)];
+    const rungs = problem.ladder.rungs;
+    const bytes = problem.work_bytes;
+    const timed = rungs.some((rung) => rung.median_us !== null);
+    if (!timed) return null;
+    const valueOf = (us) => bytes ? bytes / us / 1e3 : 1 / us;
+    const labels = rungs.map((rung) => rung.name);
+    figure.querySelector(".canvas").style.height = (labels.length * 2 + 7) + "rem";
+    const across = (label, value, name, extra) => Object.assign(line(label, [{ x: value, y: labels[0] }, { x: value, y: labels[labels.length - 1] }], name,
+      { type: "line", pointRadius: 0, pointHitRadius: 0, borderWidth: 2 }), extra);
+    const datasets = [{
+      label: "fastest configuration", data: rungs.map((rung) => rung.median_us === null ? null : valueOf(rung.median_us)),
+      backgroundColor: colour("best"), barPercentage: 0.75, categoryPercentage: 0.9, order: 2,
+    }];
+    if (bytes && problem.ladder.ceiling_bytes_per_s) {
+      datasets.push(across("measured read ceiling", problem.ladder.ceiling_bytes_per_s / 1e9, "ceiling", { borderDash: [6, 4], order: 1 }));
+    }
+    problem.ladder.peers.forEach((peer, i) => {
+      datasets.push(across(peer.name, valueOf(peer.median_us), "kind" + (i + 1) % 6, { order: 0 }));
+    });
+    const x = linearAxis(bytes ? "GB/s" : "calls per µs", (value) => number(value));
+    x.min = 0;
+    const config = {
+      type: "bar", data: { labels: labels, datasets: datasets },
+      options: options({
+        x: x, y: { grid: { display: false }, ticks: { color: colour("ink"), autoSkip: false, font: { size: 11 } } },
+      }, (items) => items[0].dataset.type === "line" ? "" : items[0].label, (item) => {
+        if (item.dataset.type === "line") return item.dataset.label + ": " + number(item.parsed.x);
+        const rung = rungs[item.dataIndex];
+        return number(item.parsed.x) + (bytes ? " GB/s, " : " calls per µs, ") + number(rung.median_us) + " µs" +
+          (rung.step ? ", " + rung.step.toFixed(2) + "× the rung above" : "");
+      }),
+    };
+    config.options.indexAxis = "y";
+    config.options.plugins.legend.labels.boxHeight = 8;
+    config.options.interaction = { mode: "index", axis: "y", intersect: false };
+    return config;
+  }
+
+  const kinds = { times: times, share: share, convergence: convergence, effects: effects, failures: failures, ladder: ladder };
 
   function draw() {
     while (charts.length) charts.pop().destroy();

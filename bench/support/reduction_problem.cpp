@@ -1,0 +1,72 @@
+#include "bench/support/reduction_problem.hpp"
+
+namespace attune::bench {
+namespace {
+
+using Operator = CubReduction::Operator;
+
+struct Kind {
+  const char* type;
+  const char* op;
+  Element element;
+  Operator peer_op;
+};
+
+constexpr Kind kKinds[] = {{"f32", "sum", Element::F32, Operator::Sum},   {"f64", "sum", Element::F64, Operator::Sum},
+                           {"i32", "sum", Element::I32, Operator::Sum},   {"i8", "sum", Element::I8, Operator::Sum},
+                           {"f16", "sum", Element::F16, Operator::Sum},   {"bf16", "sum", Element::Bf16, Operator::Sum},
+                           {"f32", "max", Element::F32, Operator::Max}};
+
+/// Few long rows, a matrix of about square shape, many short rows.
+constexpr std::int64_t kShapes[][2] = {{64, std::int64_t{1} << 22}, {16384, 16384}, {std::int64_t{1} << 22, 64}};
+
+}  // namespace
+
+std::size_t ReductionProblem::input_bytes() const {
+  return static_cast<std::size_t>(peer.rows * peer.columns) * size_bytes(peer.element);
+}
+
+std::size_t ReductionProblem::output_bytes() const {
+  if (peer.op == Operator::ArgMax) return 16;
+  const std::size_t each = peer.element == Element::F64 ? 8 : 4;  // narrower types accumulate in 4 bytes
+  return static_cast<std::size_t>(peer.rows) * each;
+}
+
+double ReductionProblem::tolerance() const {
+  if (peer.op != Operator::Sum || is_integer(peer.element)) return 0;
+  return peer.element == Element::F64 ? 1e-12 : 3e-6;  // far above rounding, far below what one lost tile would do
+}
+
+nlohmann::ordered_json ReductionProblem::to_json() const {
+  nlohmann::ordered_json json{{"template", template_name}};
+  for (const auto& [axis, value] : choices) json[axis] = value;
+  if (peer.rows > 1) {
+    json["rows"] = peer.rows;
+    json["columns"] = peer.columns;
+  } else {
+    json["n"] = peer.columns;
+  }
+  return json;
+}
+
+std::string ReductionProblem::kind() const {
+  return choices.at("T") + (template_name == "argreduce" ? " arg-" : template_name == "segmented_reduce" ? " row " : " ") + choices.at("op");
+}
+
+std::vector<ReductionProblem> reduction_problems(const std::vector<std::int64_t>& counts) {
+  std::vector<ReductionProblem> problems;
+  for (const Kind& kind : kKinds) {
+    for (const std::int64_t n : counts) {
+      problems.push_back({"reduce", {{"T", kind.type}, {"op", kind.op}}, {n}, {kind.peer_op, kind.element, 1, n}});
+    }
+  }
+  for (const std::int64_t n : counts) {
+    problems.push_back({"argreduce", {{"T", "f32"}, {"op", "max"}}, {n}, {Operator::ArgMax, Element::F32, 1, n}});
+  }
+  for (const auto& [rows, columns] : kShapes) {
+    problems.push_back({"segmented_reduce", {{"T", "f32"}, {"op", "sum"}}, {rows, columns}, {Operator::Sum, Element::F32, rows, columns}});
+  }
+  return problems;
+}
+
+}  // namespace attune::bench

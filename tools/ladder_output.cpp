@@ -1,0 +1,125 @@
+#include "tools/ladder_output.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tools/output.hpp"
+#include "tools/problem_arguments.hpp"
+
+namespace attune::tools {
+namespace {
+
+using nlohmann::json;
+using session::LadderResult;
+using session::RungResult;
+
+struct Rates {
+  std::string gb_per_s = "-", share = "-";
+};
+
+Rates rates(const LadderResult& result, double us) {
+  Rates rates;
+  const double bytes = static_cast<double>(result.tuned.work_bytes);
+  if (bytes <= 0 || us <= 0) return rates;
+  const double rate = bytes / (us * 1e-6);
+  rates.gb_per_s = fmt::format("{:.1f}", rate / 1e9);
+  if (result.read_ceiling_bytes_per_s > 0) rates.share = fmt::format("{:.1f}%", 100 * rate / result.read_ceiling_bytes_per_s);
+  return rates;
+}
+
+/// The last cell of a rung: what was fastest, or why nothing was.
+std::string rung_note(const RungResult& rung) {
+  if (rung.size == 0) return fmt::format("empty here: \"{}\" leaves nothing", rung.emptied_by);
+  if (rung.configuration.empty()) {
+    return rung.decided == 0 ? fmt::format("none of its {} configurations was measured", rung.size)
+                             : fmt::format("none of {} configurations is valid, {} failed", rung.decided, rung.failed);
+  }
+  return short_configuration(rung.configuration) + (rung.screened ? " (few samples)" : "");
+}
+
+std::string heading(const LadderResult& result, const std::string& template_name, const std::string& policy) {
+  const double ceiling = result.read_ceiling_bytes_per_s;
+  return fmt::format("{} {}, {}, {} configurations, read ceiling {}", template_name, describe(result.tuned.problem), policy,
+                     result.tuned.space_size, ceiling > 0 ? fmt::format("{:.0f} GB/s", ceiling / 1e9) : "unknown");
+}
+
+}  // namespace
+
+std::string ladder_table(const LadderResult& result, const std::string& template_name, const std::string& policy, const std::vector<Peer>& peers) {
+  TextTable table({"rung", "us", "GB/s", "of ceiling", "step", "fastest configuration"});
+  for (std::size_t i = 0; i < result.rungs.size(); ++i) {
+    const RungResult& rung = result.rungs[i];
+    const auto step = result.step(i);
+    const auto [gb_per_s, share] = rates(result, rung.median_us);
+    table.add({rung.name, rung.median_us > 0 ? format_us(rung.median_us) : "-", gb_per_s, share, step ? fmt::format("{:.2f}x", *step) : "-",
+               rung_note(rung)});
+  }
+  for (const Peer& peer : peers) {
+    const auto [gb_per_s, share] = rates(result, peer.median_us);
+    table.add({"peer " + peer.name, format_us(peer.median_us), gb_per_s, share, "-",
+               fmt::format("{}recorded {}, driver {}", peer.version.empty() ? "" : peer.version + ", ", peer.date, peer.driver)});
+  }
+  std::string text = heading(result, template_name, policy) + "\n" + table.text();
+  if (!result.complete) text += "interrupted here; the rungs above are done and stored, the last as far as it came\n";
+  else text += result.ran_off ? "times of one run-off of the rungs' fastest\n" : "each rung's time is of its own search, not of a run-off\n";
+  return text;
+}
+
+std::string value_tables(const std::vector<LadderResult>& results, const spec::VariantLadder& ladder) {
+  std::string text;
+  for (std::size_t parameter = 0; parameter < ladder.tables.size(); ++parameter) {
+    std::vector<std::string> values;  // of all problems, in the order of the template
+    for (const auto& result : results) {
+      const auto winner = result.winner();
+      if (!winner) continue;
+      std::vector<std::string> own;
+      for (const auto& cell : result.rungs[*winner].tables[parameter]) own.push_back(cell.value);
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        if (std::find(values.begin(), values.end(), own[i]) != values.end()) continue;
+        const auto before = i == 0 ? values.begin() : std::find(values.begin(), values.end(), own[i - 1]) + 1;
+        values.insert(before, own[i]);
+      }
+    }
+    if (values.empty()) continue;
+    std::vector<std::string> columns = {"problem", "rung"};
+    columns.insert(columns.end(), values.begin(), values.end());
+    TextTable table(columns);
+    for (const auto& result : results) {
+      const auto winner = result.winner();
+      if (!winner) continue;
+      std::vector<std::string> row = {describe(result.tuned.problem), result.rungs[*winner].name};
+      for (const auto& value : values) {
+        const auto& cells = result.rungs[*winner].tables[parameter];
+        const auto cell = std::find_if(cells.begin(), cells.end(), [&](const auto& one) { return one.value == value; });
+        row.push_back(cell == cells.end() ? "-" : format_us(cell->median_us));
+      }
+      table.add(row);
+    }
+    text += fmt::format("\nFastest of each {} in the winning rung, us of the search\n{}", ladder.tables[parameter], table.text());
+  }
+  return text;
+}
+
+std::string ladder_legend(const spec::VariantLadder& ladder) {
+  std::string text = "\nWhy each rung, and what was published on other hardware\n";
+  for (const auto& rung : ladder.rungs) {
+    text += fmt::format("  {}: {}\n", rung.name, rung.why);
+    for (const auto& figure : rung.published) text += fmt::format("    published: {} ({}; {})\n", figure.text, figure.hardware, figure.source);
+  }
+  return text;
+}
+
+json ladder_event(const LadderResult& result, const spec::VariantLadder& ladder, const std::vector<Peer>& peers) {
+  json event = session::to_json(result, ladder);
+  event["problem"] = json::parse(spec::to_text(result.tuned.problem));
+  event["measured"] = result.tuned.measured;
+  event["peers"] = json::array();
+  for (const Peer& peer : peers) {
+    event["peers"].push_back({{"name", peer.name}, {"median_us", peer.median_us}, {"version", peer.version}, {"driver", peer.driver}, {"date", peer.date}});
+  }
+  return event;
+}
+
+}  // namespace attune::tools

@@ -1,0 +1,68 @@
+#include "tools/peer_file.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "attune/error.hpp"
+#include "tuner/base/files.hpp"
+
+namespace attune::tools {
+namespace {
+
+using nlohmann::json;
+
+Peer read_row(const json& row, const json& file) {
+  Peer peer;
+  peer.name = row.at("peer").get<std::string>();
+  peer.problem = spec::problem_from_text(row.at("problem").dump());
+  peer.median_us = row.at("peer_us").get<double>();
+  if (!(peer.median_us > 0)) throw Error("its time is not above 0");
+  peer.version = file.value("peer_version", "");
+  peer.driver = file.value("driver", "");
+  peer.date = file.value("date", "");
+  return peer;
+}
+
+}  // namespace
+
+PeerFile PeerFile::load(const std::filesystem::path& path, const spec::DeviceInfo& device, const std::string& policy) {
+  if (!std::filesystem::is_regular_file(path)) throw UsageError(fmt::format("failed reading peers: there is no file {}", path.string()));
+  const json file = json::parse(base::read_file(path), nullptr, false);
+  const bool usable = file.is_object() && file.contains("device") && file["device"].is_object() && file.contains("rows") && file["rows"].is_array();
+  if (!usable) throw SpecError(path.string(), 0, 0, "failed reading peers: it is no result file of a benchmark (an object with \"device\" and \"rows\")");
+  PeerFile peers;
+  try {
+    const auto measured_on = spec::DeviceInfo::from_json(file["device"]);
+    if (measured_on.hard_key() != device.hard_key()) {
+      peers.other_device = measured_on.name;
+      return peers;
+    }
+  } catch (const std::exception& error) {
+    throw SpecError(path.string(), 0, 0, fmt::format("failed reading peers: its device cannot be read: {}", error.what()));
+  }
+  std::size_t number = 0;
+  for (const json& row : file["rows"]) {
+    ++number;
+    try {
+      if (!row.contains("peer_us")) continue;  // it could not be measured, or compares nothing
+      if (row.at("policy") != policy) {
+        ++peers.other_policy;
+        continue;
+      }
+      peers.peers.push_back(read_row(row, file));
+    } catch (const std::exception& error) {
+      throw SpecError(path.string(), 0, 0, fmt::format("failed reading peers: row {}: {}", number, error.what()));
+    }
+  }
+  return peers;
+}
+
+std::vector<Peer> PeerFile::of(const spec::Problem& problem) const {
+  std::vector<Peer> found;
+  std::copy_if(peers.begin(), peers.end(), std::back_inserter(found), [&](const Peer& peer) { return peer.problem == problem; });
+  return found;
+}
+
+}  // namespace attune::tools

@@ -1,0 +1,184 @@
+#include "tuner/report/html_ladder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/report/html_text.hpp"
+#include "tuner/report/text.hpp"
+
+namespace attune::report {
+namespace {
+
+constexpr auto kText = HtmlTable::Kind::Text;
+constexpr auto kNumber = HtmlTable::Kind::Number;
+constexpr auto kDecimal = HtmlTable::Kind::Decimal;
+constexpr const char* kDash = "&ndash;";
+
+using Problems = std::vector<const ProblemReport*>;
+
+Problems with_ladder(const Series& series) {
+  Problems problems;
+  for (const ProblemReport& problem : series.problems) {
+    if (problem.ladder && !problem.ladder->rungs.empty()) problems.push_back(&problem);
+  }
+  return problems;
+}
+
+template <class F>
+std::string or_dash(const std::optional<double>& value, F format) {
+  return value ? escape_html(format(*value)) : kDash;
+}
+
+/// Names in the order of the ladders; one that only some problems have keeps its place.
+std::vector<std::string> rung_names(const Problems& problems) {
+  std::vector<std::string> names;
+  for (const ProblemReport* problem : problems) {
+    for (const LadderRung& rung : problem->ladder->rungs) {
+      if (std::find(names.begin(), names.end(), rung.name) == names.end()) names.push_back(rung.name);
+    }
+  }
+  return names;
+}
+
+const LadderRung* find_rung(const ProblemReport& problem, const std::string& name) {
+  const auto& rungs = problem.ladder->rungs;
+  const auto found = std::find_if(rungs.begin(), rungs.end(), [&](const LadderRung& rung) { return rung.name == name; });
+  return found == rungs.end() ? nullptr : &*found;
+}
+
+std::string rung_cell(const LadderRung& rung) {
+  if (rung.bytes_per_s) return format_gb_per_s(*rung.bytes_per_s);
+  if (rung.median_us) return format_number(*rung.median_us) + "&nbsp;µs";
+  return rung.configurations == 0 ? "empty" : "none valid";
+}
+
+/// Rung by problem.
+std::string matrix(const Problems& problems) {
+  std::vector<HtmlTable::Column> columns = {{"GB/s", kText}};
+  for (const ProblemReport* problem : problems) columns.push_back({sizes_html(problem->sizes), kNumber});
+  HtmlTable table(columns);
+  for (const std::string& name : rung_names(problems)) {
+    std::vector<std::string> cells = {escape_html(name)}, classes = {"rung"};
+    for (const ProblemReport* problem : problems) {
+      const LadderRung* rung = find_rung(*problem, name);
+      cells.push_back(rung == nullptr ? kDash : rung_cell(*rung));
+      classes.push_back(rung != nullptr && rung->median_us ? "" : "missing");
+    }
+    table.add(cells, classes);
+  }
+  return table.html();
+}
+
+std::string peer_note(const LadderPeer& peer) {
+  return escape_html(fmt::format("{}recorded {}, driver {}", peer.version.empty() ? "" : peer.version + ", ", date_text(peer.date, ""),
+                                 peer.driver.empty() ? kNotRecorded : peer.driver));
+}
+
+std::string rung_note(const LadderRung& rung) {
+  if (rung.configurations == 0) return escape_html(fmt::format("empty at this size: nothing satisfies {}", rung.where));
+  if (rung.configuration.empty()) return "no valid configuration";
+  return escape_html(configuration_text(rung.configuration)) + (rung.screened ? " <b>(few samples)</b>" : "");
+}
+
+std::string problem_table(const ProblemReport& problem) {
+  HtmlTable table({{"Rung", kText}, {"Time, µs", kDecimal}, {"GB/s", kDecimal}, {"Of ceiling", kNumber}, {"Step", kNumber}, {"Fastest configuration", kText}});
+  for (const LadderRung& rung : problem.ladder->rungs) {
+    table.add({escape_html(rung.name), or_dash(rung.median_us, format_number), or_dash(rung.bytes_per_s, format_gb_per_s),
+               or_dash(rung.ceiling_share, format_percent), or_dash(rung.step, format_ratio), rung_note(rung)},
+              {"rung", "", "", "", "", "config"});
+  }
+  for (const LadderPeer& peer : problem.ladder->peers) {
+    std::optional<double> rate, share;
+    if (problem.work_bytes) rate = static_cast<double>(*problem.work_bytes) / (peer.median_us * 1e-6);
+    if (rate && problem.ladder->ceiling_bytes_per_s) share = *rate / *problem.ladder->ceiling_bytes_per_s;
+    table.add({"Peer: " + escape_html(peer.name), format_number(peer.median_us), or_dash(rate, format_gb_per_s), or_dash(share, format_percent), kDash,
+               peer_note(peer)},
+              {"rung", "", "", "", "", "config"});
+  }
+  return table.html();
+}
+
+/// Value of a parameter by problem, for each parameter that the ladder tabulates.
+std::string value_tables(const Problems& problems) {
+  std::vector<std::string> parameters;
+  for (const ProblemReport* problem : problems) {
+    for (const LadderTable& table : problem->ladder->tables) {
+      if (std::find(parameters.begin(), parameters.end(), table.parameter) == parameters.end()) parameters.push_back(table.parameter);
+    }
+  }
+  std::string html;
+  for (const std::string& parameter : parameters) {
+    std::vector<std::string> values;
+    std::vector<const LadderTable*> tables;
+    for (const ProblemReport* problem : problems) {
+      const auto& own = problem->ladder->tables;
+      const auto found = std::find_if(own.begin(), own.end(), [&](const LadderTable& table) { return table.parameter == parameter; });
+      tables.push_back(found == own.end() ? nullptr : &*found);
+      for (std::size_t i = 0; tables.back() != nullptr && i < tables.back()->cells.size(); ++i) {
+        const std::string& value = tables.back()->cells[i].first;
+        if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+      }
+    }
+    std::vector<HtmlTable::Column> columns = {{"Problem", kText}, {"Winning rung", kText}};
+    for (const std::string& value : values) columns.push_back({escape_html(parameter + " " + value), kDecimal});
+    HtmlTable table(columns);
+    for (std::size_t i = 0; i < problems.size(); ++i) {
+      if (tables[i] == nullptr) continue;
+      std::vector<std::string> cells = {sizes_html(problems[i]->sizes), escape_html(tables[i]->rung)};
+      for (const std::string& value : values) {
+        const auto& own = tables[i]->cells;
+        const auto cell = std::find_if(own.begin(), own.end(), [&](const auto& one) { return one.first == value; });
+        cells.push_back(cell == own.end() ? kDash : format_number(cell->second));
+      }
+      table.add(cells, {"", "nowrap"});
+    }
+    html += fmt::format("<h4>Fastest of each {} in the winning rung, µs of the search</h4>\n", escape_html(parameter)) + table.html();
+  }
+  return html;
+}
+
+std::string legend(const Problems& problems) {
+  HtmlTable table({{"Rung", kText}, {"Why", kText}, {"Published, on other hardware", kText}});
+  for (const std::string& name : rung_names(problems)) {
+    const auto holder = std::find_if(problems.begin(), problems.end(), [&](const ProblemReport* problem) { return find_rung(*problem, name) != nullptr; });
+    const LadderRung& rung = *find_rung(**holder, name);
+    std::string published;
+    for (const LadderFigure& figure : rung.published) {
+      published += fmt::format("{}<b>{}</b>: {} <span class=\"missing\">({})</span>", published.empty() ? "" : "<br>", escape_html(figure.hardware),
+                               escape_html(figure.text), escape_html(figure.source));
+    }
+    table.add({escape_html(name), escape_html(rung.why), published.empty() ? kDash : published}, {"rung", "config", "config"});
+  }
+  return table.html();
+}
+
+std::string times_note(const Problems& problems) {
+  const auto off = static_cast<std::size_t>(std::count_if(problems.begin(), problems.end(), [](const auto* problem) { return problem->ladder->ran_off; }));
+  if (off == problems.size()) return "The times of a problem are of one run-off of the rungs' fastest configurations.";
+  return fmt::format("In {} of {} problems each rung's time is of its own search, not of one run-off of the rungs.", problems.size() - off, problems.size());
+}
+
+}  // namespace
+
+std::string ladder_html(const Series& series, std::size_t index, const std::string& chart) {
+  const Problems problems = with_ladder(series);
+  if (problems.empty()) return "";
+  std::string html = fmt::format("<h3>Ladder of published variants</h3>\n<p class=\"note\">Each rung is a part of the search space, at its fastest "
+                                 "configuration on this device. A step is the time of the rung above over the rung's own. {}</p>\n",
+                                 times_note(problems));
+  html += fmt::format("<p class=\"pick\" hidden><label>Problem <select data-ladder=\"{}\">", index);
+  for (std::size_t i = 0; i < series.problems.size(); ++i) {
+    if (!series.problems[i].ladder || series.problems[i].ladder->rungs.empty()) continue;
+    html += fmt::format("<option value=\"{}\"{}>{}</option>", i, &series.problems[i] == problems.back() ? " selected" : "",
+                        escape_html(sizes_text(series.problems[i].sizes)));
+  }
+  html += "</select></label></p>\n" + chart + matrix(problems);
+  for (const ProblemReport* problem : problems) {
+    html += fmt::format("<details{}>\n<summary>Ladder of {}</summary>\n{}</details>\n", problem == problems.back() ? " open" : "",
+                        sizes_html(problem->sizes), problem_table(*problem));
+  }
+  return html + value_tables(problems) + "<h4>Why each rung</h4>\n" + legend(problems);
+}
+
+}  // namespace attune::report

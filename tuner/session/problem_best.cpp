@@ -1,0 +1,146 @@
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "attune/error.hpp"
+#include "tuner/session/finalists.hpp"
+#include "tuner/session/problem_tuner.hpp"
+
+namespace attune::session {
+
+using measure::Measurement;
+using measure::Outcome;
+using nlohmann::json;
+
+void ProblemTuner::choose_best() {
+  for (;;) {
+    const auto asked = choose_finalists(candidates_of(known_, kernel_, space_, request_.finalists.most), default_text_, request_.finalists);
+    if (asked.empty()) {
+      // What won once and fails now must not be dispatched any more.
+      const auto best = database_.best_of(query_);
+      const auto record = best ? database_.record(query_, best->configuration) : std::nullopt;
+      if (record && to_measurement(*record).outcome != Outcome::Ok) database_.forget_best(query_);
+      return tell_why_none();
+    }
+    if (decided_before(asked)) return;
+    std::vector<spec::Configuration> configurations;
+    for (const auto& finalist : asked) configurations.push_back(spec::configuration_from_text(kernel_, finalist));
+    prepare_backend();
+    auto samples = backend_.run_off(configurations, request_.race, request_.seed);
+    if (samples && !samples->failed.empty()) {
+      store_failed(*samples);
+      continue;  // the next best take their places
+    }
+    const bool ran_off = samples.has_value();
+    if (!ran_off) samples = search_medians(asked);
+    return store_best(*samples, asked, ran_off);
+  }
+}
+
+/// Whether the stored best row came from a run-off of exactly these finalists (or from a GPU, while this is a replay).
+bool ProblemTuner::decided_before(const std::vector<std::string>& asked) {
+  for (const auto& previous : database_.best(query_)) {
+    const json detail = json::parse(previous.detail_json);
+    const std::string origin = detail.value("origin", "");
+    const bool same = counts_here(origin) && detail.value("asked", std::vector<std::string>{}) == asked;
+    const bool measured_stays = origin == "measured" && context_.origin != "measured";
+    if (!same && !measured_stays) continue;
+    result_.nothing_left = result_.measured == 0;
+    result_.best = previous;
+    return true;
+  }
+  return false;
+}
+
+/// A search of a part knows little: a best row without a record here (imported, or replayed on a machine that measures now) may be
+/// of a configuration that the part does not hold, and stays while it is the faster one.
+bool ProblemTuner::better_is_known(const db::BestRow& best) {
+  if (!ever_restricted_) return false;
+  auto previous = database_.best_of(query_);
+  if (!previous || previous->median_us > best.median_us) return false;
+  const auto ordinal = space_.find(spec::configuration_from_text(kernel_, previous->configuration));
+  if (ordinal && known_[*ordinal].decided) return false;
+  observer_.notice(fmt::format("the stored best of {} ({:.3f} us) stays: it is faster than what was found under these conditions ({:.3f} us), and "
+                               "nothing here has measured it", log_.problem(), previous->median_us, best.median_us));
+  result_.best = std::move(previous);
+  return true;
+}
+
+void ProblemTuner::tell_why_none() const {
+  const auto working = known_.working();
+  if (working == 0) return;
+  observer_.notice(fmt::format("none of the {} working configurations of {} is both verified and measured to the end, so none is kept for "
+                               "dispatch{}", working, log_.problem(),
+                               kernel_.reference.kind == spec::ReferenceSpec::Kind::None ? "; the template has no reference" : ""));
+}
+
+std::optional<RunOffSamples> ProblemTuner::compare(const std::vector<std::string>& configurations) {
+  std::vector<spec::Configuration> finalists;
+  for (const auto& configuration : configurations) finalists.push_back(spec::configuration_from_text(kernel_, configuration));
+  prepare_backend();
+  auto samples = backend_.run_off(finalists, request_.race, request_.seed);
+  if (samples && !samples->failed.empty()) {
+    store_failed(*samples);
+    return samples;
+  }
+  // A recording may have run off some of them only, among others: what is left then compares nothing.
+  if (samples && samples->configurations.size() + samples->left.size() < configurations.size()) return std::nullopt;
+  return samples;
+}
+
+/// Finalists that failed when they ran again are failed configurations from now on.
+void ProblemTuner::store_failed(const RunOffSamples& samples) {
+  for (const auto& failed : samples.failed) {
+    Measurement measurement = stored(failed.configuration);
+    measurement.outcome = failed.outcome;
+    measurement.stage = measure::Stage::None;
+    measurement.verified = false;
+    measurement.timing = {};
+    measurement.detail = "passed its first check and failed in the run-off: " + failed.detail;
+    database_.put(to_row(context_, measurement));
+    const auto ordinal = space_.find(spec::configuration_from_text(kernel_, failed.configuration)).value();
+    known_.remember(ordinal, measurement);
+    count_failure(ordinal);
+  }
+}
+
+db::RecordRow ProblemTuner::stored_row(const std::string& configuration) const {
+  auto row = database_.record(query_, configuration);
+  if (!row) throw Error(fmt::format("failed deciding {}: the record of {} is no longer in the database", log_.problem(), configuration));
+  return *std::move(row);
+}
+
+void ProblemTuner::store_best(const RunOffSamples& samples, const std::vector<std::string>& asked, bool ran_off) {
+  std::vector<Measurement> resources;
+  for (const auto& configuration : samples.configurations) resources.push_back(stored(configuration));
+  const Decided decided = decide(samples, resources, default_text_);
+  const auto code = backend_.code(spec::configuration_from_text(kernel_, decided.placed[decided.winner].configuration));
+  db::BestRow best = to_best_row(context_, decided, samples, result_.work_bytes, code, default_text_, asked);
+  if (better_is_known(best)) return;
+  db::Database::Batch batch(database_);
+  if (ran_off) {
+    for (const auto& placed : decided.placed) mark_run_off(placed.configuration);
+  }
+  if (code) database_.put_cubin(code->cubin_key, code->cubin, json{{"source_key", code->source_key}}.dump());
+  database_.put(best);
+  batch.commit();
+  result_.best = std::move(best);
+}
+
+void ProblemTuner::mark_run_off(const std::string& configuration) {
+  if (const auto row = as_run_off(stored_row(configuration))) database_.put(*row);
+}
+
+/// For a recording that never ran these finalists off, and for finalists that fail only together: one "round" of the
+/// search's own medians.
+RunOffSamples ProblemTuner::search_medians(const std::vector<std::string>& finalists) const {
+  observer_.notice(fmt::format("these finalists of {} could not be run off against each other; the winner is by the search's medians",
+                               spec::to_text(problem_)));
+  RunOffSamples samples;
+  samples.configurations = finalists;
+  samples.rounds_us.emplace_back();
+  for (const auto& finalist : finalists) samples.rounds_us.front().push_back(stored(finalist).timing.median_us);
+  return samples;
+}
+
+}  // namespace attune::session

@@ -1,0 +1,358 @@
+#include "tuner/session/problem_tuner.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "attune/error.hpp"
+#include "attune_build/version.hpp"
+#include "tuner/session/portfolio.hpp"
+#include "tuner/spec/condition.hpp"
+#include "tuner/spec/launch_plan.hpp"
+
+namespace attune::session {
+namespace {
+
+using measure::Measurement;
+using measure::Outcome;
+using nlohmann::json;
+
+constexpr std::uint64_t kFewestForSeparation = 64;
+constexpr std::uint64_t kSeparationStep = 32;
+
+double seconds_since(ProblemTuner::Clock::time_point start) {
+  return std::chrono::duration<double>(ProblemTuner::Clock::now() - start).count();
+}
+
+std::vector<std::string> texts_of(const std::vector<spec::Constraint>& conditions) {
+  std::vector<std::string> texts;
+  for (const auto& condition : conditions) texts.push_back(condition.expression.text());
+  return texts;
+}
+
+}  // namespace
+
+ProblemTuner::ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest& request, std::size_t number, Backend& backend,
+                           db::Database& database, const Observer& observer)
+    : kernel_(kernel), request_(request), number_(number), problem_(request.problems[number]), backend_(backend), database_(database),
+      observer_(observer), space_(space::SearchSpace::build(kernel, problem_, backend.device())), log_(database, observer.notice) {
+  context_ = {kernel.content_hash, kernel.name, problem_, backend.device().hard_key(), measure::to_text(request.policy),
+              backend.device().driver, backend.nvrtc_build(), backend.origin(), backend.measured_at()};
+  query_ = {kernel.content_hash, std::nullopt, spec::to_text(problem_), context_.device_key, context_.policy};
+  default_text_ = spec::to_text(kernel, spec::default_configuration(kernel));
+  result_.problem = problem_;
+  result_.space_size = space_.size();
+}
+
+bool ProblemTuner::run(std::optional<Clock::time_point> deadline) {
+  if (!begin()) return true;
+  const bool complete = search({request_.where, 0, deadline, ""});
+  keep_restricted_best();
+  if (!complete) last_commit_ = Clock::now();  // what ended unfinished took its time too
+  account();
+  if (complete) choose_best();
+  finish(complete, request_.where.empty() ? json::object() : json{{"where", texts_of(request_.where)}, {"searched_size", part_.size}});
+  return complete;
+}
+
+bool ProblemTuner::begin() {
+  if (space_.size() == 0) {
+    observer_.notice(fmt::format("the search space of {} is empty on this device: condition \"{}\" leaves no configuration",
+                                 spec::to_text(problem_), space_.emptied_by()));
+    return false;
+  }
+  const auto first = space_.at(0);
+  if (kernel_.work.bytes) result_.work_bytes = kernel_.work.bytes->integer(spec::make_scope(kernel_, problem_, first, backend_.device()));
+  open_session();
+  load_records();
+  backend_.on_hand_over = [this](const std::vector<std::string>& in_hand) { log_.hand_over(in_hand); };
+  return true;
+}
+
+void ProblemTuner::abandon() {
+  backend_.on_hand_over = [](const std::vector<std::string>&) {};
+  if (opened_) log_.close("interrupted", json{{"space_size", space_.size()}, {"run", request_.run}});
+}
+
+void ProblemTuner::open_session() {
+  db::SessionRow row;
+  row.template_hash = kernel_.content_hash;
+  row.problem = spec::to_text(problem_);
+  row.device_key = context_.device_key;
+  row.policy = context_.policy;
+  row.strategy = request_.strategy;
+  row.seed = request_.seed;
+  row.space_size = space_.size();
+  log_.open(std::move(row), request_.run);
+  opened_ = true;
+}
+
+void ProblemTuner::load_records() {
+  known_.forget_all(space_.size());
+  noted_.assign(space_.size(), false);
+  std::uint64_t foreign = 0;
+  database_.for_each_record(query_, [&](const db::RecordRow& row) {
+    if (!counts_here(row.origin)) {
+      ++foreign;
+      return;
+    }
+    const bool stays = context_.origin != "measured" && row.origin == "measured";  // a replay's answer would give way to it
+    if (request_.retry_failed && row.outcome != measure::name(Outcome::Ok) && !stays) return;
+    // Of the same template hash and problem, so it is in the space; a damaged one was left out by the database.
+    const auto ordinal = space_.find(spec::configuration_from_text(kernel_, row.configuration));
+    if (ordinal) known_.remember(*ordinal, to_measurement(row));
+  });
+  if (foreign > 0) {
+    observer_.notice(fmt::format("{} records of {} came from a recording; on a GPU they are measured again", foreign, log_.problem()));
+  }
+}
+
+void ProblemTuner::start_search(const Search& what) {
+  restricted_.reset();
+  if (!what.where.empty()) {
+    ever_restricted_ = true;
+    restricted_ = space::SearchSpace::build(kernel_, problem_, backend_.device(), what.where);
+  }
+  search_start_ = Clock::now();
+  deadline_ = what.deadline;
+  label_ = what.label;
+  proposed_ = separation_check_ = 0;
+  decided_before_ = decided_;
+  part_best_us_ = 0;
+  part_ = {};
+  part_.size = searched().size();
+  if (part_.size == 0) {
+    part_.emptied_by = searched().emptied_by();
+    return;
+  }
+  const bool whole = part_.size <= what.whole_up_to;
+  limit_ = whole ? part_.size : request_.budget.limit(part_.size);
+  search::StrategyOptions options;
+  options.seed = request_.seed;
+  options.first = searched().find(spec::default_configuration(kernel_));
+  options.portfolio = portfolio_of(database_, kernel_, problem_, context_.policy, searched());
+  if (request_.strategy == "portfolio" && options.portfolio.empty()) {
+    observer_.notice(fmt::format("no size of {} was tuned before: only the default can be tried; tune some sizes with another strategy first",
+                                 spec::family_text(problem_)));
+  }
+  strategy_ = search::make_strategy(whole ? "exhaustive" : request_.strategy, searched(), options);
+}
+
+bool ProblemTuner::search(const Search& what) {
+  if (decided_ == 0) start_ = Clock::now();
+  start_search(what);
+  if (part_.size == 0) {
+    tell_empty_part(what);
+    return true;
+  }
+  const bool complete = search_on();
+  describe_part(complete);
+  return complete;
+}
+
+/// An impossible condition is told with its place and with what would have been possible; rungs are told by their own table.
+void ProblemTuner::tell_empty_part(const Search& what) const {
+  if (!what.label.empty()) return;
+  const auto guilty = std::find_if(what.where.begin(), what.where.end(), [&](const spec::Constraint& condition) {
+    return condition.expression.text() == part_.emptied_by;
+  });
+  const auto& named = guilty == what.where.end() ? what.where.front() : *guilty;
+  const auto& at = named.expression.position();
+  const std::string values = spec::values_of_named_parameters(kernel_, {named});
+  observer_.notice(fmt::format("{}:{}:{}: none of the {} configurations of {} satisfies \"{}\"{}", at.file, at.line, at.column, space_.size(),
+                               log_.problem(), named.expression.text(), values.empty() ? "" : "; the parameters' values: " + values));
+}
+
+space::Ordinal ProblemTuner::in_whole(space::Ordinal part) const {
+  return restricted_ ? space_.find(restricted_->at(part)).value() : part;
+}
+
+bool ProblemTuner::search_on() {
+  bool exhausted = false;
+  while (true) {
+    if (observer_.interrupted()) {
+      backend_.abandon();
+      pending_.clear();
+      return false;
+    }
+    if (deadline_ && Clock::now() > *deadline_) exhausted = true;
+    if (request_.budget.until_separated && decided_ - decided_before_ >= separation_check_) exhausted = exhausted || separated();
+    while (!exhausted && proposed_ < limit_ && (!backend_ready_ || backend_.wants_more())) exhausted = !propose();
+    if (pending_.empty() && (exhausted || proposed_ >= limit_)) break;
+    for (auto& measurement : backend_.collect(std::chrono::milliseconds(200))) accept(std::move(measurement));
+    // A replay answers at once or not at all: what is still pending then is not in the recording.
+    if (backend_.in_flight() == 0) pending_.clear();
+    report_progress();
+  }
+  report_progress();
+  return true;
+}
+
+void ProblemTuner::prepare_backend() {
+  if (backend_ready_) return;
+  backend_.prepare(kernel_, problem_);
+  backend_ready_ = true;
+}
+
+/// Takes one proposal; false when the strategy has none.
+bool ProblemTuner::propose() {
+  const auto ordinal = strategy_->propose();
+  if (!ordinal) return false;
+  ++proposed_;
+  const Pending place{in_whole(*ordinal), *ordinal};
+  if (known_[place.whole].decided) {
+    if (!noted_[place.whole]) ++result_.reused;
+    ++part_.reused;
+    note_outcome(place);
+    return true;
+  }
+  if (!backend_ready_) {  // nothing is allocated on the device when every proposal is known already
+    prepare_backend();
+    first_submit_ = Clock::now();
+  }
+  const auto configuration = space_.at(place.whole);
+  pending_.emplace(spec::to_text(kernel_, configuration), place);
+  backend_.submit(configuration);
+  return true;
+}
+
+void ProblemTuner::accept(Measurement measurement) {
+  const auto pending = pending_.find(measurement.configuration);
+  if (pending == pending_.end()) throw Error("failed tuning: an answer for " + measurement.configuration + ", which was not asked for");
+  database_.put(to_row(context_, measurement));
+  last_commit_ = Clock::now();
+  observer_.recorded(measurement);
+  known_.remember(pending->second.whole, measurement);
+  ++result_.measured;
+  ++part_.measured;
+  note_outcome(pending->second);
+  pending_.erase(pending);
+}
+
+void ProblemTuner::note_outcome(const Pending& place) {
+  const Known& known = known_[place.whole];
+  const bool first = !noted_[place.whole];  // parts that are searched in turn may overlap
+  noted_[place.whole] = true;
+  ++decided_;
+  if (known.outcome != Outcome::Ok) {
+    ++part_.failed;
+    if (first) count_failure(place.whole);
+    strategy_->report(place.part, std::nullopt);
+    return;
+  }
+  strategy_->report(place.part, known.median_us);
+  if (known.stage == measure::Stage::Screened) return;
+  if (part_best_us_ <= 0 || known.median_us < part_best_us_) part_best_us_ = known.median_us;
+  if (best_us_ <= 0 || known.median_us < best_us_) {
+    best_us_ = known.median_us;
+    convergence_.push_back({decided_, seconds_since(start_), best_us_});
+  }
+}
+
+/// Whether the interval of the best lies apart from every other's, and the best has stood for as many decisions as it
+/// took to find it: the first few configurations are always apart from each other.
+bool ProblemTuner::separated() {
+  separation_check_ = decided_ - decided_before_ + kSeparationStep;
+  const std::uint64_t found_at = convergence_.empty() ? 0 : convergence_.back().evaluations;
+  const auto counts = [this](space::Ordinal ordinal) { return !restricted_ || restricted_->find(space_.at(ordinal)).has_value(); };
+  return decided_ - decided_before_ >= kFewestForSeparation && decided_ >= 2 * found_at && known_.best_is_apart(counts);
+}
+
+void ProblemTuner::for_each_of_part(const std::function<void(const spec::Configuration&, const Known&)>& visit) const {
+  for (space::Ordinal i = 0; i < searched().size(); ++i) {
+    const Known& known = known_[in_whole(i)];
+    if (known.decided) visit(searched().at(i), known);
+  }
+}
+
+void ProblemTuner::describe_part(bool complete) {
+  part_.complete = complete;
+  double fastest_us = 0;
+  std::string fastest;
+  std::uint64_t failed = 0;
+  for_each_of_part([&](const spec::Configuration& configuration, const Known& known) {
+    ++part_.decided;
+    failed += known.outcome == Outcome::Ok ? 0 : 1;
+    if (known.outcome != Outcome::Ok || !known.verified || known.median_us <= 0) return;
+    if (fastest_us > 0 && known.median_us >= fastest_us) return;
+    fastest_us = known.median_us;
+    fastest = spec::to_text(kernel_, configuration);
+  });
+  part_.failed = failed;  // earlier runs' too
+  if (fastest_us > 0) part_.fastest = stored(fastest);
+}
+
+void ProblemTuner::keep_restricted_best() {
+  if (request_.where.empty()) return;
+  result_.restricted = ProblemResult::Restricted{part_.size, "", 0};
+  if (!part_.fastest) return;
+  result_.restricted->configuration = part_.fastest->configuration;
+  result_.restricted->median_us = part_.fastest->timing.median_us;
+}
+
+void ProblemTuner::count_failure(space::Ordinal ordinal) {
+  const std::string outcome = measure::name(known_[ordinal].outcome);
+  ++result_.failed[outcome];
+  if (result_.failure_examples.contains(outcome)) return;
+  const Measurement measurement = stored(spec::to_text(kernel_, space_.at(ordinal)));
+  result_.failure_examples.emplace(outcome, FailureExample{measurement.configuration, measurement.detail});
+}
+
+void ProblemTuner::report_progress() const {
+  Progress progress;
+  progress.problem = &problem_;
+  progress.problem_number = number_;
+  progress.problem_count = request_.problems.size();
+  progress.part = label_;
+  progress.done = decided_ - decided_before_;
+  progress.total = limit_;
+  progress.reused = part_.reused;
+  progress.failed = part_.failed;
+  progress.best_us = part_best_us_;
+  const double elapsed = seconds_since(search_start_);
+  if (elapsed > 0) progress.configurations_per_s = static_cast<double>(part_.measured) / elapsed;
+  if (deadline_) {
+    progress.eta_s = std::max(0.0, -seconds_since(*deadline_));
+  } else if (progress.configurations_per_s > 0 && progress.done <= progress.total) {
+    progress.eta_s = static_cast<double>(progress.total - progress.done) / progress.configurations_per_s;
+  }
+  observer_.progress(progress);
+}
+
+/// Times of the search and of the devices' work in it, for the summary.
+void ProblemTuner::account() {
+  if (result_.measured == 0) return;
+  auto& utilisation = result_.utilisation;
+  utilisation = backend_.utilisation();
+  utilisation.wall_s = std::chrono::duration<double>(last_commit_ - first_submit_).count();
+  utilisation.idle_other_s = std::max(0.0, utilisation.wall_s - utilisation.gpu_busy_s - utilisation.idle_waiting_compile_s - utilisation.recovering_s);
+}
+
+void ProblemTuner::add_engine_figures(json& summary) const {
+  const Sentinel sentinel = backend_.sentinel();
+  summary["utilisation"] = to_json(result_.utilisation);
+  summary["sentinel"] = to_json(sentinel);
+  if (const std::string notice = drift_notice(sentinel, log_.problem()); !notice.empty()) observer_.notice(notice);
+}
+
+void ProblemTuner::finish(bool complete, const json& more) {
+  backend_.on_hand_over = [](const std::vector<std::string>&) {};
+  result_.elapsed_s = seconds_since(start_);
+  if (!convergence_.empty()) convergence_.push_back({decided_, result_.elapsed_s, best_us_});
+  json summary = summary_of(context_, result_);
+  summary.update({{"budget", request_.budget.text()}, {"attune_version", build::kVersion}, {"device_name", backend_.device().name},
+                  {"run", request_.run}});
+  add_engine_figures(summary);
+  summary["convergence"] = json::array();
+  for (const auto& point : convergence_) summary["convergence"].push_back({point.evaluations, point.elapsed_s, point.best_us});
+  // A run that found nothing left to do has no reason to touch the device for the ceiling either.
+  if (complete && !result_.nothing_left) summary["read_ceiling_bytes_per_s"] = backend_.read_ceiling_bytes_per_s();
+  if (backend_.missing() > 0) {
+    observer_.notice(fmt::format("{} configurations of {} are not in the recording and were left out", backend_.missing(), log_.problem()));
+  }
+  summary.update(more);
+  log_.close(complete ? "finished" : "interrupted", summary);
+}
+
+}  // namespace attune::session
