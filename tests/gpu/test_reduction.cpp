@@ -15,7 +15,7 @@ using measure::Outcome;
 namespace {
 
 const spec::KernelTemplate& reduction() {
-  static const auto kernel = spec::TemplateLibrary().find("reduction");
+  static const auto kernel = spec::TemplateLibrary().find("reduce");
   return kernel;
 }
 
@@ -30,7 +30,7 @@ void check_all(const spec::Problem& problem, const std::vector<spec::Configurati
   auto& lab = test::Lab::get();
   const auto& device = lab.executor().device();
   for (const auto& configuration : configurations) {
-    lab.compilers().submit({spec::make_source(reduction(), problem, configuration, device), "reduction.cu", device.architecture, reduction().options});
+    lab.compilers().submit({spec::make_source(reduction(), problem, configuration, device), "reduce.cu", device.architecture, reduction().options});
   }
   while (lab.compilers().pending() > 0) static_cast<void>(lab.compilers().collect(std::chrono::milliseconds(1000)));
   lab.prepare(lab.executor(), reduction(), problem);

@@ -64,6 +64,11 @@ BoundLaunch::BoundLaunch(const spec::ResolvedLaunch& launch, Function function)
     attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
     attribute.value.cooperative = 1;
   }
+  if (launch_.dependent) {
+    CUlaunchAttribute& attribute = attributes_[config_.numAttrs++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+  }
   config_.gridDimX = launch_.grid[0];
   config_.gridDimY = launch_.grid[1];
   config_.gridDimZ = launch_.grid[2];

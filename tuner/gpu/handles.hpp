@@ -152,7 +152,7 @@ class BoundLaunch {
   Function function_;
   const Driver* driver_;
   CUlaunchConfig config_{};  ///< all but the stream, and the address of the attributes, which moves with this object
-  CUlaunchAttribute attributes_[2]{};
+  CUlaunchAttribute attributes_[3]{};
 };
 
 }  // namespace attune::gpu

@@ -88,6 +88,7 @@ struct LaunchSpec {
   std::vector<Expression> cluster;  ///< none, or one to three
   std::optional<Expression> shared_bytes;
   bool cooperative = false;
+  bool dependent = false;  ///< may start while the step before it still runs; its kernel waits by griddepcontrol.wait
   std::vector<ArgumentSpec> arguments;
   std::optional<Repeat> repeat;
 };

@@ -167,6 +167,10 @@ class Resolver {
       limit(spec.grid.front(),
             fmt::format("the cooperative launch of '{}' exceeds the device's abilities", spec.kernel));
     }
+    launch.dependent = spec.dependent;
+    if (spec.dependent && device_.compute_capability < 90) {
+      limit(spec.grid.front(), fmt::format("the dependent launch of '{}' exceeds the device's abilities", spec.kernel));
+    }
     for (const ArgumentSpec& argument : spec.arguments)
       launch.arguments.push_back(resolve_argument(argument, spec, scope));
     plan_.steps.emplace_back(std::move(launch));

@@ -58,6 +58,7 @@ struct ResolvedLaunch {
   std::array<std::uint32_t, 3> cluster{0, 0, 0};  ///< all zero: no cluster
   std::uint32_t shared_bytes = 0;
   bool cooperative = false;
+  bool dependent = false;  ///< programmatic dependent launch
   std::vector<ResolvedArgument> arguments;
 };
 

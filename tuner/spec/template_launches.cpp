@@ -132,7 +132,12 @@ std::vector<StepSpec> TemplateParser::read_steps(const JsonNode& node, const std
     if (item.find("memset") != nullptr) {
       steps.emplace_back(read_memset(item));
     } else {
-      steps.emplace_back(read_launch(item));
+      LaunchSpec launch = read_launch(item);
+      if (launch.dependent && steps.empty()) {
+        fail(item.find("dependent")->position,
+             "the first step has none before it to depend on: it would overlap the caller's work; remove \"dependent\"");
+      }
+      steps.emplace_back(std::move(launch));
     }
   }
   if (std::none_of(steps.begin(), steps.end(), is_launch)) {
@@ -167,7 +172,7 @@ MemsetSpec TemplateParser::read_memset(const JsonNode& node) {
 
 LaunchSpec TemplateParser::read_launch(const JsonNode& node) {
   const ObjectReader reader(node, "a launch",
-                            {"kernel", "if", "grid", "block", "cluster", "shared", "cooperative", "args", "repeat"});
+                            {"kernel", "if", "grid", "block", "cluster", "shared", "cooperative", "dependent", "args", "repeat"});
   LaunchSpec launch;
   const JsonNode& kernel = reader.require("kernel", R"(name a kernel (or "memset": a buffer))");
   launch.kernel = kernel.string("the kernel's name");
@@ -195,6 +200,11 @@ void TemplateParser::read_launch_extras(const ObjectReader& reader, LaunchSpec& 
   }
   if (const JsonNode* cooperative = reader.find("cooperative"))
     launch.cooperative = cooperative->boolean("\"cooperative\"");
+  if (const JsonNode* dependent = reader.find("dependent")) {
+    launch.dependent = dependent->boolean("\"dependent\"");
+    if (launch.dependent && launch.cooperative)
+      fail(dependent->position, "a launch is \"dependent\" or \"cooperative\", not both; remove one");
+  }
 }
 
 Repeat TemplateParser::read_repeat(const JsonNode& node) {

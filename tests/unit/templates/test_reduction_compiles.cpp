@@ -14,7 +14,7 @@ using namespace attune::templates::test;
 namespace {
 
 const spec::KernelTemplate& reduction() {
-  static const spec::KernelTemplate kernel = spec::KernelTemplate::load(std::filesystem::path(ATTUNE_SOURCE_DIR) / "templates/reduction");
+  static const spec::KernelTemplate kernel = spec::KernelTemplate::load(std::filesystem::path(ATTUNE_SOURCE_DIR) / "templates/reduce");
   return kernel;
 }
 
@@ -28,7 +28,7 @@ void check_compiles(const spec::Problem& problem, const spec::Configuration& cho
   static compile::Nvrtc nvrtc(compile::Nvrtc::Headers::Precompiled);
   CAPTURE(spec::to_text(problem));
   CAPTURE(spec::to_text(reduction(), chosen));
-  const auto result = nvrtc.compile({spec::make_source(reduction(), problem, chosen, spec::DeviceInfo::of_architecture(architecture)), "reduction.cu", architecture, reduction().options});
+  const auto result = nvrtc.compile({spec::make_source(reduction(), problem, chosen, spec::DeviceInfo::of_architecture(architecture)), "reduce.cu", architecture, reduction().options});
   REQUIRE_MESSAGE(result.status == compile::CompileStatus::Ok, result.log);
   CHECK_MESSAGE(result.log.empty(), result.log);
   for (const auto& kernel : result.kernels) {

@@ -55,11 +55,8 @@ __device__ __forceinline__ Loaded load(const Source& source, Address at) {
   return v;
 }
 
-// What element `i` contributes.
 __device__ __forceinline__ Value load_one(const Source& source, Index i, const Scalars& scalars) {
-  const Value x = attune::load_element(reinterpret_cast<const In*>(source.in) + i);
-  const Value y = kTwoInputs ? attune::load_element(reinterpret_cast<const In*>(source.other) + i) : Value{0};
-  return mapped(x, y, scalars);
+  return load_one(reinterpret_cast<const In*>(source.in), reinterpret_cast<const In*>(source.other), i, scalars);
 }
 
 // A thread's running state: several accumulators, so that additions do not wait for each other.

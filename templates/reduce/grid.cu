@@ -12,13 +12,22 @@
 // Scratch: `sync` is zero before the first launch and zero again after each one; `partials` needs no initial value.
 // Launches that may overlap need scratch of their own.
 
-// Combines `count` values with all threads of a block, each thread's in index order. `fetch(first, step, x)` loads up to
-// kGatherLoads of them and combines them into x. The result is valid in thread 0.
+#include <attune/warp.cuh>
+
+#define TWO_PASS (ATTUNE_GRID_STAGE_TWO_PASS || ATTUNE_GRID_STAGE_DEPENDENT_TWO_PASS)
+
+// Combines `count` values with all threads of a block (with one warp when they are few, which saves the barrier), each
+// thread's in index order. `fetch(first, step, count, x)` loads up to kGatherLoads of them and combines them into x. The
+// result is valid in thread 0.
 template <unsigned Threads, class Fetch>
 __device__ __forceinline__ Value gather(unsigned count, Fetch fetch) {
+  const bool few = count <= 32 * kGatherLoads;
+  const unsigned team = few ? 32 : Threads;
   Value x = Op::identity();
-  for (unsigned first = threadIdx.x; first < count; first += kGatherLoads * Threads) x = fetch(first, Threads, count, x);
-  return block_total<Threads, 1>(x);
+  if (threadIdx.x < team)
+    for (unsigned first = threadIdx.x; first < count; first += kGatherLoads * team) x = fetch(first, team, count, x);
+  if (!few) return block_total<Threads, 1>(x);
+  return threadIdx.x < 32 ? attune::warp_combine<Op>(x) : x;
 }
 
 struct FetchPartials {
@@ -188,8 +197,12 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
     if (first_thread) *out = finished(x, n, scalars);
     return;
   }
-#if ATTUNE_GRID_STAGE_TWO_PASS
+#if TWO_PASS
   if (first_thread) partials[block] = x;
+#if ATTUNE_GRID_STAGE_DEPENDENT_TWO_PASS
+  // The second launch may start, which has its own way to wait until all of this one's is done.
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
 #elif ATTUNE_GRID_STAGE_GRID_SYNC
   if (first_thread) partials[block] = x;
   wait_for_grid();
@@ -210,9 +223,12 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
 #endif
 }
 
-#if ATTUNE_GRID_STAGE_TWO_PASS
+#if TWO_PASS
 extern "C" __global__ void __launch_bounds__(kFinishThreads)
     reduce_partials(const Value* partials, unsigned count, Index n, Value scale, Value bias, Value* out) {
+#if ATTUNE_GRID_STAGE_DEPENDENT_TWO_PASS
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
   const Value x = gather<kFinishThreads>(count, FetchPartials{partials});
   if (threadIdx.x == 0) *out = finished(x, n, Scalars{Value{0}, scale, bias});
 }
