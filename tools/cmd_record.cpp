@@ -28,12 +28,13 @@ int record(const RecordOptions& options, const CommandContext& context, const st
   const auto kernel = library.find(tuning.template_name);
   const auto problems = problems_from_arguments(kernel, arguments);
   check_request(tuning, problems);
+  auto where = conditions_of(tuning, kernel);
   const auto path = database_path(tuning.database);
   auto database = db::Database::open(path, db::OpenMode::ReadWrite);
   print_notices(database);
   TuningOptions on_gpu = tuning;
   if (on_gpu.device.empty()) on_gpu.device = "0";  // no silent replay: a recording of a recording would carry a false date
-  const auto run = run_tuning({on_gpu, context.executable, kernel, problems, path}, database, stderr);
+  const auto run = run_tuning({on_gpu, context.executable, kernel, problems, path, std::move(where)}, database, stderr);
   const int code = exit_code_of(run.result);
   if (run.result.interrupted) {
     fmt::print(stderr, "attune: interrupted; no recording is written. The same command continues.\n");
@@ -58,6 +59,7 @@ void add_record_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<RecordOptions>();
   auto* command = app.add_subcommand("record", "Measure a whole space (or the budget's part of it) into a recording file");
   add_tuning_options(*command, options->tuning);
+  add_where_option(*command, options->tuning);
   command->add_option("--output,-o", options->output, "Recording to write: FILE.json or FILE.json.zst")->required();
   command->footer("Measurements that the database already holds are taken from it. A recording replays without a GPU:\n"
                   "attune tune ... --replay FILE");

@@ -33,9 +33,7 @@ void add_tune_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<TuningOptions>();
   auto* command = app.add_subcommand("tune", "Search a template's configurations for some problems and keep the best");
   add_tuning_options(*command, *options);
-  command->add_option("--where", options->where,
-                      "Try only configurations that satisfy this condition, e.g. \"block_stage == 'shuffle'\"; may be repeated, all must hold")
-      ->allow_extra_args(false);
+  add_where_option(*command, *options);
   command->footer("The problem follows as --<axis> values, e.g. attune tune reduce --T f32 --op sum --size 2^10..2^28:x4\n"
                   "The same command continues an interrupted run; what was measured is not measured again.");
   command->callback([options, command, &context] {

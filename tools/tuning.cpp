@@ -131,6 +131,13 @@ bool is_named(const TuningOptions& options) {
 
 }  // namespace
 
+void add_where_option(CLI::App& command, TuningOptions& options) {
+  command
+      .add_option("--where", options.where,
+                  "Try only configurations that satisfy this condition, e.g. \"block_stage == 'shuffle'\"; may be repeated, all must hold")
+      ->allow_extra_args(false);
+}
+
 void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command.add_option("template", options.template_name, "Template: a built-in name or a folder with template.json")->required();
   command.add_option("--template-folder", options.template_folders, "Further folders to look for templates in")->check(CLI::ExistingDirectory);

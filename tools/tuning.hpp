@@ -32,6 +32,9 @@ struct TuningOptions {
 
 void add_tuning_options(CLI::App& command, TuningOptions& options);
 
+/// The option `--where`, for the commands that search.
+void add_where_option(CLI::App& command, TuningOptions& options);
+
 /// `--where`, each a condition of the template language. Throws: SpecError with the place in the text.
 [[nodiscard]] std::vector<spec::Constraint> conditions_of(const TuningOptions& options, const spec::KernelTemplate& kernel);
 
