@@ -1,7 +1,11 @@
-// The shipped reduction over its types, operations, odd sizes and a sample of its space.
+// The template reduce: each published variant, type, operator, transform and finish at sizes that are hard, and on more
+// elements than 32 bits count. What verification checks of a configuration beside that (a misaligned input, planted
+// elements, NaN and infinities, guards, scratch) is in tests/gpu/test_verification_reduce.cpp.
 #include <doctest/doctest.h>
 
-#include <random>
+#include <algorithm>
+#include <map>
+#include <set>
 
 #include "tests/gpu/lab.hpp"
 #include "tuner/space/search_space.hpp"
@@ -12,32 +16,31 @@ using measure::Outcome;
 
 namespace {
 
+const std::vector<std::string> kTypes = {"f32", "f64", "f16", "bf16", "i8", "u8", "i32", "u32", "i64", "u64"};
+const std::vector<std::int64_t> kSizes = {0, 1, 31, 32, 33, 1023, (1 << 20) + 3};
+
 const spec::KernelTemplate& reduce() {
   static const auto kernel = spec::TemplateLibrary().find("reduce");
   return kernel;
 }
 
-spec::Problem problem_of(const char* type, const char* op, std::int64_t n) {
-  return {{{"T", type}, {"op", op}}, {{"n", n}}};
+const spec::DeviceInfo& device() { return test::Lab::get().executor().device(); }
+
+spec::Problem of(std::map<std::string, std::string> choices, std::int64_t n) {
+  choices.emplace("T", "f32");
+  choices.emplace("op", "sum");
+  return spec::canonical(reduce(), {std::move(choices), {{"n", n}}});
 }
 
 /// Compiles all first, so that the compile workers work side by side.
-void check_sample(const spec::Problem& problem, std::uint64_t count, std::uint64_t seed) {
+void check_all(const spec::Problem& problem, const std::vector<spec::Configuration>& configurations) {
   auto& lab = test::Lab::get();
-  const auto space = space::SearchSpace::build(reduce(), problem, lab.executor().device());
-  REQUIRE(space.size() > 0);
-  std::mt19937_64 random(seed);
-  auto ordinals = space.sample(count, random);
-  std::vector<spec::Configuration> configurations{spec::default_configuration(reduce())};
-  for (const auto ordinal : ordinals) configurations.push_back(space.at(ordinal));
   for (const auto& configuration : configurations) {
-    lab.compilers().submit({spec::make_source(reduce(), problem, configuration, lab.executor().device()), "reduce.cu",
-                            lab.executor().device().architecture, reduce().options});
+    lab.compilers().submit({spec::make_source(reduce(), problem, configuration, device()), "reduce.cu", device().architecture, reduce().options});
   }
   while (lab.compilers().pending() > 0) static_cast<void>(lab.compilers().collect(std::chrono::milliseconds(1000)));
   lab.prepare(lab.executor(), reduce(), problem);
   for (const auto& configuration : configurations) {
-    if (!spec::satisfies(reduce(), problem, configuration, lab.executor().device())) continue;
     auto request = lab.request(reduce(), problem, configuration);
     request.max_samples = 1;
     const auto reply = test::Lab::visit(lab.executor(), request);
@@ -47,19 +50,98 @@ void check_sample(const spec::Problem& problem, std::uint64_t count, std::uint64
   }
 }
 
+std::size_t position(const std::string& parameter) {
+  std::size_t p = 0;
+  while (reduce().parameters.at(p).name != parameter) ++p;
+  return p;
+}
+
+/// Configurations of the problem's space that together have every combination of values of these parameters that occurs.
+std::vector<spec::Configuration> one_of_each(const spec::Problem& problem, const std::vector<std::string>& parameters) {
+  const auto space = space::SearchSpace::build(reduce(), problem, device());
+  std::set<std::vector<std::uint16_t>> found;
+  std::vector<spec::Configuration> chosen;
+  constexpr std::uint64_t kPrime = 1000003;  // an order that mixes the values of the other parameters
+  for (std::uint64_t i = 0; i < space.size(); ++i) {
+    const auto configuration = space.at(i * kPrime % space.size());
+    std::vector<std::uint16_t> values;
+    for (const auto& name : parameters) values.push_back(configuration.index[position(name)]);
+    if (found.insert(values).second) chosen.push_back(configuration);
+  }
+  return chosen;
+}
+
+/// Every published variant of the type: each load, block stage and grid stage, and the specialisation on n.
+std::vector<spec::Configuration> variants_of(const std::string& type) {
+  const auto problem = of({{"T", type}}, 65536);
+  std::vector<spec::Configuration> all;
+  for (const char* parameter : {"load", "block_stage", "grid_stage", "exact_n"}) {
+    for (const auto& configuration : one_of_each(problem, {parameter})) {
+      if (std::none_of(all.begin(), all.end(), [&](const auto& other) { return other.index == configuration.index; })) all.push_back(configuration);
+    }
+  }
+  return all;
+}
+
+std::vector<spec::Configuration> those_valid(const spec::Problem& problem, const std::vector<spec::Configuration>& all) {
+  std::vector<spec::Configuration> valid;
+  for (const auto& configuration : all) {
+    if (spec::satisfies(reduce(), problem, configuration, device())) valid.push_back(configuration);
+  }
+  return valid;
+}
+
 }  // namespace
 
-TEST_CASE("reduce is right for every type and operation at odd sizes") {
-  std::uint64_t seed = 1;
-  for (const char* type : {"f32", "f64", "i32", "i8"}) {
-    for (const char* op : {"sum", "min", "max"}) {
-      for (const std::int64_t n : {1, 37, 100003, 3000017}) check_sample(problem_of(type, op, n), 6, seed++);
+TEST_CASE("reduce is right in every variant, for every type, at sizes that are hard") {
+  for (const auto& type : kTypes) {
+    const auto variants = variants_of(type);
+    for (const std::int64_t n : kSizes) {
+      const auto problem = of({{"T", type}}, n);
+      check_all(problem, those_valid(problem, variants));
     }
   }
 }
 
-TEST_CASE("reduce of no elements gives the identity") {
-  for (const char* op : {"sum", "min", "max"}) check_sample(problem_of("f32", op, 0), 4, 99);
+TEST_CASE("reduce is right for every type and operator") {
+  for (const auto& type : kTypes) {
+    for (const char* op : {"product", "min", "max", "and", "or", "xor", "custom"}) {
+      const auto typical = of({{"T", type}, {"op", op}}, 65536);
+      if (!spec::satisfies(reduce(), typical, spec::default_configuration(reduce()), device())) continue;  // bits of floats
+      const auto stages = one_of_each(typical, {"grid_stage"});
+      for (const std::int64_t n : {0, 33, 70001}) {
+        const auto problem = of({{"T", type}, {"op", op}}, n);
+        check_all(problem, those_valid(problem, stages));
+      }
+    }
+  }
 }
 
-TEST_CASE("reduce is right at 2^30 elements") { check_sample(problem_of("f32", "sum", std::int64_t{1} << 30), 2, 7); }
+TEST_CASE("reduce is right in every combination of a block stage and a grid stage, a load and a width") {
+  const auto problem = of({}, 70001);
+  check_all(problem, one_of_each(problem, {"block_stage", "grid_stage"}));
+  check_all(problem, one_of_each(problem, {"load", "vector_bytes"}));
+  check_all(problem, one_of_each(problem, {"items", "blocks_per_sm", "load"}));
+}
+
+TEST_CASE("reduce applies every transform, the second input aligned or not, and every finish") {
+  const auto loads = one_of_each(of({}, 65536), {"load"});
+  const std::vector<std::map<std::string, std::string>> all = {
+      {{"transform", "absolute"}}, {{"transform", "square"}}, {{"transform", "shifted_square"}}, {{"transform", "times"}},
+      {{"transform", "custom"}, {"map", "x > A(0) ? x : A(0)"}}, {{"transform", "square"}, {"finish", "root"}}, {{"finish", "mean"}},
+      {{"finish", "scale_bias"}}, {{"op", "custom"}, {"combine", "a > b ? a : b"}, {"start", "A(-1000)"}}};
+  for (const auto& choices : all) {
+    for (const char* type : {"f32", "f16", "i8"}) {
+      auto with_type = choices;
+      with_type.emplace("T", type);
+      const auto problem = of(with_type, 100003);
+      if (!spec::satisfies(reduce(), problem, spec::default_configuration(reduce()), device())) continue;  // the mean of integers
+      check_all(problem, those_valid(problem, loads));
+    }
+  }
+}
+
+TEST_CASE("reduce is right beyond 2^32 elements") {
+  const auto problem = of({{"T", "i8"}}, (std::int64_t{1} << 32) + 5);
+  check_all(problem, those_valid(problem, one_of_each(problem, {"load"})));
+}
