@@ -125,11 +125,9 @@ __device__ __forceinline__ void take_result(Word* sync, Index n, const Scalars& 
   *out = finished(accumulated(atomicExch(reinterpret_cast<Bits*>(sync + kSyncHeader), Bits{0})), n, scalars);
 }
 
-extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
-    reduce_blocks(const In* __restrict__ in, const In* __restrict__ other, Index given, Value shift, Value scale, Value bias, Value* out,
-                  Value* partials, Word* sync) {
-  const Index n = count_of(given);
-  const Scalars scalars{shift, scale, bias};
+// The threads' shares of the input, and how they are combined. `read(meanwhile)` gives this thread's share.
+template <class Read>
+__device__ __forceinline__ void reduce_shares(Read read, Index n, const Scalars& scalars, Value* out, Value* partials, Word* sync) {
   [[maybe_unused]] unsigned* const counter = reinterpret_cast<unsigned*>(sync);
   [[maybe_unused]] Word* const slots = sync + kSyncHeader;
   [[maybe_unused]] const unsigned block = blockIdx.x, blocks = gridDim.x;
@@ -140,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
 
 #if ATTUNE_GRID_STAGE_TICKET
   unsigned ticket = 0;
-  Value x = read_share(in, other, n, scalars, [&] {
+  Value x = read([&] {
     if (first_thread && blocks > 1) ticket = attune::take_ticket(counter, blocks - 1);
   });
   if (first_thread) last = ticket == blocks - 1;
@@ -154,13 +152,14 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
 #elif ATTUNE_GRID_STAGE_CLUSTER
   const unsigned clusters = blocks / cluster_blocks();
   const bool leader = cluster_rank() == 0;
-  cluster_arrive();
+  __shared__ ClusterInbox inbox;
+  cluster_begin(inbox);
   unsigned ticket = 0;
-  Value x = read_share(in, other, n, scalars, [&] {
+  Value x = read([&] {
     if (first_thread && leader && clusters > 1) ticket = attune::take_ticket(counter, clusters - 1);
   });
   if (first_thread) last = leader && ticket == clusters - 1;
-  x = cluster_total(block_total<kBlock, 0>(x));
+  x = cluster_total(inbox, block_total<kBlock, 0>(x));
   if (!leader) return;
   if (clusters > 1) {
     if (first_thread) fill(slots, block / cluster_blocks(), clusters, x);
@@ -169,11 +168,11 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
   }
   if (first_thread) *out = finished(x, n, scalars);
 #elif ATTUNE_GRID_STAGE_THREAD_ATOMIC
-  accumulate(slots, read_share(in, other, n, scalars, [] {}));
+  accumulate(slots, read([] {}));
   __syncthreads();  // and by it, every thread's atomic comes before thread 0's arrival
   take_result(sync, n, scalars, out);
 #elif ATTUNE_GRID_STAGE_WARP_ATOMIC
-  const Value x = attune::warp_combine<Op>(read_share(in, other, n, scalars, [] {}));
+  const Value x = attune::warp_combine<Op>(read([] {}));
   if (threadIdx.x % 32 == 0) accumulate(slots, x);
   __syncthreads();
   take_result(sync, n, scalars, out);
@@ -181,12 +180,12 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
   __shared__ Word accumulator;
   if (first_thread) accumulator = 0;
   __syncthreads();
-  accumulate(&accumulator, read_share(in, other, n, scalars, [] {}));
+  accumulate(&accumulator, read([] {}));
   __syncthreads();
   if (first_thread) accumulate(slots, accumulated(*reinterpret_cast<Bits*>(&accumulator)));
   take_result(sync, n, scalars, out);
 #else
-  Value x = block_total<kBlock, 0>(read_share(in, other, n, scalars, [] {}));
+  Value x = block_total<kBlock, 0>(read([] {}));
 #if ATTUNE_GRID_STAGE_BLOCK_ATOMIC
   if (first_thread) accumulate(slots, x);
   take_result(sync, n, scalars, out);
@@ -221,6 +220,23 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
 #endif
 #endif
 #endif
+}
+
+extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
+    reduce_blocks(const In* __restrict__ in, const In* __restrict__ other, Index given, Value shift, Value scale, Value bias, Value* out,
+                  Value* partials, Word* sync) {
+  const Index n = count_of(given);
+  const Scalars scalars{shift, scale, bias};
+#ifdef ATTUNE_N
+  // Twice all of it, so that what runs lies together: a small reduction waits for instructions as well as for data.
+  if constexpr (kWholeTiles) {
+    if (has_one_tile_each(in)) {
+      reduce_shares([&](auto meanwhile) { return read_one_tile(in, other, scalars, meanwhile); }, n, scalars, out, partials, sync);
+      return;
+    }
+  }
+#endif
+  reduce_shares([&](auto meanwhile) { return read_share(in, other, n, scalars, meanwhile); }, n, scalars, out, partials, sync);
 }
 
 #if TWO_PASS

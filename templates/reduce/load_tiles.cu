@@ -13,6 +13,28 @@ __device__ __forceinline__ void add_tile(State& state, const Loaded (&v)[kItems]
   for (unsigned k = 0; k < kItems; ++k) state.add(v[k], scalars);
 }
 
+#ifdef ATTUNE_N
+constexpr Address kInputBytes = static_cast<Address>(ATTUNE_N) * sizeof(In);
+constexpr bool kWholeTiles = kInputBytes > 0 && kInputBytes % kTileBytes == 0;
+
+// Whether every block has one whole tile: no loop and no remainder then.
+__device__ __forceinline__ bool has_one_tile_each(const In* in) {
+  return gridDim.x == kInputBytes / kTileBytes && attune::bytes_to_vector<kVectorBytes>(attune::address_of(in)) == 0;
+}
+
+// As read_share, where has_one_tile_each.
+template <class Meanwhile>
+__device__ __forceinline__ Value read_one_tile(const In* in, const In* other, const Scalars& scalars, Meanwhile meanwhile) {
+  const Source source = source_of(in, other);
+  Loaded v[kItems];
+  load_tile(v, source, source.in + static_cast<Address>(blockIdx.x) * kTileBytes + threadIdx.x * kVectorBytes);
+  meanwhile();
+  State state(Op::identity());
+  add_tile(state, v, scalars);
+  return state.total();
+}
+#endif
+
 // What this thread makes of its share of the input. `meanwhile` runs once, when the first loads are on their way.
 // The loop is turned so that a tile's loads end an iteration and their use begins the next: the assembler cannot move
 // the use between them then, as it does otherwise to save registers. Few instructions stand before the first load, since

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::int64_t kMaximumRepeats = 65536;  ///< unrolled launches; more is a mistake in the count
 constexpr std::int64_t kMaximumBytes = std::int64_t{1} << 48;
-constexpr std::uint64_t kPortableClusterBlocks = 8;
+// Above 8 a device may refuse the launch, which is recorded like any other failure then.
+constexpr std::uint64_t kMostClusterBlocks = 16;
 
 std::optional<Value> axis_value(const KernelTemplate& kernel, const Problem& problem, std::string_view name) {
   const ProblemAxis* axis = kernel.axis(name);
@@ -203,9 +204,8 @@ class Resolver {
     }
     launch.cluster = dimensions(spec.cluster, scope, "cluster", {16, 16, 16}, {1, 1, 1});
     const std::uint64_t blocks = std::uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2];
-    if (blocks > kPortableClusterBlocks) {
-      limit(first, fmt::format("a cluster of {} blocks exceeds the device's portable limit of {}", blocks,
-                               kPortableClusterBlocks));
+    if (blocks > kMostClusterBlocks) {
+      limit(first, fmt::format("a cluster of {} blocks exceeds the limit of {} of every device", blocks, kMostClusterBlocks));
     }
     for (std::size_t i = 0; i < 3; ++i) {
       if (launch.grid[i] % launch.cluster[i] != 0) {

@@ -144,7 +144,7 @@ TEST_CASE("what the device cannot launch is a limit error at the expression's pl
   CHECK_FALSE(exceeds_limits(with(R"("grid": "grid", "block")", R"("shared": 232448, "grid": "grid", "block")")));
 }
 
-TEST_CASE("clusters need a device that has them, a portable size and a divisible grid") {
+TEST_CASE("clusters need a device that has them, at most 16 blocks and a divisible grid") {
   const auto clustered = [](const std::string& cluster, const std::string& grid) {
     return with(R"("grid": "grid", "block")", R"("cluster": )" + cluster + R"(, "grid": )" + grid + R"(, "block")");
   };
@@ -153,8 +153,16 @@ TEST_CASE("clusters need a device that has them, a portable size and a divisible
         std::array<std::uint32_t, 3>{2, 2, 1});
   CHECK(contains(resolve_error(fine, DeviceInfo::of_architecture("sm_80")), "clusters begin with sm_90"));
   CHECK(exceeds_limits(fine, DeviceInfo::of_architecture("sm_80")));
-  CHECK(contains(resolve_error(clustered("16", "16")), "exceeds the device's portable limit of 8"));
+  CHECK_FALSE(exceeds_limits(clustered("16", "16")));
+  CHECK(contains(resolve_error(clustered("[16, 2]", "[16, 2]")), "a cluster of 32 blocks exceeds the limit of 16"));
   CHECK(contains(resolve_error(clustered("4", "6")), "6 blocks is no multiple of the cluster's 4"));
+}
+
+TEST_CASE("a dependent launch needs a device that has them and a step before it") {
+  const KernelTemplate kernel = with(R"("grid": "grid", "block")", R"("dependent": true, "grid": "grid", "block")");
+  CHECK(launch_of(resolve(kernel, sample_problem(), default_configuration(kernel), h100()), 1).dependent);
+  CHECK(contains(resolve_error(kernel, DeviceInfo::of_architecture("sm_86")), "the dependent launch of"));
+  CHECK(exceeds_limits(kernel, DeviceInfo::of_architecture("sm_86")));
 }
 
 TEST_CASE("a cooperative launch needs a device that can") {
