@@ -132,7 +132,10 @@ TEST_CASE("contradictions about buffers are refused") {
           "write \"workspace\": {\"init\": ...}"},
          {R"({"init": "zero_once"})", R"({"init": "zero"})", "must be one of none, zero_once, zero_each"},
          {R"("memset": "out")", R"("memset": "ouch")", "names 'ouch', which is no buffer; known: in, out, scratch"},
-         {R"("memset": "out")", R"("memset": "in")", "would overwrite the input 'in'"}});
+         {R"("memset": "out")", R"("memset": "in")", "would overwrite the input 'in'"},
+         {R"({"memset": "out", "byte": 0, "if": "stage == 'atomic'"},)",
+          R"({"kernel": "first", "grid": 1, "block": 32, "dependent": true, "args": []},)", "the first step has none before it to depend on"},
+         {R"("args")", R"("dependent": true, "cooperative": true, "args")", "\"dependent\" or \"cooperative\", not both"}});
 }
 
 TEST_CASE("a template without output, and a constant buffer as argument, are refused where that shows") {
