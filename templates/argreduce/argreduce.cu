@@ -76,9 +76,10 @@ __device__ __forceinline__ Candidate gather(unsigned count, Fetch fetch) {
   return attune::gather<Best, Threads, kBlockStage, kGatherLoads>(count, fetch);
 }
 
-extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
-    argreduce_blocks(const ATTUNE_T* __restrict__ in, Index n, ATTUNE_T* value, long long* index, Value* partial_values,
-                     Index* partial_indices, Word* sync) {
+// The threads' shares of the input, and how they are combined. `read(meanwhile)` gives this thread's share.
+template <class Read>
+__device__ __forceinline__ void combine_shares(Read read, ATTUNE_T* value, long long* index, Value* partial_values, Index* partial_indices,
+                                               Word* sync) {
   unsigned* const counter = reinterpret_cast<unsigned*>(sync);
   Word* const slots = sync + kSyncHeader;
   const unsigned block = blockIdx.x, blocks = gridDim.x;
@@ -86,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
   __shared__ bool last;
 
   unsigned ticket = 0;
-  Candidate x = read_share(in, n, [&] {
+  Candidate x = read([&] {
     if constexpr (kGridStage == GridStage::Ticket)
       if (first_thread && blocks > 1) ticket = attune::take_ticket(counter, blocks - 1);
   });
@@ -117,6 +118,24 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
     x = gather<kBlock>(blocks, FetchSlots{slots});
     if (first_thread) put_result(x, value, index);
   }
+}
+
+extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
+    argreduce_blocks(const ATTUNE_T* __restrict__ in, Index given, ATTUNE_T* value, long long* index, Value* partial_values,
+                     Index* partial_indices, Word* sync) {
+#ifdef ATTUNE_N
+  const Index n = ATTUNE_N;
+  // Twice all of it, so that what runs lies together: a small reduction waits for instructions as well as for data.
+  if constexpr (kWholeTiles) {
+    if (has_one_tile_each(in)) {
+      combine_shares([&](auto meanwhile) { return read_one_tile(in, meanwhile); }, value, index, partial_values, partial_indices, sync);
+      return;
+    }
+  }
+#else
+  const Index n = given;
+#endif
+  combine_shares([&](auto meanwhile) { return read_share(in, n, meanwhile); }, value, index, partial_values, partial_indices, sync);
 }
 
 #if ATTUNE_GRID_STAGE_TWO_PASS

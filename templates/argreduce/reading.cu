@@ -24,6 +24,29 @@ __device__ __forceinline__ Candidate single(const ATTUNE_T* __restrict__ in, Ind
   return x == x ? Candidate{x, index} : Best::identity();
 }
 
+#ifdef ATTUNE_N
+constexpr Address kInputBytes = static_cast<Address>(ATTUNE_N) * kElementBytes;
+constexpr bool kWholeTiles = kInputBytes > 0 && kInputBytes % kTileBytes == 0;
+
+// Whether every block has one whole tile: no loop and no remainder then.
+__device__ __forceinline__ bool has_one_tile_each(const ATTUNE_T* in) {
+  return gridDim.x == kInputBytes / kTileBytes && attune::bytes_to_vector<kVectorBytes>(attune::address_of(in)) == 0;
+}
+
+// As read_share, where has_one_tile_each.
+template <class Meanwhile>
+__device__ __forceinline__ Candidate read_one_tile(const ATTUNE_T* __restrict__ in, Meanwhile meanwhile) {
+  const Address base = attune::address_of(in);
+  const Address at = base + static_cast<Address>(blockIdx.x) * kTileBytes + threadIdx.x * kVectorBytes;
+  attune::Vector<kVectorBytes> v[kItems];
+  load_tile(v, at);
+  meanwhile();
+  State state;
+  add_tile(state, v, 0);
+  return resolve(state, true, at, base);
+}
+#endif
+
 // What this thread makes of its share of the input. `meanwhile` runs once, when the first loads are on their way.
 // The loop is turned so that a tile's loads end an iteration and their use begins the next: the assembler cannot move
 // the use between them then, as it does otherwise to save registers. Addresses are in bytes and signed (`end` less a
