@@ -1,5 +1,7 @@
 #include "tuner/session/portfolio.hpp"
 
+#include <algorithm>
+
 #include "attune/error.hpp"
 
 namespace attune::session {
@@ -7,9 +9,15 @@ namespace attune::session {
 std::vector<space::Ordinal> portfolio_of(const db::Database& database, const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                          const std::string& policy, const space::SearchSpace& space) {
   std::vector<space::Ordinal> ordinals;
+  const auto propose = [&](const spec::Configuration& configuration) {
+    const auto ordinal = space.find(configuration);
+    if (ordinal && std::find(ordinals.begin(), ordinals.end(), *ordinal) == ordinals.end()) ordinals.push_back(*ordinal);
+  };
   for (const auto& row : database.candidates(kernel.content_hash, spec::family_text(problem), policy)) {
     try {
-      if (const auto ordinal = space.find(spec::configuration_from_text(kernel, row.configuration))) ordinals.push_back(*ordinal);
+      const auto configuration = spec::configuration_from_text(kernel, row.configuration);
+      propose(configuration);
+      propose(spec::for_any_size(kernel, configuration));
     } catch (const UsageError&) {
       continue;  // a row that is not of this template's space is no proposal; dispatch refuses it and says so
     }

@@ -10,7 +10,8 @@
 namespace attune::session {
 
 /// What won for other sizes (and devices) of a problem's types and choices under `policy`, as far as it is in this space: few
-/// configurations that are worth a try at any size.
+/// configurations that are worth a try at any size. One that is specialised on its size comes with the general one that
+/// dispatch uses at others.
 [[nodiscard]] std::vector<space::Ordinal> portfolio_of(const db::Database& database, const spec::KernelTemplate& kernel,
                                                        const spec::Problem& problem, const std::string& policy,
                                                        const space::SearchSpace& space);
