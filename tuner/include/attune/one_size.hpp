@@ -15,6 +15,7 @@ class OneSize {
   void prepare() const { kernel_.prepare(); }
   void prepare(std::int64_t n) const { kernel_.prepare({n}); }
   /// A fixed choice for n elements, to be launched with arguments() and a workspace of the caller's, also under capture.
+  /// docs/reduction.md says who owns scratch, and what may run at the same time.
   [[nodiscard]] Plan plan(std::int64_t n) const { return kernel_.plan({n}); }
   [[nodiscard]] Decision explain(std::int64_t n) const { return kernel_.explain({n}); }
   [[nodiscard]] Decision explain_on(const std::string& device, std::int64_t n) const {
