@@ -10,7 +10,7 @@ namespace attune {
 
 /// Typed front end of the `segmented_reduce` template, each row of a row-major matrix to one value: T is an 8-, 32- or
 /// 64-bit integer, __half, __nv_bfloat16, float or double. Runtime::segmented_reduce makes it; copies are cheap and valid
-/// while the Runtime lives.
+/// while the Runtime lives. docs/reduction.md says who owns scratch, and what may run at the same time.
 template <class T>
 class SegmentedReduce {
  public:
