@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "attune/error.hpp"
+#include "bench/support/launch_arguments.hpp"
 #include "bench/support/result_file.hpp"
 #include "db/database.hpp"
 #include "tests/support/best_row.hpp"
@@ -97,19 +98,21 @@ struct Program {
   std::optional<gpu::Buffer> in, out;
 };
 
-Argument pointer(const std::optional<gpu::Buffer>& buffer) {
-  return Argument::pointer(reinterpret_cast<void*>(buffer->address()));
+std::vector<Argument> arguments_of(const Tuned& what, const Program& program) {
+  return launch_arguments(what.template_name, sizeof(float), reinterpret_cast<void*>(program.in->address()),
+                          reinterpret_cast<void*>(program.out->address()));
 }
 
 Json whole_start(const Tuned& what) {
   Program program(what);
   Options options;
   options.templates = what.templates;
+  const auto arguments = arguments_of(what, program);
   const auto start = Clock::now();
   Runtime runtime(options);
   const auto kernel = runtime.kernel(what.template_name, what.choices);
   const auto launch = [&] {
-    kernel.launch({what.n}, {pointer(program.in), pointer(program.out)}, program.stream->get());
+    kernel.launch(&what.n, 1, arguments.data(), arguments.size(), program.stream->get());
     program.stream->synchronize();
   };
   launch();
@@ -127,6 +130,7 @@ Json whole_start(const Tuned& what) {
 /// The same start in its steps, through the parts that Runtime is made of.
 Json start_in_steps(const Tuned& what) {
   Program program(what);
+  const auto arguments = arguments_of(what, program);
   Json steps = Json::object();
   auto last = Clock::now();
   const auto step = [&](const char* name) {
@@ -151,13 +155,13 @@ Json start_in_steps(const Tuned& what) {
   detail::PlanState plan;
   plan.steps = runtime::bind_steps(choice.plan, module);
   plan.workspace = runtime::layout_workspace(choice.plan);
+  plan.signature = runtime::Signature(choice.plan, kernel.name, kernel.spec_path);
   step("bind_ms");
   const gpu::Buffer workspace(std::max<std::size_t>(plan.workspace.total_bytes, 256));
   gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), program.stream->get()),
              "cuMemsetD8Async", "zeroing");
   step("scratch_ms");
-  const Argument arguments[] = {pointer(program.in), pointer(program.out)};
-  plan.enqueue(gpu::Driver::get(), arguments, workspace.address(), workspace.address() + plan.workspace.zero_bytes,
+  plan.enqueue(gpu::Driver::get(), arguments.data(), workspace.address(), workspace.address() + plan.workspace.zero_bytes,
                program.stream->get());
   program.stream->synchronize();
   step("launch_ms");
@@ -167,6 +171,7 @@ Json start_in_steps(const Tuned& what) {
 /// What a program needs that has its cubin and its geometry at hand.
 Json bare_start(const Tuned& what) {
   Program program(what);
+  const auto arguments = arguments_of(what, program);
   const auto opened = runtime::open_layers({});
   const auto kernel = spec::TemplateLibrary(what.templates).find(what.template_name);
   const auto device = gpu::read_device(0);
@@ -179,11 +184,11 @@ Json bare_start(const Tuned& what) {
   detail::PlanState plan;
   plan.steps = runtime::bind_steps(choice.plan, module);
   plan.workspace = runtime::layout_workspace(choice.plan);
+  plan.signature = runtime::Signature(choice.plan, kernel.name, kernel.spec_path);
   const gpu::Buffer workspace(std::max<std::size_t>(plan.workspace.total_bytes, 256));
   gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), program.stream->get()),
              "cuMemsetD8Async", "zeroing");
-  const Argument arguments[] = {pointer(program.in), pointer(program.out)};
-  plan.enqueue(gpu::Driver::get(), arguments, workspace.address(), workspace.address() + plan.workspace.zero_bytes,
+  plan.enqueue(gpu::Driver::get(), arguments.data(), workspace.address(), workspace.address() + plan.workspace.zero_bytes,
                program.stream->get());
   program.stream->synchronize();
   return {{"bare_ms", ms_since(start)}};

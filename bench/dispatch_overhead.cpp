@@ -17,6 +17,7 @@
 #endif
 
 #include "attune/error.hpp"
+#include "bench/support/launch_arguments.hpp"
 #include "bench/support/raw_launch.hpp"
 #include "bench/support/result_file.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -94,7 +95,9 @@ class Launcher {
         in_(static_cast<std::size_t>(problem.n) * 8),
         out_(static_cast<std::size_t>(problem.n) * 8),
         workspace_(std::max<std::size_t>(plan_.workspace_bytes(), 256)),
-        raw_(problem, plan_.decision().configuration, {in_.address(), out_.address()}, workspace_.address(), std::move(code)) {
+        arguments_(launch_arguments(problem.template_name, sizeof(float), reinterpret_cast<void*>(in_.address()),
+                                    reinterpret_cast<void*>(out_.address()))),
+        raw_(problem, plan_.decision().configuration, arguments_, workspace_.address(), std::move(code)) {
     for (const auto* buffer : {&in_, &workspace_}) {
       gpu::check(gpu::Driver::get().cuMemsetD8Async(buffer->address(), 0, buffer->bytes(), stream_.get()),
                  "cuMemsetD8Async", "zeroing");
@@ -107,8 +110,6 @@ class Launcher {
 
   /// Ticks of one launch.
   std::uint32_t timed(Path path) {
-    const Argument arguments[] = {Argument::pointer(reinterpret_cast<void*>(in_.address())),
-                                  Argument::pointer(reinterpret_cast<void*>(out_.address()))};
     CUresult result = CUDA_SUCCESS;
     const std::uint64_t start = ticks();
     if (path == kLateRaw) {
@@ -118,9 +119,9 @@ class Launcher {
     if (path == kRaw || path == kLateRaw) {
       result = raw_(stream_.get());
     } else if (path == kKernel) {
-      kernel_.launch(&n_, 1, arguments, 2, stream_.get());
+      kernel_.launch(&n_, 1, arguments_.data(), arguments_.size(), stream_.get());
     } else {
-      plan_.launch(arguments, 2, reinterpret_cast<void*>(workspace_.address()), stream_.get());
+      plan_.launch(arguments_, reinterpret_cast<void*>(workspace_.address()), stream_.get());
     }
     const std::uint64_t end = ticks();
     if (result != CUDA_SUCCESS) gpu::check(result, "cuLaunchKernelEx", "launching without the dispatcher");
@@ -150,6 +151,7 @@ class Launcher {
   Plan plan_;
   std::int64_t n_;
   gpu::Buffer in_, out_, workspace_;
+  std::vector<Argument> arguments_;
   RawLaunch raw_;
   gpu::Stream stream_;
   std::uint64_t late_ticks_ = 0;

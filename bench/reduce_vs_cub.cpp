@@ -14,6 +14,7 @@
 
 #include "attune/error.hpp"
 #include "attune/runtime.hpp"
+#include "bench/support/launch_arguments.hpp"
 #include "bench/support/read_shapes.hpp"
 #include "bench/support/reduction_problem.hpp"
 #include "bench/support/result_file.hpp"
@@ -161,6 +162,7 @@ Json measure_row(Bench& bench, Runtime& runtime, const ReductionProblem& problem
   const auto windows = bench.pool.windows(bytes);
   if (windows == 0) throw EnvironmentError(fmt::format("not measured: {} bytes do not fit the {} bytes of data", bytes, bench.pool.bytes()));
   const gpu::Stream& stream = bench.sampler.stream();
+  const std::uint32_t value_bytes = problem.peer.element == Element::F64 ? 8 : 4;
   const Kernel kernel = runtime.kernel(problem.template_name, problem.choices);
   const Plan plan = problem.sizes.size() == 1 ? kernel.plan({problem.sizes[0]}) : kernel.plan({problem.sizes[0], problem.sizes[1]});
   const gpu::Buffer scratch = zeroed(plan.workspace_bytes(), stream);
@@ -169,7 +171,7 @@ Json measure_row(Bench& bench, Runtime& runtime, const ReductionProblem& problem
   Contender attune{"attune", gpu::Buffer(problem.output_bytes()), std::nullopt, {}};
   Contender cub{cub_name(problem.peer), gpu::Buffer(problem.output_bytes()), std::nullopt, {}};
   attune.batch.emplace(bench.sampler, policy.cache, windows, [&, out = static_cast<char*>(attune.out())](std::int64_t window) {
-    std::vector<Argument> arguments{Argument::pointer(bench.pool.window(window, bytes)), Argument::pointer(out)};
+    auto arguments = launch_arguments(problem.template_name, value_bytes, bench.pool.window(window, bytes), out);
     if (problem.peer.op == CubReduction::Operator::ArgMax) arguments.push_back(Argument::pointer(out + 8));
     plan.launch(arguments.data(), arguments.size(), reinterpret_cast<void*>(scratch.address()), stream.get());
   });

@@ -44,11 +44,11 @@ std::vector<std::string> configurations() {
   for (const int vector_bytes : {16, 8, 4}) {
     for (const char* grid_stage : {"ticket", "last_block", "two_pass", "block_atomic"}) {
       for (const int items : {4, 1, 2, 8}) {
-        for (const char* block_stage : {"shuffle", "shared_tree"}) {
+        for (const char* block_stage : {"shuffle", "column_tree"}) {
           for (const int block_size : {256, 64, 128}) {
             for (const int blocks_per_sm : {1, 2, 4, 8}) {
               texts.push_back(fmt::format(
-                  R"({{"block_size":{},"block_stage":"{}","blocks_per_sm":{},"grid_stage":"{}","items":{},"vector_bytes":{}}})",
+                  R"({{"block_size":{},"block_stage":"{}","blocks_per_sm":{},"cluster_blocks":1,"exact_n":false,"grid_stage":"{}","items":{},"load":"tiles","vector_bytes":{}}})",
                   block_size, block_stage, blocks_per_sm, grid_stage, items, vector_bytes));
             }
           }

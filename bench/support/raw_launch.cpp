@@ -21,24 +21,23 @@ std::string cubin_of(const spec::KernelTemplate& kernel, const spec::Problem& pr
 }
 
 /// Addresses of all buffers in template order: the caller's, and the parts of the workspace.
-std::vector<CUdeviceptr> addresses_of(const spec::LaunchPlan& plan, const std::vector<CUdeviceptr>& buffers,
+std::vector<CUdeviceptr> addresses_of(const spec::LaunchPlan& plan, const std::vector<Argument>& arguments,
                                       CUdeviceptr workspace) {
   const auto layout = runtime::layout_workspace(plan);
   std::vector<CUdeviceptr> addresses;
   std::size_t next = 0;
   for (const std::size_t offset : layout.offsets) {
-    addresses.push_back(offset == runtime::WorkspaceLayout::kNone ? buffers.at(next++) : workspace + offset);
+    addresses.push_back(offset == runtime::WorkspaceLayout::kNone ? arguments.at(next++).bits : workspace + offset);
   }
   return addresses;
 }
 
 const spec::ResolvedLaunch& only_launch(const spec::LaunchPlan& plan) {
   const auto* const launch = plan.steps.size() == 1 ? std::get_if<spec::ResolvedLaunch>(&plan.steps.front()) : nullptr;
-  if (launch == nullptr || !plan.scalars.empty()) {
+  if (launch == nullptr) {
     throw UsageError(
-        fmt::format("failed preparing a raw launch: the plan has {} steps and {} scalars, one launch with "
-                    "buffers alone is needed; choose another size",
-                    plan.steps.size(), plan.scalars.size()));
+        fmt::format("failed preparing a raw launch: the plan has {} steps, one launch is needed; choose another size",
+                    plan.steps.size()));
   }
   return *launch;
 }
@@ -67,16 +66,26 @@ std::shared_ptr<const gpu::Module> load_code(const LaunchCase& problem, const st
 }
 
 RawLaunch::RawLaunch(const LaunchCase& problem, const std::string& configuration,
-                     const std::vector<CUdeviceptr>& buffers, CUdeviceptr workspace, std::shared_ptr<const gpu::Module> code)
+                     const std::vector<Argument>& arguments, CUdeviceptr workspace, std::shared_ptr<const gpu::Module> code)
     : launch_(gpu::Driver::get().cuLaunchKernelEx), code_(std::move(code)) {
   const Resolved resolved(problem, configuration);
   const auto plan = spec::resolve(resolved.kernel, resolved.asked, resolved.chosen, resolved.device);
   const auto& launch = only_launch(plan);
   function_ = code_->function(launch.kernel);
-  const auto addresses = addresses_of(plan, buffers, workspace);
+  const auto addresses = addresses_of(plan, arguments, workspace);
+  const auto first_scalar = arguments.size() - plan.scalars.size();
   for (const auto& argument : launch.arguments) {
-    const bool is_buffer = argument.kind == spec::ResolvedArgument::Kind::Buffer;
-    values_.push_back(is_buffer ? addresses.at(static_cast<std::size_t>(argument.index)) : argument.bits);
+    const auto index = static_cast<std::size_t>(argument.index);
+    switch (argument.kind) {
+      case spec::ResolvedArgument::Kind::Buffer:
+        values_.push_back(addresses.at(index));
+        break;
+      case spec::ResolvedArgument::Kind::Scalar:
+        values_.push_back(arguments.at(first_scalar + index).bits);
+        break;
+      case spec::ResolvedArgument::Kind::Bits:
+        values_.push_back(argument.bits);
+    }
   }
   for (auto& value : values_) parameters_.push_back(&value);
   config_.gridDimX = launch.grid[0];

@@ -12,7 +12,7 @@
 
 namespace attune::bench {
 
-/// A problem of a template whose arguments are all buffers, and a folder to find that template in.
+/// A problem of a template, and a folder to find that template in.
 struct LaunchCase {
   std::string template_name;
   std::map<std::string, std::string> choices;
@@ -24,11 +24,10 @@ struct LaunchCase {
 /// through one cuLaunchKernelEx, everything prepared beforehand.
 class RawLaunch {
  public:
-  /// `configuration`: Decision::configuration. `buffers`: addresses of the template's buffers that are no workspace; `workspace` as
-  /// for Plan::launch. Threads that launch the same problem share `code`, as they share a plan's: the driver's launches of
+  /// `configuration`: Decision::configuration. `arguments` and `workspace` as for Plan::launch. Threads that launch the same problem share `code`, as they share a plan's: the driver's launches of
   /// one function by several threads contend for it.
-  /// Throws: UsageError when the plan is more than one launch, or takes more than buffers.
-  RawLaunch(const LaunchCase& problem, const std::string& configuration, const std::vector<CUdeviceptr>& buffers,
+  /// Throws: UsageError when the plan is more than one launch.
+  RawLaunch(const LaunchCase& problem, const std::string& configuration, const std::vector<Argument>& arguments,
             CUdeviceptr workspace, std::shared_ptr<const gpu::Module> code);
   RawLaunch(const RawLaunch&) = delete;
   RawLaunch& operator=(const RawLaunch&) = delete;

@@ -74,7 +74,7 @@ struct Example {
     made.put(device_row(device));
     made.put(best_row(
         kernel, problem, device,
-        R"({"block_size":256,"block_stage":"shuffle","blocks_per_sm":4,"grid_stage":"two_pass","items":4,"vector_bytes":16})"));
+        R"({"block_size":256,"block_stage":"shuffle","blocks_per_sm":4,"cluster_blocks":1,"exact_n":false,"grid_stage":"two_pass","items":4,"load":"tiles","vector_bytes":16})"));
   }
 
   /// Compiled code is found again by every run: what compiles is not the question here.

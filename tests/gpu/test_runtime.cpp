@@ -132,7 +132,7 @@ TEST_CASE_FIXTURE(Fixture, "a plan with a workspace of the caller's is captured 
   const gpu::Stream stream;
   auto* const scratch = reinterpret_cast<void*>(workspace.address());
   const auto graph = gpu::Graph::capture(stream, [&] {
-    plan.launch({Argument::pointer(input.in()), Argument::pointer(input.out())}, scratch, stream.get());
+    plan.launch(sum.arguments(input.in(), input.out()), scratch, stream.get());
   });
   for (int replay = 0; replay < 5; ++replay) {
     input.poison();
@@ -146,10 +146,10 @@ TEST_CASE_FIXTURE(Fixture, "a plan refuses a missing, a misaligned workspace and
   const auto sum = runtime.reduce<float>(Op::Sum);
   const Input input(kLarge);
   const Plan plan = sum.plan(kLarge);
-  const auto in = Argument::pointer(input.in()), out = Argument::pointer(input.out());
-  CHECK_THROWS_WITH_AS(plan.launch({in, out}, nullptr, nullptr), doctest::Contains("none was given"), UsageError);
-  CHECK_THROWS_AS(plan.launch({in, out}, reinterpret_cast<void*>(input.out() + 1), nullptr), UsageError);
-  CHECK_THROWS_AS(plan.launch({in}, nullptr, nullptr), UsageError);
+  const auto arguments = sum.arguments(input.in(), input.out());
+  CHECK_THROWS_WITH_AS(plan.launch(arguments, nullptr, nullptr), doctest::Contains("none was given"), UsageError);
+  CHECK_THROWS_AS(plan.launch(arguments, reinterpret_cast<void*>(input.out() + 1), nullptr), UsageError);
+  CHECK_THROWS_AS(plan.launch({arguments[0]}, nullptr, nullptr), UsageError);
   CHECK_THROWS_AS(sum(nullptr, kLarge, input.out(), nullptr), UsageError);
   CHECK(runtime.counters().launches == 0);
 }

@@ -7,6 +7,8 @@ int main() {
   for (const auto& notice : runtime.notices()) std::printf("notice: %s\n", notice.c_str());
   const auto sum = runtime.reduce<float>(attune::Op::Sum);
   std::printf("%s\n", attune::describe(sum.explain_on("sm_90", 1 << 24)).c_str());
+  const auto own = runtime.reduce<float>({.op = attune::CustomOp{"a > b ? a : b", "A(-1)"}, .finish = attune::Finish::ScaleBias});
+  std::printf("%s\n", attune::describe(own.explain_on("sm_90", 1000)).c_str());
   std::printf("NVRTC compiles in this process: %llu\n", static_cast<unsigned long long>(runtime.counters().compiles));
   return 0;
 }

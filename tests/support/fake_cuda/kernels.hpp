@@ -69,7 +69,7 @@ struct RegisteredKernel {
 [[nodiscard]] const std::vector<RegisteredKernel>& synthetic_kernels();  ///< tests/support/fake_templates
 [[nodiscard]] const std::vector<RegisteredKernel>& scratch_kernels();    ///< tests/support/fake_templates/tickets
 [[nodiscard]] const std::vector<RegisteredKernel>& million_kernels();    ///< bench/templates/million
-[[nodiscard]] const std::vector<RegisteredKernel>& reduce_kernels();     ///< templates/reduce, f32 sums only
+[[nodiscard]] const std::vector<RegisteredKernel>& reduce_kernels();     ///< templates/reduce and reproducible_reduce, f32 sums only
 [[nodiscard]] const std::vector<RegisteredKernel>& arg_reduce_kernels();  ///< templates/argreduce, arg-max of f32 only; arg_scan
 [[nodiscard]] const std::vector<RegisteredKernel>& row_kernels();        ///< templates/segmented_reduce, f32 sums only; row_scan
 

@@ -168,9 +168,9 @@ TEST_CASE_FIXTURE(Fixture, "the typed front end of segmented_reduce takes all te
 
 TEST_CASE_FIXTURE(Fixture, "an operation that a template lacks is misuse, and the ones it has are named") {
   Runtime runtime(options);
-  const std::string message = message_of([&] { static_cast<void>(runtime.reduce<float>(Op::Product)); });
-  CHECK(message.find("product") != std::string::npos);
-  CHECK(message.find("sum, min, max") != std::string::npos);
+  const std::string message = message_of([&] { static_cast<void>(runtime.segmented_reduce<int>(Op::Xor)); });
+  CHECK(message.find("xor") != std::string::npos);
+  CHECK(message.find("sum, product, min, max") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a wrong number of sizes is misuse before any device is asked") {

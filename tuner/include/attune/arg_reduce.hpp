@@ -10,7 +10,8 @@ namespace attune {
 enum class ArgOp { Max, Min };
 
 /// Typed front end of the `argreduce` template: T is an 8-, 32- or 64-bit integer, __half, __nv_bfloat16, float or
-/// double. Runtime::arg_reduce makes it; copies are cheap and valid while the Runtime lives.
+/// double. Runtime::arg_reduce makes it; copies are cheap and valid while the Runtime lives. docs/reduction.md says who
+/// owns scratch, and what may run at the same time.
 template <class T>
 class ArgReduce {
  public:

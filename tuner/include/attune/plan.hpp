@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <initializer_list>
+#include <span>
 
 #include "attune/argument.hpp"
 #include "attune/decision.hpp"
@@ -25,6 +26,10 @@ class Plan {
   void launch(const Argument* arguments, std::size_t count, void* workspace, Stream stream) const;
   void launch(std::initializer_list<Argument> arguments, void* workspace, Stream stream) const {
     launch(arguments.begin(), arguments.size(), workspace, stream);
+  }
+  /// For what a typed front end's arguments() gives.
+  void launch(std::span<const Argument> arguments, void* workspace, Stream stream) const {
+    launch(arguments.data(), arguments.size(), workspace, stream);
   }
 
  private:

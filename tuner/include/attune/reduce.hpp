@@ -1,53 +1,56 @@
 #pragma once
+#include <array>
 #include <cstdint>
-#include <string>
-#include <type_traits>
 
-#include "attune/kernel.hpp"
-#include "attune/type_name.hpp"
+#include "attune/accumulator.hpp"
+#include "attune/one_size.hpp"
+#include "attune/reduction.hpp"
 
 namespace attune {
 
-/// What a front end combines elements with; a template that lacks one refuses it with UsageError.
-enum class Op { Sum, Min, Max, Product };
-
-namespace detail {
-/// The word of the choice "op" of attune's templates.
-[[nodiscard]] constexpr const char* name(Op op) {
-  switch (op) {
-    case Op::Sum:
-      return "sum";
-    case Op::Min:
-      return "min";
-    case Op::Max:
-      return "max";
-    case Op::Product:
-      return "product";
-  }
-  return "";  // no value of Op: refused as an unknown choice
-}
-}  // namespace detail
-
-/// Typed front end of the `reduce` template.
+/// Typed front end of the template `reduce`, n elements to one value: T is an 8-, 32- or 64-bit integer, __half,
+/// __nv_bfloat16, float or double. Runtime::reduce, mean and norm2 make it; copies are cheap and valid while the Runtime
+/// lives. docs/reduction.md has what a result is for every operator and type; ReproducibleReduce gives the same bits
+/// wherever the input lies and whatever was tuned.
 template <class T>
-class Reduce {
+class Reduce : public detail::OneSize {
  public:
-  explicit Reduce(Kernel kernel) : kernel_(kernel) {}
-  using Result = std::conditional_t<sizeof(T) == 1, std::int32_t, T>;  ///< i8 accumulates into i32, modulo 2^32
-  /// out[0] = op over in[0..n); n = 0 writes the operator's identity. Device addresses.
-  void operator()(const T* in, std::int64_t n, Result* out, Stream stream) const {
-    kernel_.launch({n}, {Argument::pointer(in), Argument::pointer(out)}, stream);
+  using OneSize::OneSize;
+  /// What is accumulated and put out: i32 for i8, u32 for u8, f32 for f16 and bf16, else T.
+  using Result = typename detail::Accumulator<T>::Type;
+  using Values = ReductionValues<Result>;
+  /// out[0] = the reduction of in[0..n); without an element the operator's identity, finished like any other value.
+  /// Shapes:   n from 0 up; device addresses, aligned to their elements.
+  /// Requires, Throws: as Kernel::launch.
+  void operator()(const T* in, std::int64_t n, Result* out, Stream stream, const Values& values = {}) const {
+    launch(n, arguments(in, out, values), stream);
   }
-  void prepare() const { kernel_.prepare(); }
-  [[nodiscard]] Plan plan(std::int64_t n) const { return kernel_.plan({n}); }
-  [[nodiscard]] Decision explain(std::int64_t n) const { return kernel_.explain({n}); }
-  [[nodiscard]] Decision explain_on(const std::string& device, std::int64_t n) const {
-    return kernel_.explain_on(device, {n});
+  /// Of a Plan.
+  [[nodiscard]] static std::array<Argument, 6> arguments(const T* in, Result* out, const Values& values = {}) {
+    return {Argument::pointer(in),           Argument::pointer(nullptr),      Argument::pointer(out),
+            Argument::scalar(values.shift), Argument::scalar(values.scale), Argument::scalar(values.bias)};
   }
-  [[nodiscard]] const Kernel& kernel() const { return kernel_; }
+};
 
- private:
-  Kernel kernel_;
+/// The same of the products a[i] * b[i], which are accumulated as they are: no array of them is written. Runtime::dot
+/// makes it.
+template <class T>
+class Dot : public detail::OneSize {
+ public:
+  using OneSize::OneSize;
+  using Result = typename Reduce<T>::Result;
+  using Values = ReductionValues<Result>;
+  /// out[0] = the reduction of a[i] * b[i] for i from 0 to n - 1. `a` and `b` may be misaligned against each other, overlap or be
+  /// the same. All else as Reduce.
+  void operator()(const T* a, const T* b, std::int64_t n, Result* out, Stream stream, const Values& values = {}) const {
+    launch(n, arguments(a, b, out, values), stream);
+  }
+  /// Of a Plan.
+  [[nodiscard]] static std::array<Argument, 6> arguments(const T* a, const T* b, Result* out, const Values& values = {}) {
+    auto arguments = Reduce<T>::arguments(a, out, values);
+    arguments[1] = Argument::pointer(b);
+    return arguments;
+  }
 };
 
 }  // namespace attune

@@ -10,6 +10,7 @@
 #include "attune/kernel.hpp"
 #include "attune/options.hpp"
 #include "attune/reduce.hpp"
+#include "attune/reproducible_reduce.hpp"
 #include "attune/segmented_reduce.hpp"
 
 namespace attune {
@@ -43,8 +44,27 @@ class Runtime {
   /// `choices`: a value for every type and choice axis of the template.
   /// Throws: UsageError (unknown template, axis or value), SpecError.
   [[nodiscard]] Kernel kernel(const std::string& name, const std::map<std::string, std::string>& choices);
+  /// Front ends. Throws: UsageError when the operator, transform or finish is not of these elements, or an expression of
+  /// the caller's is none; whether it compiles shows at the first launch. docs/reduction.md has what comes out.
   template <class T>
   [[nodiscard]] Reduce<T> reduce(Op op);
+  template <class T>
+  [[nodiscard]] Reduce<T> reduce(const Reduction& reduction);
+  /// sum of a[i] * b[i]; another operator or finish may be given, but no transform.
+  template <class T>
+  [[nodiscard]] Dot<T> dot(const Reduction& reduction = {});
+  /// The square root of the sum of squares. They are not scaled: beyond the square root of the greatest number they overflow.
+  template <detail::FloatingElement T>
+  [[nodiscard]] Reduce<T> norm2();
+  /// The sum divided by n; NaN without an element.
+  template <detail::FloatingElement T>
+  [[nodiscard]] Reduce<T> mean();
+  template <detail::FloatingElement T>
+  [[nodiscard]] ReproducibleReduce<T> reproducible_reduce(Op op, const Reproducible& how = {});
+  template <detail::FloatingElement T>
+  [[nodiscard]] ReproducibleReduce<T> reproducible_reduce(const Reduction& reduction, const Reproducible& how = {});
+  template <detail::FloatingElement T>
+  [[nodiscard]] ReproducibleDot<T> reproducible_dot(const Reproducible& how = {}, const Reduction& reduction = {});
   template <class T>
   [[nodiscard]] ArgReduce<T> arg_reduce(ArgOp op);
   template <class T>
@@ -65,7 +85,44 @@ class Runtime {
 
 template <class T>
 Reduce<T> Runtime::reduce(Op op) {
-  return Reduce<T>(kernel("reduce", {{"T", detail::TypeName<T>::value}, {"op", detail::name(op)}}));
+  return reduce<T>(Reduction{.op = op});
+}
+
+template <class T>
+Reduce<T> Runtime::reduce(const Reduction& reduction) {
+  return Reduce<T>(kernel("reduce", detail::reduce_choices(reduction, detail::TypeName<T>::value, detail::Inputs::One)));
+}
+
+template <class T>
+Dot<T> Runtime::dot(const Reduction& reduction) {
+  return Dot<T>(kernel("reduce", detail::reduce_choices(reduction, detail::TypeName<T>::value, detail::Inputs::Two)));
+}
+
+template <detail::FloatingElement T>
+Reduce<T> Runtime::norm2() {
+  return reduce<T>(Reduction{.transform = Transform::Square, .finish = Finish::Root});
+}
+
+template <detail::FloatingElement T>
+Reduce<T> Runtime::mean() {
+  return reduce<T>(Reduction{.finish = Finish::Mean});
+}
+
+template <detail::FloatingElement T>
+ReproducibleReduce<T> Runtime::reproducible_reduce(Op op, const Reproducible& how) {
+  return reproducible_reduce<T>(Reduction{.op = op}, how);
+}
+
+template <detail::FloatingElement T>
+ReproducibleReduce<T> Runtime::reproducible_reduce(const Reduction& reduction, const Reproducible& how) {
+  const auto choices = detail::reproducible_choices(reduction, how, detail::TypeName<T>::value, detail::Inputs::One);
+  return ReproducibleReduce<T>(kernel("reproducible_reduce", choices), how.resolution);
+}
+
+template <detail::FloatingElement T>
+ReproducibleDot<T> Runtime::reproducible_dot(const Reproducible& how, const Reduction& reduction) {
+  const auto choices = detail::reproducible_choices(reduction, how, detail::TypeName<T>::value, detail::Inputs::Two);
+  return ReproducibleDot<T>(kernel("reproducible_reduce", choices), how.resolution);
 }
 
 template <class T>

@@ -1,39 +1,16 @@
 #pragma once
-#include <concepts>
 #include <cstdint>
 #include <string>
-#include <type_traits>
 
+#include "attune/accumulator.hpp"
 #include "attune/kernel.hpp"
-#include "attune/reduce.hpp"
-#include "attune/type_name.hpp"
+#include "attune/reduction.hpp"
 
 namespace attune {
 
-namespace detail {
-/// What T is combined in and stored as: 8-bit integers in 32 bits, 16-bit floating types in f32, others in themselves.
-template <class T>
-struct Accumulator {
-  using Type = T;
-};
-template <std::integral T>
-  requires(sizeof(T) == 1)
-struct Accumulator<T> {
-  using Type = std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>;
-};
-template <>
-struct Accumulator<__half> {
-  using Type = float;
-};
-template <>
-struct Accumulator<__nv_bfloat16> {
-  using Type = float;
-};
-}  // namespace detail
-
 /// Typed front end of the `segmented_reduce` template, each row of a row-major matrix to one value: T is an 8-, 32- or
 /// 64-bit integer, __half, __nv_bfloat16, float or double. Runtime::segmented_reduce makes it; copies are cheap and valid
-/// while the Runtime lives.
+/// while the Runtime lives. docs/reduction.md says who owns scratch, and what may run at the same time.
 template <class T>
 class SegmentedReduce {
  public:
