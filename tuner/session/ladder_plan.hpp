@@ -1,0 +1,33 @@
+#pragma once
+#include <cstdint>
+
+#include "tuner/session/budget.hpp"
+#include "tuner/spec/device_info.hpp"
+#include "tuner/spec/variant_ladder.hpp"
+
+namespace attune::session {
+
+/// Who says how many configurations of a rung are tried.
+enum class LadderEffort {
+  AsTheLadderSays,  ///< the rung's `sample`; without one all of up to kWholeRung, of more kRungSample
+  AsTheRequestSays  ///< budget and strategy of the request, for every rung
+};
+
+inline constexpr std::uint64_t kWholeRung = 4096;
+inline constexpr std::uint64_t kRungSample = 1000;
+
+/// A rung of at most `whole_up_to` configurations is tried whole, of a larger one `sample` at random; both 0: as the request says.
+struct RungEffort {
+  std::uint64_t whole_up_to = 0;
+  std::uint64_t sample = 0;
+};
+
+[[nodiscard]] RungEffort effort_of(const spec::Rung& rung, LadderEffort effort);
+
+/// At most so many configurations a ladder tries on one problem, with nothing known before: what several rungs try whole is
+/// counted once, while what a sample draws may have been tried by other rungs. `budget` counts when the request says.
+/// Throws: SpecError, as the space does.
+[[nodiscard]] std::uint64_t planned_configurations(const spec::KernelTemplate& kernel, const spec::VariantLadder& ladder, LadderEffort effort,
+                                                   const Budget& budget, const spec::Problem& problem, const spec::DeviceInfo& device);
+
+}  // namespace attune::session
