@@ -77,8 +77,9 @@ CheckedLadder check_ladder(const spec::KernelTemplate& kernel, const spec::Probl
   CheckedLadder checked;
   const auto ladder = spec::VariantLadder::of(kernel);
   if (!ladder) return checked;
-  for (const auto& rung : ladder->rungs) checked.rungs.push_back({rung.name, space::SearchSpace::build(kernel, problem, device, {rung.where}).size()});
-  checked.planned = session::planned_configurations(kernel, *ladder, session::LadderEffort::AsTheLadderSays, {}, problem, device);
+  const auto plan = session::plan_ladder(kernel, *ladder, session::LadderEffort::AsTheLadderSays, {}, problem, device);
+  for (std::size_t i = 0; i < ladder->rungs.size(); ++i) checked.rungs.push_back({ladder->rungs[i].name, plan.rung_sizes[i]});
+  checked.planned = plan.configurations;
   return checked;
 }
 

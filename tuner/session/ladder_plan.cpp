@@ -13,12 +13,14 @@ RungEffort effort_of(const spec::Rung& rung, LadderEffort effort) {
   return rung.sample > 0 ? RungEffort{rung.sample, rung.sample} : RungEffort{kWholeRung, kRungSample};
 }
 
-std::uint64_t planned_configurations(const spec::KernelTemplate& kernel, const spec::VariantLadder& ladder, LadderEffort effort, const Budget& budget,
-                                     const spec::Problem& problem, const spec::DeviceInfo& device) {
+LadderPlan plan_ladder(const spec::KernelTemplate& kernel, const spec::VariantLadder& ladder, LadderEffort effort, const Budget& budget,
+                       const spec::Problem& problem, const spec::DeviceInfo& device) {
+  LadderPlan plan;
   std::set<std::vector<std::uint16_t>> whole;
   std::uint64_t drawn = 0;
   for (const auto& rung : ladder.rungs) {
     const auto space = space::SearchSpace::build(kernel, problem, device, {rung.where});
+    plan.rung_sizes.push_back(space.size());
     const RungEffort tried = effort_of(rung, effort);
     const std::uint64_t limit = effort == LadderEffort::AsTheRequestSays ? budget.limit(space.size()) : space.size() <= tried.whole_up_to ? space.size() : tried.sample;
     if (limit < space.size()) {
@@ -31,7 +33,8 @@ std::uint64_t planned_configurations(const spec::KernelTemplate& kernel, const s
     }
   }
   const auto all = space::SearchSpace::build(kernel, problem, device).size();
-  return std::min<std::uint64_t>(whole.size() + drawn, all);
+  plan.configurations = std::min<std::uint64_t>(whole.size() + drawn, all);
+  return plan;
 }
 
 }  // namespace attune::session

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "tuner/session/budget.hpp"
 #include "tuner/spec/device_info.hpp"
@@ -24,10 +25,15 @@ struct RungEffort {
 
 [[nodiscard]] RungEffort effort_of(const spec::Rung& rung, LadderEffort effort);
 
-/// At most so many configurations a ladder tries on one problem, with nothing known before: what several rungs try whole is
-/// counted once, while what a sample draws may have been tried by other rungs. `budget` counts when the request says.
-/// Throws: SpecError, as the space does.
-[[nodiscard]] std::uint64_t planned_configurations(const spec::KernelTemplate& kernel, const spec::VariantLadder& ladder, LadderEffort effort,
-                                                   const Budget& budget, const spec::Problem& problem, const spec::DeviceInfo& device);
+/// What a ladder does on one problem, with nothing known before.
+struct LadderPlan {
+  std::vector<std::uint64_t> rung_sizes;  ///< configurations of each rung
+  /// At most so many are tried: what several rungs try whole is counted once, while what a sample draws may have been tried by others.
+  std::uint64_t configurations = 0;
+};
+
+/// `budget` counts when the request says. Throws: SpecError, as the space does.
+[[nodiscard]] LadderPlan plan_ladder(const spec::KernelTemplate& kernel, const spec::VariantLadder& ladder, LadderEffort effort, const Budget& budget,
+                                     const spec::Problem& problem, const spec::DeviceInfo& device);
 
 }  // namespace attune::session

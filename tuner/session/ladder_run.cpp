@@ -48,7 +48,7 @@ class Climb {
       return;
     }
     opened_ = true;
-    result_.planned = planned_configurations(kernel_, ladder_, request_.effort, request_.tune.budget, problem_, backend_.device());
+    result_.planned = plan_ladder(kernel_, ladder_, request_.effort, request_.tune.budget, problem_, backend_.device()).configurations;
     for (std::size_t i = 0; i < ladder_.rungs.size(); ++i) {
       const bool complete = tuner_.search(search_of(i));
       result_.rungs.push_back(rung_of(ladder_.rungs[i]));

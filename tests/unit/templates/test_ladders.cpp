@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,21 +20,16 @@ struct Climbed {
   explicit Climbed(const std::string& name)
       : kernel(spec::KernelTemplate::load(std::filesystem::path(ATTUNE_SOURCE_DIR) / "templates" / name)), ladder(spec::VariantLadder::of(kernel).value()) {}
 
-  [[nodiscard]] std::uint64_t size(const spec::Rung& rung, const spec::Problem& problem) const {
-    return space::SearchSpace::build(kernel, problem, device(), {rung.where}).size();
+  [[nodiscard]] session::LadderPlan plan(const spec::Problem& problem) const {
+    return session::plan_ladder(kernel, ladder, session::LadderEffort::AsTheLadderSays, {}, problem, device());
   }
-  /// Names of the rungs that hold nothing in any of these problems.
-  [[nodiscard]] std::set<std::string> empty(const std::vector<spec::Problem>& problems) const {
+  /// Names of the rungs that hold nothing by this plan.
+  [[nodiscard]] std::set<std::string> empty(const session::LadderPlan& of) const {
     std::set<std::string> names;
-    for (const auto& rung : ladder.rungs) {
-      bool any = false;
-      for (const auto& problem : problems) any = any || size(rung, problem) > 0;
-      if (!any) names.insert(rung.name);
+    for (std::size_t i = 0; i < ladder.rungs.size(); ++i) {
+      if (of.rung_sizes[i] == 0) names.insert(ladder.rungs[i].name);
     }
     return names;
-  }
-  [[nodiscard]] std::uint64_t planned(const spec::Problem& problem) const {
-    return session::planned_configurations(kernel, ladder, session::LadderEffort::AsTheLadderSays, {}, problem, device());
   }
   static spec::DeviceInfo device() { return spec::DeviceInfo::of_architecture("sm_90"); }
 };
@@ -45,13 +39,24 @@ spec::Problem sum_of(const std::string& type, std::int64_t n) { return {{{"T", t
 constexpr std::int64_t kSmall = 1 << 16, kLarge = 1 << 25;
 using Names = std::set<std::string>;
 
+Names joined(Names a, const Names& b) {
+  a.insert(b.begin(), b.end());
+  return a;
+}
+
 }  // namespace
 
-TEST_CASE("no rung of reduce is empty both at 64K and at 32M elements, but what the type does not have") {
+TEST_CASE("no rung of reduce is empty but what the type or so large an input does not have, and a problem takes at most 400 configurations") {
   const Climbed reduce("reduce");
-  CHECK(reduce.empty({sum_of("i8", kSmall), sum_of("i8", kLarge)}) == Names{});
-  CHECK(reduce.empty({sum_of("i32", kSmall), sum_of("i32", kLarge)}) == Names{"loads of eight", "loads of sixteen"});
-  CHECK(reduce.empty({sum_of("f32", kSmall), sum_of("f32", kLarge)}) == Names{"redux.sync", "loads of eight", "loads of sixteen"});
+  const auto small = reduce.plan(sum_of("f32", kSmall)), integers = reduce.plan(sum_of("i32", kSmall)), large = reduce.plan(sum_of("i32", kLarge));
+  const Names wide = {"loads of eight", "loads of sixteen"};  // for elements of two bytes and of one
+  CHECK(reduce.empty(integers) == wide);
+  CHECK(reduce.empty(small) == joined(wide, {"redux.sync"}));
+  CHECK(reduce.empty(large) == joined(wide, {"single block", "single block, exact n", "ticket, exact n"}));
+  for (const auto& plan : {small, integers, large}) CHECK(plan.configurations <= 400);
+  for (const auto& rung : reduce.ladder.rungs) {
+    if (wide.contains(rung.name)) CHECK(space::SearchSpace::build(reduce.kernel, sum_of("i8", kSmall), Climbed::device(), {rung.where}).size() > 0);
+  }
 }
 
 TEST_CASE("a rung that names a block stage, a schedule or a grid stage is there for every one that the template has") {
@@ -67,29 +72,24 @@ TEST_CASE("a rung that names a block stage, a schedule or a grid stage is there 
   }
 }
 
-TEST_CASE("a ladder of the built-in templates takes at most 400 configurations a problem") {
-  const Climbed reduce("reduce");
-  for (const auto& problem : {sum_of("f32", kSmall), sum_of("i32", kSmall), sum_of("i32", kLarge)}) CHECK(reduce.planned(problem) <= 400);
-  const Climbed rows("segmented_reduce");
-  CHECK(rows.planned({{{"T", "f32"}, {"op", "sum"}}, {{"rows", 100}, {"columns", 1000}}}) <= 400);
-  const Climbed arg("argreduce");
-  CHECK(arg.planned({{{"T", "f32"}, {"op", "max"}}, {{"n", kSmall}}}) <= 400);
-}
-
 TEST_CASE("no rung of argreduce is empty for a small input, and a large one lacks only the single block") {
   const Climbed arg("argreduce");
   for (const char* const type : {"i8", "f32", "f64"}) {
-    CHECK(arg.empty({{{{"T", type}, {"op", "max"}}, {{"n", kSmall}}}}) == Names{});
-    CHECK(arg.empty({{{{"T", type}, {"op", "max"}}, {{"n", kLarge}}}}) == Names{"single block"});
+    const auto small = arg.plan({{{"T", type}, {"op", "max"}}, {{"n", kSmall}}}), large = arg.plan({{{"T", type}, {"op", "max"}}, {{"n", kLarge}}});
+    CHECK(arg.empty(small) == Names{});
+    CHECK(arg.empty(large) == Names{"single block"});
+    CHECK(small.configurations <= 400);
   }
 }
 
 TEST_CASE("the rungs of segmented_reduce that hold something follow from the shape") {
   const Climbed rows("segmented_reduce");
-  const auto shape = [](std::int64_t count, std::int64_t columns) { return spec::Problem{{{"T", "f32"}, {"op", "sum"}}, {{"rows", count}, {"columns", columns}}}; };
-  CHECK(rows.empty({shape(2, 10000000)}) == Names{"thread", "sub-warp", "warp"});                       // rows that few threads cannot read
-  CHECK(rows.empty({shape(1000000, 64)}) == Names{"block", "two launches", "last block done", "ticket"});  // more rows than blocks, and short ones
-  CHECK(rows.empty({shape(2, 10000000), shape(1000000, 64), shape(100, 4096)}) == Names{});
+  const auto plan = [&](std::int64_t count, std::int64_t columns) { return rows.plan({{{"T", "f32"}, {"op", "sum"}}, {{"rows", count}, {"columns", columns}}}); };
+  const auto long_rows = plan(2, 3000000), short_rows = plan(1000000, 32), both = plan(100, 4096);
+  CHECK(rows.empty(long_rows) == Names{"thread", "sub-warp", "warp"});                                    // so few threads would take for ever
+  CHECK(rows.empty(short_rows) == Names{"block", "two launches", "last block done", "ticket"});  // most threads would have nothing to do
+  CHECK(rows.empty(both) == Names{});
+  for (const auto& one : {long_rows, short_rows, both}) CHECK(one.configurations <= 400);
 }
 
 TEST_CASE("what several rungs try whole is counted once, a sample in full, and never more than the space") {
@@ -97,7 +97,7 @@ TEST_CASE("what several rungs try whole is counted once, a sample in full, and n
   const auto problem = sum_of("f32", kLarge);
   const auto plan = [&](const std::string& rungs) {
     const auto ladder = spec::VariantLadder::parse(reduce.kernel, R"({"attune_ladder": 1, "rungs": [)" + rungs + "]}", "l.json");
-    return session::planned_configurations(reduce.kernel, ladder, session::LadderEffort::AsTheLadderSays, {}, problem, Climbed::device());
+    return session::plan_ladder(reduce.kernel, ladder, session::LadderEffort::AsTheLadderSays, {}, problem, Climbed::device()).configurations;
   };
   // 128 to 512 threads, one element a thread and a block a tile: three configurations, of which the second rung has one.
   const std::string three = R"({"name": "a", "why": "w", "where": "grid_stage == 'thread_atomic' and vector_bytes == 4 and items == 1 and load == 'tiles' and blocks_per_sm == 0"})";
@@ -113,6 +113,6 @@ TEST_CASE("a budget of the request holds for every rung, samples or not") {
   const Climbed arg("argreduce");
   session::Budget budget;
   budget.configurations = 2;
-  const auto planned = session::planned_configurations(arg.kernel, arg.ladder, session::LadderEffort::AsTheRequestSays, budget, {{{"T", "f32"}, {"op", "max"}}, {{"n", kSmall}}}, Climbed::device());
-  CHECK(planned == 2 * arg.ladder.rungs.size());
+  const auto plan = session::plan_ladder(arg.kernel, arg.ladder, session::LadderEffort::AsTheRequestSays, budget, {{{"T", "f32"}, {"op", "max"}}, {{"n", kSmall}}}, Climbed::device());
+  CHECK(plan.configurations == 2 * arg.ladder.rungs.size());
 }

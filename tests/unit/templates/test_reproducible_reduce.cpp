@@ -50,6 +50,7 @@ TEST_CASE("every type of reproducible_reduce compiles with every way of accumula
   for (const auto& type : kFloats) {
     for (const auto& accumulate : kAccumulate) {
       check_compiles(kernel(), of({{"T", type}, {"accumulate", accumulate}}), spec::default_configuration(kernel()));
+      if (type != "f32" && type != "f64") continue;
       check_compiles(kernel(), of({{"T", type}, {"accumulate", accumulate}, {"finish", "mean"}}), configuration_of(kernel(), {{"grid_stage", "two_pass"}, {"items", "1"}}), "sm_80");
     }
   }
@@ -58,9 +59,7 @@ TEST_CASE("every type of reproducible_reduce compiles with every way of accumula
 TEST_CASE("every operator, transform and width of reproducible_reduce compiles") {
   for (const std::string op : {"product", "min", "max", "custom"}) check_compiles(kernel(), of({{"op", op}}), spec::default_configuration(kernel()));
   for (const std::string transform : {"absolute", "square", "shifted_square", "times", "custom"}) {
-    for (const std::string accumulate : {"fixed_order", "compensated"}) {
-      check_compiles(kernel(), of({{"transform", transform}, {"accumulate", accumulate}}), spec::default_configuration(kernel()));
-    }
+    check_compiles(kernel(), of({{"transform", transform}}), spec::default_configuration(kernel()));
   }
   for (const char* const bytes : {"2", "4", "8"}) {
     check_compiles(kernel(), of({{"T", "f16"}}), configuration_of(kernel(), {{"vector_bytes", bytes}, {"items", "8"}}));
