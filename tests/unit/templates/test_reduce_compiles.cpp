@@ -78,12 +78,11 @@ TEST_CASE("every type of reduce compiles for the older architecture, and every o
 TEST_CASE("every transform and finish of reduce compiles, and the caller's own code") {
   const auto& kernel = reduce_template();
   const auto chosen = spec::default_configuration(kernel);
-  for (const std::string type : {"f32", "i8"}) {
-    for (const std::string transform : {"absolute", "square", "shifted_square", "times", "custom"}) {
-      check_compiles(kernel, problem_of(kernel, {{"T", type}, {"transform", transform}, {"map", "x > A(2) ? x : A(0)"}}, 4096), chosen);
-    }
-    check_compiles(kernel, problem_of(kernel, {{"T", type}, {"finish", "scale_bias"}}, 4096), chosen);
+  for (const std::string transform : {"absolute", "square", "shifted_square", "times", "custom"}) {
+    const std::string type = transform == "times" || transform == "absolute" ? "i8" : "f32";
+    check_compiles(kernel, problem_of(kernel, {{"T", type}, {"transform", transform}, {"map", "x > A(2) ? x : A(0)"}}, 4096), chosen);
   }
+  check_compiles(kernel, problem_of(kernel, {{"T", "u64"}, {"finish", "scale_bias"}}, 4096), chosen);
   for (const std::string finish : {"mean", "root"}) check_compiles(kernel, problem_of(kernel, {{"T", "f16"}, {"finish", finish}}, 4096), chosen);
   check_compiles(kernel, problem_of(kernel, {{"op", "custom"}, {"combine", "sqrtf(a * a + b * b)"}, {"start", "A(0)"}}, 4096), chosen);
 }
