@@ -21,6 +21,7 @@
 #include "tools/tuning_backend.hpp"
 #include "tools/tuning_events.hpp"
 #include "tools/tuning_summary.hpp"
+#include "tuner/base/text.hpp"
 #include "tuner/session/ladder_run.hpp"
 
 namespace attune::tools {
@@ -28,15 +29,11 @@ namespace {
 
 using nlohmann::json;
 
-/// Without --budget and --strategy: a rung of so few configurations is tried whole, of a larger one a random sample.
-constexpr std::uint64_t kWholeUpTo = 4096;
-constexpr const char* kSample = "1000";
-
 struct LadderOptions {
   TuningOptions tuning;
   std::string html;
   std::string peers;
-  bool sampled = false;  ///< the user gave a budget or a strategy, which then hold for every rung
+  session::LadderEffort effort = session::LadderEffort::AsTheLadderSays;
 };
 
 /// What a ladder command needs besides its options.
@@ -55,7 +52,7 @@ json start_event(const Climbing& what, const BackendPlan& plan, const std::strin
   for (const auto& backend : plan.backends) origins.push_back(backend.backend->origin());
   return {{"template", what.kernel.name}, {"template_hash", what.kernel.content_hash}, {"device", first.backend->device().name},
           {"driver", first.backend->device().driver}, {"replay", first.replay}, {"origins", std::move(origins)}, {"database", database},
-          {"problems", what.problems.size()}, {"policy", what.options.tuning.policy}, {"rungs", std::move(rungs)}};
+          {"problems", what.problems.size()}, {"policy", what.options.tuning.policy}, {"date", base::utc_now()}, {"rungs", std::move(rungs)}};
 }
 
 session::LadderRequest request_of(const Climbing& what, const std::vector<spec::Problem>& problems) {
@@ -67,7 +64,7 @@ session::LadderRequest request_of(const Climbing& what, const std::vector<spec::
   request.tune.budget = session::Budget::parse(options.budget);
   request.tune.policy = measure::policy_from_text(options.policy);
   request.tune.retry_failed = options.retry_failed;
-  request.whole_up_to = what.options.sampled ? 0 : kWholeUpTo;
+  request.effort = what.options.effort;
   return request;
 }
 
@@ -214,18 +211,20 @@ int ladder(const LadderOptions& options, const CommandContext& context, const st
 void add_ladder_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<LadderOptions>();
   options->tuning.strategy = "random";
-  options->tuning.budget = kSample;
+  options->tuning.budget = std::to_string(session::kRungSample);
   auto* command = app.add_subcommand("ladder", "Measure the published variants of a kernel, each at its best, beside each other");
   add_tuning_options(*command, options->tuning);
   command->get_option("--budget")->description(
-      fmt::format("Of each rung, as in tune; a time is shared by all rungs (default: rungs of up to {} configurations whole, of larger ones {} at random)",
-                  kWholeUpTo, kSample));
+      fmt::format("Of each rung, as in tune; a time is shared by all rungs (default: as ladder.json says, of a rung without \"sample\" all of up to {} "
+                  "configurations, else {} at random)", session::kWholeRung, session::kRungSample));
   command->add_option("--html", options->html, "Write the report with the ladder in it to this file");
   command->add_option("--peers", options->peers, "Result file of a benchmark: what other libraries took on the same device");
   command->footer("The problem follows as --<axis> values, e.g. attune ladder reduce --T f32,i32 --size 64K..32M\n"
+                  "Samples are drawn with --seed; each table says how many configurations it takes at most.\n"
                   "What the database knows is not measured again; the same command continues an interrupted one.");
   command->callback([options, command, &context] {
-    options->sampled = command->count("--budget") > 0 || command->count("--strategy") > 0;
+    const bool given = command->count("--budget") > 0 || command->count("--strategy") > 0;
+    if (given) options->effort = session::LadderEffort::AsTheRequestSays;
     context.action = [options, command, &context] { return ladder(*options, context, command->remaining()); };
   });
 }

@@ -12,6 +12,7 @@
 #include "tools/problem_arguments.hpp"
 #include "tuner/compile/compile_pool.hpp"
 #include "tuner/compile/occupancy.hpp"
+#include "tuner/session/ladder_plan.hpp"
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/launch_plan.hpp"
 #include "tuner/spec/variant_ladder.hpp"
@@ -66,13 +67,20 @@ struct CheckedRung {
   std::uint64_t configurations = 0;
 };
 
-/// How much of the space each rung of the template's ladder is; nothing without a ladder. Throws: SpecError.
-std::vector<CheckedRung> check_ladder(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device) {
+struct CheckedLadder {
   std::vector<CheckedRung> rungs;
+  std::uint64_t planned = 0;  ///< configurations that `attune ladder` tries at most
+};
+
+/// How much of the space each rung of the template's ladder is; nothing without a ladder. Throws: SpecError.
+CheckedLadder check_ladder(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device) {
+  CheckedLadder checked;
   const auto ladder = spec::VariantLadder::of(kernel);
-  if (!ladder) return rungs;
-  for (const auto& rung : ladder->rungs) rungs.push_back({rung.name, space::SearchSpace::build(kernel, problem, device, {rung.where}).size()});
-  return rungs;
+  if (!ladder) return checked;
+  const auto plan = session::plan_ladder(kernel, *ladder, session::LadderEffort::AsTheLadderSays, {}, problem, device);
+  for (std::size_t i = 0; i < ladder->rungs.size(); ++i) checked.rungs.push_back({ladder->rungs[i].name, plan.rung_sizes[i]});
+  checked.planned = plan.configurations;
+  return checked;
 }
 
 json to_json(const std::vector<CheckedRung>& rungs) {
@@ -81,9 +89,9 @@ json to_json(const std::vector<CheckedRung>& rungs) {
   return list;
 }
 
-void print(const std::vector<CheckedRung>& rungs) {
-  if (!rungs.empty()) fmt::print("  ladder of {} rungs\n", rungs.size());
-  for (const auto& rung : rungs) fmt::print("    {}: {}\n", rung.name, rung.configurations > 0 ? fmt::format("{} configurations", rung.configurations) : "EMPTY here");
+void print(const CheckedLadder& ladder) {
+  if (!ladder.rungs.empty()) fmt::print("  ladder of {} rungs, which takes at most {} configurations\n", ladder.rungs.size(), ladder.planned);
+  for (const auto& rung : ladder.rungs) fmt::print("    {}: {}\n", rung.name, rung.configurations > 0 ? fmt::format("{} configurations", rung.configurations) : "EMPTY here");
 }
 
 int check(const CheckOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
@@ -100,7 +108,7 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
     const auto space = space::SearchSpace::build(kernel, problem, device);
     const auto configuration = spec::default_configuration(kernel);
     const bool default_valid = spec::satisfies(kernel, problem, configuration, device);
-    const auto rungs = check_ladder(kernel, problem, device);
+    const auto ladder = check_ladder(kernel, problem, device);
     const auto compiled = pool.compile_now({spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu",
                                             options.architecture, kernel.options});
     const bool compiles = compiled.status == compile::CompileStatus::Ok;
@@ -108,14 +116,14 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
     usable = usable && compiles && space.size() > 0;
     if (options.json_output) {
       out.push_back({{"template", kernel.name}, {"hash", kernel.content_hash}, {"problem", json::parse(spec::to_text(problem))},
-                     {"space_size", space.size()}, {"cartesian_size", space.cartesian_size()}, {"default_in_space", default_valid}, {"ladder", to_json(rungs)},
+                     {"space_size", space.size()}, {"cartesian_size", space.cartesian_size()}, {"default_in_space", default_valid}, {"ladder", to_json(ladder.rungs)}, {"ladder_planned", ladder.planned},
                      {"compiles", compiles}, {"kernels", describe_kernels(compiled)}, {"log", compiles ? "" : compiled.log}});
       continue;
     }
     fmt::print("{} {} for {}\n  search space: {} of {} combinations\n", kernel.name, describe(problem), options.architecture, space.size(),
                space.cartesian_size());
     if (space.size() == 0) fmt::print("  EMPTY: condition \"{}\" leaves no configuration\n", space.emptied_by());
-    print(rungs);
+    print(ladder);
     if (!default_valid) fmt::print("  the default configuration does not satisfy the constraints here\n");
     if (!compiles) fmt::print("  the default configuration does not compile:\n{}\n", compiled.log);
     for (const auto& used : compiled.kernels) {

@@ -8,7 +8,8 @@ A table stands between two marker lines:
     <!-- /table -->
 
 Known tables: reduce_vs_cub, read_ceiling, tuning_rate, winner_repeat, dispatch_regret and dispatch_overhead (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json),
-tune_reduce and ladder_reduce (bench/results/<device>/*.txt: the output of the command, as captured), promises (tools/promise_table.py).
+tune_reduce and ladder_reduce (bench/results/<device>/*.txt: the output of the command, as captured), promises (tools/promise_table.py),
+ladder_rungs and rules_of_thumb (tools/ladder_tables.py).
 
     tools/doc_tables.py            rewrites the files
     tools/doc_tables.py --check    changes nothing; exit code 1 and the file's name when a table is not up to date
@@ -21,6 +22,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # the script may lie in a tree that is not to change
+import ladder_tables
 import promise_table
 from promise_table import MISSING, Malformed, read_object as read_json
 
@@ -282,7 +284,7 @@ def dispatch_overhead(root):
 
 TABLES = {"reduce_vs_cub": reduce_vs_cub, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "tune_reduce": tune_reduce, "ladder_reduce": ladder_reduce,
           "tuning_rate": tuning_rate, "winner_repeat": winner_repeat, "dispatch_regret": dispatch_regret,
-          "dispatch_overhead": dispatch_overhead, "promises": promise_table.promise_table}
+          "dispatch_overhead": dispatch_overhead, "ladder_rungs": ladder_tables.ladder_rungs, "rules_of_thumb": ladder_tables.rules_of_thumb, "promises": promise_table.promise_table}
 
 
 def regenerate(root, path):

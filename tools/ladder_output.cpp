@@ -36,13 +36,14 @@ std::string rung_note(const RungResult& rung) {
     return rung.decided == 0 ? fmt::format("none of its {} configurations was measured", rung.size)
                              : fmt::format("none of {} configurations is valid, {} failed", rung.decided, rung.failed);
   }
-  return short_configuration(rung.configuration) + (rung.screened ? " (few samples)" : "");
+  const std::string sampled = rung.decided < rung.size ? fmt::format(" (of {} of {} tried)", rung.decided, rung.size) : "";
+  return short_configuration(rung.configuration) + (rung.screened ? " (few samples)" : "") + sampled;
 }
 
 std::string heading(const LadderResult& result, const std::string& template_name, const std::string& policy) {
   const double ceiling = result.read_ceiling_bytes_per_s;
-  return fmt::format("{} {}, {}, {} configurations, read ceiling {}", template_name, describe(result.tuned.problem), policy,
-                     result.tuned.space_size, ceiling > 0 ? fmt::format("{:.0f} GB/s", ceiling / 1e9) : "unknown");
+  return fmt::format("{} {}, {}, at most {} of {} configurations, read ceiling {}", template_name, describe(result.tuned.problem), policy,
+                     result.planned, result.tuned.space_size, ceiling > 0 ? fmt::format("{:.0f} GB/s", ceiling / 1e9) : "unknown");
 }
 
 }  // namespace

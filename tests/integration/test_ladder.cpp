@@ -1,6 +1,8 @@
 // `attune ladder` from recordings, through the real executable.
 #include <doctest/doctest.h>
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -102,6 +104,21 @@ TEST_CASE_FIXTURE(Ladder, "the winning rung is tabulated by the values of the la
   }
 }
 
+TEST_CASE_FIXTURE(Ladder, "a sampled rung takes as many as it says, drawn by the seed, and the table says of how many") {
+  write("double_it/ladder.json", R"({"attune_ladder": 1, "defaults": {"T": "f32"}, "rungs": [{"name": "all", "why": "w", "where": "True", "sample": 5}]})");
+  const json first = events({}, "ladder").at(0);
+  CHECK(first["planned"] == 5);
+  CHECK(first["measured"] == 5);
+  CHECK(first["rungs"][0]["decided"] == 5);
+  CHECK(first["rungs"][0]["configurations"] == space_size);
+  const auto again = attune(words());  // the same seed
+  CHECK(again.out.find(fmt::format("at most 5 of {} configurations", space_size)) != std::string::npos);
+  CHECK(again.out.find(fmt::format("(of 5 of {} tried)", space_size)) != std::string::npos);
+  CHECK(events({"--seed", "2"}, "ladder").at(0)["measured"].get<int>() > 0);
+  // A budget of the command's takes the place of the ladder's samples.
+  CHECK(events({"--budget", "100%"}, "ladder").at(0)["rungs"][0]["decided"] == space_size);
+}
+
 TEST_CASE_FIXTURE(Ladder, "a second ladder measures nothing, and tune finds everything of the ladder's rungs known") {
   REQUIRE(events({}, "ladder").at(0)["measured"] == space_size);
   CHECK(events({}, "ladder").at(0)["measured"] == 0);
@@ -181,6 +198,7 @@ TEST_CASE_FIXTURE(Ladder, "template check counts each rung") {
   CHECK(checked["ladder"][0]["configurations"] == 6);
   CHECK(checked["ladder"][1]["configurations"] == 0);
   CHECK(checked["ladder"][3]["configurations"] == space_size);
+  CHECK(checked["ladder_planned"] == space_size);  // the last rung holds the others
 }
 
 TEST_CASE_FIXTURE(Cli, "without a GPU the ladder of reduce comes from the shipped recordings, whichever hold its sizes") {
@@ -205,19 +223,16 @@ TEST_CASE_FIXTURE(Cli, "without a GPU the ladder of reduce comes from the shippe
     CHECK(ladders[i]["read_ceiling_bytes_per_s"].get<double>() > 4e12);
     for (const json& rung : ladders[i]["rungs"]) {
       CAPTURE(rung.dump());
-      CHECK(rung["configurations"] > 0);
-      CHECK(rung["median_us"].is_number());
-      CHECK(rung["ceiling_share"].get<double>() < 1);
+      if (rung["median_us"].is_number()) CHECK(rung["ceiling_share"].get<double>() < 1);
     }
-    // The literature's order, on an H200: wide loads beat single elements, and one launch beats two at these sizes.
+    // The literature's order, on an H200: one launch beats two at these sizes.
     const auto us = [&](const char* name) {
       for (const json& rung : ladders[i]["rungs"]) {
         if (rung["name"] == name) return rung["median_us"].get<double>();
       }
       return 0.0;
     };
-    CHECK(us("tree, loads of 16 bytes") <= us("tree, one element"));
-    CHECK(us("ticket") < us("tree, loads of 16 bytes"));
+    CHECK(us("ticket") < us("two launches"));
     CHECK(us("whole space") <= us("ticket"));
   }
 }

@@ -74,7 +74,7 @@ json to_json(const LadderResult& result, const spec::VariantLadder& ladder) {
     rungs.push_back(std::move(rung));
   }
   const double ceiling = result.read_ceiling_bytes_per_s;
-  return {{"rungs", std::move(rungs)}, {"tables", tables_json(result, ladder)}, {"ran_off", result.ran_off}, {"complete", result.complete},
+  return {{"rungs", std::move(rungs)}, {"tables", tables_json(result, ladder)}, {"ran_off", result.ran_off}, {"complete", result.complete}, {"planned", result.planned},
           {"summary", ladder.summary}, {"read_ceiling_bytes_per_s", ceiling > 0 ? json(ceiling) : json(nullptr)}};
 }
 

@@ -40,6 +40,7 @@ struct RungResult {
 struct LadderResult {
   ProblemResult tuned;            ///< of the searches and the best of all known
   std::vector<RungResult> rungs;  ///< in order; fewer than the ladder has when interrupted
+  std::uint64_t planned = 0;      ///< at most so many configurations are tried; 0: the space is empty
   bool ran_off = false;           ///< the rungs' times are of one run-off, else each of its own search
   bool complete = false;
   double read_ceiling_bytes_per_s = 0;  ///< 0: not known

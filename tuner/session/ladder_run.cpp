@@ -48,6 +48,7 @@ class Climb {
       return;
     }
     opened_ = true;
+    result_.planned = plan_ladder(kernel_, ladder_, request_.effort, request_.tune.budget, problem_, backend_.device()).configurations;
     for (std::size_t i = 0; i < ladder_.rungs.size(); ++i) {
       const bool complete = tuner_.search(search_of(i));
       result_.rungs.push_back(rung_of(ladder_.rungs[i]));
@@ -71,7 +72,9 @@ class Climb {
 
  private:
   [[nodiscard]] ProblemTuner::Search search_of(std::size_t rung) const {
-    ProblemTuner::Search search{{ladder_.rungs[rung].where}, request_.whole_up_to, std::nullopt, ladder_.rungs[rung].name};
+    const auto& part = ladder_.rungs[rung];
+    const RungEffort effort = effort_of(part, request_.effort);
+    ProblemTuner::Search search{{part.where}, effort.whole_up_to, std::nullopt, part.name, effort.sample};
     if (end_) {
       const auto left = std::max(Clock::duration::zero(), *end_ - Clock::now());
       search.deadline = Clock::now() + left / static_cast<Clock::rep>(ladder_.rungs.size() - rung);
@@ -143,7 +146,7 @@ class Climb {
       if (samples->failed.empty()) return take_times(*samples);
       for (std::size_t i = 0; i < result_.rungs.size(); ++i) {  // the next best of their rungs take their places
         const std::uint64_t measured = result_.rungs[i].measured;
-        if (tuner_.search({{ladder_.rungs[i].where}, 0, Clock::now(), ladder_.rungs[i].name})) result_.rungs[i] = rung_of(ladder_.rungs[i]);
+        if (tuner_.search({{ladder_.rungs[i].where}, 0, Clock::now(), ladder_.rungs[i].name, 0})) result_.rungs[i] = rung_of(ladder_.rungs[i]);
         result_.rungs[i].measured = measured;
       }
     }

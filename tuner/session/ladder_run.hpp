@@ -4,6 +4,7 @@
 
 #include "db/database.hpp"
 #include "tuner/session/backend.hpp"
+#include "tuner/session/ladder_plan.hpp"
 #include "tuner/session/ladder_result.hpp"
 #include "tuner/session/session.hpp"
 #include "tuner/spec/variant_ladder.hpp"
@@ -11,9 +12,8 @@
 namespace attune::session {
 
 struct LadderRequest {
-  TuneRequest tune;                ///< budget and strategy of each rung; `where` is not used
-  /// A rung of at most so many configurations is tried whole, whatever budget and strategy.
-  std::uint64_t whole_up_to = 0;
+  TuneRequest tune;  ///< budget and strategy of each rung when `effort` leaves them the choice; `where` is not used
+  LadderEffort effort = LadderEffort::AsTheLadderSays;
 };
 
 struct LadderObserver {

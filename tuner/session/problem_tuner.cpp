@@ -47,7 +47,7 @@ ProblemTuner::ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest
 
 bool ProblemTuner::run(std::optional<Clock::time_point> deadline) {
   if (!begin()) return true;
-  const bool complete = search({request_.where, 0, deadline, ""});
+  const bool complete = search({request_.where, 0, deadline, "", 0});
   keep_restricted_best();
   if (!complete) last_commit_ = Clock::now();  // what ended unfinished took its time too
   account();
@@ -127,7 +127,8 @@ void ProblemTuner::start_search(const Search& what) {
     return;
   }
   const bool whole = part_.size <= what.whole_up_to;
-  limit_ = whole ? part_.size : request_.budget.limit(part_.size);
+  const bool sampled = !whole && what.sample > 0;
+  limit_ = whole ? part_.size : sampled ? std::min(what.sample, part_.size) : request_.budget.limit(part_.size);
   search::StrategyOptions options;
   options.seed = request_.seed;
   options.first = searched().find(spec::default_configuration(kernel_));
@@ -136,7 +137,7 @@ void ProblemTuner::start_search(const Search& what) {
     observer_.notice(fmt::format("no size of {} was tuned before: only the default can be tried; tune some sizes with another strategy first",
                                  spec::family_text(problem_)));
   }
-  strategy_ = search::make_strategy(whole ? "exhaustive" : request_.strategy, searched(), options);
+  strategy_ = search::make_strategy(whole ? "exhaustive" : sampled ? "random" : request_.strategy, searched(), options);
 }
 
 bool ProblemTuner::search(const Search& what) {

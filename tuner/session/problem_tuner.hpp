@@ -32,6 +32,8 @@ class ProblemTuner {
     std::uint64_t whole_up_to = 0;
     std::optional<Clock::time_point> deadline;
     std::string label;  ///< of the part, for progress
+    /// Of a larger part so many are tried at random, whatever the request's strategy and budget; 0: as the request says.
+    std::uint64_t sample = 0;
   };
 
   /// Requires: all that is passed outlives it. Builds the space. Throws: SpecError, UsageError.

@@ -28,7 +28,7 @@ PublishedFigure read_figure(const JsonNode& node, const std::string& rung) {
 }
 
 Rung read_rung(const KernelTemplate& kernel, const JsonNode& node) {
-  const ObjectReader reader(node, "a rung", {"name", "why", "where", "published"});
+  const ObjectReader reader(node, "a rung", {"name", "why", "where", "sample", "published"});
   Rung rung;
   rung.name = read_text(reader.require("name", "give the rung a name"), "the name of a rung");
   const std::string what = fmt::format("the rung '{}'", rung.name);
@@ -36,6 +36,11 @@ Rung read_rung(const KernelTemplate& kernel, const JsonNode& node) {
   const JsonNode& where = reader.require("where", "say which configurations are this variant; \"True\" for all of them");
   static_cast<void>(read_text(where, "\"where\" of " + what));
   rung.where = parse_condition(kernel, where.string("\"where\""), where.inside());
+  if (const JsonNode* sample = reader.find("sample")) {
+    const std::int64_t count = sample->integer("\"sample\" of " + what);
+    if (count < 1) fail(sample->position, fmt::format("\"sample\" of {} is {}; give a number of configurations from 1 up, or leave it out", what, count));
+    rung.sample = static_cast<std::uint64_t>(count);
+  }
   if (const JsonNode* published = reader.find("published")) {
     for (const JsonNode& figure : published->array("\"published\" of " + what)) rung.published.push_back(read_figure(figure, rung.name));
   }

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,6 +21,8 @@ struct Rung {
   std::string name;
   std::string why;  ///< one sentence
   Constraint where;
+  /// Where more configurations are this variant, so many of them are tried, drawn at random; 0: the command's own rule.
+  std::uint64_t sample = 0;
   std::vector<PublishedFigure> published;
 };
 

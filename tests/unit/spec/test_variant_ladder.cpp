@@ -56,6 +56,8 @@ TEST_CASE("what is wrong with a ladder is told with file, line and column") {
       {"stage == 'atomic'", "in > 1", "l.json:6:"},
       {"stage == 'atomic'", "", "l.json:6:54: \"where\" of the rung 'naive' is empty"},
       {R"("why": "a beginning", )", "", "l.json:6:5: a rung lacks \"why\""},
+      {R"("a beginning", )", R"("a beginning", "sample": 0, )", "l.json:6:55: \"sample\" of the rung 'naive' is 0; give a number of configurations from 1 up"},
+      {R"("a beginning", )", R"("a beginning", "sample": "7", )", "l.json:6:55:"},
       {R"("why")", R"("reason")", "l.json:6:23: unknown key 'reason' in a rung"},
       {R"("source": "a paper")", R"("origin": "a paper")", "l.json:7:59: unknown key 'origin'"},
       {R"(, "source": "a paper")", "", "l.json:7:20: a published figure of the rung 'naive' lacks \"source\""},
@@ -71,6 +73,12 @@ TEST_CASE("what is wrong with a ladder is told with file, line and column") {
     CAPTURE(wrong.to);
     CHECK_MESSAGE(error.starts_with(wrong.message), error);
   }
+}
+
+TEST_CASE("a rung keeps how many of its configurations are a sample, none when it does not say") {
+  const auto ladder = parse_ladder(replaced(sample_ladder(), R"("a beginning", )", R"("a beginning", "sample": 12, )"));
+  CHECK(ladder.rungs[0].sample == 12);
+  CHECK(ladder.rungs[1].sample == 0);
 }
 
 TEST_CASE("a ladder without rungs is refused") {

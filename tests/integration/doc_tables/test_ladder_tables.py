@@ -1,0 +1,142 @@
+"""tools/doc_tables.py on made-up recordings of `attune ladder reduce --json`."""
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SCRIPT = Path(sys.argv.pop(1))
+REPOSITORY = SCRIPT.parent.parent
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(SCRIPT.parent))
+import ladder_tables  # noqa: E402
+
+START = {"event": "start", "replay": False, "device": "Imaginary 1", "driver": "1.2", "policy": "cold/graph", "date": "2026-01-02T03:04:05Z",
+         "template_hash": "0123456789abcdefffff"}
+
+
+def ladder_names():
+    """The rungs of the template's own ladder, which has comments."""
+    text = (REPOSITORY / "templates/reduce/ladder.json").read_text()
+    return [rung["name"] for rung in json.loads("".join(line for line in text.splitlines(True) if not line.lstrip().startswith("//")))["rungs"]]
+
+
+def ladder(element, n, us, ceiling=2e12, peers=(), complete=True):
+    """Of n elements of four bytes: every rung takes 10 us, but for those in `us`; None: it is empty here."""
+    rungs = []
+    for name in ladder_names():
+        median = us.get(name, 10.0)
+        rungs.append({"name": name, "median_us": median, "bytes_per_s": median and 4 * n / (median * 1e-6)})
+    return {"event": "ladder", "problem": {"T": element, "op": "sum", "n": n}, "complete": complete, "read_ceiling_bytes_per_s": ceiling, "rungs": rungs,
+            "peers": [{"name": name, "median_us": median} for name, median in peers]}
+
+
+class LadderTables(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        (self.root / "docs").mkdir()
+        self.file = self.root / "bench/results/imaginary_1/ladder_reduce.json"
+        self.file.parent.mkdir(parents=True)
+
+    def record(self, *events):
+        self.file.write_text("".join(json.dumps(event) + "\n" for event in events))
+
+    def run_script(self, table, *arguments):
+        (self.root / "README.md").write_text(f"<!-- table:{table} -->\nold\n<!-- /table -->\n")
+        return subprocess.run([sys.executable, SCRIPT, "--root", self.root, *arguments], capture_output=True, text=True)
+
+    def generated(self, table):
+        done = self.run_script(table)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return (self.root / "README.md").read_text()
+
+    def test_nothing_recorded_is_said_and_old_figures_are_not_up_to_date(self):
+        self.assertIn("No ladder of the present template is recorded yet.", self.generated("ladder_rungs"))
+        self.assertIn("so no rule is decided", self.generated("rules_of_thumb"))
+        self.assertEqual(self.run_script("ladder_rungs", "--check").returncode, 1)
+
+    def test_each_type_is_a_table_of_rungs_by_ascending_size_in_gb_per_s(self):
+        self.record(START, {"event": "progress"}, ladder("f32", 2**20, {"ticket": 4.0}), ladder("f32", 2**16, {"ticket": 2.0, "bulk copies": None}),
+                    ladder("i32", 3000, {}))
+        text = self.generated("ladder_rungs")
+        self.assertIn("Imaginary 1, driver 1.2, cold/graph, 2026-01-02T03:04:05Z, content `0123456789abcdef`", text)
+        self.assertIn("T=f32, GB/s\n\n| rung | 2^16 | 2^20 |", text)
+        self.assertIn("| ticket | 131.1 | 1049 |", text)  # 4 * 65536 / 2 us, 4 * 1048576 / 4 us
+        self.assertIn("| bulk copies | - | 419.4 |", text)
+        self.assertIn("| read ceiling | 2000 | 2000 |", text)
+        self.assertIn("T=i32, GB/s\n\n| rung | 3000 |", text)
+        for name in ladder_names():
+            self.assertEqual(text.count(f"\n| {name} |"), 2)
+
+    def test_a_peer_has_a_line_where_it_was_recorded(self):
+        self.record(START, ladder("f32", 2**20, {}, peers=[("lib::Sum", 8.0)]), ladder("f32", 2**21, {}))
+        self.assertIn("| peer lib::Sum | 524.3 | - |", self.generated("ladder_rungs"))  # 4 * 1048576 / 8 us
+
+    def test_a_problem_that_was_interrupted_is_left_out(self):
+        self.record(START, ladder("f32", 2**20, {}), ladder("f32", 2**21, {}, complete=False))
+        self.assertIn("| rung | 2^20 |\n", self.generated("ladder_rungs"))
+
+    def test_a_rule_holds_at_the_sizes_where_its_figure_reaches_its_bound(self):
+        # Block atomics are twice as fast as two launches at 2^17, as fast at 2^18, half as fast at 2^19; 2^23 is no middle size.
+        sizes = {2**17: 5.0, 2**18: 10.0, 2**19: 20.0, 2**23: 1.0}
+        self.record(START, *(ladder("f32", n, {"block atomic": us}) for n, us in sizes.items()))
+        text = self.generated("rules_of_thumb")
+        self.assertIn("| 1.01 | f32 | holds at 1 of 3 sizes; 0.5 (2^19) to 2 (2^17) |", text)  # rule 8
+        # Rule 9: floats do without atomics at 2^19 only.
+        self.assertIn("| 1.01 | f32 | holds at 1 of 4 sizes; 0.1 (2^23) to 2 (2^19) |", text)
+        self.assertNotIn("integers:", text)
+
+    def test_near_the_limit_is_a_share_of_the_read_ceiling(self):
+        # 4 MiB in 2 us are 2.097 TB/s, in 4 us half of it.
+        self.record(START, ladder("f32", 2**20, {"two launches": 2.0}, ceiling=2.2e12), ladder("f32", 2**21, {"two launches": 8.0}, ceiling=2.2e12))
+        self.assertIn("| 0.90 | f32 | holds at 1 of 2 sizes; 0.477 (2^21) to 0.953 (2^20) |", self.generated("rules_of_thumb"))
+
+    def test_the_width_matters_most_where_it_changes_more_than_stages_and_schedules(self):
+        widths = {"tiles": 30.0, "loads of two": 20.0, "loads of four": 10.0, "grid-stride loop": 30.0, "chunks": 30.0, "two halves": 30.0}
+        self.record(START, ladder("i32", 2**20, {**widths, "redux.sync": 20.0}), ladder("i32", 2**21, {**widths, "last block done": 60.0}))
+        # 3 over 2, the spread of block stages; 3 over 6, that of grid stages.
+        self.assertIn("| 1.01 | i32 | holds at 1 of 2 sizes; 0.5 (2^21) to 1.5 (2^20) |", self.generated("rules_of_thumb"))
+
+    def test_a_rung_that_is_empty_at_every_size_decides_nothing(self):
+        self.record(START, ladder("f32", 2**20, {"block atomic": None}))
+        self.assertIn("| f32 | no figure |", self.generated("rules_of_thumb"))
+
+    def test_every_rung_by_which_a_rule_is_decided_is_in_the_ladder(self):
+        names = set(ladder_names())
+        groups = [ladder_tables.BLOCK_STAGES, ladder_tables.SCHEDULES, ladder_tables.WIDTHS, ladder_tables.GRID_STAGES, *(rule.rungs for rule in ladder_tables.RULES)]
+        for name in (name for group in groups for name in group):
+            self.assertIn(name, names)
+        for name in (name for line in (REPOSITORY / "docs/rules_of_thumb.md").read_text().splitlines() if line[:3].strip("| ").isdigit()
+                     for name in line.split("`")[1::2] if "of thumb" not in line):
+            self.assertIn(name, names)
+
+    def refused(self, *words):
+        for arguments in ([], ["--check"]):
+            done = self.run_script("rules_of_thumb", *arguments)
+            self.assertEqual(done.returncode, 2)
+            for word in words:
+                self.assertIn(word, done.stderr)
+
+    def test_a_file_that_is_no_ladder_of_a_gpu_is_refused_with_its_place(self):
+        self.record({**START, "replay": True}, ladder("f32", 2**20, {}))
+        self.refused("ladder_reduce.json", "replayed")
+        self.record(START)
+        self.refused("ladder_reduce.json", "no complete 'ladder'")
+        self.record(START, {"event": "ladder"})
+        self.refused("ladder_reduce.json:2:")
+        self.file.write_text("{")
+        self.refused("ladder_reduce.json:1:")
+
+    def test_a_ladder_of_other_rungs_is_refused_by_the_rung_that_it_lacks(self):
+        other = ladder("f32", 2**20, {})
+        other["rungs"] = [rung for rung in other["rungs"] if rung["name"] != "ticket, 256 threads"]
+        self.record(START, other)
+        self.refused("ticket, 256 threads", "rule 6")
+
+
+if __name__ == "__main__":
+    unittest.main()
