@@ -1,43 +1,22 @@
 // The fake driver through the product's own handles: what the tests that run on it rest on.
-#include <dlfcn.h>
 #include <doctest/doctest.h>
 
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
-#include "tuner/compile/compiler.hpp"
-#include "tuner/gpu/handles.hpp"
+#include "tests/integration/fake_gpu/driver_fixture.hpp"
 #include "tuner/measure/gpu_executor.hpp"
 #include "tuner/measure/support.hpp"
 
 using namespace attune;
 using gpu::Driver;
+using test::compile;
+using test::Fake;
+using test::read_back;
 
 namespace {
-
-/// Loads the driver by its path before the product asks for libcuda.so.1: the loader then answers with this one.
-struct Loaded {
-  Loaded() {
-    ::setenv("ATTUNE_FAKE_CUDA", R"({"devices": [{"memory_bytes": 268435456}]})", 1);
-    REQUIRE(::dlopen(ATTUNE_FAKE_CUDA_LIBRARY, RTLD_NOW) != nullptr);
-  }
-};
-
-struct Fake {
-  Loaded loaded;
-  gpu::Context context{0};
-  gpu::Stream stream;
-};
-
-std::string compile(const std::string& source, const std::string& architecture = "sm_90") {
-  static compile::Nvrtc nvrtc;
-  const auto result = nvrtc.compile({source, "test.cu", architecture, {}});
-  REQUIRE_MESSAGE(result.status == compile::CompileStatus::Ok, result.log);
-  return result.cubin;
-}
 
 constexpr const char* kSource = R"text(
 struct Wide { char bytes[20]; };
@@ -65,13 +44,6 @@ CUresult launch_copy(const gpu::Function& function, const gpu::Stream& stream, c
   CUdeviceptr to = out.address();
   long long n = static_cast<long long>(in.bytes() / 4);
   return launch(function, stream, {&from, &to, &n, &time_ns, &fault});
-}
-
-template <class T>
-std::vector<T> read_back(const gpu::Buffer& buffer, const gpu::Stream& stream) {
-  std::vector<T> values(buffer.bytes() / sizeof(T));
-  REQUIRE(Driver::get().cuMemcpyDtoHAsync(values.data(), buffer.address(), buffer.bytes(), stream.get()) == CUDA_SUCCESS);
-  return values;
 }
 
 }  // namespace
@@ -147,7 +119,7 @@ TEST_CASE_FIXTURE(Fake, "fills of every type sum to what their elements sum to, 
     CAPTURE(code);
     const auto element_bytes = static_cast<std::size_t>(spec::size_bytes(type));
     const gpu::Buffer buffer(kCount * element_bytes);
-    support.fill(buffer.address(), kCount, type, measure::FillKind::SmallIntegers, 5);
+    support.fill(buffer.address(), kCount, type, {measure::FillKind::SmallIntegers}, 5);
     const auto bytes = read_back<unsigned char>(buffer, stream);
     double sum = 0, magnitude = 0;  // exact: the elements are 1, 2, -1, -2
     for (std::int64_t i = 0; i < kCount; ++i) {
@@ -163,11 +135,11 @@ TEST_CASE_FIXTURE(Fake, "fills of every type sum to what their elements sum to, 
     CHECK(totals.sum == sum);
     CHECK(totals.magnitude == magnitude);
     support.begin_checks();
-    support.check_fill("filled", buffer.address(), kCount, type, measure::FillKind::SmallIntegers, 5);
+    support.check_fill("filled", buffer.address(), kCount, type, {measure::FillKind::SmallIntegers}, 5);
     CHECK_FALSE(support.findings().has_value());
     Driver::get().cuMemsetD8Async(buffer.address() + 1234 * element_bytes, 0x55, 1, stream.get());
     support.begin_checks();
-    support.check_fill("changed", buffer.address(), kCount, type, measure::FillKind::SmallIntegers, 5);
+    support.check_fill("changed", buffer.address(), kCount, type, {measure::FillKind::SmallIntegers}, 5);
     const auto finding = support.findings();
     REQUIRE(finding.has_value());
     CHECK(finding->count == 1);
@@ -188,7 +160,7 @@ TEST_CASE_FIXTURE(Fake, "the extreme of a buffer is the first of the elements th
     const auto put = [&](std::int64_t index, std::uint64_t bits) {
       support.store_element(buffer.address() + static_cast<std::size_t>(index) * size, type, bits);
     };
-    support.fill(buffer.address(), kCount, type, measure::FillKind::Ones, 0);
+    support.fill(buffer.address(), kCount, type, {measure::FillKind::Ones}, 0);
     const auto equal = support.find_extreme(buffer.address(), kCount, type, Extreme::Least);
     REQUIRE(equal.has_value());
     CHECK(equal->index == 0);
@@ -249,7 +221,7 @@ TEST_CASE_FIXTURE(Fake, "rows of every type are reduced to what a loop over them
       const gpu::Buffer in(std::max(size, static_cast<std::size_t>(rows * columns) * size));  // an address, also of nothing
       const gpu::Buffer out(static_cast<std::size_t>(rows) * 8);
       // Odd integers, or 1 and -1 with a few factors of 2 and 1/2: sums and products are exact in a double.
-      support.fill(in.address(), rows * columns, type, measure::FillKind::Factors, 9, 20);
+      support.fill(in.address(), rows * columns, type, {measure::FillKind::Factors, 20}, 9);
       const auto bytes = read_back<unsigned char>(in, stream);
       const bool floating = measure::is_floating(type);
       const auto out_type = floating                    ? spec::ElementType::F64
