@@ -47,8 +47,8 @@ struct Reduction {
 [[nodiscard]] Reduction reduction_of(const spec::KernelTemplate& kernel, const spec::Problem& problem, spec::ElementType in,
                                      spec::ElementType out, std::int64_t count);
 
-/// Everything that transformed elements combine to, in double precision and in integers modulo 2^64. The default: no
-/// elements, whose extremes are none.
+/// Everything that transformed elements combine to: doubles of a reduction that is floating(), else integers modulo 2^64. The
+/// default: no elements, whose extremes are none.
 struct Totals {
   double sum = 0;
   double lost = 0;       ///< what rounding took from `sum`

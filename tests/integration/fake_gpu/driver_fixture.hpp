@@ -25,7 +25,7 @@ struct Fake {
   gpu::Stream stream;
 };
 
-inline std::string compile(const std::string& source, const std::string& architecture = "sm_90") {
+inline std::string cubin_of(const std::string& source, const std::string& architecture = "sm_90") {
   static compile::Nvrtc nvrtc;
   const auto result = nvrtc.compile({source, "test.cu", architecture, {}});
   REQUIRE_MESSAGE(result.status == compile::CompileStatus::Ok, result.log);

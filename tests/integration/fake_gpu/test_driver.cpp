@@ -12,7 +12,7 @@
 
 using namespace attune;
 using gpu::Driver;
-using test::compile;
+using test::cubin_of;
 using test::Fake;
 using test::read_back;
 
@@ -49,7 +49,7 @@ CUresult launch_copy(const gpu::Function& function, const gpu::Stream& stream, c
 }  // namespace
 
 TEST_CASE_FIXTURE(Fake, "kernels, their parameters and variables are those of the compiled cubin") {
-  const gpu::Module module(compile(kSource));
+  const gpu::Module module(cubin_of(kSource));
   CHECK(module.function("many").parameter_bytes == std::vector<int>{8, 20, 1, 8, 8});
   CHECK(module.function("none").parameter_bytes.empty());
   CHECK_THROWS_AS(static_cast<void>(module.function("absent")), Error);
@@ -64,11 +64,11 @@ TEST_CASE_FIXTURE(Fake, "garbage is no image, and a cubin of another architectur
   CUmodule module = nullptr;
   const std::string garbage(4096, 'x');
   CHECK(Driver::get().cuModuleLoadData(&module, garbage.data()) == CUDA_ERROR_INVALID_IMAGE);
-  CHECK(Driver::get().cuModuleLoadData(&module, compile(kSource, "sm_80").data()) == CUDA_ERROR_NO_BINARY_FOR_GPU);
+  CHECK(Driver::get().cuModuleLoadData(&module, cubin_of(kSource, "sm_80").data()) == CUDA_ERROR_NO_BINARY_FOR_GPU);
 }
 
 TEST_CASE_FIXTURE(Fake, "a kernel without a host function is refused with a hint") {
-  const gpu::Module module(compile(kSource));
+  const gpu::Module module(cubin_of(kSource));
   const CUresult result = launch(module.function("none"), stream, {});
   CHECK(result == CUDA_ERROR_NOT_SUPPORTED);
   const char* text = nullptr;
@@ -91,7 +91,7 @@ TEST_CASE_FIXTURE(Fake, "memory is counted, and more than the device has is refu
 }
 
 TEST_CASE_FIXTURE(Fake, "a graph repeats what was captured, and takes the sum of its kernels' times") {
-  const gpu::Module module(compile(kSource));
+  const gpu::Module module(cubin_of(kSource));
   const auto copy = module.function("synthetic");
   const gpu::Buffer in(400), out(400);
   Driver::get().cuMemsetD8Async(in.address(), 7, 400, stream.get());
@@ -112,7 +112,7 @@ TEST_CASE_FIXTURE(Fake, "a graph repeats what was captured, and takes the sum of
 
 TEST_CASE_FIXTURE(Fake, "fills of every type sum to what their elements sum to, and one changed byte is found") {
   const auto device = gpu::read_device(0);
-  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
   constexpr std::int64_t kCount = 300000;  // more than one element a thread of the reduction
   for (int code = 0; code < 12; ++code) {
     const auto type = static_cast<spec::ElementType>(code);
@@ -132,8 +132,12 @@ TEST_CASE_FIXTURE(Fake, "fills of every type sum to what their elements sum to, 
       magnitude += value < 0 ? -value : value;
     }
     const auto totals = support.reduce(buffer.address(), kCount, type);
-    CHECK(totals.sum == sum);
-    CHECK(totals.magnitude == magnitude);
+    if (measure::is_floating(type)) {
+      CHECK(totals.sum == sum);
+      CHECK(totals.magnitude == magnitude);
+    } else {
+      CHECK(measure::extend(type, totals.integer_sum) == measure::extend(type, static_cast<std::uint64_t>(static_cast<std::int64_t>(sum))));
+    }
     support.begin_checks();
     support.check_fill("filled", buffer.address(), kCount, type, {measure::FillKind::SmallIntegers}, 5);
     CHECK_FALSE(support.findings().has_value());
@@ -149,7 +153,7 @@ TEST_CASE_FIXTURE(Fake, "fills of every type sum to what their elements sum to, 
 
 TEST_CASE_FIXTURE(Fake, "the extreme of a buffer is the first of the elements that equal it, for every type") {
   const auto device = gpu::read_device(0);
-  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
   using measure::Extreme;
   for (int code = 0; code < 12; ++code) {
     const auto type = static_cast<spec::ElementType>(code);
@@ -181,7 +185,7 @@ TEST_CASE_FIXTURE(Fake, "the extreme of a buffer is the first of the elements th
 
 TEST_CASE_FIXTURE(Fake, "NaN is no extreme, an infinity among NaN is one, and -0 is +0") {
   const auto device = gpu::read_device(0);
-  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
   using measure::Extreme;
   for (const auto type : {spec::ElementType::F16, spec::ElementType::BF16, spec::ElementType::F32, spec::ElementType::F64}) {
     CAPTURE(spec::name(type));
@@ -207,7 +211,7 @@ TEST_CASE_FIXTURE(Fake, "NaN is no extreme, an infinity among NaN is one, and -0
 
 TEST_CASE_FIXTURE(Fake, "rows of every type are reduced to what a loop over them gives, and one wrong result is found") {
   const auto device = gpu::read_device(0);
-  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
   using measure::RowOperation;
   struct Shape {
     std::int64_t rows, columns;
@@ -278,7 +282,7 @@ TEST_CASE_FIXTURE(Fake, "rows of every type are reduced to what a loop over them
 
 TEST_CASE_FIXTURE(Fake, "what a row's result may be off by grows with the sum of its magnitudes, and extremes must be exact") {
   const auto device = gpu::read_device(0);
-  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
   using measure::RowOperation;
   const gpu::Buffer in(4 * sizeof(float));
   for (std::size_t i = 0; i < 4; ++i)  // -1 2 / 4 -8
@@ -296,7 +300,7 @@ TEST_CASE_FIXTURE(Fake, "what a row's result may be off by grows with the sum of
 
 TEST_CASE_FIXTURE(Fake, "rows pass over NaN when they are reduced to an extreme, and a row of NaN has no element") {
   const auto device = gpu::read_device(0);
-  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
   using measure::RowOperation;
   const gpu::Buffer in(6 * sizeof(double));
   support.set_bytes(in.address(), in.bytes(), 0xff);  // NaN
@@ -312,7 +316,7 @@ TEST_CASE_FIXTURE(Fake, "rows pass over NaN when they are reduced to an extreme,
 
 // The last: afterwards nothing works in this process any more, as on a GPU.
 TEST_CASE_FIXTURE(Fake, "a fault appears at the next synchronisation and in every call from then on") {
-  const gpu::Module module(compile(kSource));
+  const gpu::Module module(cubin_of(kSource));
   const gpu::Buffer in(400), out(400);
   const auto copy = module.function("synthetic");
   CHECK(launch_copy(copy, stream, in, out, 1000, 1) == CUDA_SUCCESS);

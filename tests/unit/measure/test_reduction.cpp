@@ -141,7 +141,7 @@ TEST_CASE("the allowed error goes through what finishes a result") {
   CHECK_FALSE(accepts(of, of_value(500, 10), 500));
   of.finish = Finish::Root;
   CHECK(accepts(of, of_value(100, 21), 11));
-  CHECK_FALSE(accepts(of, of_value(100, 21), 11.1));
+  CHECK_FALSE(accepts(of, of_value(100, 21), 11.2));
   CHECK(accepts(of, of_value(1e-9, 1e-6), kNan));  // rounding may have made it negative
   CHECK(accepts(of, of_value(1e-9, 1e-6), 0));
   CHECK_FALSE(accepts(of, of_value(100, 1), kNan));

@@ -1,4 +1,5 @@
 // attune's own device kernels on the fake driver: the references of reductions, and the data that they ask for.
+// Runs before test_driver.cpp, whose faults end the use of the driver.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,13 +13,13 @@
 #include "tuner/measure/support.hpp"
 
 using namespace attune;
-using test::compile;
+using test::cubin_of;
 using test::Fake;
 using test::read_back;
 
 TEST_CASE_FIXTURE(Fake, "the reference of a reduction transforms every element, for every type and transform") {
   const auto device = gpu::read_device(0);
-  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
   using spec::ElementType;
   constexpr std::int64_t kCount = 3001;
   for (const auto& [in, out] : {std::pair{ElementType::I8, ElementType::I32}, std::pair{ElementType::U8, ElementType::U32},
@@ -70,7 +71,7 @@ TEST_CASE_FIXTURE(Fake, "the reference of a reduction transforms every element, 
 
 TEST_CASE_FIXTURE(Fake, "the reference of a sum has twice the digits, and its extremes pass over NaN") {
   const auto device = gpu::read_device(0);
-  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
   constexpr auto kType = spec::ElementType::F64;
   constexpr std::int64_t kCount = 5000;
   const gpu::Buffer buffer(kCount * sizeof(double));
@@ -94,7 +95,7 @@ TEST_CASE_FIXTURE(Fake, "the reference of a sum has twice the digits, and its ex
 
 TEST_CASE_FIXTURE(Fake, "bits that stand alone are few, and factors lie around their offset") {
   const auto device = gpu::read_device(0);
-  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
   constexpr std::int64_t kCount = 4096;
   const gpu::Buffer bytes(kCount);
   support.fill(bytes.address(), kCount, spec::ElementType::U8, {measure::FillKind::LoneBits, kCount / 4}, 3);
