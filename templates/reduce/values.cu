@@ -46,6 +46,8 @@ using Op = ShufflesOnly;
 using Op = Operator;
 #endif
 
+#if ATTUNE_OP_CUSTOM || ATTUNE_TRANSFORM_CUSTOM  // attune itself computes the others
 extern "C" __global__ void reduce_reference(const In* in, const In* other, Index n, Value shift, Value scale, Value bias, Value* out) {
   reduce_plainly(in, other, n, Scalars{shift, scale, bias}, out);
 }
+#endif

@@ -60,7 +60,7 @@ std::unique_ptr<measure::GpuExecutor> Lab::make_executor(const measure::Policy& 
 
 void Lab::prepare(measure::GpuExecutor& executor, const spec::KernelTemplate& kernel, const spec::Problem& problem) {
   std::string reference;
-  if (kernel.reference.kind == spec::ReferenceSpec::Kind::Kernel) {
+  if (spec::asks_reference_kernel(kernel, problem)) {
     reference = request(kernel, problem, spec::default_configuration(kernel)).cubin;
   }
   executor.prepare(kernel, problem, reference);

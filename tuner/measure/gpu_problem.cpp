@@ -80,27 +80,23 @@ Addresses GpuProblem::addresses(const Case& which, int window) const {
 
 Located GpuProblem::locate(const Case& which) const { return {&which.plan.problem, &which.buffers, addresses(which)}; }
 
-GpuProblem::FillRule GpuProblem::fill_rule(const Case& which, const spec::ResolvedBuffer& buffer,
-                                           DataSet data) const {
+Filling GpuProblem::filling(const Case& which, std::size_t index, DataSet data) const {
+  const auto& buffer = which.buffers[index];
   switch (buffer.fill) {
     case spec::Fill::Zeros:
-      return {FillKind::Zeros, 1};
+      return {FillKind::Zeros};
     case spec::Fill::Ones:
-      return {FillKind::Ones, 1};
+      return {FillKind::Ones};
     case spec::Fill::Integers:
-      return {FillKind::SmallIntegers, 1};
+      return {FillKind::SmallIntegers};
     case spec::Fill::Uniform:
       break;
   }
-  const bool integers = data == DataSet::Integers;
-  if (reference_.multiplies(which.plan.problem)) {
-    return {integers ? FillKind::Factors : FillKind::WideFactors,
-            factor_rarity(reference_.columns(which.plan.problem))};
-  }
-  if (integers) return {FillKind::SmallIntegers, 1};
+  if (const auto own = reference_.own_filling(locate(which), index, data)) return *own;
+  if (data == DataSet::Integers) return {FillKind::SmallIntegers};
   // A built-in reference is exact modulo 2^width; a user's kernel may use integers as anything, so they stay small.
   const bool modular = kernel_.reference.kind == spec::ReferenceSpec::Kind::Builtin && !is_floating(buffer.type);
-  return {modular ? FillKind::FullRange : FillKind::Uniform, 1};
+  return {modular ? FillKind::FullRange : FillKind::Uniform};
 }
 
 std::uint64_t GpuProblem::seed(std::size_t buffer, DataSet data, int window) const {
@@ -114,8 +110,7 @@ void GpuProblem::fill(const Case& which, DataSet data, Guard variant, int window
   for (std::size_t i = 0; i < which.buffers.size(); ++i) {
     const auto& buffer = which.buffers[i];
     if (buffer.workspace || buffer.output) continue;
-    const FillRule rule = fill_rule(which, buffer, data);
-    support_->fill(where[i], buffer.count, buffer.type, rule.kind, seed(i, data, window), rule.rarity);
+    support_->fill(where[i], buffer.count, buffer.type, filling(which, i, data), seed(i, data, window));
   }
   restore(which, data, window);
 }
@@ -126,8 +121,7 @@ void GpuProblem::restore(const Case& which, DataSet data, int window) {
     const auto& buffer = which.buffers[i];
     if (buffer.workspace || !buffer.output) continue;
     if (buffer.input) {
-      const FillRule rule = fill_rule(which, buffer, data);
-      support_->fill(where[i], buffer.count, buffer.type, rule.kind, seed(i, data, window), rule.rarity);
+      support_->fill(where[i], buffer.count, buffer.type, filling(which, i, data), seed(i, data, window));
     } else {
       support_->set_bytes(where[i], static_cast<std::size_t>(buffer.bytes),
                           is_floating(buffer.type) ? kFloatPoison : kIntegerPoison);
@@ -141,9 +135,8 @@ void GpuProblem::check_untouched(const Case& which, DataSet data, Guard variant)
   for (std::size_t i = 0; i < which.buffers.size(); ++i) {
     const auto& buffer = which.buffers[i];
     if (buffer.workspace || buffer.output) continue;
-    const FillRule rule = fill_rule(which, buffer, data);
     support_->check_fill(fmt::format("wrote to input \"{}\"", buffer.name), where[i], buffer.count, buffer.type,
-                         rule.kind, seed(i, data, 0), rule.rarity);
+                         filling(which, i, data), seed(i, data, 0));
   }
 }
 
@@ -162,6 +155,7 @@ void GpuProblem::expect_all() {
         auto& expectation = which.expectations[static_cast<std::size_t>(data)];
         expectation.reset();  // its memory first
         expectation = reference_.expect(locate(which), data);
+        if (i == 0 && data == DataSet::Random) reference_.expect_specials(locate(which), *expectation);
       }
       ++i;
     } catch (const SpecError&) {

@@ -51,11 +51,7 @@ class GpuProblem {
   void refresh();
 
  private:
-  struct FillRule {
-    FillKind kind;
-    std::uint64_t rarity;
-  };
-  [[nodiscard]] FillRule fill_rule(const Case& which, const spec::ResolvedBuffer& buffer, DataSet data) const;
+  [[nodiscard]] Filling filling(const Case& which, std::size_t index, DataSet data) const;
   [[nodiscard]] std::uint64_t seed(std::size_t buffer, DataSet data, int window) const;
   void allocate(CachePolicy cache);
   void expect_all();

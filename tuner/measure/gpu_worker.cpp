@@ -229,7 +229,7 @@ json GpuWorker::read_ceiling(const json& request) {
   if (free_bytes < kCeilingBytes + kCeilingBytes / 4) return {{"bytes_per_s", 0.0}};
   const gpu::Buffer buffer(kCeilingBytes);
   support_->fill(buffer.address(), static_cast<std::int64_t>(kCeilingBytes / 4), spec::ElementType::U32,
-                 FillKind::FullRange, 1);
+                 {FillKind::FullRange}, 1);
   const gpu::Event start;
   const gpu::Event end;
   double best_us = 0;

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <bit>
 #include <cmath>
 
 #include "tuner/measure/call.hpp"
@@ -11,11 +10,6 @@ namespace attune::measure {
 namespace {
 
 using Kind = spec::ReferenceSpec::Kind;
-
-std::string choice(const spec::Problem& problem, const char* axis) {
-  const auto found = problem.choices.find(axis);
-  return found == problem.choices.end() ? "" : found->second;
-}
 
 /// Whether sums of the Integers data set are exact in this type whatever the order: they are a random walk of steps of
 /// at most 2, far below 2^24 for every count that fits a device.
@@ -26,10 +20,12 @@ bool sums_integers_exactly(spec::ElementType type) {
 }  // namespace
 
 Reference::Reference(const spec::KernelTemplate& kernel, Support& support, const std::string& cubin)
-    : kernel_(&kernel), support_(&support), row_reference_(support) {
+    : kernel_(&kernel), support_(&support), row_reference_(support), reduce_reference_(support) {
   if (kernel.reference.kind == Kind::Builtin) find_buffers();
-  if (kernel.reference.kind == Kind::Kernel) module_.emplace(cubin);
+  if (!cubin.empty()) module_.emplace(cubin);
 }
+
+bool Reference::by_kernel(const spec::Problem& problem) const { return spec::asks_reference_kernel(*kernel_, problem); }
 
 void Reference::find_buffers() {
   const bool arg = kernel_->reference.builtin == "arg_reduce";
@@ -41,23 +37,32 @@ void Reference::find_buffers() {
     if (!buffer.workspace) (buffer.output ? outputs : inputs).push_back(i);
   }
   const bool known = arg || kernel_->reference.builtin == "reduce" || kernel_->reference.builtin == "segmented_reduce";
-  if (!known || inputs.size() != 1 || outputs.size() != (arg ? 2U : 1U)) {
+  const bool two_inputs = builtin_ == Builtin::Reduce && inputs.size() == 2;
+  if (!known || (inputs.size() != 1 && !two_inputs) || outputs.size() != (arg ? 2U : 1U)) {
     throw SpecError(kernel_->spec_path, 0, 0,
-                    fmt::format("failed preparing the reference: built-in \"{}\" over {} inputs and {} outputs; \"reduce\" "
-                                "and \"segmented_reduce\" take one of each, \"arg_reduce\" one input and two outputs",
+                    fmt::format("failed preparing the reference: built-in \"{}\" over {} inputs and {} outputs; \"reduce\" takes "
+                                "one or two inputs and one output, \"segmented_reduce\" one of each, \"arg_reduce\" one input and "
+                                "two outputs",
                                 kernel_->reference.builtin, inputs.size(), outputs.size()));
   }
   input_ = inputs.front();
+  other_ = inputs.back();
   output_ = outputs.front();
   index_ = outputs.back();
 }
 
 bool Reference::plants(const spec::Problem& problem) const {
-  return (builtin_ == Builtin::Reduce || by_rows()) && choice(problem, "op") != "sum";
+  return (builtin_ == Builtin::Reduce || by_rows()) && !by_kernel(problem) && spec::choice_of(*kernel_, problem, "op") != "sum";
 }
 
-bool Reference::multiplies(const spec::Problem& problem) const {
-  return by_rows() && choice(problem, "op") == "product";
+std::optional<Filling> Reference::own_filling(const Located& located, std::size_t buffer, DataSet data) const {
+  if (kernel_->reference.kind != Kind::Builtin) return std::nullopt;
+  const spec::Problem& problem = *located.problem;
+  if (by_kernel(problem)) return Filling{FillKind::SmallIntegers};
+  if (builtin_ == Builtin::Reduce)
+    return reduce_filling(reduce_case(located).of, buffer == input_ ? ReduceInput::First : ReduceInput::Second, data);
+  if (!by_rows() || spec::choice_of(*kernel_, problem, "op") != "product") return std::nullopt;
+  return Filling{data == DataSet::Integers ? FillKind::Factors : FillKind::WideFactors, factor_rarity(columns(problem))};
 }
 
 std::int64_t Reference::columns(const spec::Problem& problem) const {
@@ -68,7 +73,7 @@ std::size_t Reference::answer_bytes(const std::vector<spec::ResolvedBuffer>& buf
   std::size_t bytes = 0;
   for (const auto& buffer : buffers) {
     if (!buffer.output) continue;
-    if (kernel_->reference.kind == Kind::Kernel) bytes += static_cast<std::size_t>(buffer.bytes);
+    if (!kernel_->reference.steps.empty()) bytes += static_cast<std::size_t>(buffer.bytes);
     if (by_rows()) bytes += static_cast<std::size_t>(buffer.count) * 2 * sizeof(double);
   }
   return 2 * bytes;
@@ -79,7 +84,7 @@ RowCase Reference::row_case(const Located& located) const {
   const auto& out = (*located.buffers)[output_];
   const Matrix matrix{located.addresses[input_], in.type, located.problem->sizes.at("rows"),
                       located.problem->sizes.at("columns")};
-  const auto operation = row_operation(choice(*located.problem, "op"));
+  const auto operation = row_operation(spec::choice_of(*kernel_, *located.problem, "op"));
   if (matrix.rows * matrix.columns != in.count || matrix.rows != out.count || !operation ||
       is_floating(in.type) != is_floating(out.type)) {
     throw SpecError(kernel_->spec_path, 0, 0,
@@ -89,6 +94,21 @@ RowCase Reference::row_case(const Located& located) const {
   return {matrix, *operation, located.addresses[output_], out.type};
 }
 
+ReduceCase Reference::reduce_case(const Located& located) const {
+  const auto& in = (*located.buffers)[input_];
+  const auto& other = (*located.buffers)[other_];
+  const auto& out = (*located.buffers)[output_];
+  ReduceCase of{reduction_of(*kernel_, *located.problem, in.type, out.type, in.count), located.addresses[input_],
+                located.addresses[other_], located.addresses[output_]};
+  if (of.of.transform == Transform::Times && (other.type != in.type || other.count != in.count)) {
+    throw SpecError(kernel_->spec_path, 0, 0,
+                    fmt::format("failed preparing the reference: the transform 'times' multiplies \"{}\", {} elements of type {}, with "
+                                "\"{}\", {} of type {}; make them the same",
+                                in.name, in.count, spec::name(in.type), other.name, other.count, spec::name(other.type)));
+  }
+  return of;
+}
+
 Expectation Reference::expect(const Located& located, DataSet data) {
   Expectation expectation;
   if (by_rows()) {
@@ -96,15 +116,15 @@ Expectation Reference::expect(const Located& located, DataSet data) {
     expectation.rows = row_reference_.expect(of, data == DataSet::Integers && sums_integers_exactly(of.out_type));
     return expectation;
   }
-  if (kernel_->reference.kind == Kind::Builtin) {
+  if (!by_kernel(*located.problem)) {
     const auto& buffer = (*located.buffers)[input_];
-    if (builtin_ == Builtin::Reduce)
-      expectation.totals = support_->reduce(located.addresses[input_], buffer.count, buffer.type);
-    else
-      expectation.extreme = support_->find_extreme(located.addresses[input_], buffer.count, buffer.type,
-                                                   choice(*located.problem, "op") == "min" ? Extreme::Least : Extreme::Greatest);
+    if (builtin_ == Builtin::Reduce) expectation.reduced = reduce_reference_.expect(reduce_case(located), data);
+    if (builtin_ == Builtin::ArgReduce)
+      expectation.extreme = support_->find_extreme(
+          located.addresses[input_], buffer.count, buffer.type,
+          spec::choice_of(*kernel_, *located.problem, "op") == "min" ? Extreme::Least : Extreme::Greatest);
+    return expectation;
   }
-  if (kernel_->reference.kind != Kind::Kernel) return expectation;
   run_kernels(located);
   for (std::size_t i = 0; i < located.buffers->size(); ++i) {
     const auto& buffer = (*located.buffers)[i];
@@ -136,11 +156,20 @@ void Reference::run_kernels(const Located& located) {
   support_->stream().synchronize();
 }
 
-std::optional<std::string> Reference::judge(const Located& located, DataSet data, const Expectation& expectation) {
+void Reference::expect_specials(const Located& located, Expectation& expectation) {
+  if (builtin_ != Builtin::Reduce || by_kernel(*located.problem)) return;
+  reduce_reference_.expect_specials(reduce_case(located), expectation.reduced);
+}
+
+std::optional<std::string> Reference::judge(const Located& located, const Expectation& expectation) {
   if (kernel_->reference.kind == Kind::None) return std::nullopt;
+  if (by_kernel(*located.problem)) return judge_kernel(located, expectation);
   if (by_rows()) return row_reference_.judge(row_case(located), expectation.rows);
-  if (builtin_ == Builtin::Reduce) return judge_reduce(located, data, expectation.totals);
   if (builtin_ == Builtin::ArgReduce) return judge_arg(located, expectation.extreme);
+  return reduce_reference_.judge(reduce_case(located), expectation.reduced.right);
+}
+
+std::optional<std::string> Reference::judge_kernel(const Located& located, const Expectation& expectation) {
   support_->begin_checks();
   for (std::size_t i = 0; i < located.buffers->size(); ++i) {
     const auto& buffer = (*located.buffers)[i];
@@ -165,60 +194,12 @@ std::optional<std::string> Reference::judge(const Located& located, DataSet data
   return finding->what;
 }
 
-std::optional<std::string> Reference::judge_reduce(const Located& located, DataSet data, const Totals& totals) {
-  const auto& in = (*located.buffers)[input_];
-  const auto& out = (*located.buffers)[output_];
-  const std::uint64_t got = support_->load_element(located.addresses[output_], out.type);
-  const std::string op = choice(*located.problem, "op");
-  if (op == "sum") return judge_sum(located, data, totals, got);
-  const bool minimum = op == "min";
-  if (in.count > 0) return judge_extreme(located, minimum ? totals.minimum_bits : totals.maximum_bits, got);
-  const std::uint64_t identity = minimum ? highest_bits(in.type) : lowest_bits(in.type);
-  return judge_extreme(
-      located,
-      is_floating(in.type) ? std::bit_cast<std::uint64_t>(to_double(in.type, identity)) : extend(in.type, identity),
-      got);
-}
-
-std::optional<std::string> Reference::judge_sum(const Located& located, DataSet data, const Totals& totals,
-                                                std::uint64_t got) {
-  const auto& in = (*located.buffers)[input_];
-  const auto& out = (*located.buffers)[output_];
-  if (!is_floating(in.type) && !is_floating(out.type)) {  // modulo 2^width of the output
-    if (extend(out.type, got) == extend(out.type, totals.integer_sum)) return std::nullopt;
-    return fmt::format("the sum is {} instead of {}", element_text(out.type, got),
-                       element_text(out.type, totals.integer_sum));
-  }
-  const double value = to_double(out.type, got);
-  const bool exact = data == DataSet::Integers && sums_integers_exactly(out.type);
-  // The usual bound of recursive summation is n u sum|x|; rounding errors of a fixed order behave like a random walk
-  // and trees are shorter still, so that sqrt(n) already is generous.
-  const double u = is_floating(out.type) ? unit_roundoff(out.type) : 0.5;
-  const double allowed = exact ? 0 : u * (8 + std::sqrt(static_cast<double>(in.count))) * totals.magnitude;
-  if (std::abs(value - totals.sum) <= allowed) return std::nullopt;
-  return fmt::format("the sum is {:.17g} instead of {:.17g} (allowed error {:.3g})", value, totals.sum, allowed);
-}
-
-std::optional<std::string> Reference::judge_extreme(const Located& located, std::uint64_t wanted_bits,
-                                                    std::uint64_t got) {
-  const auto& in = (*located.buffers)[input_];
-  const auto& out = (*located.buffers)[output_];
-  if (is_floating(in.type)) {
-    const double wanted = std::bit_cast<double>(wanted_bits);
-    if (to_double(out.type, got) == wanted) return std::nullopt;
-    return fmt::format("the result is {} instead of {:.17g}", element_text(out.type, got), wanted);
-  }
-  if (extend(out.type, got) == extend(out.type, wanted_bits)) return std::nullopt;
-  return fmt::format("the result is {} instead of {}", element_text(out.type, got),
-                     element_text(out.type, wanted_bits));
-}
-
 std::optional<std::string> Reference::judge_arg(const Located& located, const std::optional<ExtremeElement>& wanted) {
   const auto type = (*located.buffers)[output_].type;
   const std::uint64_t got = support_->load_element(located.addresses[output_], type);
   const auto index =
       static_cast<std::int64_t>(support_->load_element(located.addresses[index_], (*located.buffers)[index_].type));
-  const std::uint64_t identity = choice(*located.problem, "op") == "min" ? highest_bits(type) : lowest_bits(type);
+  const std::uint64_t identity = spec::choice_of(*kernel_, *located.problem, "op") == "min" ? highest_bits(type) : lowest_bits(type);
   const ExtremeElement right = wanted.value_or(ExtremeElement{-1, identity});
   const bool same = is_floating(type) ? to_double(type, got) == to_double(type, right.bits)  // -0 is +0
                                       : extend(type, got) == extend(type, right.bits);
@@ -227,22 +208,21 @@ std::optional<std::string> Reference::judge_arg(const Located& located, const st
                      element_text(type, right.bits), right.index);
 }
 
-std::uint64_t Reference::planted_bits(const spec::Problem& problem, spec::ElementType type,
-                                      std::uint64_t before) const {
-  const auto operation = row_operation(choice(problem, "op"));
-  return planted_element(type, operation.value_or(RowOperation::Maximum), before);
+std::optional<std::uint64_t> Reference::planted_bits(const Located& located, std::int64_t position, std::uint64_t before,
+                                                     const Expectation& expectation) {
+  if (!by_rows()) return reduce_reference_.planted(reduce_case(located), expectation.reduced, position, before);
+  const RowCase of = row_case(located);
+  return planted_element(of.in.type, of.operation, before);
 }
 
-std::optional<std::string> Reference::judge_planted(const Located& located, std::int64_t position,
-                                                    std::uint64_t planted_bits, const Expectation& expectation) {
-  if (by_rows()) return row_reference_.judge_planted(row_case(located), expectation.rows, position, planted_bits);
-  const auto& in = (*located.buffers)[input_];
-  const auto& out = (*located.buffers)[output_];
-  const std::uint64_t got = support_->load_element(located.addresses[output_], out.type);
-  return judge_extreme(located,
-                       is_floating(in.type) ? std::bit_cast<std::uint64_t>(to_double(in.type, planted_bits))
-                                            : extend(in.type, planted_bits),
-                       got);
+std::optional<std::string> Reference::judge_planted(const Located& located, std::int64_t position, std::uint64_t before,
+                                                    std::uint64_t planted, const Expectation& expectation) {
+  if (by_rows()) return row_reference_.judge_planted(row_case(located), expectation.rows, position, planted);
+  return reduce_reference_.judge_planted(reduce_case(located), expectation.reduced, position, before, planted);
+}
+
+std::optional<std::string> Reference::judge_special(const Located& located, const SpecialCase& special) {
+  return reduce_reference_.judge(reduce_case(located), special.right);
 }
 
 }  // namespace attune::measure

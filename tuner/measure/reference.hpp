@@ -5,18 +5,16 @@
 
 #include "tuner/measure/buffer_layout.hpp"
 #include "tuner/measure/cases.hpp"
+#include "tuner/measure/reduce_reference.hpp"
 #include "tuner/measure/row_reference.hpp"
 #include "tuner/measure/support.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::measure {
 
-/// Integers: small non-zero integers, which sum exactly in any order. Random: full-range values.
-enum class DataSet { Integers, Random };
-
 /// What a problem's outputs must be for one data set.
 struct Expectation {
-  Totals totals;                          ///< of the input of a built-in "reduce"
+  ReduceAnswers reduced;                  ///< of a built-in "reduce"
   std::optional<ExtremeElement> extreme;  ///< of the input of a built-in "arg_reduce"
   RowAnswers rows;                        ///< of a built-in "segmented_reduce"
   std::vector<gpu::Buffer> wanted;  ///< of a kernel reference: by buffer index, allocated for outputs only
@@ -33,16 +31,18 @@ struct Located {
 /// The right answers: built-in reductions, in double precision or exact, or a plain kernel of the template.
 class Reference {
  public:
-  /// `cubin`: of a kernel reference. Throws: SpecError (unknown built-in, or not the buffers it needs), CudaError.
+  /// `cubin`: of a plain kernel of the template, for problems that ask for it. Throws: SpecError (unknown built-in, or not
+  /// the buffers it needs), CudaError.
   Reference(const spec::KernelTemplate& kernel, Support& support, const std::string& cubin);
 
   [[nodiscard]] bool present() const noexcept { return kernel_->reference.kind != spec::ReferenceSpec::Kind::None; }
-  /// A built-in minimum, maximum or product: elements that decide the result are planted for these.
+  /// A built-in reduction other than a sum: elements that decide the result are planted for these.
   [[nodiscard]] bool plants(const spec::Problem& problem) const;
   /// Built-in arg_reduce: candidates are planted for it.
   [[nodiscard]] bool finds_index() const noexcept { return builtin_ == Builtin::ArgReduce; }
-  /// Whether a built-in multiplies, which asks for data that neither vanishes nor overflows.
-  [[nodiscard]] bool multiplies(const spec::Problem& problem) const;
+  /// How a buffer is filled where the reference asks for other data than any: products, which neither vanish nor overflow,
+  /// bits, and what the built-in leaves to a kernel, whose results are exact in any order only for small integers.
+  [[nodiscard]] std::optional<Filling> own_filling(const Located& located, std::size_t buffer, DataSet data) const;
   /// Of the matrix that a built-in reduces row by row; 0 for every other reference.
   [[nodiscard]] std::int64_t columns(const spec::Problem& problem) const;
   /// Device memory that the answers to one case take, both data sets together.
@@ -51,35 +51,40 @@ class Reference {
   [[nodiscard]] std::size_t input() const noexcept { return input_; }
   /// The answers for the data that is in the buffers now; runs the reference kernel into the outputs. Waits.
   [[nodiscard]] Expectation expect(const Located& located, DataSet data);
+  /// Adds the special cases of a built-in "reduce", whose Random data are in the buffers. Waits.
+  void expect_specials(const Located& located, Expectation& expectation);
   /// What is wrong with the outputs, or nothing. Waits.
-  [[nodiscard]] std::optional<std::string> judge(const Located& located, DataSet data, const Expectation& expectation);
-  /// What is put in place of an element.
-  [[nodiscard]] std::uint64_t planted_bits(const spec::Problem& problem, spec::ElementType type,
-                                           std::uint64_t before) const;
-  /// For a built-in whose input holds the planted element at `position`. Waits.
-  [[nodiscard]] std::optional<std::string> judge_planted(const Located& located, std::int64_t position,
-                                                         std::uint64_t planted_bits, const Expectation& expectation);
+  [[nodiscard]] std::optional<std::string> judge(const Located& located, const Expectation& expectation);
+  /// What is put in place of the element `before` of the Integers data; nothing where none would decide the result.
+  [[nodiscard]] std::optional<std::uint64_t> planted_bits(const Located& located, std::int64_t position, std::uint64_t before,
+                                                          const Expectation& expectation);
+  /// For a built-in whose input holds `planted` instead of `before` at `position`. Waits.
+  [[nodiscard]] std::optional<std::string> judge_planted(const Located& located, std::int64_t position, std::uint64_t before,
+                                                         std::uint64_t planted, const Expectation& expectation);
+  /// For a built-in "reduce" whose input is that of a special case. Waits.
+  [[nodiscard]] std::optional<std::string> judge_special(const Located& located, const SpecialCase& special);
 
  private:
   enum class Builtin { None, Reduce, ArgReduce, Rows };
 
   void find_buffers();
   [[nodiscard]] bool by_rows() const noexcept { return builtin_ == Builtin::Rows; }
+  /// Whether the plain kernel of the template computes the answer.
+  [[nodiscard]] bool by_kernel(const spec::Problem& problem) const;
   [[nodiscard]] RowCase row_case(const Located& located) const;
+  [[nodiscard]] ReduceCase reduce_case(const Located& located) const;
   [[nodiscard]] std::optional<std::string> judge_arg(const Located& located,
                                                      const std::optional<ExtremeElement>& wanted);
-  [[nodiscard]] std::optional<std::string> judge_reduce(const Located& located, DataSet data, const Totals& totals);
-  [[nodiscard]] std::optional<std::string> judge_sum(const Located& located, DataSet data, const Totals& totals,
-                                                     std::uint64_t got);
-  [[nodiscard]] std::optional<std::string> judge_extreme(const Located& located, std::uint64_t wanted_bits,
-                                                         std::uint64_t got);
+  [[nodiscard]] std::optional<std::string> judge_kernel(const Located& located, const Expectation& expectation);
   void run_kernels(const Located& located);
 
   const spec::KernelTemplate* kernel_;
   Support* support_;
   std::optional<gpu::Module> module_;
   RowReference row_reference_;
+  ReduceReference reduce_reference_;
   std::size_t input_ = 0;
+  std::size_t other_ = 0;  ///< the second input of Reduce, where there is one; else the first
   Builtin builtin_ = Builtin::None;
   std::size_t output_ = 0;  ///< the value
   std::size_t index_ = 0;   ///< of ArgReduce

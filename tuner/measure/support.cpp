@@ -10,7 +10,7 @@ namespace {
 using gpu::check;
 using gpu::Driver;
 
-constexpr unsigned kThreads = 256;  // kReduceThreads of support.cu
+constexpr unsigned kThreads = 256;  // kReduceThreads of support_reduce.cu
 constexpr unsigned kBlocksPerSm = 8;
 constexpr unsigned kReduceBlocks = 1024;  // fixed: references do not depend on the device
 constexpr std::size_t kSlots = 512;
@@ -26,12 +26,18 @@ struct RankedExtreme {  // Extreme of support.cu
   std::uint64_t first_inverse;
 };
 
-struct Partial {  // as in support.cu
-  double sum;
-  double magnitude;
-  std::uint64_t integer_sum;
-  std::uint64_t minimum;
-  std::uint64_t maximum;
+struct Partial {  // as in support_reduce.cu
+  double sum, lost, magnitude, product;
+  std::uint64_t integer_sum, integer_product, conjunction, disjunction, parity;
+  std::uint64_t minimum, maximum;
+};
+
+struct Mapping {  // as in support_reduce.cu
+  int transform;
+  int integer_bits;
+  int integer_signed;
+  double shift;
+  std::uint64_t integer_shift;
 };
 
 struct Region {  // as in support.cu
@@ -65,9 +71,26 @@ constexpr std::size_t kPartialOffset = kSlotOffset + kSlots * sizeof(Slot);
 constexpr std::size_t kResultBytes = kPartialOffset + kReduceBlocks * sizeof(Partial);
 
 /// The inverse of support.cu's ordered().
-std::uint64_t from_ordered(spec::ElementType type, std::uint64_t image) {
-  if (is_floating(type)) return image & kSignBit ? image ^ kSignBit : ~image;
-  return is_signed(type) ? image ^ kSignBit : image;
+std::uint64_t from_ordered(const Reduction& of, std::uint64_t image) {
+  if (of.floating()) return image & kSignBit ? image ^ kSignBit : ~image;
+  return is_signed(of.out) ? image ^ kSignBit : image;
+}
+
+/// What two shares of a reduction have together; extremes as images.
+void join(Totals& all, const Partial& part) {
+  const double sum = all.sum + part.sum;
+  const double added = sum - all.sum;
+  all.lost += ((all.sum - (sum - added)) + (part.sum - added)) + part.lost;
+  all.sum = sum;
+  all.magnitude += part.magnitude;
+  all.product *= part.product;
+  all.integer_sum += part.integer_sum;
+  all.integer_product *= part.integer_product;
+  all.conjunction &= part.conjunction;
+  all.disjunction |= part.disjunction;
+  all.parity ^= part.parity;
+  all.minimum_bits = std::min(all.minimum_bits, part.minimum);
+  all.maximum_bits = std::max(all.maximum_bits, part.maximum);
 }
 
 struct GuardBits {
@@ -136,13 +159,14 @@ void Support::launch(const gpu::Function& kernel, unsigned blocks, unsigned thre
         "launching " + kernel.name);
 }
 
-void Support::fill(CUdeviceptr target, std::int64_t count, spec::ElementType type, FillKind kind, std::uint64_t seed,
-                   std::uint64_t rarity) {
+void Support::fill(CUdeviceptr target, std::int64_t count, spec::ElementType type, const Filling& filling, std::uint64_t seed) {
   if (count <= 0) return;
   auto elements = static_cast<std::uint64_t>(count);
   int type_code = static_cast<int>(type);
-  int fill_code = static_cast<int>(kind);
-  void* parameters[] = {&target, &elements, &type_code, &fill_code, &seed, &rarity};
+  int fill_code = static_cast<int>(filling.kind);
+  std::uint64_t rarity = filling.rarity;
+  double offset = filling.offset;
+  void* parameters[] = {&target, &elements, &type_code, &fill_code, &seed, &rarity, &offset};
   launch(fill_, blocks_for(elements), kThreads, parameters);
 }
 
@@ -188,13 +212,15 @@ CUdeviceptr Support::next_slot(const std::string& what) {
 }
 
 void Support::check_fill(const std::string& what, CUdeviceptr source, std::int64_t count, spec::ElementType type,
-                         FillKind kind, std::uint64_t seed, std::uint64_t rarity) {
+                         const Filling& filling, std::uint64_t seed) {
   if (count <= 0) return;
   auto elements = static_cast<std::uint64_t>(count);
   int type_code = static_cast<int>(type);
-  int fill_code = static_cast<int>(kind);
+  int fill_code = static_cast<int>(filling.kind);
+  std::uint64_t rarity = filling.rarity;
+  double offset = filling.offset;
   CUdeviceptr slot = next_slot(what);
-  void* parameters[] = {&source, &elements, &type_code, &fill_code, &seed, &rarity, &slot};
+  void* parameters[] = {&source, &elements, &type_code, &fill_code, &seed, &rarity, &offset, &slot};
   launch(check_fill_, blocks_for(elements), kThreads, parameters);
 }
 
@@ -252,28 +278,28 @@ std::optional<Finding> Support::findings() {
 }
 
 Totals Support::reduce(CUdeviceptr source, std::int64_t count, spec::ElementType type) {
-  if (count <= 0) return {};
-  auto elements = static_cast<std::uint64_t>(count);
-  int type_code = static_cast<int>(type);
+  return reduce(source, source, Reduction{type, type, count});
+}
+
+Totals Support::reduce(CUdeviceptr source, CUdeviceptr other, const Reduction& of) {
+  if (of.count <= 0) return {};
+  auto elements = static_cast<std::uint64_t>(of.count);
+  int type_code = static_cast<int>(of.in);
+  Mapping mapping{static_cast<int>(of.transform), of.floating() ? 0 : 8 * spec::size_bytes(of.out), is_signed(of.out) ? 1 : 0,
+                  of.shift.value, of.shift.integer};
   CUdeviceptr partials = results_.address() + kPartialOffset;
-  void* parameters[] = {&source, &elements, &type_code, &partials};
+  void* parameters[] = {&source, &other, &elements, &type_code, &mapping, &partials};
   launch(reduce_, kReduceBlocks, kThreads, parameters);
   std::vector<Partial> parts(kReduceBlocks);
   check(Driver::get().cuMemcpyDtoHAsync(parts.data(), partials, parts.size() * sizeof(Partial), stream_->get()),
         "cuMemcpyDtoHAsync", "reading a reference");
   stream_->synchronize();
   Totals totals;
-  std::uint64_t minimum = ~std::uint64_t{0};
-  std::uint64_t maximum = 0;
-  for (const Partial& part : parts) {
-    totals.sum += part.sum;
-    totals.magnitude += part.magnitude;
-    totals.integer_sum += part.integer_sum;
-    minimum = std::min(minimum, part.minimum);
-    maximum = std::max(maximum, part.maximum);
-  }
-  totals.minimum_bits = from_ordered(type, minimum);
-  totals.maximum_bits = from_ordered(type, maximum);
+  totals.minimum_bits = ~std::uint64_t{0};
+  for (const Partial& part : parts) join(totals, part);
+  totals.has_extremes = totals.minimum_bits <= totals.maximum_bits;
+  totals.minimum_bits = from_ordered(of, totals.minimum_bits);
+  totals.maximum_bits = from_ordered(of, totals.maximum_bits);
   return totals;
 }
 

@@ -14,18 +14,7 @@ struct Slot {
   u64 first_inverse;  // ~index of the first of them
 };
 
-/// One block's share of a reduction. Minimum and maximum are order-preserving images (see ordered()).
-struct Partial {
-  double sum;
-  double magnitude;  // sum of |x|
-  u64 integer_sum;   // modulo 2^64
-  u64 minimum;
-  u64 maximum;
-};
-
-enum Fill { kZeros, kOnes, kSmallIntegers, kUniform, kFullRange, kFactors, kWideFactors };
-
-constexpr u32 kReduceThreads = 256;
+enum Fill { kZeros, kOnes, kSmallIntegers, kUniform, kFullRange, kFactors, kWideFactors, kLoneBits, kLoneGaps };
 
 // ---- element types ----------------------------------------------------------------------------------------------------
 
@@ -144,32 +133,43 @@ __device__ __forceinline__ T uniform(u64 h) {
 
 /// What products are made of that neither vanish nor overflow. Integers: odd ones, whose product modulo 2^n depends on
 /// every factor. Floating types: 1 and -1, and once in `rarity` elements a factor of 2 or 1/2 (wide: between 1/2 and 2).
+/// All of them plus `offset`, which a transform takes away again.
 template <class T>
-__device__ __forceinline__ T factor(u64 h, bool wide, u64 rarity) {
+__device__ __forceinline__ T factor(u64 h, bool wide, u64 rarity, double offset) {
   const bool negative = Element<T>::kSigned && h >> 63;
   if constexpr (!Element<T>::kFloating) {
-    if (wide) return static_cast<T>(h >> 16 | 1);
+    const u64 added = static_cast<u64>(static_cast<long long>(offset));
+    if (wide) return static_cast<T>((h >> 16 | 1) + added);
     const long long magnitude = h & 1 ? 3 : 1;
-    return Element<T>::from_integer(negative ? -magnitude : magnitude);
+    return static_cast<T>(static_cast<u64>(negative ? -magnitude : magnitude) + added);
   } else {
     float magnitude = 1.0f;
     if ((h >> 20 & 0xffffffffffull) % rarity == 0) {
       magnitude = wide ? 1.0f + static_cast<float>(static_cast<int>(h & 0xfffff)) * (1.0f / 1048576.0f) : 2.0f;
       if (h >> 62 & 1) magnitude = 1.0f / magnitude;
     }
-    return Element<T>::from_float(negative ? -magnitude : magnitude);
+    return Element<T>::from_float((negative ? -magnitude : magnitude) + static_cast<float>(offset));
   }
 }
 
+/// What bits combine of without saturating: once in `rarity` elements one bit is set, in the others none.
 template <class T>
-__device__ __forceinline__ T make_value(int fill, u64 seed, u64 index, u64 rarity) {
+__device__ __forceinline__ T lone_bit(u64 h, u64 rarity) {
+  if ((h >> 20 & 0xffffffffffull) % rarity != 0) return T(0);
+  return static_cast<T>(1ull << (h % (8 * sizeof(T))));
+}
+
+template <class T>
+__device__ __forceinline__ T make_value(int fill, u64 seed, u64 index, u64 rarity, double offset) {
   if (fill == kZeros) return Element<T>::from_integer(0);
   if (fill == kOnes) return Element<T>::from_integer(1);
   const u64 h = hash(index, seed);
-  if (fill == kFactors || fill == kWideFactors) return factor<T>(h, fill == kWideFactors, rarity);
+  if (fill == kFactors || fill == kWideFactors) return factor<T>(h, fill == kWideFactors, rarity, offset);
   if (fill == kSmallIntegers) return small_integer<T>(h);
   if constexpr (!Element<T>::kFloating) {
     if (fill == kFullRange) return static_cast<T>(h >> 16);
+    if (fill == kLoneBits) return lone_bit<T>(h, rarity);
+    if (fill == kLoneGaps) return static_cast<T>(~lone_bit<T>(h, rarity));
   }
   return uniform<T>(h);
 }
@@ -182,22 +182,22 @@ __device__ __forceinline__ void report(Slot* slot, u64 index) {
   atomicMax(&slot->first_inverse, ~index);
 }
 
-extern "C" __global__ void attune_fill(void* target, u64 count, int type, int fill, u64 seed, u64 rarity) {
+extern "C" __global__ void attune_fill(void* target, u64 count, int type, int fill, u64 seed, u64 rarity, double offset) {
   with_type(type, [&](auto tag) {
     typedef typename decltype(tag)::Type T;
     T* const out = static_cast<T*>(target);
-    for (u64 i = thread_index(); i < count; i += thread_count()) out[i] = make_value<T>(fill, seed, i, rarity);
+    for (u64 i = thread_index(); i < count; i += thread_count()) out[i] = make_value<T>(fill, seed, i, rarity, offset);
   });
 }
 
 /// Whether a buffer still holds what attune_fill put there.
 extern "C" __global__ void attune_check_fill(const void* source, u64 count, int type, int fill, u64 seed, u64 rarity,
-                                             Slot* slot) {
+                                             double offset, Slot* slot) {
   with_type(type, [&](auto tag) {
     typedef typename decltype(tag)::Type T;
     const T* const in = static_cast<const T*>(source);
     for (u64 i = thread_index(); i < count; i += thread_count()) {
-      if (bits_of(in[i]) != bits_of(make_value<T>(fill, seed, i, rarity))) report(slot, i);
+      if (bits_of(in[i]) != bits_of(make_value<T>(fill, seed, i, rarity, offset))) report(slot, i);
     }
   });
 }
@@ -283,38 +283,6 @@ extern "C" __global__ void attune_compare(const void* got_values, const void* wa
       }
     }
   });
-}
-
-__device__ __forceinline__ void combine(Partial& a, const Partial& b) {
-  a.sum += b.sum;
-  a.magnitude += b.magnitude;
-  a.integer_sum += b.integer_sum;
-  a.minimum = b.minimum < a.minimum ? b.minimum : a.minimum;
-  a.maximum = b.maximum > a.maximum ? b.maximum : a.maximum;
-}
-
-/// One Partial a block, in an order fixed by count and grid: the reference is the same in every run.
-extern "C" __global__ void attune_reduce(const void* source, u64 count, int type, Partial* partials) {
-  __shared__ Partial shared[kReduceThreads];
-  Partial mine = {0.0, 0.0, 0, ~0ull, 0};
-  with_type(type, [&](auto tag) {
-    typedef typename decltype(tag)::Type T;
-    const T* const in = static_cast<const T*>(source);
-    for (u64 i = thread_index(); i < count; i += thread_count()) {
-      const T x = in[i];
-      const double value = Element<T>::to_double(x);
-      u64 integer = 0;
-      if constexpr (!Element<T>::kFloating) integer = static_cast<u64>(static_cast<long long>(x));
-      combine(mine, Partial{value, fabs(value), integer, ordered(x), ordered(x)});
-    }
-  });
-  shared[threadIdx.x] = mine;
-  __syncthreads();
-  for (u32 half = kReduceThreads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) combine(shared[threadIdx.x], shared[threadIdx.x + half]);
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) partials[blockIdx.x] = shared[0];
 }
 
 // ---- extremes ---------------------------------------------------------------------------------------------------------

@@ -6,17 +6,9 @@
 
 #include "tuner/gpu/handles.hpp"
 #include "tuner/measure/element.hpp"
+#include "tuner/measure/reduction.hpp"
 
 namespace attune::measure {
-
-/// Sums and extremes of a buffer, in double precision or exact integers. Empty buffers: zero sums, no extremes.
-struct Totals {
-  double sum = 0;
-  double magnitude = 0;            ///< sum of |x|
-  std::uint64_t integer_sum = 0;   ///< modulo 2^64; integer types only
-  std::uint64_t minimum_bits = 0;  ///< of a double for floating types, else extended to 64 bits
-  std::uint64_t maximum_bits = 0;
-};
 
 enum class Extreme { Least, Greatest };
 
@@ -61,16 +53,14 @@ struct RowAnswers {
   gpu::Buffer allowed;
 };
 
-/// attune's own device kernels (support.cu, support_rows.cu) on one stream. Everything is enqueued except where said.
+/// attune's own device kernels (support.cu, support_reduce.cu, support_rows.cu) on one stream. Everything is enqueued except where said.
 class Support {
  public:
   static constexpr std::size_t kGuardBytes = 4096;
 
   Support(const std::string& cubin, const spec::DeviceInfo& device, const gpu::Stream& stream);
 
-  /// `rarity`: of factors other than 1 and -1, one in so many elements; read by the kinds of factors only.
-  void fill(CUdeviceptr target, std::int64_t count, spec::ElementType type, FillKind kind, std::uint64_t seed,
-            std::uint64_t rarity = 1);
+  void fill(CUdeviceptr target, std::int64_t count, spec::ElementType type, const Filling& filling, std::uint64_t seed);
   void guard(const std::vector<GuardZone>& zones, Guard variant);
   void set_bytes(CUdeviceptr target, std::size_t bytes, int byte);
   void copy(CUdeviceptr target, CUdeviceptr source, std::size_t bytes);
@@ -81,7 +71,7 @@ class Support {
   /// Checks collect verdicts on the device; `findings` waits for them and forgets them.
   void begin_checks();
   void check_fill(const std::string& what, CUdeviceptr source, std::int64_t count, spec::ElementType type,
-                  FillKind kind, std::uint64_t seed, std::uint64_t rarity = 1);
+                  const Filling& filling, std::uint64_t seed);
   void check_guards(const std::vector<GuardZone>& zones, Guard variant);
   void check_zero(const std::string& what, CUdeviceptr source, std::size_t bytes);
   void compare(const std::string& what, CUdeviceptr got, CUdeviceptr want, std::int64_t count, spec::ElementType type,
@@ -91,7 +81,9 @@ class Support {
                     const RowAnswers& answers);
   [[nodiscard]] std::optional<Finding> findings();
 
-  /// Waits.
+  /// Of the elements that `of` counts, transformed; `other`: the second input, read by Transform::Times only. Waits.
+  [[nodiscard]] Totals reduce(CUdeviceptr source, CUdeviceptr other, const Reduction& of);
+  /// Of elements as they are. Waits.
   [[nodiscard]] Totals reduce(CUdeviceptr source, std::int64_t count, spec::ElementType type);
   /// The right answer for each row of a matrix, and the error that is allowed: `relative` times the sum of |x|, of a
   /// product times its magnitude, none for extremes and integers.

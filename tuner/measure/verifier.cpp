@@ -88,8 +88,12 @@ std::optional<std::string> Verifier::verify_case(Prepared& prepared, GpuProblem&
   support_->set_bytes(run.scratch, run.scratch_layout.bytes(), 0);
   for (const DataSet data : {DataSet::Integers, DataSet::Random}) {
     if (auto wrong = pass(run, problem, data)) return wrong;
-    if (data != DataSet::Integers) continue;
     std::optional<std::string> wrong;
+    if (data == DataSet::Random) {
+      if (asked) wrong = plant_specials(run, problem);
+      if (wrong) return wrong;
+      continue;
+    }
     if (problem.reference().plants(which.plan.problem)) wrong = plant_extremes(run, problem, prepared.configuration);
     if (problem.reference().finds_index()) wrong = plant_candidates(run, problem, prepared.configuration);
     if (wrong) return wrong;
@@ -124,7 +128,7 @@ std::optional<std::string> Verifier::pass(Run& run, GpuProblem& problem, DataSet
   }
   const auto& expectation = run.which->expectations[static_cast<std::size_t>(data)];
   if (!expectation) return std::nullopt;
-  return problem.reference().judge(problem.locate(*run.which), data, *expectation);
+  return problem.reference().judge(problem.locate(*run.which), *expectation);
 }
 
 std::optional<std::string> Verifier::plant_extremes(Run& run, GpuProblem& problem,
@@ -140,16 +144,38 @@ std::optional<std::string> Verifier::plant_extremes(Run& run, GpuProblem& proble
     const CUdeviceptr element =
         run.addresses[input] + static_cast<std::size_t>(position * spec::size_bytes(buffer.type));
     const std::uint64_t before = support_->load_element(element, buffer.type);
-    const std::uint64_t planted = problem.reference().planted_bits(of, buffer.type, before);
-    support_->store_element(element, buffer.type, planted);
+    const auto planted = problem.reference().planted_bits(problem.locate(*run.which), position, before, expectation);
+    if (!planted) continue;
+    support_->store_element(element, buffer.type, *planted);
     problem.restore(*run.which, DataSet::Integers);
     run.call.enqueue(run.addresses, support_->stream().get());
     const auto wrong =
-        problem.reference().judge_planted(problem.locate(*run.which), position, planted, expectation);
+        problem.reference().judge_planted(problem.locate(*run.which), position, before, *planted, expectation);
     support_->store_element(element, buffer.type, before);
     if (wrong)
       return fmt::format("{} when element {} of {} is {}", *wrong, position, buffer.count,
-                         element_text(buffer.type, planted));
+                         element_text(buffer.type, *planted));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Verifier::plant_specials(Run& run, GpuProblem& problem) {
+  const auto& expectation = run.which->expectations[static_cast<std::size_t>(DataSet::Random)];
+  if (!expectation) return std::nullopt;
+  const std::size_t input = problem.reference().input();
+  const auto& buffer = run.plan.buffers[input];
+  const auto store = [&](std::int64_t position, std::uint64_t bits) {
+    support_->store_element(run.addresses[input] + static_cast<std::size_t>(position * spec::size_bytes(buffer.type)), buffer.type, bits);
+  };
+  for (const SpecialCase& special : expectation->reduced.specials) {
+    for (const auto& planted : special.elements) store(planted.position, planted.bits);
+    if (special.elements.empty())  // every byte of a NaN
+      support_->set_bytes(run.addresses[input], static_cast<std::size_t>(buffer.bytes), 0xFF);
+    problem.restore(*run.which, DataSet::Random);
+    run.call.enqueue(run.addresses, support_->stream().get());
+    if (auto wrong = problem.reference().judge_special(problem.locate(*run.which), special))
+      return fmt::format("{} when {}", *wrong, special.when);
+    for (const auto& planted : special.elements) store(planted.position, planted.before);
   }
   return std::nullopt;
 }
@@ -174,7 +200,7 @@ std::optional<std::string> Verifier::plant_candidates(Run& run, GpuProblem& prob
     run.call.enqueue(run.addresses, support_->stream().get());
     Expectation expectation;
     expectation.extreme = wanted;
-    auto wrong = problem.reference().judge(problem.locate(*run.which), DataSet::Integers, expectation);
+    auto wrong = problem.reference().judge(problem.locate(*run.which), expectation);
     if (wrong) *wrong += fmt::format(" when {}", when);
     return wrong;
   };
@@ -182,7 +208,7 @@ std::optional<std::string> Verifier::plant_candidates(Run& run, GpuProblem& prob
   // without any, between guards in the order that they had not: random bytes hold every extreme, which a wrong one
   // behind them only equals.
   problem.fill(*run.which, DataSet::Integers, Guard::LowFirst);
-  support_->fill(run.addresses[input], buffer.count, buffer.type, FillKind::SmallIntegers, 1);
+  support_->fill(run.addresses[input], buffer.count, buffer.type, {FillKind::SmallIntegers}, 1);
   const Expectation unplanted = problem.reference().expect(problem.locate(*run.which), DataSet::Integers);
   if (auto wrong = judge(unplanted.extreme, "the elements are small integers")) return wrong;
   // Every edge is the first of equal extremes once: they are taken away from the lowest on.
@@ -232,7 +258,7 @@ std::optional<std::string> Verifier::check_timed(Prepared& prepared, GpuProblem&
   if (const auto finding = support_->findings()) return finding->what + " after a timed batch";
   const auto& expectation = asked.expectations[static_cast<std::size_t>(DataSet::Random)];
   if (!expectation) return std::nullopt;
-  auto wrong = problem.reference().judge(problem.locate(asked), DataSet::Random, *expectation);
+  auto wrong = problem.reference().judge(problem.locate(asked), *expectation);
   if (wrong) *wrong += " (the last call of a timed batch)";
   return wrong;
 }

@@ -25,6 +25,8 @@ class Verifier {
   [[nodiscard]] std::optional<std::string> pass(Run& run, GpuProblem& problem, DataSet data);
   [[nodiscard]] std::optional<std::string> plant_extremes(Run& run, GpuProblem& problem,
                                                           const spec::Configuration& configuration);
+  /// For a built-in reduce, in the asked case: NaN, infinities and what cancels. May leave an input of NaN.
+  [[nodiscard]] std::optional<std::string> plant_specials(Run& run, GpuProblem& problem);
   /// For a built-in arg_reduce: ties, NaN, infinities, and inputs of one value. Leaves an input of NaN or all ones.
   [[nodiscard]] std::optional<std::string> plant_candidates(Run& run, GpuProblem& problem,
                                                             const spec::Configuration& configuration);

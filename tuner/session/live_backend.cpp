@@ -76,7 +76,7 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   sentinel_entry_.reset();
   sentinel_ = {};
   std::string reference_cubin;
-  if (kernel.reference.kind == spec::ReferenceSpec::Kind::Kernel) {
+  if (spec::asks_reference_kernel(kernel, problem)) {
     const auto compiled = compile_now(spec::default_configuration(kernel));
     if (compiled->status != compile::CompileStatus::Ok) {
       throw CompileError(fmt::format("failed compiling the reference of template \"{}\" with its default configuration", kernel.name),

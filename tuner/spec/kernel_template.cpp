@@ -202,6 +202,18 @@ std::string to_text(const Problem& problem) {
 
 std::string family_text(const Problem& problem) { return to_text(Problem{problem.choices, {}}); }
 
+std::string choice_of(const KernelTemplate& kernel, const Problem& problem, const std::string& axis) {
+  if (const auto given = problem.choices.find(axis); given != problem.choices.end()) return given->second;
+  const ProblemAxis* declared = kernel.axis(axis);
+  return declared == nullptr ? "" : declared->default_value;
+}
+
+bool asks_reference_kernel(const KernelTemplate& kernel, const Problem& problem) {
+  if (kernel.reference.kind == ReferenceSpec::Kind::Kernel) return true;
+  if (kernel.reference.kind == ReferenceSpec::Kind::None || kernel.reference.steps.empty()) return false;
+  return choice_of(kernel, problem, "op") == "custom" || choice_of(kernel, problem, "transform") == "custom";
+}
+
 Problem problem_from_text(const std::string& text) {
   Problem problem;
   const Json json = parse_object(text, "problem");

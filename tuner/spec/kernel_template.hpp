@@ -107,14 +107,15 @@ struct SourceSpec {
   std::optional<Expression> condition;
 };
 
-/// What a result is checked against. Builtin: "reduce" (sum, min, max in double precision), "segmented_reduce" (those and
-/// product, of each of `rows` rows of `columns` elements) or "arg_reduce" (the extreme and its lowest index, exact), on the
-/// axes `T` and `op`.
+/// What a result is checked against. Builtin: "reduce" (one value of all elements), "segmented_reduce" (sum, product, min
+/// and max of each of `rows` rows of `columns` elements) or "arg_reduce" (the extreme and its lowest index, exact), on the
+/// axes `T` and `op`; docs/template-format.md says what "reduce" knows. Its problems with the operator or transform
+/// "custom", which no built-in knows, have launches as well: {"builtin": "reduce", "launches": [...]}.
 /// Kernel: launches of a plain kernel in the same sources that writes the same outputs. None: records are unverified.
 struct ReferenceSpec {
   enum class Kind { None, Builtin, Kernel } kind = Kind::None;
   std::string builtin;
-  std::vector<StepSpec> steps;
+  std::vector<StepSpec> steps;  ///< of Kernel; of Builtin: for problems that it does not know, else empty
   double relative_tolerance =
       0;  ///< of Kernel references on random data; 0: 64 units in the last place of the output type
 };
@@ -199,6 +200,10 @@ struct Problem {
 [[nodiscard]] std::string to_text(const Problem& problem);
 /// The same without sizes: problems that differ only in size share a family, within which dispatch interpolates.
 [[nodiscard]] std::string family_text(const Problem& problem);
+/// What the problem says of a type, choice or code axis, or that axis' default; empty: there is no such axis.
+[[nodiscard]] std::string choice_of(const KernelTemplate& kernel, const Problem& problem, const std::string& axis);
+/// Whether the plain kernel of the template's reference, not a built-in, computes the answer: always of Kernel references.
+[[nodiscard]] bool asks_reference_kernel(const KernelTemplate& kernel, const Problem& problem);
 [[nodiscard]] Problem problem_from_text(const std::string& json);
 /// The one form of a problem: what stands at the default of its axis is left out, so that the keys of old problems stay
 /// when a template's next version asks for more.

@@ -286,7 +286,7 @@ LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem, const C
 
 LaunchPlan resolve_reference(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                              const DeviceInfo& device) {
-  if (kernel.reference.kind != ReferenceSpec::Kind::Kernel) {
+  if (kernel.reference.steps.empty()) {
     throw UsageError(fmt::format("template '{}' has no reference kernel", kernel.name));
   }
   return Resolver(kernel, problem, configuration, device).run(kernel.reference.steps);

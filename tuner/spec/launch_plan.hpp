@@ -89,7 +89,7 @@ struct LaunchPlan {
 /// template.json; UsageError when the problem lacks an axis.
 [[nodiscard]] LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem,
                                  const Configuration& configuration, const DeviceInfo& device);
-/// The reference's steps of a Kernel reference, over the same buffers.
+/// The steps of the reference's own kernel, over the same buffers.
 [[nodiscard]] LaunchPlan resolve_reference(const KernelTemplate& kernel, const Problem& problem,
                                            const Configuration& configuration, const DeviceInfo& device);
 

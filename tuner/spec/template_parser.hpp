@@ -51,6 +51,9 @@ class TemplateParser {
   [[nodiscard]] ArgumentSpec read_argument(const JsonNode& node);
   void read_reference(const JsonNode& node);
   void check_builtin(const JsonNode& node) const;
+  void check_reduce_axes(const JsonNode& node) const;
+  /// `launches`: of a built-in; null: it has none.
+  void check_custom(const JsonNode& builtin, const JsonNode* launches) const;
   void read_work(const JsonNode& node);
 
   [[nodiscard]] Expression read_expression(const JsonNode& node, const std::string& what,

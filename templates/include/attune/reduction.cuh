@@ -13,6 +13,17 @@ using Index = unsigned long long;
 
 constexpr bool kTwoInputs = ATTUNE_TRANSFORM_TIMES;
 
+// What is combined: elements, or transformed ones, which the limits of a narrow element type do not bound.
+template <bool Transformed, class Element, class Accumulator>
+struct OperandOf {
+  using Type = Element;
+};
+template <class Element, class Accumulator>
+struct OperandOf<true, Element, Accumulator> {
+  using Type = Accumulator;
+};
+using Operand = typename OperandOf<!ATTUNE_TRANSFORM_IDENTITY && !attune::Element<In>::kFloating, In, Value>::Type;
+
 // The caller's own operator: any associative one with its identity.
 struct Custom : attune::Operator<In> {
   static constexpr bool kWholeWarp = false;
@@ -21,19 +32,19 @@ struct Custom : attune::Operator<In> {
 };
 
 #if ATTUNE_OP_SUM
-using Operator = attune::Sum<In>;
+using Operator = attune::Sum<Operand>;
 #elif ATTUNE_OP_PRODUCT
-using Operator = attune::Product<In>;
+using Operator = attune::Product<Operand>;
 #elif ATTUNE_OP_MIN
-using Operator = attune::Min<In>;
+using Operator = attune::Min<Operand>;
 #elif ATTUNE_OP_MAX
-using Operator = attune::Max<In>;
+using Operator = attune::Max<Operand>;
 #elif ATTUNE_OP_AND
-using Operator = attune::And<In>;
+using Operator = attune::And<Operand>;
 #elif ATTUNE_OP_OR
-using Operator = attune::Or<In>;
+using Operator = attune::Or<Operand>;
 #elif ATTUNE_OP_XOR
-using Operator = attune::Xor<In>;
+using Operator = attune::Xor<Operand>;
 #else
 using Operator = Custom;
 #endif
@@ -86,7 +97,7 @@ __device__ __forceinline__ Value load_one(const In* in, const In* other, Index i
   return mapped(attune::load_element(in + i), kTwoInputs ? attune::load_element(other + i) : Value{0}, scalars);
 }
 
-/// The reference: 1024 threads take every 1024th element each, then one combines what they have.
+/// The reference of what attune itself does not know: 1024 threads take every 1024th element each, then one combines what they have.
 __device__ __forceinline__ void reduce_plainly(const In* in, const In* other, Index n, const Scalars& scalars, Value* out) {
   __shared__ Value partial[1024];
   Value x = Operator::identity();

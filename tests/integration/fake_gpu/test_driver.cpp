@@ -1,43 +1,22 @@
 // The fake driver through the product's own handles: what the tests that run on it rest on.
-#include <dlfcn.h>
 #include <doctest/doctest.h>
 
 #include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
-#include "tuner/compile/compiler.hpp"
-#include "tuner/gpu/handles.hpp"
+#include "tests/integration/fake_gpu/driver_fixture.hpp"
 #include "tuner/measure/gpu_executor.hpp"
 #include "tuner/measure/support.hpp"
 
 using namespace attune;
 using gpu::Driver;
+using test::cubin_of;
+using test::Fake;
+using test::read_back;
 
 namespace {
-
-/// Loads the driver by its path before the product asks for libcuda.so.1: the loader then answers with this one.
-struct Loaded {
-  Loaded() {
-    ::setenv("ATTUNE_FAKE_CUDA", R"({"devices": [{"memory_bytes": 268435456}]})", 1);
-    REQUIRE(::dlopen(ATTUNE_FAKE_CUDA_LIBRARY, RTLD_NOW) != nullptr);
-  }
-};
-
-struct Fake {
-  Loaded loaded;
-  gpu::Context context{0};
-  gpu::Stream stream;
-};
-
-std::string compile(const std::string& source, const std::string& architecture = "sm_90") {
-  static compile::Nvrtc nvrtc;
-  const auto result = nvrtc.compile({source, "test.cu", architecture, {}});
-  REQUIRE_MESSAGE(result.status == compile::CompileStatus::Ok, result.log);
-  return result.cubin;
-}
 
 constexpr const char* kSource = R"text(
 struct Wide { char bytes[20]; };
@@ -67,17 +46,10 @@ CUresult launch_copy(const gpu::Function& function, const gpu::Stream& stream, c
   return launch(function, stream, {&from, &to, &n, &time_ns, &fault});
 }
 
-template <class T>
-std::vector<T> read_back(const gpu::Buffer& buffer, const gpu::Stream& stream) {
-  std::vector<T> values(buffer.bytes() / sizeof(T));
-  REQUIRE(Driver::get().cuMemcpyDtoHAsync(values.data(), buffer.address(), buffer.bytes(), stream.get()) == CUDA_SUCCESS);
-  return values;
-}
-
 }  // namespace
 
 TEST_CASE_FIXTURE(Fake, "kernels, their parameters and variables are those of the compiled cubin") {
-  const gpu::Module module(compile(kSource));
+  const gpu::Module module(cubin_of(kSource));
   CHECK(module.function("many").parameter_bytes == std::vector<int>{8, 20, 1, 8, 8});
   CHECK(module.function("none").parameter_bytes.empty());
   CHECK_THROWS_AS(static_cast<void>(module.function("absent")), Error);
@@ -92,11 +64,11 @@ TEST_CASE_FIXTURE(Fake, "garbage is no image, and a cubin of another architectur
   CUmodule module = nullptr;
   const std::string garbage(4096, 'x');
   CHECK(Driver::get().cuModuleLoadData(&module, garbage.data()) == CUDA_ERROR_INVALID_IMAGE);
-  CHECK(Driver::get().cuModuleLoadData(&module, compile(kSource, "sm_80").data()) == CUDA_ERROR_NO_BINARY_FOR_GPU);
+  CHECK(Driver::get().cuModuleLoadData(&module, cubin_of(kSource, "sm_80").data()) == CUDA_ERROR_NO_BINARY_FOR_GPU);
 }
 
 TEST_CASE_FIXTURE(Fake, "a kernel without a host function is refused with a hint") {
-  const gpu::Module module(compile(kSource));
+  const gpu::Module module(cubin_of(kSource));
   const CUresult result = launch(module.function("none"), stream, {});
   CHECK(result == CUDA_ERROR_NOT_SUPPORTED);
   const char* text = nullptr;
@@ -119,7 +91,7 @@ TEST_CASE_FIXTURE(Fake, "memory is counted, and more than the device has is refu
 }
 
 TEST_CASE_FIXTURE(Fake, "a graph repeats what was captured, and takes the sum of its kernels' times") {
-  const gpu::Module module(compile(kSource));
+  const gpu::Module module(cubin_of(kSource));
   const auto copy = module.function("synthetic");
   const gpu::Buffer in(400), out(400);
   Driver::get().cuMemsetD8Async(in.address(), 7, 400, stream.get());
@@ -140,14 +112,14 @@ TEST_CASE_FIXTURE(Fake, "a graph repeats what was captured, and takes the sum of
 
 TEST_CASE_FIXTURE(Fake, "fills of every type sum to what their elements sum to, and one changed byte is found") {
   const auto device = gpu::read_device(0);
-  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
   constexpr std::int64_t kCount = 300000;  // more than one element a thread of the reduction
   for (int code = 0; code < 12; ++code) {
     const auto type = static_cast<spec::ElementType>(code);
     CAPTURE(code);
     const auto element_bytes = static_cast<std::size_t>(spec::size_bytes(type));
     const gpu::Buffer buffer(kCount * element_bytes);
-    support.fill(buffer.address(), kCount, type, measure::FillKind::SmallIntegers, 5);
+    support.fill(buffer.address(), kCount, type, {measure::FillKind::SmallIntegers}, 5);
     const auto bytes = read_back<unsigned char>(buffer, stream);
     double sum = 0, magnitude = 0;  // exact: the elements are 1, 2, -1, -2
     for (std::int64_t i = 0; i < kCount; ++i) {
@@ -160,14 +132,18 @@ TEST_CASE_FIXTURE(Fake, "fills of every type sum to what their elements sum to, 
       magnitude += value < 0 ? -value : value;
     }
     const auto totals = support.reduce(buffer.address(), kCount, type);
-    CHECK(totals.sum == sum);
-    CHECK(totals.magnitude == magnitude);
+    if (measure::is_floating(type)) {
+      CHECK(totals.sum == sum);
+      CHECK(totals.magnitude == magnitude);
+    } else {
+      CHECK(measure::extend(type, totals.integer_sum) == measure::extend(type, static_cast<std::uint64_t>(static_cast<std::int64_t>(sum))));
+    }
     support.begin_checks();
-    support.check_fill("filled", buffer.address(), kCount, type, measure::FillKind::SmallIntegers, 5);
+    support.check_fill("filled", buffer.address(), kCount, type, {measure::FillKind::SmallIntegers}, 5);
     CHECK_FALSE(support.findings().has_value());
     Driver::get().cuMemsetD8Async(buffer.address() + 1234 * element_bytes, 0x55, 1, stream.get());
     support.begin_checks();
-    support.check_fill("changed", buffer.address(), kCount, type, measure::FillKind::SmallIntegers, 5);
+    support.check_fill("changed", buffer.address(), kCount, type, {measure::FillKind::SmallIntegers}, 5);
     const auto finding = support.findings();
     REQUIRE(finding.has_value());
     CHECK(finding->count == 1);
@@ -177,7 +153,7 @@ TEST_CASE_FIXTURE(Fake, "fills of every type sum to what their elements sum to, 
 
 TEST_CASE_FIXTURE(Fake, "the extreme of a buffer is the first of the elements that equal it, for every type") {
   const auto device = gpu::read_device(0);
-  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
   using measure::Extreme;
   for (int code = 0; code < 12; ++code) {
     const auto type = static_cast<spec::ElementType>(code);
@@ -188,7 +164,7 @@ TEST_CASE_FIXTURE(Fake, "the extreme of a buffer is the first of the elements th
     const auto put = [&](std::int64_t index, std::uint64_t bits) {
       support.store_element(buffer.address() + static_cast<std::size_t>(index) * size, type, bits);
     };
-    support.fill(buffer.address(), kCount, type, measure::FillKind::Ones, 0);
+    support.fill(buffer.address(), kCount, type, {measure::FillKind::Ones}, 0);
     const auto equal = support.find_extreme(buffer.address(), kCount, type, Extreme::Least);
     REQUIRE(equal.has_value());
     CHECK(equal->index == 0);
@@ -209,7 +185,7 @@ TEST_CASE_FIXTURE(Fake, "the extreme of a buffer is the first of the elements th
 
 TEST_CASE_FIXTURE(Fake, "NaN is no extreme, an infinity among NaN is one, and -0 is +0") {
   const auto device = gpu::read_device(0);
-  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
   using measure::Extreme;
   for (const auto type : {spec::ElementType::F16, spec::ElementType::BF16, spec::ElementType::F32, spec::ElementType::F64}) {
     CAPTURE(spec::name(type));
@@ -235,7 +211,7 @@ TEST_CASE_FIXTURE(Fake, "NaN is no extreme, an infinity among NaN is one, and -0
 
 TEST_CASE_FIXTURE(Fake, "rows of every type are reduced to what a loop over them gives, and one wrong result is found") {
   const auto device = gpu::read_device(0);
-  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
   using measure::RowOperation;
   struct Shape {
     std::int64_t rows, columns;
@@ -249,7 +225,7 @@ TEST_CASE_FIXTURE(Fake, "rows of every type are reduced to what a loop over them
       const gpu::Buffer in(std::max(size, static_cast<std::size_t>(rows * columns) * size));  // an address, also of nothing
       const gpu::Buffer out(static_cast<std::size_t>(rows) * 8);
       // Odd integers, or 1 and -1 with a few factors of 2 and 1/2: sums and products are exact in a double.
-      support.fill(in.address(), rows * columns, type, measure::FillKind::Factors, 9, 20);
+      support.fill(in.address(), rows * columns, type, {measure::FillKind::Factors, 20}, 9);
       const auto bytes = read_back<unsigned char>(in, stream);
       const bool floating = measure::is_floating(type);
       const auto out_type = floating                    ? spec::ElementType::F64
@@ -306,7 +282,7 @@ TEST_CASE_FIXTURE(Fake, "rows of every type are reduced to what a loop over them
 
 TEST_CASE_FIXTURE(Fake, "what a row's result may be off by grows with the sum of its magnitudes, and extremes must be exact") {
   const auto device = gpu::read_device(0);
-  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
   using measure::RowOperation;
   const gpu::Buffer in(4 * sizeof(float));
   for (std::size_t i = 0; i < 4; ++i)  // -1 2 / 4 -8
@@ -324,7 +300,7 @@ TEST_CASE_FIXTURE(Fake, "what a row's result may be off by grows with the sum of
 
 TEST_CASE_FIXTURE(Fake, "rows pass over NaN when they are reduced to an extreme, and a row of NaN has no element") {
   const auto device = gpu::read_device(0);
-  measure::Support support(compile(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
   using measure::RowOperation;
   const gpu::Buffer in(6 * sizeof(double));
   support.set_bytes(in.address(), in.bytes(), 0xff);  // NaN
@@ -340,7 +316,7 @@ TEST_CASE_FIXTURE(Fake, "rows pass over NaN when they are reduced to an extreme,
 
 // The last: afterwards nothing works in this process any more, as on a GPU.
 TEST_CASE_FIXTURE(Fake, "a fault appears at the next synchronisation and in every call from then on") {
-  const gpu::Module module(compile(kSource));
+  const gpu::Module module(cubin_of(kSource));
   const gpu::Buffer in(400), out(400);
   const auto copy = module.function("synthetic");
   CHECK(launch_copy(copy, stream, in, out, 1000, 1) == CUDA_SUCCESS);

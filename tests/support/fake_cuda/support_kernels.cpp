@@ -37,6 +37,9 @@ inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
 inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
 inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
 inline double __longlong_as_double(long long bits) { return std::bit_cast<double>(bits); }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dsub_rn(double a, double b) { return a - b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
 inline void __syncthreads() { throw std::logic_error("a kernel with barriers needs a host version"); }
 
 struct Half;
@@ -56,6 +59,7 @@ void convert(Half& value, float x);
 // The only assembly of the text converts `x` between f16 and f32 into `value`.
 #define asm(...) convert(value, x)
 #include "tuner/measure/support.cu"
+#include "tuner/measure/support_reduce.cu"
 #include "tuner/measure/support_rows.cu"
 #undef asm
 #undef __forceinline__
@@ -93,26 +97,10 @@ struct OnHost<kernel> {
   }
 };
 
-/// What one thread of attune_reduce has before the first barrier.
-Partial share_of_thread(const void* source, u64 count, int type, u64 first, u64 stride) {
-  Partial mine = {0.0, 0.0, 0, ~0ull, 0};
-  with_type(type, [&](auto tag) {
-    typedef typename decltype(tag)::Type T;
-    const T* const in = static_cast<const T*>(source);
-    for (u64 i = first; i < count; i += stride) {
-      const double value = Element<T>::to_double(in[i]);
-      u64 integer = 0;
-      if constexpr (!Element<T>::kFloating) integer = static_cast<u64>(static_cast<long long>(in[i]));
-      combine(mine, Partial{value, std::fabs(value), integer, ordered(in[i]), ordered(in[i])});
-    }
-  });
-  return mine;
-}
-
-Partial share_of_block(const void* source, u64 count, int type, u64 block, u64 blocks) {
+Partial share_of_block(const void* source, const void* other, u64 count, int type, const Mapping& mapping, u64 block, u64 blocks) {
   std::array<Partial, kReduceThreads> shared;
   for (u64 thread = 0; thread < kReduceThreads; ++thread)
-    shared[thread] = share_of_thread(source, count, type, block * kReduceThreads + thread, blocks * kReduceThreads);
+    shared[thread] = share_of_thread(source, other, count, type, mapping, block * kReduceThreads + thread, blocks * kReduceThreads);
   for (u32 half = kReduceThreads / 2; half > 0; half /= 2) {
     for (u32 thread = 0; thread < half; ++thread) combine(shared[thread], shared[thread + half]);
   }
@@ -121,16 +109,17 @@ Partial share_of_block(const void* source, u64 count, int type, u64 block, u64 b
 
 }  // namespace device
 
-/// attune_reduce(source, count, type, partials).
+/// attune_reduce(source, other, count, type, mapping, partials).
 Effect reduce(const KernelLaunch& launch) {
   const auto* const source = launch.argument<const void*>(0);
-  const auto count = launch.argument<device::u64>(1);
-  const int type = launch.argument<int>(2);
-  auto* const partials = launch.argument<device::Partial*>(3);
-  const device::Partial nothing = device::share_of_thread(source, 0, type, 0, 1);
+  const auto* const other = launch.argument<const void*>(1);
+  const auto count = launch.argument<device::u64>(2);
+  const int type = launch.argument<int>(3);
+  const auto mapping = launch.argument<device::Mapping>(4);
+  auto* const partials = launch.argument<device::Partial*>(5);
   for (device::u64 block = 0; block < launch.grid.x; ++block) {
     const bool empty = block * device::kReduceThreads >= count;
-    partials[block] = empty ? nothing : device::share_of_block(source, count, type, block, launch.grid.x);
+    partials[block] = empty ? device::no_elements() : device::share_of_block(source, other, count, type, mapping, block, launch.grid.x);
   }
   return {kSupportUs, Fault::None};
 }

@@ -105,7 +105,7 @@ TEST_CASE("values of the wrong kind or outside what is allowed are refused") {
        {R"("reference": "none")", R"("reference": "some")", "must be one of none"},
        {R"("reference": "none")", R"("reference": {})", "must be {\"builtin\""},
        {R"("reference": "none")", R"("reference": {"builtin": "sort"})", "must be one of reduce"},
-       {R"("reference": "none")", R"("reference": {"builtin": "reduce"})", "the choice 'op' among sum, min and max"},
+       {R"("reference": "none")", R"("reference": {"builtin": "reduce"})", "the choice 'op' among sum, product, min, max, and, or, xor and custom"},
        {R"("reference": "none")", R"("reference": {"builtin": "reduce", "tolerance": 1})", "derives its own tolerance"},
        {R"("reference": "none")", R"("reference": {"builtin": "segmented_reduce"})",
         "the choice 'op' among sum, product, min and max"},
@@ -247,6 +247,38 @@ TEST_CASE("a built-in reduction needs one input and one output") {
   text = replaced(text, R"("scratch": {"type": "A", "count": "grid", "workspace": {"init": "zero_once"}})",
                   R"("scratch": {"type": "A", "count": "grid"})");
   CHECK(contains(error_of([&] { (void)parse_sample(text); }), "needs one input and one output buffer, not 2 and 1"));
+}
+
+TEST_CASE("a built-in reduce needs what its transforms, finishes and ways to accumulate are computed with") {
+  const auto error = [](const std::string& axes, const std::string& more_inputs, const std::string& scalars, const std::string& launches) {
+    const std::string text = R"({"attune": 1, "name": "t", "sources": ["sample.cu"], "problem": {"T": {"type": ["f32"]}, )" + axes +
+                             R"(, "n": {"size": {}}}, "parameters": {}, "buffers": {"in": {"type": "T", "count": "n"}, )" + more_inputs +
+                             R"("out": {"type": "T", "count": 1, "output": true}}, "scalars": {)" + scalars +
+                             R"(}, "launches": [{"kernel": "k", "grid": 1, "block": 32, "args": ["in"]}], "reference": {"builtin": "reduce")" +
+                             launches + "}}";
+    return error_of([&] { (void)parse_sample(text); });
+  };
+  const std::string op = R"("op": {"choice": ["sum", "product", "min", "max", "and", "or", "xor"]})";
+  const std::string second = R"("other": {"type": "T", "count": "n"}, )";
+  const std::string plain = R"(, "launches": [{"kernel": "p", "grid": 1, "block": 32, "args": ["in"]}])";
+  const auto scalar = [](const std::string& name) { return "\"" + name + R"(": {"type": "T", "value": 1})"; };
+  CHECK(error(op, "", "", "") == "");
+  CHECK(contains(error(op, second, "", ""), "'reduce' needs one input and one output buffer, not 2 and 1"));
+  const std::string times = op + R"(, "transform": {"choice": ["identity", "times"]})";
+  CHECK(error(times, second, "", "") == "");
+  CHECK(contains(error(times, "", "", ""), "needs two inputs for the transform 'times' and one output buffer, not 1 and 1"));
+  CHECK(contains(error(op + R"(, "transform": {"choice": ["cube"]})", "", "", ""),
+                 "needs 'transform' to be a choice among identity, absolute, square, shifted_square, times, custom, or another name for it"));
+  CHECK(contains(error(op + R"(, "finish": {"size": {}})", "", "", ""), "needs 'finish' to be a choice among none, mean, root, scale_bias"));
+  const std::string shifted = op + R"(, "transform": {"choice": ["shifted_square"]})";
+  CHECK(contains(error(shifted, "", "", ""), "computes the transform 'shifted_square' with the scalar 'shift'; add it to \"scalars\""));
+  CHECK(error(shifted, "", scalar("shift"), "") == "");
+  CHECK(contains(error(op + R"(, "finish": {"choice": ["scale_bias"]})", "", scalar("scale"), ""), "with the scalar 'bias'"));
+  CHECK(contains(error(op + R"(, "accumulate": {"choice": ["fixed_point"]})", "", "", ""), "with the scalar 'resolution'"));
+  const std::string custom = R"("op": {"choice": ["sum", "custom"]})";
+  CHECK(contains(error(custom, "", "", ""), "cannot compute what 'op' or 'transform' leave \"custom\"; add \"launches\""));
+  CHECK(error(custom, "", "", plain) == "");
+  CHECK(contains(error(op, "", "", plain), "computes every problem of this template; remove its launches"));
 }
 
 TEST_CASE("a switch that specialises on sizes is refused at its place where it is none, or names no size") {

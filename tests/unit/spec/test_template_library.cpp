@@ -117,3 +117,19 @@ TEST_CASE("the example template of a user's own is valid") {
   CHECK(plan.work_bytes == 24000);
   CHECK(resolve_reference(saxpy, problem, default_configuration(saxpy), device).steps.size() == 1);
 }
+
+TEST_CASE("the reference of a built-in reduce is a kernel for operators and transforms of the caller's own only") {
+  for (const char* name : {"reduce", "reproducible_reduce"}) {
+    const KernelTemplate kernel = TemplateLibrary().find(name);
+    CHECK(kernel.reference.kind == ReferenceSpec::Kind::Builtin);
+    const auto asks = [&](std::map<std::string, std::string> choices) {
+      choices.emplace("T", "f32");
+      return asks_reference_kernel(kernel, Problem{std::move(choices), {{"n", 1000}}});
+    };
+    CHECK_FALSE(asks({{"op", "sum"}}));
+    CHECK_FALSE(asks({{"op", "max"}, {"transform", "times"}, {"finish", "scale_bias"}}));
+    CHECK(asks({{"op", "custom"}}));
+    CHECK(asks({{"op", "sum"}, {"transform", "custom"}}));
+    CHECK(choice_of(kernel, Problem{{{"T", "f32"}, {"op", "sum"}}, {}}, "transform") == "identity");
+  }
+}
