@@ -1,13 +1,16 @@
-// Whether tuning repeats: one tuning run many times, each with an empty database and an empty cache, and the winners compared.
-// At the end every configuration that any run named is run off against all others in one process.
+// Whether tuning repeats: one tuning run many times, each with an empty database and an empty cache, and the winners compared;
+// or what other ways to search find beside it (--search). At the end every configuration that any run named is run off against
+// all others in one process.
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include "attune/error.hpp"
 #include "bench/support/attune_run.hpp"
@@ -28,22 +31,28 @@ struct Settings {
   std::string template_name = "reduce";
   std::vector<std::string> arguments = {"--T", "f32", "--op", "sum", "--size", "2^22"};
   int runs = 20;
+  std::vector<std::string> searches;  ///< further words of the command, one text a search; each is run `runs` times
 };
 
 /// What one run decided.
 struct Decision {
+  std::string search;
   std::string winner;
   std::vector<std::string> tie_set;  ///< the winner among them
   double seconds = 0;
   double best_us = 0;
 };
 
-Decision decide_once(const Settings& settings, const std::filesystem::path& executable, const std::filesystem::path& scratch, int number) {
+Decision decide_once(const Settings& settings, const std::string& search, const std::filesystem::path& executable,
+                     const std::filesystem::path& scratch, std::size_t number) {
   const auto path = scratch / fmt::format("{}.db", number);
   std::vector<std::string> words{"tune", settings.template_name};
   words.insert(words.end(), settings.arguments.begin(), settings.arguments.end());
+  std::istringstream further(search);
+  words.insert(words.end(), std::istream_iterator<std::string>(further), {});
   words.insert(words.end(), {"--db", path.string()});
   Decision decision;
+  decision.search = search;
   decision.seconds = run_attune(executable, words, scratch).wall_s;
   const auto rows = db::Database::open(path, db::OpenMode::ReadOnly).best({});
   if (rows.size() != 1) throw UsageError("failed repeating a run: give arguments of exactly one problem");
@@ -144,7 +153,8 @@ Json row_of(const Decision& decision, const std::string& modal, const std::map<s
   const bool agrees = decision.winner == modal || std::find(decision.tie_set.begin(), decision.tie_set.end(), modal) != decision.tie_set.end();
   Json ties = Json::array();
   for (const auto& member : decision.tie_set) ties.push_back(Json::parse(member));
-  return {{"winner", Json::parse(decision.winner)}, {"tie_set", ties}, {"agrees", agrees}, {"is_modal", decision.winner == modal},
+  const auto fastest_of_all = std::min_element(relative.begin(), relative.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return {{"search", decision.search}, {"over_fastest", relative.at(decision.winner) / fastest_of_all->second}, {"winner", Json::parse(decision.winner)}, {"tie_set", ties}, {"agrees", agrees}, {"is_modal", decision.winner == modal},
           {"best_us", decision.best_us}, {"tie_set_spread", slowest / fastest}, {"command_s", decision.seconds}};
 }
 
@@ -155,8 +165,9 @@ int run(const Settings& settings) {
   const test::TempFolder scratch;
   std::vector<Decision> decisions;
   std::set<std::string> named;
-  for (int i = 0; i < settings.runs; ++i) {
-    decisions.push_back(decide_once(settings, executable, scratch.path(), i));
+  const auto searches = settings.searches.empty() ? std::vector<std::string>{""} : settings.searches;
+  for (std::size_t i = 0; i < searches.size() * static_cast<std::size_t>(settings.runs); ++i) {
+    decisions.push_back(decide_once(settings, searches[i % searches.size()], executable, scratch.path(), i));
     const auto& decision = decisions.back();
     named.insert(decision.tie_set.begin(), decision.tie_set.end());
     named.insert(decision.winner);
@@ -175,12 +186,12 @@ int run(const Settings& settings) {
   }
   Json paired = Json::object();
   for (const auto& [configuration, us] : paired_us) paired[configuration] = us;
-  const auto path = write_results(folder, "winner_repeat", device,
+  const auto path = write_results(folder, settings.searches.empty() ? "winner_repeat" : "search_quality", device,
                                   {{"template", settings.template_name}, {"problem", Json::parse(problem)}, {"policy", "cold/graph"},
                                    {"runs", settings.runs}, {"agreeing", agreeing}, {"modal_winner", Json::parse(modal)},
                                    {"paired_us", paired}, {"epoch_sd", optional_json(final_run.epoch_sd)}, {"round_sd", optional_json(final_run.round_sd)}},
                                   rows);
-  fmt::print(stderr, "{} of {} runs agree; written to {}\n", agreeing, settings.runs, path.string());
+  fmt::print(stderr, "{} of {} runs agree; written to {}\n", agreeing, decisions.size(), path.string());
   return 0;
 }
 
@@ -189,10 +200,11 @@ int run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
-  CLI::App app{"Repeats one tuning run and writes <output>/<device>/winner_repeat.json"};
+  CLI::App app{"Repeats one tuning run and writes <output>/<device>/winner_repeat.json; with --search search_quality.json"};
   app.add_option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   app.add_option("--template", settings.template_name, "Template to tune")->capture_default_str();
-  app.add_option("--runs", settings.runs, "Repetitions")->capture_default_str()->check(CLI::Range(2, 1000));
+  app.add_option("--runs", settings.runs, "Repetitions")->capture_default_str()->check(CLI::Range(1, 1000));
+  app.add_option("--search", settings.searches, "A way to search, e.g. \"--strategy random --budget 17s\"; may be repeated")->allow_extra_args(false);
   app.add_option("arguments", settings.arguments, "The tune command's further words, after --");
   CLI11_PARSE(app, argc, argv);
   try {
