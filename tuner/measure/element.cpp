@@ -100,7 +100,10 @@ double to_double(ElementType type, std::uint64_t bits) {
 }
 
 std::string element_text(ElementType type, std::uint64_t bits) {
-  if (is_floating(type)) return fmt::format("{:.17g}", to_double(type, bits));
+  if (is_floating(type)) {
+    const double value = to_double(type, bits);
+    return std::isnan(value) ? "nan" : fmt::format("{:.17g}", value);  // the sign of a NaN says nothing
+  }
   const std::uint64_t extended = extend(type, bits);
   return is_signed(type) ? fmt::format("{}", static_cast<std::int64_t>(extended)) : fmt::format("{}", extended);
 }
