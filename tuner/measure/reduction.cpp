@@ -300,7 +300,8 @@ std::optional<std::string> judge(const Reduction& of, const Combined& right, std
   const bool both_nan = std::isnan(value) && (std::isnan(wanted.value) || wanted.or_nan);
   if (both_nan || value == wanted.value) return std::nullopt;
   if (std::isfinite(wanted.value) && std::abs(value - wanted.value - wanted.lost) <= wanted.allowed) return std::nullopt;
-  return fmt::format("{} is {:.17g} instead of {:.17g} (allowed error {:.3g})", what(of), value, wanted.value, wanted.allowed);
+  return fmt::format("{} is {} instead of {} (allowed error {:.3g})", what(of), element_text(of.out, got),
+                     element_text(spec::ElementType::F64, std::bit_cast<std::uint64_t>(wanted.value)), wanted.allowed);
 }
 
 Term term_of(const Reduction& of, std::uint64_t x_bits, std::uint64_t y_bits) {
