@@ -34,8 +34,10 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/tuner DESTINATION ${attune_internal_head
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/db DESTINATION ${attune_internal_headers} FILES_MATCHING PATTERN "*.hpp")
 install(FILES ${PROJECT_BINARY_DIR}/share/shipped.db DESTINATION ${CMAKE_INSTALL_DATADIR}/attune OPTIONAL)
 # What `attune tune` replays on a machine without a GPU.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/reduce/recordings/ DESTINATION ${CMAKE_INSTALL_DATADIR}/attune/recordings/reduce
-        OPTIONAL FILES_MATCHING PATTERN "*.json.zst")
+foreach(template reduce argreduce segmented_reduce)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/${template}/recordings/ DESTINATION ${CMAKE_INSTALL_DATADIR}/attune/recordings/${template}
+          OPTIONAL FILES_MATCHING PATTERN "*.json.zst")
+endforeach()
 
 # To read, and for editors: templates get these headers from the command and the library.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/include DESTINATION ${CMAKE_INSTALL_DATADIR}/attune FILES_MATCHING PATTERN "*.cuh")
