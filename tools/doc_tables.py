@@ -7,8 +7,8 @@ A table stands between two marker lines:
     ...
     <!-- /table -->
 
-Known tables: reduce_vs_cub, read_ceiling, tuning_rate, winner_repeat, dispatch_regret and dispatch_overhead (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json),
-tune_reduce and ladder_reduce (bench/results/<device>/*.txt: the output of the command, as captured), promises (tools/promise_table.py),
+Known tables: reduce_vs_cub, reduce_ratios, reproducible_cost, search_quality, read_ceiling, tuning_rate, winner_repeat, dispatch_regret and dispatch_overhead (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json),
+tune_reduce (bench/results/<device>/*.txt: the output of the command, as captured), promises (tools/promise_table.py),
 ladder_rungs and rules_of_thumb (tools/ladder_tables.py).
 
     tools/doc_tables.py            rewrites the files
@@ -155,6 +155,94 @@ def reduce_vs_cub(root):
     return text.rstrip("\n") + "\n" if text else "No comparison with CUB is recorded yet.\n"
 
 
+def kind_text(problem):
+    op = {"argreduce": "arg-", "segmented_reduce": "row "}.get(problem.get("template"), "") + str(problem.get("op", MISSING))
+    return f"{problem.get('T', MISSING)} {op}"
+
+
+def geometric_mean(values):
+    return f"{math.exp(sum(map(math.log, values)) / len(values)):.3f}" if values else MISSING
+
+
+def is_compared(row):
+    return isinstance(row.get("ratio"), (int, float)) and isinstance(row.get("problem"), dict)
+
+
+def ratio_matrix(rows):
+    """A line a size, a column a kind of problem; the last line has the columns' geometric means."""
+    kinds = list(dict.fromkeys(kind_text(row["problem"]) for row in rows))
+    by_size = {}
+    for row in rows:
+        by_size.setdefault(row["problem"]["n"], {})[kind_text(row["problem"])] = row["ratio"]
+    lines = [[count(n)] + [f"{found[kind]:.3f}" if kind in found else MISSING for kind in kinds] for n, found in sorted(by_size.items())]
+    means = [geometric_mean([found[kind] for found in by_size.values() if kind in found]) for kind in kinds]
+    lines.append(["geometric mean"] + means)
+    return table([("n", True)] + [(kind, True) for kind in kinds], lines)
+
+
+def verdict(rows, cache):
+    least = min(rows, key=lambda row: row["ratio"])
+    below = sum(row["ratio"] < 0.99 for row in rows)
+    flat = [row["ratio"] for row in rows if "n" in row["problem"]]
+    where = ", ".join(f"{axis}={count(value)}" for axis, value in sorted(least["problem"].items()) if axis != "template")
+    return (f"All {len(rows)} rows, {cache}: geometric mean {geometric_mean([row['ratio'] for row in rows])}; without the matrices {geometric_mean(flat)}; "
+            f"least {least['ratio']:.3f} ({where}); rows below 0.99: {below}.\n")
+
+
+def large_inputs(rows):
+    lines = []
+    for row in rows:
+        share = row.get("share_of_ceiling")
+        if not isinstance(share, (int, float)):
+            continue
+        problem = row["problem"]
+        size = count(problem["n"]) if "n" in problem else f"{count(problem['rows'])} x {count(problem['columns'])}"
+        lines.append([kind_text(problem), size, number(row.get("attune_us")), number(row.get("peer_us")), f"{row['ratio']:.3f}", f"{100 * share:.1f} %"])
+    return table([("problem", False), ("elements", True), ("attune, us", True), ("CUB, us", True), ("ratio", True), ("of the read ceiling", True)], lines)
+
+
+def reduce_ratios(root):
+    """What bench/reduce_vs_cub found, as ratios; every row with its times and configuration is reduce_vs_cub's."""
+    text = ""
+    for path, result in results(root, "reduce_vs_cub"):
+        rows = [row for row in rows_of(path, result) if is_compared(row)]
+        missing = len(rows_of(path, result)) - len(rows)
+        text += f"{provenance(result)}" + (f"; {missing} rows could not be measured" if missing else "") + "\n"
+        for policy in dict.fromkeys(row.get("policy", MISSING) for row in rows):
+            of_policy = [row for row in rows if row.get("policy", MISSING) == policy]
+            cache = str(policy).split("/")[0]
+            text += f"\n{verdict(of_policy, cache)}\n{ratio_matrix([row for row in of_policy if 'n' in row['problem']])}"
+            if cache == "cold":
+                text += f"\nInputs of at least 1 GiB, cold, beside a kernel that only reads, in the same run:\n\n{large_inputs(of_policy)}"
+        text += "\n"
+    return text.rstrip("\n") + "\n" if text else "No comparison with CUB is recorded yet.\n"
+
+
+def reproducible_cost(root):
+    text = ""
+    for path, result in results(root, "reproducible_cost"):
+        rows = rows_of(path, result)
+        sizes = sorted({row["problem"]["n"] for row in rows})
+        text += f"{provenance(result)}; times over that of `reduce` in the same run, cold\n\n"
+        lines = []
+        for kind, how in dict.fromkeys((row["problem"]["T"], row["how"]) for row in rows):
+            of = {row["problem"]["n"]: row for row in rows if (row["problem"]["T"], row["how"]) == (kind, how)}
+            results_seen = max(row["distinct_results"] for row in of.values())
+            lines.append([f"{kind} {how}"] + [f"{of[n]['cost']:.3f}" if n in of else MISSING for n in sizes] + [str(results_seen)])
+        text += table([("sum", False)] + [(count(n), True) for n in sizes] + [("most different results", True)], lines) + "\n"
+    return text.rstrip("\n") + "\n" if text else "Not recorded yet.\n"
+
+
+def search_quality(root):
+    text = ""
+    for path, result in results(root, "search_quality"):
+        lines = [[f"`{row['search'] or 'the whole space'}`", number(row["command_s"]), f"{100 * (row['over_fastest'] - 1):.2f} %",
+                  short_configuration(row["winner"])] for row in rows_of(path, result)]
+        text += f"{provenance(result)}; {problem_text(result['problem'])}, n={count(result['problem']['n'])}\n\n"
+        text += table([("search", False), ("whole command, s", True), ("behind the fastest, paired", True), ("winner", False)], lines) + "\n"
+    return text.rstrip("\n") + "\n" if text else "Not recorded yet.\n"
+
+
 def read_ceiling(root):
     text = ""
     for path, result in results(root, "read_ceiling"):
@@ -186,10 +274,6 @@ def gpu_tests(root):
 
 def tune_reduce(root):
     return captured(root, "tune_reduce")
-
-
-def ladder_reduce(root):
-    return captured(root, "ladder_reduce")
 
 
 def captured(root, command):
@@ -282,7 +366,7 @@ def dispatch_overhead(root):
     return text.rstrip("\n") + "\n" if text else "No overhead is recorded yet.\n"
 
 
-TABLES = {"reduce_vs_cub": reduce_vs_cub, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "tune_reduce": tune_reduce, "ladder_reduce": ladder_reduce,
+TABLES = {"reduce_vs_cub": reduce_vs_cub, "reduce_ratios": reduce_ratios, "reproducible_cost": reproducible_cost, "search_quality": search_quality, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "tune_reduce": tune_reduce,
           "tuning_rate": tuning_rate, "winner_repeat": winner_repeat, "dispatch_regret": dispatch_regret,
           "dispatch_overhead": dispatch_overhead, "ladder_rungs": ladder_tables.ladder_rungs, "rules_of_thumb": ladder_tables.rules_of_thumb, "promises": promise_table.promise_table}
 

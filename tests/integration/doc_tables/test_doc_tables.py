@@ -128,6 +128,36 @@ class DocTables(unittest.TestCase):
         self.assertLess(cold, text.index("| 2^20 | 4.000"))
         self.assertGreater(text.index("| 2^20 | 2.000 | 3.000 | 1.500"), hot)
 
+    def test_ratios_stand_in_a_column_a_kind_with_their_geometric_mean_and_the_least(self):
+        rows = [{**comparison(n, "cold/graph", 1.0, ratio, 1.0e12), "ratio": ratio} for n, ratio in ((1000, 0.5), (2**20, 2.0))]
+        for row in rows:
+            row["problem"]["template"] = "reduce"
+        matrix = {"problem": {"template": "segmented_reduce", "T": "f32", "op": "sum", "rows": 1024, "columns": 3}, "policy": "cold/graph",
+                  "attune_us": 2.0, "peer_us": 16.0, "ratio": 8.0, "share_of_ceiling": 0.987}
+        self.write_comparison([*rows, matrix, {"problem": {"T": "f32", "op": "sum", "n": 2**30}, "policy": "cold/graph", "error": "no memory"}])
+        text = self.generated("reduce_ratios")
+        # (0.5 * 2 * 8) ^ (1/3) = 2; (0.5 * 2) ^ (1/2) = 1
+        self.assertIn("All 3 rows, cold: geometric mean 2.000; without the matrices 1.000; least 0.500 (T=f32, n=1000, op=sum); rows below 0.99: 1.", text)
+        self.assertIn("| n | f32 sum |", text)
+        self.assertIn("| 2^20 | 2.000 |", text)
+        self.assertIn("| f32 row sum | 2^10 x 3 | 2.000 | 16.00 | 8.000 | 98.7 % |", text)
+        self.assertIn("1 rows could not be measured", text)
+
+    def test_the_cost_of_reproducible_sums_has_a_line_a_way_and_a_column_a_size(self):
+        rows = [{"problem": {"T": "f32", "op": "sum", "n": n}, "how": "compensated", "cost": cost, "distinct_results": seen}
+                for n, cost, seen in ((2**16, 1.25, 1), (2**20, 1.5, 2))]
+        (self.results / "reproducible_cost.json").write_text(json.dumps({"bench": "reproducible_cost", **HEAD, "rows": rows}))
+        self.assertIn("| f32 compensated | 1.250 | 1.500 | 2 |", self.generated("reproducible_cost"))
+
+    def test_a_search_is_told_with_its_time_and_how_far_it_stays_behind(self):
+        rows = [{"search": "--budget 9s", "command_s": 12.3, "over_fastest": 1.0125, "winner": {"items": 4}},
+                {"search": "", "command_s": 99.0, "over_fastest": 1.0, "winner": {"items": 8}}]
+        (self.results / "search_quality.json").write_text(json.dumps(
+            {"bench": "search_quality", **HEAD, "problem": {"T": "f32", "op": "sum", "n": 2**22}, "rows": rows}))
+        text = self.generated("search_quality")
+        self.assertIn("| `--budget 9s` | 12.30 | 1.25 % | items=4 |", text)
+        self.assertIn("| `the whole space` | 99.00 | 0.00 % | items=8 |", text)
+
     def test_a_row_that_could_not_be_measured_says_why(self):
         self.assertIn("| 2^30 | not measured: not enough memory |", self.generated("reduce_vs_cub"))
 

@@ -1,0 +1,153 @@
+// What the same bits in every launch cost: the dispatched reproducible sums beside the dispatched ordinary one, in one process,
+// interleaved, cold. Also counts the different results of each over launches of several alignments.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+#include <set>
+
+#include "attune/error.hpp"
+#include "attune/runtime.hpp"
+#include "bench/support/batch.hpp"
+#include "bench/support/result_file.hpp"
+#include "bench/support/window_pool.hpp"
+#include "tuner/base/text.hpp"
+#include "tuner/gpu/device.hpp"
+#include "tuner/measure/measurement.hpp"
+
+namespace attune::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Settings {
+  std::vector<std::filesystem::path> databases;
+  std::string output;
+  std::string counts = "2^16,2^20,2^24,2^28";
+  int rounds = 41;
+};
+
+/// One way to sum: its plan, how a window is summed by it, and its samples.
+template <class T>
+struct Contender {
+  std::string name;
+  Plan plan;
+  std::function<void(const T* in, T* out)> sum;
+  gpu::Buffer scratch, output;
+  std::optional<Batch> batch;
+  std::vector<double> samples_us;
+};
+
+template <class T, class FrontEnd>
+std::unique_ptr<Contender<T>> contender(const std::string& name, FrontEnd front, std::int64_t n, const gpu::Stream& stream) {
+  auto made = std::make_unique<Contender<T>>(Contender<T>{name, front.plan(n), {}, {}, gpu::Buffer(256), {}, {}});
+  made->scratch = gpu::Buffer(std::max<std::size_t>(made->plan.workspace_bytes(), 256));
+  gpu::check(gpu::Driver::get().cuMemsetD8Async(made->scratch.address(), 0, made->scratch.bytes(), stream.get()), "cuMemsetD8Async", "clearing scratch");
+  made->sum = [front, plan = made->plan, scratch = reinterpret_cast<void*>(made->scratch.address()), &stream](const T* in, T* out) {
+    plan.launch(front.arguments(in, out), scratch, stream.get());
+  };
+  return made;
+}
+
+/// The bit patterns of sums of n elements that start at four different alignments over the same repeated values, eight times each.
+template <class T>
+std::size_t distinct_results(const Contender<T>& of, std::int64_t n, const gpu::Stream& stream) {
+  constexpr int kAlignments = 4, kTimes = 8;
+  std::vector<T> host(static_cast<std::size_t>(n) + kAlignments);
+  const gpu::Buffer data(host.size() * sizeof(T));
+  std::set<std::vector<unsigned char>> seen;
+  for (int shift = 0; shift < kAlignments; ++shift) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) host[i + static_cast<std::size_t>(shift)] = static_cast<T>(1) / static_cast<T>(1 + i % 977);
+    gpu::check(gpu::Driver::get().cuMemcpyHtoDAsync(data.address(), host.data(), data.bytes(), stream.get()), "cuMemcpyHtoDAsync", "copying data");
+    for (int time = 0; time < kTimes; ++time) {
+      of.sum(reinterpret_cast<const T*>(data.address()) + shift, reinterpret_cast<T*>(of.output.address()));
+      std::vector<unsigned char> bits(sizeof(T));
+      gpu::check(gpu::Driver::get().cuMemcpyDtoHAsync(bits.data(), of.output.address(), bits.size(), stream.get()), "cuMemcpyDtoHAsync", "reading the result");
+      stream.synchronize();
+      seen.insert(bits);
+    }
+  }
+  return seen.size();
+}
+
+template <class T>
+void measure_size(std::vector<Json>& rows, Runtime& runtime, const Sampler& sampler, WindowPool& pool, std::int64_t n, int rounds) {
+  const gpu::Stream& stream = sampler.stream();
+  const char* const type = sizeof(T) == 4 ? "f32" : "f64";
+  const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
+  std::vector<std::unique_ptr<Contender<T>>> all;
+  all.push_back(contender<T>("reduce", runtime.reduce<T>(Op::Sum), n, stream));
+  all.push_back(contender<T>("fixed_order", runtime.reproducible_reduce<T>(Op::Sum, {Accumulate::FixedOrder}), n, stream));
+  all.push_back(contender<T>("compensated", runtime.reproducible_reduce<T>(Op::Sum, {Accumulate::Compensated}), n, stream));
+  all.push_back(contender<T>("fixed_point", runtime.reproducible_reduce<T>(Op::Sum, {Accumulate::FixedPoint, 0x1p-24}), n, stream));
+  for (auto& one : all) {
+    one->batch.emplace(sampler, measure::CachePolicy::Cold, pool.windows(bytes), [&, raw = one.get()](std::int64_t window) {
+      raw->sum(static_cast<const T*>(pool.window(window, bytes)), reinterpret_cast<T*>(raw->output.address()));
+    });
+  }
+  std::mt19937 random(1);
+  std::vector<Contender<T>*> order;
+  for (auto& one : all) order.push_back(one.get());
+  for (int round = 0; round < rounds; ++round) {
+    std::shuffle(order.begin(), order.end(), random);
+    for (auto* one : order) one->samples_us.push_back(one->batch->sample_us());
+  }
+  for (auto& one : all) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < one->samples_us.size(); ++i) ratios.push_back(one->samples_us[i] / all.front()->samples_us[i]);
+    const auto cost = measure::compare_paired(ratios);
+    const auto time = measure::summarise({one->samples_us}, one->batch->calls());
+    rows.push_back({{"problem", {{"T", type}, {"op", "sum"}, {"n", n}}}, {"how", one->name}, {"us", time.median_us}, {"cost", cost.median_ratio},
+                    {"cost_low", cost.low}, {"cost_high", cost.high}, {"distinct_results", distinct_results(*one, std::min<std::int64_t>(n, 1 << 22), stream)},
+                    {"configuration", Json::parse(one->plan.decision().configuration)}});
+    fmt::print(stderr, "{} n={} {}: {:.3f} us, {:.3f} times reduce\n", type, n, one->name, time.median_us, cost.median_ratio);
+  }
+}
+
+int run(const Settings& settings) {
+  const auto folder = results_folder(settings.output);
+  const auto device = gpu::read_device(0);
+  const gpu::Context context(0);
+  const gpu::Stream stream;
+  const Sampler sampler(stream, device);
+  WindowPool pool(stream);
+  Options options;
+  options.databases = settings.databases;
+  Runtime runtime(options);
+  std::vector<Json> rows;
+  const auto counts = base::parse_counts(settings.counts);
+  pool.fill(Element::F32, stream);
+  for (const auto n : counts) measure_size<float>(rows, runtime, sampler, pool, n, settings.rounds);
+  pool.fill(Element::F64, stream);
+  for (const auto n : counts) measure_size<double>(rows, runtime, sampler, pool, n, settings.rounds);
+  const auto path = write_results(folder, "reproducible_cost", device,
+                                  {{"policy", "cold/graph"}, {"cost_is", "median of the rounds' time / that of reduce, with its 95 % interval"},
+                                   {"distinct_results_is", "bit patterns over four alignments, eight launches each, of at most 2^22 elements"}},
+                                  rows);
+  fmt::print(stderr, "written to {}\n", path.string());
+  return 0;
+}
+
+}  // namespace
+}  // namespace attune::bench
+
+int main(int argc, char** argv) {
+  attune::bench::Settings settings;
+  CLI::App app{"Compares reproducible sums with the ordinary one and writes <output>/<device>/reproducible_cost.json"};
+  app.add_option("--db", settings.databases, "Tuning database layers in order; default: the user's, then the shipped one");
+  app.add_option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
+  app.add_option("--sizes", settings.counts, "Numbers of elements")->capture_default_str();
+  app.add_option("--rounds", settings.rounds, "Interleaved samples of each")->check(CLI::Range(1, 10001))->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return attune::bench::run(settings);
+  } catch (const attune::Error& error) {
+    fmt::print(stderr, "reproducible_cost: {}\n", error.what());
+    return static_cast<int>(error.exit_code());
+  }
+}
