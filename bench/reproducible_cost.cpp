@@ -1,5 +1,5 @@
 // What the same bits in every launch cost: the dispatched reproducible sums beside the dispatched ordinary one, in one process,
-// interleaved, cold. Also counts the different results of each over launches of several alignments.
+// interleaved, cold. Also counts the different results of each.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -41,11 +41,12 @@ struct Contender {
   gpu::Buffer scratch, output;
   std::optional<Batch> batch;
   std::vector<double> samples_us;
+  std::size_t distinct = 0;
 };
 
 template <class T, class FrontEnd>
 std::unique_ptr<Contender<T>> contender(const std::string& name, FrontEnd front, std::int64_t n, const gpu::Stream& stream) {
-  auto made = std::make_unique<Contender<T>>(Contender<T>{name, front.plan(n), {}, {}, gpu::Buffer(256), {}, {}});
+  auto made = std::make_unique<Contender<T>>(Contender<T>{name, front.plan(n), {}, {}, gpu::Buffer(256), {}, {}, 0});
   made->scratch = gpu::Buffer(std::max<std::size_t>(made->plan.workspace_bytes(), 256));
   gpu::check(gpu::Driver::get().cuMemsetD8Async(made->scratch.address(), 0, made->scratch.bytes(), stream.get()), "cuMemsetD8Async", "clearing scratch");
   made->sum = [front, plan = made->plan, scratch = reinterpret_cast<void*>(made->scratch.address()), &stream](const T* in, T* out) {
@@ -54,20 +55,23 @@ std::unique_ptr<Contender<T>> contender(const std::string& name, FrontEnd front,
   return made;
 }
 
-/// The bit patterns of sums of n elements that start at four different alignments over the same repeated values, eight times each.
-template <class T>
-std::size_t distinct_results(const Contender<T>& of, std::int64_t n, const gpu::Stream& stream) {
-  constexpr int kAlignments = 4, kTimes = 8;
-  std::vector<T> host(static_cast<std::size_t>(n) + kAlignments);
+/// How many bit patterns the sum of the same n elements has over four alignments, eight launches each.
+template <class T, class FrontEnd>
+std::size_t distinct_results(FrontEnd front, std::int64_t n, const gpu::Stream& stream) {
+  constexpr std::size_t kAlignments = 4, kTimes = 8;
+  const auto of = contender<T>("", front, n, stream);
+  const auto count = static_cast<std::size_t>(n);
+  std::vector<T> host(count + kAlignments);
   const gpu::Buffer data(host.size() * sizeof(T));
   std::set<std::vector<unsigned char>> seen;
-  for (int shift = 0; shift < kAlignments; ++shift) {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) host[i + static_cast<std::size_t>(shift)] = static_cast<T>(1) / static_cast<T>(1 + i % 977);
+  for (std::size_t shift = 0; shift < kAlignments; ++shift) {
+    for (std::size_t i = 0; i < count; ++i) host[i + shift] = static_cast<T>(1) / static_cast<T>(1 + i % 977);
     gpu::check(gpu::Driver::get().cuMemcpyHtoDAsync(data.address(), host.data(), data.bytes(), stream.get()), "cuMemcpyHtoDAsync", "copying data");
-    for (int time = 0; time < kTimes; ++time) {
-      of.sum(reinterpret_cast<const T*>(data.address()) + shift, reinterpret_cast<T*>(of.output.address()));
+    stream.synchronize();
+    for (std::size_t time = 0; time < kTimes; ++time) {
+      of->sum(reinterpret_cast<const T*>(data.address()) + shift, reinterpret_cast<T*>(of->output.address()));
       std::vector<unsigned char> bits(sizeof(T));
-      gpu::check(gpu::Driver::get().cuMemcpyDtoHAsync(bits.data(), of.output.address(), bits.size(), stream.get()), "cuMemcpyDtoHAsync", "reading the result");
+      gpu::check(gpu::Driver::get().cuMemcpyDtoHAsync(bits.data(), of->output.address(), bits.size(), stream.get()), "cuMemcpyDtoHAsync", "reading the result");
       stream.synchronize();
       seen.insert(bits);
     }
@@ -81,10 +85,14 @@ void measure_size(std::vector<Json>& rows, Runtime& runtime, const Sampler& samp
   const char* const type = sizeof(T) == 4 ? "f32" : "f64";
   const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(T);
   std::vector<std::unique_ptr<Contender<T>>> all;
-  all.push_back(contender<T>("reduce", runtime.reduce<T>(Op::Sum), n, stream));
-  all.push_back(contender<T>("fixed_order", runtime.reproducible_reduce<T>(Op::Sum, {Accumulate::FixedOrder}), n, stream));
-  all.push_back(contender<T>("compensated", runtime.reproducible_reduce<T>(Op::Sum, {Accumulate::Compensated}), n, stream));
-  all.push_back(contender<T>("fixed_point", runtime.reproducible_reduce<T>(Op::Sum, {Accumulate::FixedPoint, 0x1p-24}), n, stream));
+  const auto add = [&](const char* name, auto front) {
+    all.push_back(contender<T>(name, front, n, stream));
+    all.back()->distinct = distinct_results<T>(front, std::min<std::int64_t>(n, 1 << 22), stream);
+  };
+  add("reduce", runtime.reduce<T>(Op::Sum));
+  add("fixed_order", runtime.reproducible_reduce<T>(Op::Sum, {.accumulate = Accumulate::FixedOrder}));
+  add("compensated", runtime.reproducible_reduce<T>(Op::Sum, {.accumulate = Accumulate::Compensated}));
+  add("fixed_point", runtime.reproducible_reduce<T>(Op::Sum, {.accumulate = Accumulate::FixedPoint, .resolution = 0x1p-24}));
   for (auto& one : all) {
     one->batch.emplace(sampler, measure::CachePolicy::Cold, pool.windows(bytes), [&, raw = one.get()](std::int64_t window) {
       raw->sum(static_cast<const T*>(pool.window(window, bytes)), reinterpret_cast<T*>(raw->output.address()));
@@ -103,7 +111,7 @@ void measure_size(std::vector<Json>& rows, Runtime& runtime, const Sampler& samp
     const auto cost = measure::compare_paired(ratios);
     const auto time = measure::summarise({one->samples_us}, one->batch->calls());
     rows.push_back({{"problem", {{"T", type}, {"op", "sum"}, {"n", n}}}, {"how", one->name}, {"us", time.median_us}, {"cost", cost.median_ratio},
-                    {"cost_low", cost.low}, {"cost_high", cost.high}, {"distinct_results", distinct_results(*one, std::min<std::int64_t>(n, 1 << 22), stream)},
+                    {"cost_low", cost.low}, {"cost_high", cost.high}, {"distinct_results", one->distinct},
                     {"configuration", Json::parse(one->plan.decision().configuration)}});
     fmt::print(stderr, "{} n={} {}: {:.3f} us, {:.3f} times reduce\n", type, n, one->name, time.median_us, cost.median_ratio);
   }

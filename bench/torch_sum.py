@@ -70,6 +70,9 @@ def main() -> None:
     options = parser.parse_args()
     with open(options.result, encoding="utf-8") as file:
         beside = json.load(file)
+    here = torch.cuda.get_device_name()
+    if beside["device"]["name"] != here:
+        sys.exit(f"torch_sum: {options.result} is of {beside['device']['name']}, this is {here}; name a result file of this GPU")
     rows = []
     for kind in options.types.split(","):
         for n in map(count, options.sizes.split(",")):

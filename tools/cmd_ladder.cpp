@@ -32,7 +32,7 @@ using nlohmann::json;
 struct LadderOptions {
   TuningOptions tuning;
   std::string html;
-  std::string peers;
+  std::vector<std::string> peers;
   session::LadderEffort effort = session::LadderEffort::AsTheLadderSays;
 };
 
@@ -69,14 +69,20 @@ session::LadderRequest request_of(const Climbing& what, const std::vector<spec::
 }
 
 PeerFile read_peers(const Climbing& what, const spec::DeviceInfo& device, TuningEvents& events) {
-  if (what.options.peers.empty()) return {};
-  auto peers = PeerFile::load(what.options.peers, device, what.options.tuning.policy);
-  if (!peers.other_device.empty()) {
-    events.notice(fmt::format("the peers of {} were measured on another device ({}) and are not shown", what.options.peers, peers.other_device));
-  } else if (peers.peers.empty()) {
-    events.notice(fmt::format("{} holds no peer under policy {}", what.options.peers, what.options.tuning.policy));
+  PeerFile all;
+  for (const auto& path : what.options.peers) {
+    auto file = PeerFile::load(path, device, what.options.tuning.policy);
+    const auto is_beside = [&](const spec::Problem& problem) { return !file.of(what.kernel.name, problem).empty(); };
+    if (!file.other_device.empty()) {
+      events.notice(fmt::format("the peers of {} were measured on another device ({}) and are not shown", path, file.other_device));
+    } else if (file.peers.empty()) {
+      events.notice(fmt::format("{} holds no peer under policy {}", path, what.options.tuning.policy));
+    } else if (std::none_of(what.problems.begin(), what.problems.end(), is_beside)) {
+      events.notice(fmt::format("{} holds no peer of these problems", path));
+    }
+    all.add(std::move(file));
   }
-  return peers;
+  return all;
 }
 
 /// The callbacks of a climb: tables as they are done, or events.
@@ -92,7 +98,7 @@ session::LadderObserver observer_of(const Climbing& what, TuningEvents& events, 
     events.tell("rung", {{"problem", json::parse(spec::to_text(problem))}, {"rung", session::to_json(rung)}});
   };
   observer.ladder = [&what, &events, &peers](const session::LadderResult& result) {
-    const auto beside = peers.of(result.tuned.problem);
+    const auto beside = peers.of(what.kernel.name, result.tuned.problem);
     events.tell("ladder", ladder_event(result, what.ladder, beside));
     if (what.options.tuning.json) return;
     fmt::print("\n{}", ladder_table(result, what.kernel.name, what.options.tuning.policy, beside));
@@ -218,7 +224,8 @@ void add_ladder_command(CLI::App& app, CommandContext& context) {
       fmt::format("Of each rung, as in tune; a time is shared by all rungs (default: as ladder.json says, of a rung without \"sample\" all of up to {} "
                   "configurations, else {} at random)", session::kWholeRung, session::kRungSample));
   command->add_option("--html", options->html, "Write the report with the ladder in it to this file");
-  command->add_option("--peers", options->peers, "Result file of a benchmark: what other libraries took on the same device");
+  command->add_option("--peers", options->peers, "Result file of a benchmark: what other libraries took on the same device; may be repeated")
+      ->allow_extra_args(false);
   command->footer("The problem follows as --<axis> values, e.g. attune ladder reduce --T f32,i32 --size 64K..32M\n"
                   "Samples are drawn with --seed; each table says how many configurations it takes at most.\n"
                   "What the database knows is not measured again; the same command continues an interrupted one.");

@@ -31,7 +31,7 @@ void write_ladder_page(const std::string& path, const LadderPage& page) {
   for (auto& series : report.series) {
     for (auto& problem : series.problems) {
       if (!problem.ladder) continue;
-      for (const auto& peer : page.peers.of(spec::problem_from_text(problem.problem))) {
+      for (const auto& peer : page.peers.of(page.kernel.name, spec::problem_from_text(problem.problem))) {
         problem.ladder->peers.push_back({peer.name, peer.median_us, peer.version, peer.driver, peer.date});
       }
     }

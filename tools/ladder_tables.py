@@ -141,8 +141,8 @@ RULES = [
          lambda us: us["block atomic"] / best_without_atomics(us), FASTER, ("f16", "bf16", "f32", "f64"), everywhere),
     Rule(9, "integers: time of the fastest without atomics over `block atomic`", [*WITHOUT_ATOMICS, "block atomic"],
          lambda us: best_without_atomics(us) / us["block atomic"], AS_FAST, ("i8", "u8", "i32", "u32", "i64", "u64"), everywhere),
-    Rule(10, "time of `block atomic, a block a tile` over `block atomic`, from 2^22 on (a thousand tiles)", ["block atomic", "block atomic, a block a tile"],
-         faster("block atomic", "block atomic, a block a tile"), FASTER, None, lambda n: n >= 2**22),
+    Rule(10, "time of `block atomic, a block a tile` over `block atomic`, from 2^24 on (2048 tiles and more)", ["block atomic", "block atomic, a block a tile"],
+         faster("block atomic", "block atomic, a block a tile"), FASTER, None, lambda n: n >= 2**24),
 ]
 
 

@@ -16,7 +16,10 @@ using nlohmann::json;
 Peer read_row(const json& row, const json& file) {
   Peer peer;
   peer.name = row.at("peer").get<std::string>();
-  peer.problem = spec::problem_from_text(row.at("problem").dump());
+  json problem = row.at("problem");
+  peer.template_name = problem.value("template", "");
+  problem.erase("template");
+  peer.problem = spec::problem_from_text(problem.dump());
   peer.median_us = row.at("peer_us").get<double>();
   if (!(peer.median_us > 0)) throw Error("its time is not above 0");
   peer.version = file.value("peer_version", "");
@@ -59,10 +62,16 @@ PeerFile PeerFile::load(const std::filesystem::path& path, const spec::DeviceInf
   return peers;
 }
 
-std::vector<Peer> PeerFile::of(const spec::Problem& problem) const {
+std::vector<Peer> PeerFile::of(const std::string& template_name, const spec::Problem& problem) const {
   std::vector<Peer> found;
-  std::copy_if(peers.begin(), peers.end(), std::back_inserter(found), [&](const Peer& peer) { return peer.problem == problem; });
+  std::copy_if(peers.begin(), peers.end(), std::back_inserter(found), [&](const Peer& peer) {
+    return peer.problem == problem && (peer.template_name.empty() || peer.template_name == template_name);
+  });
   return found;
+}
+
+void PeerFile::add(PeerFile other) {
+  peers.insert(peers.end(), std::make_move_iterator(other.peers.begin()), std::make_move_iterator(other.peers.end()));
 }
 
 }  // namespace attune::tools

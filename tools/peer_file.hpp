@@ -11,6 +11,7 @@ namespace attune::tools {
 /// What another library took for a problem, as a benchmark recorded it.
 struct Peer {
   std::string name;       ///< "cub::DeviceReduce::Sum"
+  std::string template_name;  ///< empty: the file does not say, and means any
   spec::Problem problem;
   double median_us = 0;
   std::string version;    ///< "CUB 3.0.1"; empty: not recorded
@@ -26,7 +27,9 @@ struct PeerFile {
 
   /// Throws: UsageError (no such file), SpecError (no result file, a row that cannot be read) naming file and row.
   [[nodiscard]] static PeerFile load(const std::filesystem::path& path, const spec::DeviceInfo& device, const std::string& policy);
-  [[nodiscard]] std::vector<Peer> of(const spec::Problem& problem) const;
+  [[nodiscard]] std::vector<Peer> of(const std::string& template_name, const spec::Problem& problem) const;
+  /// Takes over another file's peers.
+  void add(PeerFile other);
 };
 
 }  // namespace attune::tools

@@ -38,6 +38,13 @@ check() {
 
 check reduce reduce --T f32 --op sum --n 70001 -- \
   "grid_stage == 'single_thread' or (block_size == 256 and items == 4 and vector_bytes == 16 and blocks_per_sm == 1)" "cluster_blocks in (1, 8)" "not exact_n"
+# The operators without an instruction of their own go through a compare-and-swap loop.
+check reduce_product reduce --T i32 --op product --n 70001 -- \
+  "block_size == 256 and items == 4 and vector_bytes == 16 and blocks_per_sm == 1 and load == 'tiles'" "block_stage in ('none', 'shuffle')" "cluster_blocks == 1" "not exact_n"
+check reduce_narrow reduce --T i8 --op max --n 70001 -- \
+  "block_size == 256 and items == 4 and vector_bytes == 16 and blocks_per_sm == 1" "load in ('tiles', 'bulk')" "block_stage in ('none', 'redux')" "cluster_blocks in (1, 8)" "not exact_n"
+check dot reduce --T f64 --op sum --transform times --n 70001 -- \
+  "block_size == 256 and items == 2 and vector_bytes == 16 and blocks_per_sm == 1" "block_stage in ('none', 'shuffle')" "cluster_blocks in (1, 8)" "not exact_n"
 check reduce_exact reduce --T f32 --op sum --n 65536 -- "exact_n" "block_size == 256" "items == 4" "blocks_per_sm == 1" "cluster_blocks in (1, 16)"
 check reproducible reproducible_reduce --T f32 --op sum --accumulate compensated --n 70001 -- "items == 2" "vector_bytes == 16"
 check argreduce argreduce --T f32 --op max --n 70001 -- "block_size == 256" "items == 4" "vector_bytes == 16" "blocks_per_sm == 1"

@@ -42,8 +42,9 @@ __device__ __forceinline__ Value block_total(Value x) {
       values[t] = sum;
       __syncwarp();
     }
+    x = values[0];
   }
-  return values[0];
+  return x;
 #else
 #pragma unroll
   for (unsigned half = Threads / 2; half > 16; half /= 2) {

@@ -96,7 +96,7 @@ __device__ __forceinline__ void accumulate(Word* accumulator, V x) {
 #else
   // No instruction does it: what is there is replaced until nobody came between. Kept as the difference from the identity.
   const Bits none = attune::bits_of(Op::identity());
-  Bits before = *at, seen;
+  Bits before = 0, seen;  // a first guess: what the accumulator holds while nothing was added
   do {
     seen = before;
     before = atomicCAS(at, seen, attune::bits_of(Op::combine(attune::value_of<Value>(seen ^ none), x)) ^ none);

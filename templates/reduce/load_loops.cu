@@ -22,7 +22,7 @@ __device__ __forceinline__ Range range_of(Index vectors) {
 #endif
 }
 
-// kItems vectors from `first` on, `stride` apart, and as many `second` bytes behind them; all of them, or those before `end`.
+// kItems vectors from `first` on, `stride` apart; all of them, or those before `end`.
 template <bool All>
 __device__ __forceinline__ void take(State& state, const Source& source, Address base, Index first, const Range& range, const Scalars& scalars) {
   Loaded v[kItems];

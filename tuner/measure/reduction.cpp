@@ -189,19 +189,20 @@ Finished finished(const Reduction& of, const Combined& right) {
     case Finish::Mean: {
       const double n = static_cast<double>(of.count);
       const double value = right.value / n;
-      return {value, 0, right.allowed / n + 2 * u * std::abs(value)};
+      return {value, right.lost / n, right.allowed / n + 2 * u * std::abs(value)};
     }
     case Finish::Root: {  // of a sum that rounding may have made negative
-      const double least = right.value - right.allowed, most = right.value + right.allowed;
-      if (std::isnan(right.value) || most < 0) return {kNan};
-      const double value = std::sqrt(std::max(right.value, 0.0));
+      const double sum = std::isfinite(right.value) ? right.value + right.lost : right.value;
+      const double least = sum - right.allowed, most = sum + right.allowed;
+      if (std::isnan(sum) || most < 0) return {kNan};
+      const double value = std::sqrt(std::max(sum, 0.0));
       if (std::isinf(value)) return {value};
       const double off = std::max(std::sqrt(most) - value, value - std::sqrt(std::max(least, 0.0)));
       return {value, 0, off + 2 * u * value, least < 0};
     }
     case Finish::ScaleBias: {
       const double scaled = of.scale.value * right.value;
-      return {scaled + of.bias.value, 0,
+      return {scaled + of.bias.value, of.scale.value * right.lost,
               std::abs(of.scale.value) * right.allowed + 2 * u * (std::abs(scaled) + std::abs(of.bias.value))};
     }
   }

@@ -57,7 +57,7 @@ class Climb {
     }
     tuner_.account();
     tuner_.choose_best();
-    compare();
+    if (!compare()) return interrupt();
     result_.read_ceiling_bytes_per_s = read_ceiling();
     result_.complete = true;
     keep_tuned();
@@ -136,19 +136,25 @@ class Climb {
 
   void keep_tuned() { result_.tuned = tuner_.result(); }
 
-  /// Times of the rungs that can be compared: of one run-off, now or in an earlier ladder of the same winners.
-  void compare() {
+  /// Times of the rungs that can be compared: of one run-off, now or in an earlier ladder of the same winners. False when it was
+  /// interrupted.
+  [[nodiscard]] bool compare() {
     for (;;) {
       const auto winners = winners_of(result_.rungs);
-      if (winners.empty() || take_stored_times()) return;
+      if (winners.empty() || take_stored_times()) return true;
       const auto samples = tuner_.compare(winners);
-      if (!samples) return;  // a recording ran off others: each rung keeps the time of its own search, and the table says so
-      if (samples->failed.empty()) return take_times(*samples);
+      if (!samples) return true;  // a recording ran off others: each rung keeps the time of its own search, and the table says so
+      if (samples->failed.empty()) {
+        take_times(*samples);
+        return true;
+      }
       for (std::size_t i = 0; i < result_.rungs.size(); ++i) {  // the next best of their rungs take their places
         const std::uint64_t measured = result_.rungs[i].measured;
-        if (tuner_.search({{ladder_.rungs[i].where}, 0, Clock::now(), ladder_.rungs[i].name, 0})) result_.rungs[i] = rung_of(ladder_.rungs[i]);
+        if (!tuner_.search({{ladder_.rungs[i].where}, 0, Clock::now(), ladder_.rungs[i].name, 0})) return false;
+        result_.rungs[i] = rung_of(ladder_.rungs[i]);
         result_.rungs[i].measured = measured;
       }
+      tuner_.choose_best();  // what failed must not be dispatched any more
     }
   }
 

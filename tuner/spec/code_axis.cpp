@@ -33,6 +33,9 @@ std::string why_no_expression(const std::string& code) {
     if (std::iscntrl(static_cast<unsigned char>(c)) != 0) return "it holds a line break or another control character";
     if (c == '#' || c == '\\' || c == '"' || c == '\'' || c == ';') return fmt::format("it holds '{}'", c);
     if (c == '/' && (next == '/' || next == '*')) return "it holds a comment";
+    // Another spelling of #, [, ], { or }: at the beginning of a line the first is a directive.
+    const bool digraph = (c == '%' && (next == ':' || next == '>')) || (c == '<' && (next == '%' || next == ':')) || (c == ':' && next == '>');
+    if (digraph) return fmt::format("it holds the digraph '{}{}'; put a space between them", c, next);
     if (c == '(' || c == '[' || c == '{') open += c == '(' ? ')' : c == '[' ? ']' : '}';
     if (c != ')' && c != ']' && c != '}') continue;
     if (open.empty() || open.back() != c) return fmt::format("its '{}' closes nothing", c);

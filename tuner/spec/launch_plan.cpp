@@ -169,6 +169,9 @@ class Resolver {
             fmt::format("the cooperative launch of '{}' exceeds the device's abilities", spec.kernel));
     }
     launch.dependent = spec.dependent;
+    if (spec.dependent && plan_.steps.empty()) {
+      limit(spec.grid.front(), fmt::format("the dependent launch of '{}' is the first step here: it would overlap the caller's work", spec.kernel));
+    }
     if (spec.dependent && device_.compute_capability < 90) {
       limit(spec.grid.front(), fmt::format("the dependent launch of '{}' exceeds the device's abilities", spec.kernel));
     }

@@ -24,7 +24,7 @@ struct OperandOf<true, Element, Accumulator> {
 };
 using Operand = typename OperandOf<!ATTUNE_TRANSFORM_IDENTITY && !attune::Element<In>::kFloating, In, Value>::Type;
 
-// The caller's own operator: any associative one with its identity.
+// The caller's own operator: any associative and commutative one with its identity.
 struct Custom : attune::Operator<In> {
   static constexpr bool kWholeWarp = false;
   __device__ static Value identity() { return attune_start(); }
@@ -67,7 +67,7 @@ __device__ __forceinline__ Value mapped(Value x, Value y, const Scalars& scalars
 #elif ATTUNE_TRANSFORM_SQUARE
   return attune::Product<In>::combine(x, x);
 #elif ATTUNE_TRANSFORM_SHIFTED_SQUARE
-  const Value d = attune::Sum<In>::combine(x, -scalars.shift);
+  const Value d = attune::Sum<In>::combine(x, attune::Product<In>::combine(static_cast<Value>(-1), scalars.shift));
   return attune::Product<In>::combine(d, d);
 #elif ATTUNE_TRANSFORM_TIMES
   return attune::Product<In>::combine(x, y);

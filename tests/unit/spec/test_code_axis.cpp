@@ -92,6 +92,7 @@ TEST_CASE("code that would leave its place is refused with the reason; what it m
   CHECK(contains(code_error("x // half"), "a comment"));
   CHECK(contains(code_error("x /* half"), "a comment"));
   CHECK(contains(code_error("x\\"), "it holds '\\'"));
+  for (const char* digraph : {"%:include </etc/passwd>", "a<:0:>", "x %> 2", "A<%x%>"}) CHECK(contains(code_error(digraph), "it holds the digraph"));
   CHECK(contains(code_error(std::string(5000, 'x')), "5000 characters"));
   CHECK(code_error("x").find("names defaults") != std::string::npos);
 }

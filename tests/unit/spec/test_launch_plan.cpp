@@ -163,6 +163,10 @@ TEST_CASE("a dependent launch needs a device that has them and a step before it"
   CHECK(launch_of(resolve(kernel, sample_problem(), default_configuration(kernel), h100()), 1).dependent);
   CHECK(contains(resolve_error(kernel, DeviceInfo::of_architecture("sm_86")), "the dependent launch of"));
   CHECK(exceeds_limits(kernel, DeviceInfo::of_architecture("sm_86")));
+  const KernelTemplate alone = with(R"({"memset": "out", "byte": 0, "if": "stage == 'atomic'"},
+    {"kernel": "main_pass", "grid": "grid", "block")", R"({"memset": "out", "byte": 0, "if": "stage == 'two_pass'"},
+    {"kernel": "main_pass", "dependent": true, "grid": "grid", "block")");
+  CHECK(contains(resolve_error(alone), "is the first step here"));
 }
 
 TEST_CASE("a cooperative launch needs a device that can") {

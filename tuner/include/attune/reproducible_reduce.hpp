@@ -7,7 +7,7 @@
 namespace attune {
 
 /// Typed front end of the template `reproducible_reduce`: what Reduce does, of __half, __nv_bfloat16, float or double,
-/// with a result whose bits depend on n and the elements alone. It costs little more than Reduce where memory is the limit
+/// with a result whose bits depend on n and the elements alone. What it costs is in docs/reduction.md
 /// (integers need none of this: Reduce has the same bits anyway). Runtime::reproducible_reduce makes it; copies are
 /// cheap and valid while the Runtime lives. docs/reduction.md has what is promised and its limits.
 template <detail::FloatingElement T>

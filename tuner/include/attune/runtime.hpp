@@ -41,7 +41,7 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// `choices`: a value for every type and choice axis of the template.
+  /// `choices`: a value for every type, choice and code axis of the template that has no default.
   /// Throws: UsageError (unknown template, axis or value), SpecError.
   [[nodiscard]] Kernel kernel(const std::string& name, const std::map<std::string, std::string>& choices);
   /// Front ends. Throws: UsageError when the operator, transform or finish is not of these elements, or an expression of

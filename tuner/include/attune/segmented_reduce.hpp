@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -24,8 +25,12 @@ class SegmentedReduce {
   void operator()(const T* in, std::int64_t rows, std::int64_t columns, Result* out, Stream stream) const {
     kernel_.launch({rows, columns}, {Argument::pointer(in), Argument::pointer(out)}, stream);
   }
+  /// What a Plan of plan(rows, columns) is launched with.
+  [[nodiscard]] static std::array<Argument, 2> arguments(const T* in, Result* out) { return {Argument::pointer(in), Argument::pointer(out)}; }
+  /// Of every shape tuned on this device, and of one shape.
   void prepare() const { kernel_.prepare(); }
   void prepare(std::int64_t rows, std::int64_t columns) const { kernel_.prepare({rows, columns}); }
+  /// A fixed choice for a shape, to be launched with arguments() and a workspace of the caller's, also under capture.
   [[nodiscard]] Plan plan(std::int64_t rows, std::int64_t columns) const { return kernel_.plan({rows, columns}); }
   [[nodiscard]] Decision explain(std::int64_t rows, std::int64_t columns) const {
     return kernel_.explain({rows, columns});
