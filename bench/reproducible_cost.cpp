@@ -17,7 +17,6 @@
 #include "bench/support/result_file.hpp"
 #include "bench/support/window_pool.hpp"
 #include "tuner/base/text.hpp"
-#include "tuner/gpu/device.hpp"
 #include "tuner/measure/measurement.hpp"
 
 namespace attune::bench {
@@ -63,15 +62,15 @@ std::size_t distinct_results(FrontEnd front, std::int64_t n, const gpu::Stream& 
   const auto count = static_cast<std::size_t>(n);
   std::vector<T> host(count + kAlignments);
   const gpu::Buffer data(host.size() * sizeof(T));
-  std::set<std::vector<unsigned char>> seen;
+  std::set<std::uint64_t> seen;
   for (std::size_t shift = 0; shift < kAlignments; ++shift) {
     for (std::size_t i = 0; i < count; ++i) host[i + shift] = static_cast<T>(1) / static_cast<T>(1 + i % 977);
     gpu::check(gpu::Driver::get().cuMemcpyHtoDAsync(data.address(), host.data(), data.bytes(), stream.get()), "cuMemcpyHtoDAsync", "copying data");
     stream.synchronize();
     for (std::size_t time = 0; time < kTimes; ++time) {
       of->sum(reinterpret_cast<const T*>(data.address()) + shift, reinterpret_cast<T*>(of->output.address()));
-      std::vector<unsigned char> bits(sizeof(T));
-      gpu::check(gpu::Driver::get().cuMemcpyDtoHAsync(bits.data(), of->output.address(), bits.size(), stream.get()), "cuMemcpyDtoHAsync", "reading the result");
+      std::uint64_t bits = 0;
+      gpu::check(gpu::Driver::get().cuMemcpyDtoHAsync(&bits, of->output.address(), sizeof(T), stream.get()), "cuMemcpyDtoHAsync", "reading the result");
       stream.synchronize();
       seen.insert(bits);
     }

@@ -256,6 +256,25 @@ TEST_CASE("every kind of reduction of floating-point numbers has its special cas
   CHECK(count(reduction(ElementType::I32, ElementType::I32, 100), ReduceOperation::Minimum, Accumulate::Plain) == 0);
 }
 
+TEST_CASE("what rounding took from the reference's own sum counts in finished results too") {
+  Reduction of = reduction(ElementType::F64, ElementType::F64, 4);
+  of.accumulate = Accumulate::Compensated;
+  of.scale.value = 2;
+  of.bias.value = 1;
+  Totals totals = summing_to(0, std::exp2(60));  // large numbers that cancel: all of the sum is in what was lost
+  totals.lost = 16;
+  const auto wrong = [&](Finish finish, double got) {
+    of.finish = finish;
+    return judge(of, combined(of, totals, DataSet::Random), f64(got)).has_value();
+  };
+  CHECK_FALSE(wrong(Finish::None, 16));
+  CHECK_FALSE(wrong(Finish::Mean, 4));
+  CHECK_FALSE(wrong(Finish::Root, 4));
+  CHECK_FALSE(wrong(Finish::ScaleBias, 33));
+  CHECK(wrong(Finish::Mean, 0));
+  CHECK(wrong(Finish::ScaleBias, 1));
+}
+
 TEST_CASE("the large numbers of a compensated sum cancel, whatever they are multiplied with") {
   Reduction of = reduction(ElementType::F32, ElementType::F32, 100);
   of.accumulate = Accumulate::Compensated;
