@@ -1,6 +1,6 @@
 """Tables of `attune ladder ... --json`: bandwidth of every rung at every size, and what that says of the published rules of thumb.
 
-bench/results/<device>/ladder_reduce.json holds the command's output as it is, an event a line, measured and not replayed:
+bench/results/<device>/ladder_reduce.json holds the events "start", "ladder" and "end" of the command (others may be left out), an event a line, measured and not replayed:
 
     attune ladder reduce --T f32,i32 --size 64K..32M --json > bench/results/<device>/ladder_reduce.json
 """

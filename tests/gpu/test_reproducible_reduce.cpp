@@ -3,12 +3,10 @@
 
 #include <map>
 
-#include "tests/gpu/lab.hpp"
+#include "tests/gpu/variants.hpp"
 #include "tuner/space/search_space.hpp"
-#include "tuner/spec/launch_plan.hpp"
 
 using namespace attune;
-using measure::Outcome;
 
 namespace {
 
@@ -25,24 +23,11 @@ spec::Problem of(std::map<std::string, std::string> choices, std::int64_t n) {
 
 /// Every `step`-th configuration of the space.
 void check_space(const spec::Problem& problem, std::uint64_t step) {
-  auto& lab = test::Lab::get();
-  const auto& device = lab.executor().device();
-  const auto space = space::SearchSpace::build(kernel(), problem, device);
+  const auto space = space::SearchSpace::build(kernel(), problem, test::Lab::get().executor().device());
   REQUIRE(space.size() > 0);
   std::vector<spec::Configuration> chosen;
   for (std::uint64_t i = 0; i < space.size(); i += step) chosen.push_back(space.at(i));
-  for (const auto& configuration : chosen)
-    lab.compilers().submit({spec::make_source(kernel(), problem, configuration, device), "kernel.cu", device.architecture, kernel().options});
-  while (lab.compilers().pending() > 0) static_cast<void>(lab.compilers().collect(std::chrono::milliseconds(1000)));
-  lab.prepare(lab.executor(), kernel(), problem);
-  for (const auto& configuration : chosen) {
-    auto request = lab.request(kernel(), problem, configuration);
-    request.max_samples = 1;
-    const auto reply = test::Lab::visit(lab.executor(), request);
-    INFO(spec::to_text(problem), " ", request.configuration, ": ", reply.detail);
-    CHECK(reply.outcome == Outcome::Ok);
-    CHECK(reply.verified);
-  }
+  test::check_all(kernel(), problem, chosen);
 }
 
 }  // namespace

@@ -1,0 +1,39 @@
+// A sample of each strategy of the shipped reductions, small enough for compute-sanitizer: tools/sanitize.sh runs these.
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "tests/gpu/variants.hpp"
+
+using namespace attune;
+
+namespace {
+
+void check_each(const char* name, std::map<std::string, std::string> choices, std::map<std::string, std::int64_t> sizes,
+                const std::vector<std::vector<std::string>>& parameters) {
+  const auto kernel = spec::TemplateLibrary().find(name);
+  const auto problem = spec::canonical(kernel, {std::move(choices), std::move(sizes)});
+  for (const auto& together : parameters) test::check_all(kernel, problem, test::one_of_each(kernel, problem, together));
+}
+
+}  // namespace
+
+TEST_CASE("sanitizer sample: loads, block stages and grid stages of reduce" * doctest::skip()) {
+  check_each("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 70001}}, {{"load"}, {"block_stage"}, {"grid_stage"}});
+}
+TEST_CASE("sanitizer sample: reduce specialised on n" * doctest::skip()) {
+  check_each("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 65536}}, {{"exact_n", "grid_stage"}});
+}
+TEST_CASE("sanitizer sample: operators without an instruction, narrow and wide types" * doctest::skip()) {
+  check_each("reduce", {{"T", "i32"}, {"op", "product"}}, {{"n", 70001}}, {{"grid_stage"}});
+  check_each("reduce", {{"T", "i8"}, {"op", "max"}}, {{"n", 70001}}, {{"grid_stage"}});
+  check_each("reduce", {{"T", "f64"}, {"op", "sum"}, {"transform", "times"}}, {{"n", 70001}}, {{"grid_stage"}});
+}
+TEST_CASE("sanitizer sample: reproducible sums" * doctest::skip()) {
+  for (const char* accumulate : {"fixed_order", "compensated", "fixed_point"})
+    check_each("reproducible_reduce", {{"T", "f32"}, {"op", "sum"}, {"accumulate", accumulate}}, {{"n", 70001}}, {{"grid_stage"}});
+}
+TEST_CASE("sanitizer sample: argreduce and segmented_reduce" * doctest::skip()) {
+  check_each("argreduce", {{"T", "f32"}, {"op", "max"}}, {{"n", 65536}}, {{"grid_stage", "exact_n"}, {"block_stage"}});
+  check_each("segmented_reduce", {{"T", "f32"}, {"op", "sum"}}, {{"rows", 50}, {"columns", 5001}}, {{"row_stage"}});
+}

@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tests/gpu/lab.hpp"
+
+namespace attune::test {
+
+/// Configurations of the problem's space that together have every combination of values of these parameters that occurs.
+std::vector<spec::Configuration> one_of_each(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<std::string>& parameters);
+
+/// Those that the problem's constraints allow on this device.
+std::vector<spec::Configuration> those_valid(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<spec::Configuration>& all);
+
+/// Each is verified right on the GPU. Compiles all first, so that the compile workers work side by side.
+void check_all(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<spec::Configuration>& configurations);
+
+}  // namespace attune::test
