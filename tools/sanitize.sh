@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
 # Runs compute-sanitizer's memcheck, racecheck and synccheck over a sample of each strategy of the shipped reductions, on a GPU.
-# usage: tools/sanitize.sh [build folder, default build/portable] [seconds for one tool and sample, default 120]
+# usage: tools/sanitize.sh [build folder, default build/portable] [seconds for one tool and sample, default 400: racecheck is slow]
 # Prints a line for each run, ends with 1 when one of them found anything or did not get to its end.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "${1:-build/portable}")
-limit=${2:-120}
+limit=${2:-400}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export ATTUNE_WORKER=$build/tools/attune XDG_CACHE_HOME=$folder/cache
 
 run() {
   local tool=$1 sample=$2 log=$folder/$1.${2// /_} code errors checks
-  timeout "$limit" compute-sanitizer --target-processes all --tool "$tool" "$build/tests/gpu/test_gpu" --no-skip -tc="sanitizer sample: $sample*" >"$log" 2>&1
+  local options=()
+  # Asking for one parameter more than a kernel has is how their number is found; the driver's refusal is no fault.
+  [[ $tool == memcheck ]] && options=(--report-api-errors no)
+  timeout "$limit" compute-sanitizer --target-processes all --tool "$tool" "${options[@]}" "$build/tests/gpu/test_gpu" --no-skip -tc="sanitizer sample: $sample*" >"$log" 2>&1
   code=$?
   errors=$(grep -oE '(ERROR SUMMARY: [0-9]+ error|RACECHECK SUMMARY: [0-9]+ hazard)' "$log" | grep -oE '[0-9]+' | awk '{s += $1} END {print NR ? s : "no summary of"}')
   checks=$(grep -oE 'assertions: +[0-9]+ \| +[0-9]+ passed' "$log" | grep -oE '[0-9]+ passed')

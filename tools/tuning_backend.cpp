@@ -136,19 +136,30 @@ BackendPlan replay_plan(const spec::KernelTemplate& kernel, const std::vector<sp
     auto recording = try_load(path);
     if (recording && recording->template_hash == kernel.content_hash && recording->policy == policy) fitting.emplace_back(path, *std::move(recording));
   }
-  std::stable_partition(fitting.begin(), fitting.end(), [](const auto& one) { return one.second.coverage == "whole space"; });
   constexpr std::size_t kNone = ~std::size_t{0};
+  const auto measured = [&](std::size_t of, const spec::Problem& problem) -> std::size_t {
+    const auto* found = fitting[of].second.find(problem);
+    return found == nullptr ? 0 : found->measurements.size();
+  };
+  // One device for all: that of the recording which holds most of the first problem.
+  std::string device;
+  std::vector<std::size_t> source_of(problems.size(), kNone);
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    for (std::size_t k = 0; k < fitting.size(); ++k) {
+      if (!device.empty() && fitting[k].second.device.hard_key() != device) continue;
+      const std::size_t before = source_of[i] == kNone ? 0 : measured(source_of[i], problems[i]);
+      if (measured(k, problems[i]) > before) source_of[i] = k;
+    }
+    if (device.empty() && source_of[i] != kNone) device = fitting[source_of[i]].second.device.hard_key();
+  }
   std::vector<std::size_t> backend_of(problems.size(), kNone);
   BackendPlan plan;
-  for (auto& [path, recording] : fitting) {
-    if (!plan.backends.empty() && plan.backends.front().backend->device().hard_key() != recording.device.hard_key()) continue;
-    bool used = false;
+  for (std::size_t k = 0; k < fitting.size(); ++k) {
+    if (std::find(source_of.begin(), source_of.end(), k) == source_of.end()) continue;
     for (std::size_t i = 0; i < problems.size(); ++i) {
-      if (backend_of[i] != kNone || recording.find(problems[i]) == nullptr) continue;
-      backend_of[i] = plan.backends.size();
-      used = true;
+      if (source_of[i] == k) backend_of[i] = plan.backends.size();
     }
-    if (used) plan.backends.push_back(open_replay(std::move(recording), path.string(), "no GPU", kernel, policy));
+    plan.backends.push_back(open_replay(std::move(fitting[k].second), fitting[k].first.string(), "no GPU", kernel, policy));
   }
   std::string missing;
   for (std::size_t i = 0; i < problems.size(); ++i) {

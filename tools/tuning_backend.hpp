@@ -37,7 +37,7 @@ struct BackendPlan {
   std::vector<ChosenBackend> backends;  ///< all of one device
   std::vector<Leg> legs;                ///< in the order of the problems
 };
-/// As choose_backend, where no single recording needs to hold every problem; those of a whole space are taken before samples.
+/// As choose_backend, where no single recording needs to hold every problem; of several the one that holds most of a problem is taken.
 /// Throws: as choose_backend, naming the problems that no recording holds.
 [[nodiscard]] BackendPlan choose_backends(const TuningOptions& options, const std::filesystem::path& executable,
                                           const session::DeviceSettings& settings, const spec::KernelTemplate& kernel,

@@ -202,8 +202,8 @@ TEST_CASE_FIXTURE(Ladder, "template check counts each rung") {
 }
 
 TEST_CASE_FIXTURE(Cli, "without a GPU the ladder of reduce comes from the shipped recordings, whichever hold its sizes") {
-  // 2^16 is in one recording of a whole space, 2^17 in another.
-  const auto result = attune({"ladder", "reduce", "--T", "f32", "--size", "64K..128K", "--json"});
+  // The rungs of 2^16 and 2^18 are in one recording; of 2^17 only what tuning measured is in another.
+  const auto result = attune({"ladder", "reduce", "--T", "f32", "--size", "64K..256K", "--json"});
   if (result.out.find("\"replay\":false") != std::string::npos) return;  // there is a GPU here
   CAPTURE(result.err);
   REQUIRE(result.exit_code == 0);
@@ -216,8 +216,8 @@ TEST_CASE_FIXTURE(Cli, "without a GPU the ladder of reduce comes from the shippe
     if (event["event"] == "ladder") ladders.push_back(event);
   }
   CHECK(start["origins"].size() == 2);
-  REQUIRE(ladders.size() == 2);
-  for (std::size_t i = 0; i < 2; ++i) {
+  REQUIRE(ladders.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
     CHECK(ladders[i]["problem"] == json({{"T", "f32"}, {"op", "sum"}, {"n", 65536 << i}}));
     CHECK(ladders[i]["ran_off"] == false);  // recordings ran their own finalists off, not the rungs'
     CHECK(ladders[i]["read_ceiling_bytes_per_s"].get<double>() > 4e12);
@@ -225,13 +225,15 @@ TEST_CASE_FIXTURE(Cli, "without a GPU the ladder of reduce comes from the shippe
       CAPTURE(rung.dump());
       if (rung["median_us"].is_number()) CHECK(rung["ceiling_share"].get<double>() < 1);
     }
-    // The literature's order, on an H200: one launch beats two at these sizes.
+    if (i == 1) continue;
+    // Every rung that holds something has a time, and one launch beats two at these sizes on an H200.
     const auto us = [&](const char* name) {
       for (const json& rung : ladders[i]["rungs"]) {
         if (rung["name"] == name) return rung["median_us"].get<double>();
       }
       return 0.0;
     };
+    for (const json& rung : ladders[i]["rungs"]) CHECK((rung["median_us"].is_number() || rung["configurations"] == 0));
     CHECK(us("ticket") < us("two launches"));
     CHECK(us("whole space") <= us("ticket"));
   }

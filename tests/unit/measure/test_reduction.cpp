@@ -256,6 +256,24 @@ TEST_CASE("every kind of reduction of floating-point numbers has its special cas
   CHECK(count(reduction(ElementType::I32, ElementType::I32, 100), ReduceOperation::Minimum, Accumulate::Plain) == 0);
 }
 
+TEST_CASE("a result beyond the greatest number of its type is the infinity of its sign, and no other result is") {
+  Reduction of = f32_sum(1);
+  of.operation = ReduceOperation::Maximum;
+  of.finish = Finish::ScaleBias;
+  of.scale.value = 2;
+  const double greatest = std::numeric_limits<float>::max();
+  const auto wrong = [&](double largest, double got) {
+    Totals totals = summing_to(largest, std::abs(largest));
+    totals.minimum_bits = totals.maximum_bits = f64(largest);
+    return judge(of, combined(of, totals, DataSet::Integers), f32(got)).has_value();
+  };
+  CHECK_FALSE(wrong(greatest, kInfinity));
+  CHECK_FALSE(wrong(-greatest, -kInfinity));
+  CHECK(wrong(greatest, -kInfinity));
+  CHECK(wrong(greatest / 4, kInfinity));
+  CHECK_FALSE(wrong(greatest / 4, greatest / 2));
+}
+
 TEST_CASE("what rounding took from the reference's own sum counts in finished results too") {
   Reduction of = reduction(ElementType::F64, ElementType::F64, 4);
   of.accumulate = Accumulate::Compensated;
