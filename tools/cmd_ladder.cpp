@@ -180,6 +180,11 @@ int ladder(const LadderOptions& options, const CommandContext& context, const st
   const auto rungs = ladder_of(kernel);
   const auto problems = problems_from_arguments(kernel, arguments, rungs.defaults);
   check_request(tuning, problems);
+  // Before minutes of measuring.
+  const auto page_folder = std::filesystem::absolute(options.html.empty() ? "." : options.html).parent_path();
+  if (!std::filesystem::is_directory(page_folder)) {
+    throw UsageError(fmt::format("failed writing --html {}: there is no folder {}; make it first", options.html, page_folder.string()));
+  }
   auto devices = DeviceList::parse(tuning.device);
   if (devices.several()) throw UsageError("the ladder is measured on one GPU, so that its rungs can be compared; give --device with one number");
   const Climbing what{options, kernel, rungs, problems};

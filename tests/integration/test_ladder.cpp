@@ -201,6 +201,13 @@ TEST_CASE_FIXTURE(Ladder, "template check counts each rung") {
   CHECK(checked["ladder_planned"] == space_size);  // the last rung holds the others
 }
 
+TEST_CASE_FIXTURE(Ladder, "a page that could not be written is refused before anything is measured") {
+  const auto refused = attune(words({"--html", (folder / "missing" / "page.html").string()}));
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.err.find("there is no folder") != std::string::npos);
+  CHECK(refused.out.empty());
+}
+
 TEST_CASE_FIXTURE(Cli, "without a GPU the ladder of reduce comes from the shipped recordings, whichever hold its sizes") {
   // The rungs of 2^16 and 2^18 are in one recording; of 2^17 only what tuning measured is in another.
   const auto result = attune({"ladder", "reduce", "--T", "f32", "--size", "64K..256K", "--json"});
