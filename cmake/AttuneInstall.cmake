@@ -34,9 +34,10 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/tuner DESTINATION ${attune_internal_head
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/db DESTINATION ${attune_internal_headers} FILES_MATCHING PATTERN "*.hpp")
 install(FILES ${PROJECT_BINARY_DIR}/share/shipped.db DESTINATION ${CMAKE_INSTALL_DATADIR}/attune OPTIONAL)
 # What `attune tune` replays on a machine without a GPU.
-foreach(template reduce argreduce segmented_reduce)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/${template}/recordings/ DESTINATION ${CMAKE_INSTALL_DATADIR}/attune/recordings/${template}
-          OPTIONAL FILES_MATCHING PATTERN "*.json.zst")
+file(GLOB attune_recordings CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/templates/*/recordings/*.json.zst)
+foreach(recording IN LISTS attune_recordings)
+  string(REGEX REPLACE "^.*/templates/([^/]+)/recordings/.*$" "\\1" template ${recording})
+  install(FILES ${recording} DESTINATION ${CMAKE_INSTALL_DATADIR}/attune/recordings/${template})
 endforeach()
 
 # To read, and for editors: templates get these headers from the command and the library.

@@ -20,7 +20,7 @@ run() {
   errors=$(grep -oE '(ERROR SUMMARY: [0-9]+ error|RACECHECK SUMMARY: [0-9]+ hazard)' "$log" | grep -oE '[0-9]+' | awk '{s += $1} END {print NR ? s : "no summary of"}')
   checks=$(grep -oE 'assertions: +[0-9]+ \| +[0-9]+ passed' "$log" | grep -oE '[0-9]+ passed')
   echo "$tool, $sample: $errors errors, ${checks:-no checks}, exit $code"
-  [[ $code == 0 && $errors == 0 && -n $checks ]] && return
+  [[ $code == 0 && $errors == 0 && ${checks:-0 passed} != "0 passed" ]] && return
   touch "$folder/failed"
   grep -E '=========|ERROR|reduce|FATAL' "$log" | head -n 30
 }

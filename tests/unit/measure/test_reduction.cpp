@@ -272,6 +272,17 @@ TEST_CASE("a result beyond the greatest number of its type is the infinity of it
   CHECK(wrong(greatest, -kInfinity));
   CHECK(wrong(greatest / 4, kInfinity));
   CHECK_FALSE(wrong(greatest / 4, greatest / 2));
+  // The greatest number itself is no infinity: a kernel that reads one behind the input must not pass.
+  for (const auto type : {ElementType::F32, ElementType::F64}) {
+    Reduction plain = reduction(type, type, 1);
+    plain.operation = ReduceOperation::Maximum;
+    const double most = type == ElementType::F32 ? greatest : std::numeric_limits<double>::max();
+    Totals totals = summing_to(most, most);
+    totals.minimum_bits = totals.maximum_bits = f64(most);
+    const auto right = combined(plain, totals, DataSet::Random);
+    CHECK(judge(plain, right, type == ElementType::F32 ? f32(kInfinity) : f64(kInfinity)).has_value());
+    CHECK_FALSE(judge(plain, right, type == ElementType::F32 ? f32(most) : f64(most)).has_value());
+  }
 }
 
 TEST_CASE("what rounding took from the reference's own sum counts in finished results too") {
