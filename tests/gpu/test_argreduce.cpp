@@ -4,12 +4,11 @@
 
 #include <random>
 
-#include "tests/gpu/lab.hpp"
+#include "tests/gpu/variants.hpp"
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
 using namespace attune;
-using measure::Outcome;
 
 namespace {
 
@@ -24,25 +23,7 @@ spec::Problem problem_of(const char* type, const char* op, std::int64_t n) {
   return {{{"T", type}, {"op", op}}, {{"n", n}}};
 }
 
-/// Compiles all first, so that the compile workers work side by side. Requires: configurations of the problem's space.
-void check_all(const spec::Problem& problem, const std::vector<spec::Configuration>& configurations) {
-  auto& lab = test::Lab::get();
-  const auto& device = lab.executor().device();
-  for (const auto& configuration : configurations) {
-    lab.compilers().submit({spec::make_source(argreduce(), problem, configuration, device), "argreduce.cu",
-                            device.architecture, argreduce().options});
-  }
-  while (lab.compilers().pending() > 0) static_cast<void>(lab.compilers().collect(std::chrono::milliseconds(1000)));
-  lab.prepare(lab.executor(), argreduce(), problem);
-  for (const auto& configuration : configurations) {
-    auto request = lab.request(argreduce(), problem, configuration);
-    request.max_samples = 1;
-    const auto reply = test::Lab::visit(lab.executor(), request);
-    INFO(spec::to_text(problem), " ", request.configuration, ": ", reply.detail);
-    CHECK(reply.outcome == Outcome::Ok);
-    CHECK(reply.verified);
-  }
-}
+void check_all(const spec::Problem& problem, const std::vector<spec::Configuration>& configurations) { test::check_all(argreduce(), problem, configurations); }
 
 /// The default and some others, the same ones at every size that they are valid at.
 void check_sample(const spec::Problem& problem, std::uint64_t count, std::uint64_t seed) {

@@ -39,12 +39,6 @@ std::vector<spec::Configuration> those_valid(const spec::Problem& problem, const
   return test::those_valid(reduce(), problem, all);
 }
 
-std::size_t position(const std::string& parameter) {
-  std::size_t p = 0;
-  while (reduce().parameters.at(p).name != parameter) ++p;
-  return p;
-}
-
 /// Every published variant of the type: each load, block stage and grid stage, and the specialisation on n.
 std::vector<spec::Configuration> variants_of(const std::string& type) {
   const auto problem = of({{"T", type}}, 65536);
@@ -82,7 +76,7 @@ TEST_CASE("reduce is right in every variant, for every type, at every hard size"
 
 TEST_CASE("reduce is right for every type and operator") {
   const auto with_stages = [](const spec::Configuration& configuration) {
-    const auto stage = spec::to_text(spec::value_of(reduce(), configuration, position("grid_stage")));
+    const auto stage = spec::to_text(spec::value_of(reduce(), configuration, test::position(reduce(), "grid_stage")));
     return stage == "ticket" || stage == "thread_atomic";  // each operator has its own atomics
   };
   for (const auto& type : kTypes) {

@@ -8,15 +8,12 @@
 #include "tuner/spec/launch_plan.hpp"
 
 namespace attune::test {
-namespace {
 
 std::size_t position(const spec::KernelTemplate& kernel, const std::string& parameter) {
   std::size_t p = 0;
   while (kernel.parameters.at(p).name != parameter) ++p;
   return p;
 }
-
-}  // namespace
 
 std::vector<spec::Configuration> one_of_each(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<std::string>& parameters) {
   const auto space = space::SearchSpace::build(kernel, problem, Lab::get().executor().device());

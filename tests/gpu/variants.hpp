@@ -6,6 +6,9 @@
 
 namespace attune::test {
 
+/// Index of a parameter that the template has.
+std::size_t position(const spec::KernelTemplate& kernel, const std::string& parameter);
+
 /// Configurations of the problem's space that together have every combination of values of these parameters that occurs.
 std::vector<spec::Configuration> one_of_each(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<std::string>& parameters);
 
