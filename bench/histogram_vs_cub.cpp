@@ -75,7 +75,7 @@ struct Asked {
 };
 
 Input prepare(Bench& bench, HistogramProblem problem, measure::CachePolicy cache) {
-  Input input{problem, problem.input_bytes(), 0, gpu::Buffer(256)};
+  Input input{problem, problem.input_bytes(), 0, gpu::Buffer()};
   const auto fitting = bench.pool.windows(input.bytes);
   if (fitting == 0) throw EnvironmentError(fmt::format("not measured: {} bytes do not fit the {} bytes of data", input.bytes, bench.pool.bytes()));
   input.windows = cache == measure::CachePolicy::Hot ? 1 : std::min(fitting, most_windows(input.bytes));
@@ -235,14 +235,14 @@ std::vector<Json> measure_both(Bench& bench, Runtime& runtime, const HistogramPr
   std::vector<Contender*> contenders{&stated.contender, &unknown.contender, &peer};
 
   const ReadBench reading(bench.sampler, bench.pool, bench.device, input.bytes);
-  Contender ceiling{"read", gpu::Buffer(256), std::nullopt, {}, {}};
+  Contender ceiling{"read", gpu::Buffer(), std::nullopt, {}, {}};
   if (cache == measure::CachePolicy::Cold && input.bytes >= kCeilingBytes) {
     if (!bench.read_shape) bench.read_shape = reading.fastest(1).front();
     ceiling.batch.emplace(reading.batch_of(*bench.read_shape));
     contenders.push_back(&ceiling);
   }
   std::optional<SortingHistogram> sorter;
-  Contender sorting{"thrust::sort", gpu::Buffer(256), std::nullopt, {}, {}};
+  Contender sorting{"thrust::sort", gpu::Buffer(), std::nullopt, {}, {}};
   if (bench.settings.problems.extra && problem.kind() == fmt::format("i32 {}", problem.peer.bins) && problem.peer.bins >= kSortedBins && problem.skew == Skew::Uniform) {
     sorter.emplace(problem.samples());
     sorting.uncaptured = timed_sorting(bench, input, *sorter, cache);

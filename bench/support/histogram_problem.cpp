@@ -1,6 +1,7 @@
 #include "bench/support/histogram_problem.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -65,14 +66,18 @@ std::set<std::string> names_in(const std::string& list) {
   return names;
 }
 
-/// Whether `one` is asked for; strikes it from the names that are still to be found.
-bool wanted(const std::string& one, bool is_extra, const std::set<std::string>& named, bool with_extra, std::set<std::string>& unknown) {
-  unknown.erase(one);
-  return named.empty() ? !is_extra || with_extra : named.contains(one);
+/// Throws: UsageError when a name is none of `known`.
+std::set<std::string> checked_names(const char* what, const std::string& list, const std::vector<std::string>& known) {
+  auto names = names_in(list);
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    throw UsageError(fmt::format("failed choosing problems: there is no {} \"{}\"; there are {}", what, name, fmt::join(known, ", ")));
+  }
+  return names;
 }
 
-void refuse(const char* what, const std::set<std::string>& unknown) {
-  if (!unknown.empty()) throw UsageError(fmt::format("failed choosing problems: there is no {} \"{}\"", what, *unknown.begin()));
+bool wanted(const std::string& one, bool is_extra, const std::set<std::string>& named, bool with_extra) {
+  return named.empty() ? !is_extra || with_extra : named.contains(one);
 }
 
 const char* type_name(Sample sample) {
@@ -138,16 +143,19 @@ std::string HistogramProblem::kind() const {
 }
 
 std::vector<HistogramProblem> histogram_problems(const HistogramFilter& filter) {
-  const auto kinds_named = names_in(filter.kinds), skews_named = names_in(filter.skews);
-  auto unknown_kinds = kinds_named, unknown_skews = skews_named;
   auto kinds = grid_kinds();
   for (Kind& kind : extra_kinds()) kinds.push_back(std::move(kind));
+  std::vector<std::string> known_kinds, known_skews;
+  for (const Kind& kind : kinds) known_kinds.push_back(kind.problem.kind());
+  for (const Skew skew : kSkews) known_skews.emplace_back(name(skew));
+  const auto kinds_named = checked_names("kind", filter.kinds, known_kinds);
+  const auto skews_named = checked_names("skew", filter.skews, known_skews);
   std::vector<HistogramProblem> problems;
   for (const auto& [model, counts] : kinds) {
-    const bool kind_wanted = wanted(model.kind(), model.extra, kinds_named, filter.extra, unknown_kinds);
+    if (!wanted(model.kind(), model.extra, kinds_named, filter.extra)) continue;
     for (const Skew skew : kSkews) {
       const bool beside = skew == Skew::Sorted;
-      if (!wanted(name(skew), beside, skews_named, filter.extra, unknown_skews) || !kind_wanted) continue;
+      if (!wanted(name(skew), beside, skews_named, filter.extra)) continue;
       // Channels of a sorted image would each be sorted: no image is.
       if (beside && model.peer.channels > 1) continue;
       for (const std::int64_t n : base::parse_counts(filter.counts.empty() ? counts : filter.counts)) {
@@ -158,8 +166,6 @@ std::vector<HistogramProblem> histogram_problems(const HistogramFilter& filter) 
       }
     }
   }
-  refuse("kind", unknown_kinds);
-  refuse("skew", unknown_skews);
   return problems;
 }
 
