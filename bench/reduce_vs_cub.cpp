@@ -7,13 +7,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 
 #include "attune/error.hpp"
 #include "attune/runtime.hpp"
+#include "bench/support/contender.hpp"
 #include "bench/support/launch_arguments.hpp"
 #include "bench/support/read_shapes.hpp"
 #include "bench/support/reduction_problem.hpp"
@@ -27,7 +27,6 @@ using Json = nlohmann::ordered_json;
 
 /// Sizes that are tuned, and five that never are.
 constexpr char kCounts[] = "2^10..2^30:x4,100000007,3000017,50331648,30000,700001,12345678";
-constexpr int kPoisonByte = 0xA5;
 /// From here on a reduction should read as fast as a kernel that only reads.
 constexpr std::size_t kCeilingBytes = std::size_t{1} << 30;
 
@@ -42,48 +41,12 @@ struct Settings {
   bool quick = false;
 };
 
-/// One of those that are compared: what it enqueues, and where its results go.
-struct Contender {
-  std::string name;
-  gpu::Buffer output;
-  std::optional<Batch> batch;
-  std::vector<double> samples_us;
-
-  [[nodiscard]] void* out() const { return reinterpret_cast<void*>(output.address()); }
-};
-
 struct Bench {
   const spec::DeviceInfo& device;
   const Sampler& sampler;
   WindowPool& pool;
   std::mt19937 random{1};
 };
-
-gpu::Buffer zeroed(std::size_t bytes, const gpu::Stream& stream) {
-  gpu::Buffer buffer(std::max<std::size_t>(bytes, 256));
-  gpu::check(gpu::Driver::get().cuMemsetD8Async(buffer.address(), 0, buffer.bytes(), stream.get()), "cuMemsetD8Async", "clearing scratch");
-  return buffer;
-}
-
-/// Interleaved samples: each round takes one of each, in random order.
-void measure_rounds(Bench& bench, std::vector<Contender*> contenders, int rounds) {
-  for (int round = 0; round < rounds; ++round) {
-    std::shuffle(contenders.begin(), contenders.end(), bench.random);
-    for (Contender* contender : contenders) contender->samples_us.push_back(contender->batch->sample_us());
-  }
-}
-
-/// The results of one more batch over poisoned memory; its last call works on window 0.
-std::vector<unsigned char> results_of(const Bench& bench, const Contender& contender) {
-  const gpu::Stream& stream = bench.sampler.stream();
-  const auto& driver = gpu::Driver::get();
-  std::vector<unsigned char> bytes(contender.output.bytes());
-  gpu::check(driver.cuMemsetD8Async(contender.output.address(), kPoisonByte, bytes.size(), stream.get()), "cuMemsetD8Async", "poisoning the results");
-  static_cast<void>(contender.batch->sample_us());
-  gpu::check(driver.cuMemcpyDtoHAsync(bytes.data(), contender.output.address(), bytes.size(), stream.get()), "cuMemcpyDtoHAsync", "reading the results");
-  stream.synchronize();
-  return bytes;
-}
 
 template <class T>
 double largest_difference(const std::vector<unsigned char>& ours, const std::vector<unsigned char>& theirs) {
@@ -101,8 +64,8 @@ double largest_difference(const std::vector<unsigned char>& ours, const std::vec
 /// Relative difference of attune's results from CUB's, and of a floating-point sum from one in double precision.
 /// Throws: Error when they differ by more than the problem's tolerance.
 double checked_difference(const Bench& bench, const ReductionProblem& problem, const Contender& attune, const Contender& cub) {
-  auto ours = results_of(bench, attune);
-  auto theirs = results_of(bench, cub);
+  auto ours = results_of(attune, bench.sampler.stream());
+  auto theirs = results_of(cub, bench.sampler.stream());
   ours.resize(problem.output_bytes());
   theirs.resize(problem.output_bytes());
   const double tolerance = problem.tolerance();
@@ -131,30 +94,11 @@ double checked_difference(const Bench& bench, const ReductionProblem& problem, c
   return difference;
 }
 
-/// Median of the rounds' other / attune, with its spread.
-measure::PairedComparison ratio_to(const Contender& attune, const Contender& other) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < other.samples_us.size(); ++i) ratios.push_back(other.samples_us[i] / attune.samples_us[i]);
-  return measure::compare_paired(ratios);
-}
-
 Json row_of(const ReductionProblem& problem, const Contender& attune, const Contender& cub, const Decision& decision) {
-  const auto ours = measure::summarise({attune.samples_us}, attune.batch->calls());
-  const auto theirs = measure::summarise({cub.samples_us}, cub.batch->calls());
-  const auto ratio = ratio_to(attune, cub);
-  return {{"attune_us", ours.median_us},
-          {"attune_spread", relative_half(ours.low_us, ours.high_us, ours.median_us)},
-          {"peer", cub.name},
-          {"peer_us", theirs.median_us},
-          {"peer_spread", relative_half(theirs.low_us, theirs.high_us, theirs.median_us)},
-          {"ratio", ratio.median_ratio},
-          {"spread", relative_half(ratio.low, ratio.high, ratio.median_ratio)},
-          {"bytes_per_s", static_cast<double>(problem.input_bytes()) / ours.median_us * 1e6},
-          {"configuration", Json::parse(decision.configuration)},
-          {"tier", name(decision.tier)},
-          {"rounds", attune.samples_us.size()},
-          {"attune_calls", attune.batch->calls()},
-          {"peer_calls", cub.batch->calls()}};
+  Json row = comparison_fields(attune, cub, problem.input_bytes());
+  row["configuration"] = Json::parse(decision.configuration);
+  row["tier"] = name(decision.tier);
+  return row;
 }
 
 Json measure_row(Bench& bench, Runtime& runtime, const ReductionProblem& problem, const measure::Policy& policy, int rounds) {
@@ -168,8 +112,8 @@ Json measure_row(Bench& bench, Runtime& runtime, const ReductionProblem& problem
   const gpu::Buffer scratch = zeroed(plan.workspace_bytes(), stream);
   const gpu::Buffer temporary(std::max<std::size_t>(cub_bytes(problem.peer), 256));
 
-  Contender attune{"attune", gpu::Buffer(problem.output_bytes()), std::nullopt, {}};
-  Contender cub{cub_name(problem.peer), gpu::Buffer(problem.output_bytes()), std::nullopt, {}};
+  Contender attune{"attune", gpu::Buffer(problem.output_bytes()), std::nullopt, {}, {}};
+  Contender cub{cub_name(problem.peer), gpu::Buffer(problem.output_bytes()), std::nullopt, {}, {}};
   attune.batch.emplace(bench.sampler, policy.cache, windows, [&, out = static_cast<char*>(attune.out())](std::int64_t window) {
     auto arguments = launch_arguments(problem.template_name, value_bytes, bench.pool.window(window, bytes), out);
     if (problem.peer.op == CubReduction::Operator::ArgMax) arguments.push_back(Argument::pointer(out + 8));
@@ -181,21 +125,16 @@ Json measure_row(Bench& bench, Runtime& runtime, const ReductionProblem& problem
   std::vector<Contender*> contenders{&attune, &cub};
 
   const ReadBench reading(bench.sampler, bench.pool, bench.device, bytes);
-  Contender ceiling{"read", gpu::Buffer(), std::nullopt, {}};
+  Contender ceiling{"read", gpu::Buffer(), std::nullopt, {}, {}};
   if (policy.cache == measure::CachePolicy::Cold && bytes >= kCeilingBytes) {
     ceiling.batch.emplace(reading.batch_of(reading.fastest(1).front()));
     contenders.push_back(&ceiling);
   }
-  measure_rounds(bench, contenders, rounds);
+  measure_rounds(contenders, rounds, bench.random);
   const double difference = checked_difference(bench, problem, attune, cub);
   Json row = row_of(problem, attune, cub, plan.decision());
   row["difference"] = difference;
-  if (ceiling.batch) {
-    const auto share = ratio_to(attune, ceiling);
-    row["share_of_ceiling"] = share.median_ratio;
-    row["share_spread"] = relative_half(share.low, share.high, share.median_ratio);
-    row["ceiling_us"] = measure::summarise({ceiling.samples_us}, ceiling.batch->calls()).median_us;
-  }
+  if (ceiling.batch) row.update(ceiling_fields(attune, ceiling));
   return row;
 }
 

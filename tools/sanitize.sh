@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs compute-sanitizer's memcheck, racecheck and synccheck over a sample of each strategy of the shipped reductions, on a GPU.
+# Runs compute-sanitizer's memcheck, racecheck and synccheck over a sample of each strategy of the shipped templates, on a GPU.
 # usage: tools/sanitize.sh [build folder, default build/portable] [seconds for one tool and sample, default 400: racecheck is slow]
 # Prints a line for each run, ends with 1 when one of them found anything or did not get to its end.
 set -uo pipefail
@@ -22,11 +22,11 @@ run() {
   echo "$tool, $sample: $errors errors, ${checks:-no checks}, exit $code"
   [[ $code == 0 && $errors == 0 && ${checks:-0 passed} != "0 passed" ]] && return
   touch "$folder/failed"
-  grep -E '=========|ERROR|reduce|FATAL' "$log" | head -n 30
+  grep -E '=========|ERROR|reduce|histogram|FATAL' "$log" | head -n 30
 }
 
 for tool in memcheck racecheck synccheck; do
-  for sample in "loads" "reduce specialised" "operators" "reproducible" "argreduce"; do
+  for sample in "loads" "reduce specialised" "operators" "reproducible" "argreduce" "histogram strategies" "histogram mappings"; do
     run "$tool" "$sample" >"$folder/out.$tool.${sample// /_}" 2>&1 &
   done
   wait

@@ -141,7 +141,7 @@ void add_where_option(CLI::App& command, TuningOptions& options) {
 void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command.add_option("template", options.template_name, "Template: a built-in name or a folder with template.json")->required();
   command.add_option("--template-folder", options.template_folders, "Further folders to look for templates in")->check(CLI::ExistingDirectory);
-  command.add_option("--strategy", options.strategy, "exhaustive, random, or portfolio: only the winners of the sizes tuned before")->capture_default_str();
+  command.add_option("--strategy", options.strategy, "exhaustive, random, portfolio: only the winners of the sizes tuned before, or winners: those of every problem of the template")->capture_default_str();
   command.add_option("--budget", options.budget,
                      "60s or 5m (whole command), 500 (configurations a problem), 25% (of the space), separated (until the best stands "
                      "apart from all others); of a comma list the first limit reached ends the search")

@@ -13,6 +13,9 @@ constexpr int kProbeCalls = 16;
 constexpr double kShortCallUs = 10;
 constexpr double kShortCallBatchUs = 1000;
 constexpr double kBatchUs = 200;
+/// No call is faster than a launch in a graph, none reads faster than this.
+constexpr double kLeastCallUs = 1;
+constexpr double kMostBytesPerUs = 10e6;
 constexpr std::int64_t kEvictionsOfL2 = 4;
 constexpr std::size_t kLeastEvictBytes = std::size_t{64} << 20;
 constexpr ReadShape kEvictShape{256, 4, 8};
@@ -22,7 +25,14 @@ std::size_t evict_bytes(const spec::DeviceInfo& device) {
   return std::max(kLeastEvictBytes, wanted);
 }
 
+/// How many calls of this length make a sample.
+double calls_of_a_sample(double call_us) { return std::ceil((call_us < kShortCallUs ? kShortCallBatchUs : kBatchUs) / call_us); }
+
 }  // namespace
+
+std::int64_t most_windows(std::size_t window_bytes) {
+  return static_cast<std::int64_t>(calls_of_a_sample(std::max(kLeastCallUs, static_cast<double>(window_bytes) / kMostBytesPerUs)));
+}
 
 Sampler::Sampler(const gpu::Stream& stream, const spec::DeviceInfo& device)
     : stream_(&stream), sm_count_(device.sm_count), evict_(evict_bytes(device)), sink_(sizeof(unsigned)) {
@@ -45,8 +55,7 @@ Batch::Batch(const Sampler& sampler, measure::CachePolicy policy, std::int64_t w
   const int most = static_cast<int>(std::min<std::int64_t>(windows_, kMostCalls));
   capture(std::min(kProbeCalls, most));
   const double call_us = std::min(sample_us(), sample_us());
-  const double wanted = std::ceil((call_us < kShortCallUs ? kShortCallBatchUs : kBatchUs) / std::max(call_us, 0.1));
-  capture(static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(most))));
+  capture(static_cast<int>(std::clamp(calls_of_a_sample(std::max(call_us, 0.1)), 1.0, static_cast<double>(most))));
 }
 
 void Batch::capture(int calls) {

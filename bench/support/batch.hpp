@@ -29,6 +29,9 @@ class Sampler {
   gpu::Event end_;
 };
 
+/// How many windows of this size a cold sample uses at most, however fast its calls are: more need not be filled.
+[[nodiscard]] std::int64_t most_windows(std::size_t window_bytes);
+
 /// A graph of so many calls that one sample lasts 200 us, or 1 ms when a call takes under 10 us. Cold: every call has a
 /// window of its own, which limits their number. Hot: every call has window 0. The last call works on window 0.
 class Batch {

@@ -7,28 +7,14 @@
 #include <type_traits>
 
 #include "attune/error.hpp"
+#include "bench/support/check_launch.cuh"
+#include "bench/support/random_bits.cuh"
 
 namespace attune::bench {
 namespace {
 
 constexpr int kBlock = 256;
 constexpr int kBlocks = 2048;
-
-void check_launch(const char* what) {
-  const cudaError_t result = cudaGetLastError();
-  if (result == cudaSuccess) return;
-  throw EnvironmentError(std::string("failed launching the kernel that ") + what + ": " + cudaGetErrorName(result) +
-                         " (" + cudaGetErrorString(result) +
-                         "); were the benchmarks built for this device's architecture (CMAKE_CUDA_ARCHITECTURES)?");
-}
-
-__device__ std::uint32_t random_bits(std::uint64_t index, std::uint32_t seed) {
-  // The finaliser of SplitMix64: neighbouring indices give unrelated values.
-  std::uint64_t z = (index + 1) * 0x9E3779B97F4A7C15ull + seed;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-  return static_cast<std::uint32_t>(z >> 32);
-}
 
 template <class T>
 __global__ void fill_kernel(T* data, std::int64_t count, std::uint32_t seed) {

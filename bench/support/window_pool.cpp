@@ -34,6 +34,14 @@ void WindowPool::fill(Element element, const gpu::Stream& stream) {
   element_ = element;
 }
 
+void WindowPool::fill_windows(std::size_t window_bytes, std::int64_t count,
+                              const std::function<void(void* window, std::int64_t index)>& write, const gpu::Stream& stream) {
+  for (std::int64_t index = 0; index < count; ++index) {
+    write(reinterpret_cast<void*>(data_.address() + static_cast<std::size_t>(index) * stride(window_bytes)), index);
+  }
+  stream.synchronize();
+}
+
 std::int64_t WindowPool::windows(std::size_t window_bytes) const {
   return static_cast<std::int64_t>(data_.bytes() / stride(std::max<std::size_t>(window_bytes, 1)));
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "bench/support/element.hpp"
 #include "tuner/gpu/handles.hpp"
@@ -20,6 +21,9 @@ class WindowPool {
   [[nodiscard]] const void* window(std::int64_t index, std::size_t window_bytes) const;
   /// Random elements of this type from now on (f32 at first). Waits for the device.
   void fill(Element element, const gpu::Stream& stream);
+  /// Has `write` enqueue what fills windows 0 to count - 1; the other data stays. Waits for the device.
+  void fill_windows(std::size_t window_bytes, std::int64_t count, const std::function<void(void* window, std::int64_t index)>& write,
+                    const gpu::Stream& stream);
   /// Sum of the first `count` elements of window 0, which are floating-point. Waits for the device.
   [[nodiscard]] double sum_of_first_window(std::int64_t count, const gpu::Stream& stream) const;
   [[nodiscard]] std::size_t bytes() const noexcept { return data_.bytes(); }

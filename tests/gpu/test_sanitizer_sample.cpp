@@ -37,3 +37,12 @@ TEST_CASE("sanitizer sample: argreduce and segmented_reduce" * doctest::skip()) 
   check_each("argreduce", {{"T", "f32"}, {"op", "max"}}, {{"n", 65536}}, {{"grid_stage", "exact_n"}, {"block_stage"}});
   check_each("segmented_reduce", {{"T", "f32"}, {"op", "sum"}}, {{"rows", 50}, {"columns", 5001}}, {{"row_stage"}});
 }
+TEST_CASE("sanitizer sample: histogram strategies and merging" * doctest::skip()) {
+  check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 70001}, {"bins", 2500}}, {{"strategy", "merge"}, {"aggregate"}, {"counter_bits", "cluster_blocks"}});
+  check_each("histogram", {{"T", "u8"}, {"mapping", "unit"}}, {{"n", 70001}, {"bins", 256}}, {{"merge"}, {"replicas", "replica_of"}});
+}
+TEST_CASE("sanitizer sample: histogram mappings, weights and channels" * doctest::skip()) {
+  check_each("histogram", {{"T", "f32"}, {"mapping", "edges"}}, {{"n", 70001}, {"bins", 100}}, {{"search"}});
+  check_each("histogram", {{"T", "i32"}, {"mapping", "scaled"}, {"Counter", "f32"}}, {{"n", 70001}, {"bins", 100}}, {{"strategy"}});
+  check_each("histogram", {{"T", "u8"}, {"mapping", "scaled"}, {"channels", "3"}, {"active", "2"}}, {{"n", 30001}, {"bins", 100}}, {{"strategy"}, {"merge"}});
+}

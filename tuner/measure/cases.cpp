@@ -16,17 +16,25 @@ constexpr double kMostBytes = 1152921504606846976.0;  // 2^60
 constexpr double kFastestBytesPerUs = 6e6;            // faster than any memory now; only sizes the pool
 constexpr double kFastestCallUs = 1.0;
 
+/// A size that is no factor of the number of elements: the bins of a histogram. Constraints depend on it, so that further
+/// cases keep it, but for one.
+bool stands_alone(const spec::KernelTemplate& kernel, const spec::ProblemAxis& axis) {
+  return kernel.reference.kind == spec::ReferenceSpec::Kind::Builtin && kernel.reference.builtin == "histogram" && axis.name == "bins";
+}
+
 /// The sizes of a further case: those asked for, the largest of them cut until all together stay near 2^kCaseBits. One row
 /// of 2^28 elements stays one long row.
 std::map<std::string, std::int64_t> capped_sizes(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+  std::map<std::string, std::int64_t> capped;
   std::vector<const spec::ProblemAxis*> axes;
   for (const auto& axis : kernel.problem) {
-    if (axis.kind == spec::AxisKind::Size) axes.push_back(&axis);
+    if (axis.kind != spec::AxisKind::Size) continue;
+    if (stands_alone(kernel, axis)) capped[axis.name] = problem.sizes.at(axis.name);
+    else axes.push_back(&axis);
   }
   std::stable_sort(axes.begin(), axes.end(), [&](const auto* a, const auto* b) {
     return problem.sizes.at(a->name) < problem.sizes.at(b->name);
   });
-  std::map<std::string, std::int64_t> capped;
   double bits = kCaseBits;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const double share = std::max(1.0, bits / static_cast<double>(axes.size() - i));
@@ -53,19 +61,26 @@ std::vector<CasePlan> plan_cases(const spec::KernelTemplate& kernel, const spec:
   CasePlan ragged{"a ragged size", problem, 0};
   CasePlan misaligned{"a misaligned input", problem, 1};
   CasePlan empty{"no elements", problem, 0};
+  CasePlan other_bins{"another number of bins", problem, 0};
   bool can_be_empty = false;
+  bool has_bins = false;
   const auto capped_size = capped_sizes(kernel, problem);
   for (const auto& axis : kernel.problem) {
     if (axis.kind != spec::AxisKind::Size) continue;
     const std::int64_t capped = capped_size.at(axis.name);
-    ragged.problem.sizes[axis.name] = ragged_size(capped, axis);
+    const std::int64_t odd = ragged_size(capped, axis);
+    const bool bins = stands_alone(kernel, axis);
+    has_bins = has_bins || bins;
+    ragged.problem.sizes[axis.name] = bins ? capped : odd;
     misaligned.problem.sizes[axis.name] = capped;
+    other_bins.problem.sizes[axis.name] = bins ? odd : capped;
     empty.problem.sizes[axis.name] = axis.min == 0 ? 0 : capped;
     can_be_empty = can_be_empty || axis.min == 0;
   }
   std::vector<CasePlan> cases{{"the asked size", problem, 0}};
   if (ragged.problem != problem) cases.push_back(std::move(ragged));
   cases.push_back(std::move(misaligned));
+  if (has_bins && other_bins.problem != problem) cases.push_back(std::move(other_bins));
   if (can_be_empty && empty.problem != problem) cases.push_back(std::move(empty));
   return cases;
 }

@@ -9,14 +9,14 @@ namespace attune::measure {
 
 /// One situation in which a configuration must be right.
 struct CasePlan {
-  std::string label;  ///< "the asked size", "a ragged size", "a misaligned input", "no elements"
+  std::string label;  ///< "the asked size", "a ragged size", "a misaligned input", "another number of bins", "no elements"
   spec::Problem problem;
   int misalign_elements = 0;  ///< of data buffers that promise no alignment
 };
 
 /// The asked problem first; then a ragged one (odd sizes near the asked ones), a misaligned one and, where a size may
-/// be 0, an empty one. The further ones hold at most about 2^22 elements along all size axes together, so that they are
-/// quick.
+/// be 0, an empty one; for a built-in "histogram", whose bins the others keep, one of other bins. The further ones hold at
+/// most about 2^22 elements along all size axes but the bins together, so that they are quick.
 [[nodiscard]] std::vector<CasePlan> plan_cases(const spec::KernelTemplate& kernel, const spec::Problem& problem);
 
 /// The buffers of a problem, in template order. Data buffers must not depend on the configuration: their counts are

@@ -6,16 +6,6 @@
 
 namespace attune::measure {
 
-/// What attune_fill of support.cu writes; numbered as there.
-enum class FillKind : int { Zeros, Ones, SmallIntegers, Uniform, FullRange, Factors, WideFactors, LoneBits, LoneGaps };
-
-/// How a buffer is filled.
-struct Filling {
-  FillKind kind = FillKind::Zeros;
-  std::uint64_t rarity = 1;  ///< one in so many elements is a factor other than 1 and -1, or has a bit of its own
-  double offset = 0;         ///< added to factors
-};
-
 [[nodiscard]] bool is_floating(spec::ElementType type);
 [[nodiscard]] bool is_signed(spec::ElementType type);
 /// Half the distance from 1 to the next number. Requires: a floating type.

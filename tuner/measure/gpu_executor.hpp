@@ -36,7 +36,7 @@ struct VisitReply {
   bool verified = false;
   bool screened_out = false;
   std::vector<double> samples_us;  ///< per call
-  int calls_per_sample = 0;
+  int calls_per_sample = 0;  ///< over all groups of windows
   int sm_clock_mhz = 0;
   std::string throttle;
   std::string detail;

@@ -51,19 +51,18 @@ void GpuProblem::allocate(CachePolicy cache) {
     if (&which != &cases_.front()) fixed_bytes += which.layout.bytes();
     fixed_bytes += reference_.answer_bytes(which.buffers);
   }
+  const int groups = reference_.groups(locate(asked()));
+  const std::size_t least_bytes = static_cast<std::size_t>(groups) * window_bytes + fixed_bytes;
   const std::size_t free_bytes = free_device_bytes();
-  if (window_bytes + fixed_bytes > free_bytes) {
+  if (least_bytes > free_bytes) {
     throw EnvironmentError(
         fmt::format("failed preparing {}: it needs {} bytes of device memory, {} are free; choose a smaller "
                     "problem or end other programs on this device",
-                    spec::to_text(problem_), window_bytes + fixed_bytes, free_bytes));
+                    spec::to_text(problem_), least_bytes, free_bytes));
   }
   const auto share = static_cast<std::size_t>(kPoolShare * static_cast<double>(free_bytes - fixed_bytes));
-  const std::size_t affordable =
-      std::max<std::size_t>(1, std::min(kPoolBytes, share) / std::max<std::size_t>(1, window_bytes));
-  windows_ = static_cast<int>(
-      std::min<std::size_t>(affordable, static_cast<std::size_t>(windows_wanted(cache, window_bytes))));
-  asked().memory = gpu::Buffer(static_cast<std::size_t>(windows_) * window_bytes);
+  windows_ = window_groups(groups, cache, window_bytes, std::min(kPoolBytes, share));
+  asked().memory = gpu::Buffer(static_cast<std::size_t>(windows_.windows()) * window_bytes);
   for (std::size_t i = 1; i < cases_.size(); ++i) cases_[i].memory = gpu::Buffer(cases_[i].layout.bytes());
 }
 
@@ -80,7 +79,12 @@ Addresses GpuProblem::addresses(const Case& which, int window) const {
 
 Located GpuProblem::locate(const Case& which) const { return {&which.plan.problem, &which.buffers, addresses(which)}; }
 
-Filling GpuProblem::filling(const Case& which, std::size_t index, DataSet data) const {
+std::vector<DataSet> GpuProblem::data_sets(const Case& which) const {
+  if (&which != &cases_.front()) return {DataSet::Integers, DataSet::Random};
+  return reference_.data_sets(locate(which));
+}
+
+Filling GpuProblem::filling(const Case& which, std::size_t index, DataSet data, int window) const {
   const auto& buffer = which.buffers[index];
   switch (buffer.fill) {
     case spec::Fill::Zeros:
@@ -92,7 +96,7 @@ Filling GpuProblem::filling(const Case& which, std::size_t index, DataSet data) 
     case spec::Fill::Uniform:
       break;
   }
-  if (const auto own = reference_.own_filling(locate(which), index, data)) return *own;
+  if (const auto own = reference_.own_filling(locate(which), index, data, windows_.group_of(window))) return *own;
   if (data == DataSet::Integers) return {FillKind::SmallIntegers};
   // A built-in reference is exact modulo 2^width; a user's kernel may use integers as anything, so they stay small.
   const bool modular = kernel_.reference.kind == spec::ReferenceSpec::Kind::Builtin && !is_floating(buffer.type);
@@ -100,7 +104,7 @@ Filling GpuProblem::filling(const Case& which, std::size_t index, DataSet data) 
 }
 
 std::uint64_t GpuProblem::seed(std::size_t buffer, DataSet data, int window) const {
-  return 1 + buffer + (data == DataSet::Random ? 1000u : 0u) + 1000000 * static_cast<std::uint64_t>(window);
+  return 1 + buffer + 1000 * static_cast<std::uint64_t>(data) + 1000000 * static_cast<std::uint64_t>(window);
 }
 
 void GpuProblem::fill(const Case& which, DataSet data, Guard variant, int window) {
@@ -110,7 +114,7 @@ void GpuProblem::fill(const Case& which, DataSet data, Guard variant, int window
   for (std::size_t i = 0; i < which.buffers.size(); ++i) {
     const auto& buffer = which.buffers[i];
     if (buffer.workspace || buffer.output) continue;
-    support_->fill(where[i], buffer.count, buffer.type, filling(which, i, data), seed(i, data, window));
+    support_->fill(where[i], buffer.count, buffer.type, filling(which, i, data, window), seed(i, data, window));
   }
   restore(which, data, window);
 }
@@ -121,7 +125,7 @@ void GpuProblem::restore(const Case& which, DataSet data, int window) {
     const auto& buffer = which.buffers[i];
     if (buffer.workspace || !buffer.output) continue;
     if (buffer.input) {
-      support_->fill(where[i], buffer.count, buffer.type, filling(which, i, data), seed(i, data, window));
+      support_->fill(where[i], buffer.count, buffer.type, filling(which, i, data, window), seed(i, data, window));
     } else {
       support_->set_bytes(where[i], static_cast<std::size_t>(buffer.bytes),
                           is_floating(buffer.type) ? kFloatPoison : kIntegerPoison);
@@ -136,13 +140,13 @@ void GpuProblem::check_untouched(const Case& which, DataSet data, Guard variant)
     const auto& buffer = which.buffers[i];
     if (buffer.workspace || buffer.output) continue;
     support_->check_fill(fmt::format("wrote to input \"{}\"", buffer.name), where[i], buffer.count, buffer.type,
-                         filling(which, i, data), seed(i, data, 0));
+                         filling(which, i, data, 0), seed(i, data, 0));
   }
 }
 
 void GpuProblem::refresh() {
   if (reference_.present()) expect_all();
-  for (int window = 0; window < windows_; ++window) fill(asked(), DataSet::Random, Guard::LowFirst, window);
+  for (int window = 0; window < windows_.windows(); ++window) fill(asked(), DataSet::Random, Guard::LowFirst, window);
   support_->stream().synchronize();
 }
 
@@ -150,7 +154,7 @@ void GpuProblem::expect_all() {
   for (std::size_t i = 0; i < cases_.size();) {
     auto& which = cases_[i];
     try {
-      for (const DataSet data : {DataSet::Integers, DataSet::Random}) {
+      for (const DataSet data : data_sets(which)) {
         fill(which, data, Guard::HighFirst);
         auto& expectation = which.expectations[static_cast<std::size_t>(data)];
         expectation.reset();  // its memory first

@@ -6,6 +6,7 @@
 
 #include "tuner/measure/cases.hpp"
 #include "tuner/measure/reference.hpp"
+#include "tuner/measure/windows.hpp"
 
 namespace attune::measure {
 
@@ -17,8 +18,8 @@ class GpuProblem {
     CasePlan plan;
     std::vector<spec::ResolvedBuffer> buffers;
     BufferLayout layout;
-    gpu::Buffer memory;                                      ///< the whole pool for the asked case
-    std::array<std::optional<Expectation>, 2> expectations;  ///< by DataSet; none: the template has no reference
+    gpu::Buffer memory;                                              ///< the whole pool for the asked case
+    std::array<std::optional<Expectation>, kDataSets> expectations;  ///< by DataSet; none: the template has no reference
   };
 
   /// Throws: EnvironmentError (too little device memory: names what is needed and free), SpecError, CudaError.
@@ -32,7 +33,9 @@ class GpuProblem {
   [[nodiscard]] std::vector<Case>& cases() noexcept { return cases_; }
   [[nodiscard]] Case& asked() noexcept { return cases_.front(); }
   [[nodiscard]] Reference& reference() noexcept { return reference_; }
-  [[nodiscard]] int windows() const noexcept { return windows_; }
+  [[nodiscard]] const WindowGroups& windows() const noexcept { return windows_; }
+  /// What a case is verified with.
+  [[nodiscard]] std::vector<DataSet> data_sets(const Case& which) const;
   /// Whether a call changes its own input, so that windows must be restored.
   [[nodiscard]] bool has_in_out() const;
 
@@ -51,7 +54,7 @@ class GpuProblem {
   void refresh();
 
  private:
-  [[nodiscard]] Filling filling(const Case& which, std::size_t index, DataSet data) const;
+  [[nodiscard]] Filling filling(const Case& which, std::size_t index, DataSet data, int window) const;
   [[nodiscard]] std::uint64_t seed(std::size_t buffer, DataSet data, int window) const;
   void allocate(CachePolicy cache);
   void expect_all();
@@ -61,7 +64,7 @@ class GpuProblem {
   Support* support_;
   Reference reference_;
   std::vector<Case> cases_;
-  int windows_ = 1;
+  WindowGroups windows_;
 };
 
 }  // namespace attune::measure

@@ -80,7 +80,7 @@ json GpuWorker::prepare(const json& request) {
   timer_ = std::make_unique<Timer>(*support_, *problem_, policy);
   json cases = json::array();
   for (const auto& which : problem_->cases()) cases.push_back(which.plan.label);
-  return {{"prepared", true}, {"windows", problem_->windows()}, {"cases", std::move(cases)}};
+  return {{"prepared", true}, {"windows", problem_->windows().windows()}, {"cases", std::move(cases)}};
 }
 
 json GpuWorker::visit(const json& request) {
@@ -144,7 +144,7 @@ VisitReply GpuWorker::visit_configuration(const VisitRequest& request) {
     reply.screened_out = faster_us > kScreeningRatio * request.best_us;
     if (reply.screened_out) break;
   }
-  reply.calls_per_sample = prepared.calls;
+  reply.calls_per_sample = prepared.calls();
   if (nvml_) {
     const auto& state = nvml_->read();
     reply.sm_clock_mhz = state.sm_clock_mhz;

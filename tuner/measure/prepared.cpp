@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 
 namespace attune::measure {
 namespace {
@@ -27,6 +28,10 @@ void require_equal_data(const spec::LaunchPlan& plan, const GpuProblem::Case& wh
 }
 
 }  // namespace
+
+int Prepared::calls() const {
+  return std::accumulate(batches.begin(), batches.end(), 0, [](int calls, const Batch& batch) { return calls + batch.calls; });
+}
 
 void Prepared::clear_scratch(Support& support) const { support.set_bytes(scratch.address(), scratch.bytes(), 0); }
 
@@ -72,12 +77,13 @@ Prepared& PreparedCache::configuration(const std::string& text, const std::share
   trim();
   gpu::Buffer scratch(layout.bytes());
   std::vector<Addresses> windows;
-  for (int window = 0; window < problem.windows(); ++window) {
+  for (int window = 0; window < problem.windows().windows(); ++window) {
     windows.push_back(problem.addresses(problem.asked(), window));
     place(layout, scratch.address(), windows.back());
   }
   configurations_.push_front({text, configuration, module, std::move(plan), std::move(call), std::move(layout),
-                              std::move(scratch), false, std::nullopt, 0, false, 0, std::move(windows)});
+                              std::move(scratch), false, std::vector<Batch>(static_cast<std::size_t>(problem.windows().groups)), false, 0, 0,
+                              std::move(windows)});
   configurations_.front().clear_scratch(support);
   return configurations_.front();
 }
@@ -85,10 +91,10 @@ Prepared& PreparedCache::configuration(const std::string& text, const std::share
 void PreparedCache::trim() {
   std::size_t nodes = 0;
   for (const auto& prepared : configurations_)
-    nodes += prepared.call.steps() * static_cast<std::size_t>(prepared.calls);
+    nodes += prepared.call.steps() * static_cast<std::size_t>(prepared.calls());
   const auto crowded = [&] { return configurations_.size() >= kMostConfigurations || nodes > kMostGraphNodes; };
   while (configurations_.size() > kept_ && crowded()) {
-    nodes -= configurations_.back().call.steps() * static_cast<std::size_t>(configurations_.back().calls);
+    nodes -= configurations_.back().call.steps() * static_cast<std::size_t>(configurations_.back().calls());
     configurations_.pop_back();
   }
   for (auto last = modules_.end(); modules_.size() > kMostModules && last != modules_.begin();) {

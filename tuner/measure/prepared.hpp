@@ -12,7 +12,13 @@
 
 namespace attune::measure {
 
-/// A configuration of the current problem, bound to its module and scratch; its timing graph once it was timed.
+/// The calls that a sample times on one group of windows.
+struct Batch {
+  std::optional<gpu::Graph> graph;  ///< LaunchMode::Graph only
+  int calls = 0;                    ///< 0: never timed
+};
+
+/// A configuration of the current problem, bound to its module and scratch; its batches once it was timed.
 struct Prepared {
   std::string text;
   spec::Configuration configuration;
@@ -22,13 +28,14 @@ struct Prepared {
   BufferLayout scratch_layout;
   gpu::Buffer scratch;
   bool verified = false;
-  std::optional<gpu::Graph> graph;
-  int calls = 0;  ///< per sample; 0: never timed
-  bool calibrated =
-      false;  ///< `calls` is what a sample needs; else the short batch of a configuration that was dropped
+  std::vector<Batch> batches;  ///< one for each group of windows
+  bool calibrated = false;     ///< the calls are what a sample needs; else one is the short batch of a configuration that was dropped
+  double hopeless_us = 0;      ///< of Timer::arm
   int first_window = 0;            ///< where a batch starts in the pool
   std::vector<Addresses> windows;  ///< data buffers of each window and this configuration's scratch
 
+  /// Per sample, over all groups.
+  [[nodiscard]] int calls() const;
   /// Zeroes the scratch of `zero_once` and `none` buffers alike.
   void clear_scratch(Support& support) const;
 };

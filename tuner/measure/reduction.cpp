@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "attune/error.hpp"
+#include "tuner/spec/launch_plan.hpp"
 #include "tuner/spec/macros.hpp"
 #include "tuner/spec/scalar_bits.hpp"
 
@@ -50,10 +51,8 @@ Value value_of(const Word<Value> (&words)[count], std::string_view text) {
 ReduceScalar scalar(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& name) {
   for (const auto& declared : kernel.scalars) {
     if (declared.name != name) continue;
-    const auto type = spec::element_type(spec::resolve_type(kernel, declared.type, problem));
-    const auto bits = spec::scalar_bits(declared.value, type);
-    if (!bits) break;
-    return {to_double(type, *bits), is_floating(type) ? 0 : extend(type, *bits)};
+    const auto resolved = spec::resolve_scalar(kernel, problem, declared);
+    return {to_double(resolved.type, resolved.bits), is_floating(resolved.type) ? 0 : extend(resolved.type, resolved.bits)};
   }
   return {};
 }

@@ -20,7 +20,7 @@ bool sums_integers_exactly(spec::ElementType type) {
 }  // namespace
 
 Reference::Reference(const spec::KernelTemplate& kernel, Support& support, const std::string& cubin)
-    : kernel_(&kernel), support_(&support), row_reference_(support), reduce_reference_(support) {
+    : kernel_(&kernel), support_(&support), row_reference_(support), reduce_reference_(support), histogram_reference_(support) {
   if (kernel.reference.kind == Kind::Builtin) find_buffers();
   if (!cubin.empty()) module_.emplace(cubin);
 }
@@ -28,6 +28,10 @@ Reference::Reference(const spec::KernelTemplate& kernel, Support& support, const
 bool Reference::by_kernel(const spec::Problem& problem) const { return spec::asks_reference_kernel(*kernel_, problem); }
 
 void Reference::find_buffers() {
+  if (kernel_->reference.builtin == "histogram") {
+    builtin_ = Builtin::Histogram;
+    return;
+  }
   const bool arg = kernel_->reference.builtin == "arg_reduce";
   builtin_ = arg ? Builtin::ArgReduce : kernel_->reference.builtin == "reduce" ? Builtin::Reduce : Builtin::Rows;
   std::vector<std::size_t> inputs;
@@ -55,14 +59,28 @@ bool Reference::plants(const spec::Problem& problem) const {
   return (builtin_ == Builtin::Reduce || by_rows()) && !by_kernel(problem) && spec::choice_of(*kernel_, problem, "op") != "sum";
 }
 
-std::optional<Filling> Reference::own_filling(const Located& located, std::size_t buffer, DataSet data) const {
+std::optional<Filling> Reference::own_filling(const Located& located, std::size_t buffer, DataSet data, int group) const {
   if (kernel_->reference.kind != Kind::Builtin) return std::nullopt;
   const spec::Problem& problem = *located.problem;
   if (by_kernel(problem)) return Filling{FillKind::SmallIntegers};
+  if (builtin_ == Builtin::Histogram) {
+    const HistogramBuffers at = histogram_buffers(*kernel_);
+    const auto input = buffer == at.samples ? HistogramInput::Samples : buffer == at.edges ? HistogramInput::Edges : HistogramInput::Weights;
+    return histogram_filling(histogram_case(*kernel_, problem, *located.buffers), input, data, group);
+  }
   if (builtin_ == Builtin::Reduce)
     return reduce_filling(reduce_case(located).of, buffer == input_ ? ReduceInput::First : ReduceInput::Second, data);
   if (!by_rows() || spec::choice_of(*kernel_, problem, "op") != "product") return std::nullopt;
   return Filling{data == DataSet::Integers ? FillKind::Factors : FillKind::WideFactors, factor_rarity(columns(problem))};
+}
+
+std::vector<DataSet> Reference::data_sets(const Located& located) const {
+  if (builtin_ != Builtin::Histogram) return {DataSet::Integers, DataSet::Random};
+  return histogram_data_sets(histogram_call(located).of);
+}
+
+int Reference::groups(const Located& located) const {
+  return builtin_ == Builtin::Histogram ? histogram_groups(histogram_call(located).of) : 1;
 }
 
 std::int64_t Reference::columns(const spec::Problem& problem) const {
@@ -75,8 +93,10 @@ std::size_t Reference::answer_bytes(const std::vector<spec::ResolvedBuffer>& buf
     if (!buffer.output) continue;
     if (!kernel_->reference.steps.empty()) bytes += static_cast<std::size_t>(buffer.bytes);
     if (by_rows()) bytes += static_cast<std::size_t>(buffer.count) * 2 * sizeof(double);
+    if (builtin_ == Builtin::Histogram)  // a count; of weights two sums as well
+      bytes += static_cast<std::size_t>(buffer.count) * (is_floating(buffer.type) ? 3 : 1) * sizeof(std::uint64_t);
   }
-  return 2 * bytes;
+  return (builtin_ == Builtin::Histogram ? kDataSets : 2) * bytes;
 }
 
 RowCase Reference::row_case(const Located& located) const {
@@ -92,6 +112,13 @@ RowCase Reference::row_case(const Located& located) const {
                     "elements and an output of rows, both integers or both floating-point");
   }
   return {matrix, *operation, located.addresses[output_], out.type};
+}
+
+HistogramCall Reference::histogram_call(const Located& located) const {
+  const HistogramBuffers at = histogram_buffers(*kernel_);
+  const auto address = [&](std::size_t buffer) { return buffer == kNoBuffer ? 0 : located.addresses[buffer]; };
+  return {histogram_case(*kernel_, *located.problem, *located.buffers), address(at.samples), address(at.edges), address(at.weights),
+          address(at.counts)};
 }
 
 ReduceCase Reference::reduce_case(const Located& located) const {
@@ -111,6 +138,10 @@ ReduceCase Reference::reduce_case(const Located& located) const {
 
 Expectation Reference::expect(const Located& located, DataSet data) {
   Expectation expectation;
+  if (builtin_ == Builtin::Histogram) {
+    expectation.histogram = histogram_reference_.expect(histogram_call(located), data);
+    return expectation;
+  }
   if (by_rows()) {
     const RowCase of = row_case(located);
     expectation.rows = row_reference_.expect(of, data == DataSet::Integers && sums_integers_exactly(of.out_type));
@@ -165,6 +196,7 @@ std::optional<std::string> Reference::judge(const Located& located, const Expect
   if (kernel_->reference.kind == Kind::None) return std::nullopt;
   if (by_kernel(*located.problem)) return judge_kernel(located, expectation);
   if (by_rows()) return row_reference_.judge(row_case(located), expectation.rows);
+  if (builtin_ == Builtin::Histogram) return histogram_reference_.judge(histogram_call(located), expectation.histogram);
   if (builtin_ == Builtin::ArgReduce) return judge_arg(located, expectation.extreme);
   return reduce_reference_.judge(reduce_case(located), expectation.reduced.right);
 }

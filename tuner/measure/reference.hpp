@@ -5,6 +5,7 @@
 
 #include "tuner/measure/buffer_layout.hpp"
 #include "tuner/measure/cases.hpp"
+#include "tuner/measure/histogram_reference.hpp"
 #include "tuner/measure/reduce_reference.hpp"
 #include "tuner/measure/row_reference.hpp"
 #include "tuner/measure/support.hpp"
@@ -17,6 +18,7 @@ struct Expectation {
   ReduceAnswers reduced;                  ///< of a built-in "reduce"
   std::optional<ExtremeElement> extreme;  ///< of the input of a built-in "arg_reduce"
   RowAnswers rows;                        ///< of a built-in "segmented_reduce"
+  HistogramExpectation histogram;         ///< of a built-in "histogram"
   std::vector<gpu::Buffer> wanted;  ///< of a kernel reference: by buffer index, allocated for outputs only
   std::vector<double> scales;       ///< mean |wanted| of each
 };
@@ -28,7 +30,7 @@ struct Located {
   Addresses addresses;  ///< data buffers only; scratch is the user's
 };
 
-/// The right answers: built-in reductions, in double precision or exact, or a plain kernel of the template.
+/// The right answers: built-in reductions and histograms, in double precision or exact, or a plain kernel of the template.
 class Reference {
  public:
   /// `cubin`: of a plain kernel of the template, for problems that ask for it. Throws: SpecError (unknown built-in, or not
@@ -41,11 +43,16 @@ class Reference {
   /// Built-in arg_reduce: candidates are planted for it.
   [[nodiscard]] bool finds_index() const noexcept { return builtin_ == Builtin::ArgReduce; }
   /// How a buffer is filled where the reference asks for other data than any: products, which neither vanish nor overflow,
-  /// bits, and what the built-in leaves to a kernel, whose results are exact in any order only for small integers.
-  [[nodiscard]] std::optional<Filling> own_filling(const Located& located, std::size_t buffer, DataSet data) const;
+  /// bits, samples of a histogram, and what the built-in leaves to a kernel, whose results are exact in any order only for
+  /// small integers. `group`: of windows.
+  [[nodiscard]] std::optional<Filling> own_filling(const Located& located, std::size_t buffer, DataSet data, int group) const;
+  /// What the asked case is verified with; every other one with the first and the last of them.
+  [[nodiscard]] std::vector<DataSet> data_sets(const Located& located) const;
+  /// How many groups of windows timing needs, whose data differ in kind: docs/measurement.md.
+  [[nodiscard]] int groups(const Located& located) const;
   /// Of the matrix that a built-in reduces row by row; 0 for every other reference.
   [[nodiscard]] std::int64_t columns(const spec::Problem& problem) const;
-  /// Device memory that the answers to one case take, both data sets together.
+  /// Device memory that the answers to one case take, all data sets together.
   [[nodiscard]] std::size_t answer_bytes(const std::vector<spec::ResolvedBuffer>& buffers) const;
   /// The input of a built-in reduction. Requires: a built-in reference.
   [[nodiscard]] std::size_t input() const noexcept { return input_; }
@@ -65,13 +72,14 @@ class Reference {
   [[nodiscard]] std::optional<std::string> judge_special(const Located& located, const SpecialCase& special);
 
  private:
-  enum class Builtin { None, Reduce, ArgReduce, Rows };
+  enum class Builtin { None, Reduce, ArgReduce, Rows, Histogram };
 
   void find_buffers();
   [[nodiscard]] bool by_rows() const noexcept { return builtin_ == Builtin::Rows; }
   /// Whether the plain kernel of the template computes the answer.
   [[nodiscard]] bool by_kernel(const spec::Problem& problem) const;
   [[nodiscard]] RowCase row_case(const Located& located) const;
+  [[nodiscard]] HistogramCall histogram_call(const Located& located) const;
   [[nodiscard]] ReduceCase reduce_case(const Located& located) const;
   [[nodiscard]] std::optional<std::string> judge_arg(const Located& located,
                                                      const std::optional<ExtremeElement>& wanted);
@@ -83,6 +91,7 @@ class Reference {
   std::optional<gpu::Module> module_;
   RowReference row_reference_;
   ReduceReference reduce_reference_;
+  HistogramReference histogram_reference_;
   std::size_t input_ = 0;
   std::size_t other_ = 0;  ///< the second input of Reduce, where there is one; else the first
   Builtin builtin_ = Builtin::None;

@@ -10,7 +10,6 @@ namespace {
 using gpu::check;
 using gpu::Driver;
 
-constexpr unsigned kThreads = 256;  // kReduceThreads of support_reduce.cu
 constexpr unsigned kBlocksPerSm = 8;
 constexpr unsigned kReduceBlocks = 1024;  // fixed: references do not depend on the device
 constexpr std::size_t kSlots = 512;
@@ -138,6 +137,10 @@ Support::Support(const std::string& cubin, const spec::DeviceInfo& device, const
       reduce_rows_(module_.function("attune_reduce_rows")),
       join_rows_(module_.function("attune_join_rows")),
       compare_rows_(module_.function("attune_compare_rows")),
+      fill_histogram_(module_.function("attune_fill_histogram")),
+      check_histogram_(module_.function("attune_check_histogram")),
+      count_(module_.function("attune_count")),
+      compare_counts_(module_.function("attune_compare_counts")),
       evict_buffer_(static_cast<std::size_t>(std::max<std::int64_t>(4 * device.l2_bytes, std::int64_t{64} << 20))),
       results_(kResultBytes) {
   set_bytes(evict_buffer_.address(), evict_buffer_.bytes(), 1);
@@ -161,6 +164,7 @@ void Support::launch(const gpu::Function& kernel, unsigned blocks, unsigned thre
 
 void Support::fill(CUdeviceptr target, std::int64_t count, spec::ElementType type, const Filling& filling, std::uint64_t seed) {
   if (count <= 0) return;
+  if (filling.histogram) return fill_histogram(target, count, *filling.histogram, seed);
   auto elements = static_cast<std::uint64_t>(count);
   int type_code = static_cast<int>(type);
   int fill_code = static_cast<int>(filling.kind);
@@ -214,6 +218,7 @@ CUdeviceptr Support::next_slot(const std::string& what) {
 void Support::check_fill(const std::string& what, CUdeviceptr source, std::int64_t count, spec::ElementType type,
                          const Filling& filling, std::uint64_t seed) {
   if (count <= 0) return;
+  if (filling.histogram) return check_histogram(what, source, count, *filling.histogram, seed);
   auto elements = static_cast<std::uint64_t>(count);
   int type_code = static_cast<int>(type);
   int fill_code = static_cast<int>(filling.kind);

@@ -6,6 +6,7 @@
 
 #include "tuner/gpu/handles.hpp"
 #include "tuner/measure/element.hpp"
+#include "tuner/measure/filling.hpp"
 #include "tuner/measure/reduction.hpp"
 
 namespace attune::measure {
@@ -53,7 +54,23 @@ struct RowAnswers {
   gpu::Buffer allowed;
 };
 
-/// attune's own device kernels (support.cu, support_reduce.cu, support_rows.cu) on one stream. Everything is enqueued except where said.
+/// A histogram and where its buffers are; 0: it has none of them.
+struct HistogramCall {
+  HistogramCase of;
+  CUdeviceptr samples = 0;
+  CUdeviceptr edges = 0;
+  CUdeviceptr weights = 0;
+  CUdeviceptr counts = 0;
+};
+
+/// 8 bytes each for every counter: a 64-bit count; of weighted samples the sum of their weights and of abs(weight), doubles.
+struct HistogramAnswers {
+  gpu::Buffer counts;
+  gpu::Buffer sums;
+  gpu::Buffer magnitudes;
+};
+
+/// attune's own device kernels (support.cu and the files it is compiled with) on one stream. Everything is enqueued except where said.
 class Support {
  public:
   static constexpr std::size_t kGuardBytes = 4096;
@@ -79,6 +96,9 @@ class Support {
   /// Against what reduce_rows found; every row is an element.
   void compare_rows(const std::string& what, CUdeviceptr got, spec::ElementType type, std::int64_t rows,
                     const RowAnswers& answers);
+  /// Against what count_histogram found; every counter is an element. `unit`: how far off sums of weights may be, in units
+  /// of the error that adding them in f32 makes (support_histogram.cu); 0: they are exact.
+  void compare_counts(const std::string& what, const HistogramCall& call, const HistogramAnswers& answers, double unit);
   [[nodiscard]] std::optional<Finding> findings();
 
   /// Of the elements that `of` counts, transformed; `other`: the second input, read by Transform::Times only. Waits.
@@ -88,6 +108,8 @@ class Support {
   /// The right answer for each row of a matrix, and the error that is allowed: `relative` times the sum of |x|, of a
   /// product times its magnitude, none for extremes and integers.
   [[nodiscard]] RowAnswers reduce_rows(const Matrix& matrix, RowOperation operation, double relative);
+  /// The right counts.
+  [[nodiscard]] HistogramAnswers count_histogram(const HistogramCall& call);
   /// Nothing when there is no element but NaN; -0 equals +0. Waits.
   [[nodiscard]] std::optional<ExtremeElement> find_extreme(CUdeviceptr source, std::int64_t count,
                                                            spec::ElementType type, Extreme which);
@@ -98,6 +120,11 @@ class Support {
   [[nodiscard]] const spec::DeviceInfo& device() const noexcept { return *device_; }
 
  private:
+  static constexpr unsigned kThreads = 256;  ///< kReduceThreads of support_reduce.cu
+
+  void fill_histogram(CUdeviceptr target, std::int64_t count, const HistogramFilling& filling, std::uint64_t seed);
+  void check_histogram(const std::string& what, CUdeviceptr source, std::int64_t count, const HistogramFilling& filling,
+                       std::uint64_t seed);
   void launch(const gpu::Function& kernel, unsigned blocks, unsigned threads, void** parameters, unsigned rows = 1);
   [[nodiscard]] unsigned blocks_for(std::uint64_t count) const;
   [[nodiscard]] CUdeviceptr next_slot(const std::string& what);
@@ -106,7 +133,7 @@ class Support {
   const gpu::Stream* stream_;
   gpu::Module module_;
   gpu::Function fill_, check_fill_, guard_, check_guard_, check_zero_, compare_, reduce_, extreme_, find_extreme_,
-      read_, reduce_rows_, join_rows_, compare_rows_;
+      read_, reduce_rows_, join_rows_, compare_rows_, fill_histogram_, check_histogram_, count_, compare_counts_;
   gpu::Buffer evict_buffer_;
   gpu::Buffer results_;  ///< slots of checks, partials of reductions, extremes, the sink of reads
   std::vector<std::string> labels_;

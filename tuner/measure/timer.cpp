@@ -14,32 +14,29 @@ constexpr double kLongEnough = 0.7;    // of the target: a batch that misses it 
 int Timer::calls_for(double call_us) const {
   const double wanted = std::ceil(batch_target_us(call_us) / std::max(call_us, 0.1));
   // Cold: every call of a batch has a window of its own, so that no input byte is read twice within it.
-  const int most = policy_.cache == CachePolicy::Cold ? problem_->windows() : kMostCalls;
+  const int most = policy_.cache == CachePolicy::Cold ? problem_->windows().each : kMostCalls;
   return static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(std::min(most, kMostCalls))));
 }
 
-void Timer::enqueue_batch(Prepared& prepared, int calls) {
-  const int others = problem_->windows() - 1;
+void Timer::enqueue_batch(Prepared& prepared, int group, int calls) {
   for (int call = 0; call < calls; ++call) {
-    // The last call works on window 0, whose answer is known; those before it go round the other windows.
-    const bool last = call + 1 == calls;
-    const int window = last || others == 0 ? 0 : 1 + (prepared.first_window + call) % others;
+    const int window = problem_->windows().window_of(group, call, calls, prepared.first_window);
     prepared.call.enqueue(prepared.windows[static_cast<std::size_t>(window)], support_->stream().get());
   }
 }
 
-void Timer::capture(Prepared& prepared, int calls) {
-  prepared.calls = calls;
-  prepared.calibrated = true;
+void Timer::capture(Prepared& prepared, int group, int calls) {
+  Batch& batch = prepared.batches[static_cast<std::size_t>(group)];
+  batch.calls = calls;
   if (policy_.launch == LaunchMode::Stream) return;
-  prepared.graph.reset();
-  prepared.graph = gpu::Graph::capture(support_->stream(), [&] { enqueue_batch(prepared, calls); });
+  batch.graph.reset();
+  batch.graph = gpu::Graph::capture(support_->stream(), [&] { enqueue_batch(prepared, group, calls); });
 }
 
-double Timer::time_single(Prepared& prepared) {
-  enqueue_batch(prepared, 1);  // lazily loaded code, first-touch faults
+double Timer::time_single(Prepared& prepared, int group) {
+  enqueue_batch(prepared, group, 1);  // lazily loaded code, first-touch faults
   start_.record(support_->stream());
-  enqueue_batch(prepared, 1);
+  enqueue_batch(prepared, group, 1);
   end_.record(support_->stream());
   end_.synchronize();
   return gpu::elapsed_us(start_, end_);
@@ -48,29 +45,48 @@ double Timer::time_single(Prepared& prepared) {
 std::optional<double> Timer::arm(Prepared& prepared, double hopeless_us) {
   prepared.call.load_constants(*support_, problem_->addresses(problem_->asked()));
   if (prepared.calibrated) return std::nullopt;
+  prepared.hopeless_us = hopeless_us;
+  Armed all{0, true};
+  for (int group = 0; group < problem_->windows().groups; ++group) {
+    const Armed armed = arm_group(prepared, group);
+    if (hopeless_us > 0 && armed.call_us > hopeless_us) return armed.call_us;
+    all = {std::max(all.call_us, armed.call_us), all.confirmed && armed.confirmed};
+  }
+  prepared.calibrated = true;
+  return all.confirmed ? std::make_optional(all.call_us) : std::nullopt;
+}
+
+Timer::Armed Timer::arm_group(Prepared& prepared, int group) {
   // A single call's time includes the latency of its launches: most of it for the shortest kernels, little for others.
-  const double single_us = time_single(prepared);
+  const double single_us = time_single(prepared, group);
   const double launches_us = kLaunchUs * static_cast<double>(prepared.call.steps());
   const int calls = calls_for(std::max(single_us - launches_us, single_us / 8));
-  capture(prepared, calls);
-  const double call_us = sample(prepared);
-  if (hopeless_us > 0 && call_us > hopeless_us) {
-    prepared.calibrated = false;
-    return call_us;
-  }
+  capture(prepared, group, calls);
+  const double call_us = sample_group(prepared, group);
+  if (prepared.hopeless_us > 0 && call_us > prepared.hopeless_us) return {call_us, true};
   const int wanted = calls_for(call_us);
-  if (static_cast<double>(calls) >= kLongEnough * static_cast<double>(wanted)) return call_us;
-  capture(prepared, wanted);
-  return std::nullopt;
+  if (static_cast<double>(calls) >= kLongEnough * static_cast<double>(wanted)) return {call_us, true};
+  capture(prepared, group, wanted);
+  return {call_us, false};
 }
 
 double Timer::sample(Prepared& prepared) {
+  double slowest_us = 0;
+  for (int group = 0; group < problem_->windows().groups; ++group) {
+    // Arming ended at the group that was hopeless; what is not hopeless this time has to be known on every group.
+    if (prepared.batches[static_cast<std::size_t>(group)].calls == 0) arm_group(prepared, group);
+    slowest_us = std::max(slowest_us, sample_group(prepared, group));
+    if (!prepared.calibrated && prepared.hopeless_us > 0 && slowest_us > prepared.hopeless_us) break;
+  }
+  return slowest_us;
+}
+
+double Timer::sample_group(Prepared& prepared, int group) {
   const bool stream_mode = policy_.launch == LaunchMode::Stream;
   const gpu::Stream& stream = support_->stream();
-  problem_->restore(problem_->asked(), DataSet::Random);
-  const auto run_batch = [&] {
-    stream_mode ? enqueue_batch(prepared, prepared.calls) : prepared.graph->launch(stream);
-  };
+  const Batch& batch = prepared.batches[static_cast<std::size_t>(group)];
+  if (group == 0) problem_->restore(problem_->asked(), DataSet::Random);  // window 0 is of this group
+  const auto run_batch = [&] { stream_mode ? enqueue_batch(prepared, group, batch.calls) : batch.graph->launch(stream); };
   if (policy_.cache == CachePolicy::Cold) {
     support_->evict();
   } else {
@@ -81,7 +97,7 @@ double Timer::sample(Prepared& prepared) {
   run_batch();
   end_.record(stream);
   end_.synchronize();
-  return gpu::elapsed_us(start_, end_) / prepared.calls;
+  return gpu::elapsed_us(start_, end_) / batch.calls;
 }
 
 }  // namespace attune::measure

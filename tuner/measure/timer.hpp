@@ -12,18 +12,25 @@ class Timer {
   Timer(Support& support, GpuProblem& problem, const Policy& policy)
       : support_(&support), problem_(&problem), policy_(policy) {}
 
-  /// Warms up, finds the number of calls a batch needs and captures it; does nothing when already armed. Returns the
-  /// sample that confirmed the batch, when one was taken: it is as good as any other.
-  /// `hopeless_us`: a configuration that turns out slower keeps a short batch, good enough to drop it; 0: none.
+  /// Warms up, finds the number of calls a batch of each group of windows needs and captures it; does nothing when already
+  /// armed. Returns the sample that confirmed the batches, when one was taken: it is as good as any other.
+  /// `hopeless_us`: a configuration that turns out slower, on any group, keeps a short batch, good enough to drop it; 0: none.
   std::optional<double> arm(Prepared& prepared, double hopeless_us);
+  /// On the group of windows that takes longest; of a configuration that is found hopeless again, on the groups until then.
   /// Units: microseconds per call. Requires: armed. Waits.
   [[nodiscard]] double sample(Prepared& prepared);
 
  private:
-  void capture(Prepared& prepared, int calls);
-  void enqueue_batch(Prepared& prepared, int calls);
+  struct Armed {
+    double call_us = 0;
+    bool confirmed = false;  ///< the batch that is captured is the one that was timed
+  };
+  Armed arm_group(Prepared& prepared, int group);
+  [[nodiscard]] double sample_group(Prepared& prepared, int group);
+  void capture(Prepared& prepared, int group, int calls);
+  void enqueue_batch(Prepared& prepared, int group, int calls);
   [[nodiscard]] int calls_for(double call_us) const;
-  [[nodiscard]] double time_single(Prepared& prepared);
+  [[nodiscard]] double time_single(Prepared& prepared, int group);
 
   Support* support_;
   GpuProblem* problem_;

@@ -42,6 +42,22 @@ std::int64_t tile_of(const spec::KernelTemplate& kernel, const spec::Problem& pr
   return tile == nullptr ? 0 : *tile;
 }
 
+/// Ends a sentence about a data set that is no everyday one.
+const char* when(DataSet data) {
+  switch (data) {
+    case DataSet::FirstBin:
+      return " when every sample is of the first bin";
+    case DataSet::LastBin:
+      return " when every sample is of the last bin";
+    case DataSet::TwoBins:
+      return " when samples alternate between two bins";
+    case DataSet::Ascending:
+      return " when samples ascend";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 struct Verifier::Run {
@@ -86,14 +102,12 @@ std::optional<std::string> Verifier::verify_case(Prepared& prepared, GpuProblem&
   place(layout, scratch_.address(), addresses);
   Run run{&which, std::move(*plan), std::move(call), std::move(layout), std::move(addresses), scratch_.address()};
   support_->set_bytes(run.scratch, run.scratch_layout.bytes(), 0);
-  for (const DataSet data : {DataSet::Integers, DataSet::Random}) {
-    if (auto wrong = pass(run, problem, data)) return wrong;
+  for (const DataSet data : problem.data_sets(which)) {
+    if (auto wrong = pass(run, problem, data)) return *wrong + when(data);
     std::optional<std::string> wrong;
-    if (data == DataSet::Random) {
-      if (asked) wrong = plant_specials(run, problem);
-      if (wrong) return wrong;
-      continue;
-    }
+    if (data == DataSet::Random && asked) wrong = plant_specials(run, problem);
+    if (wrong) return wrong;
+    if (data != DataSet::Integers) continue;
     if (problem.reference().plants(which.plan.problem)) wrong = plant_extremes(run, problem, prepared.configuration);
     if (problem.reference().finds_index()) wrong = plant_candidates(run, problem, prepared.configuration);
     if (wrong) return wrong;

@@ -11,7 +11,7 @@
 
 namespace attune::search {
 
-std::vector<std::string> strategy_names() { return {"exhaustive", "portfolio", "random"}; }
+std::vector<std::string> strategy_names() { return {"exhaustive", "portfolio", "random", "winners"}; }
 
 std::unique_ptr<Strategy> make_strategy(const std::string& name, const space::SearchSpace& space,
                                         const StrategyOptions& options) {
@@ -21,7 +21,7 @@ std::unique_ptr<Strategy> make_strategy(const std::string& name, const space::Se
   }
   if (name == "exhaustive") return std::make_unique<Exhaustive>(space.size(), options.first);
   if (name == "random") return std::make_unique<Random>(space.size(), options);
-  if (name == "portfolio") return std::make_unique<Portfolio>(options);
+  if (name == "portfolio" || name == "winners") return std::make_unique<Portfolio>(options);
   const std::string near = base::closest(name, strategy_names());
   throw UsageError(fmt::format("failed starting strategy '{}': there is no such strategy; known: {}{}", name,
                                fmt::join(strategy_names(), ", "),

@@ -22,12 +22,12 @@ class Strategy {
 struct StrategyOptions {
   std::uint64_t seed = 0;
   std::optional<space::Ordinal> first;  ///< proposed before all others (the default configuration)
-  /// What won at other sizes: all that "portfolio" proposes besides `first`.
+  /// What won elsewhere: all that "portfolio" and "winners" propose besides `first`.
   std::vector<space::Ordinal> portfolio = {};
 };
 
-/// "exhaustive" (enumeration order), "random" (seeded permutation) or "portfolio" (winners of other sizes only, for the sizes between those
-/// that were searched). Throws: UsageError listing the known names.
+/// "exhaustive" (enumeration order), "random" (seeded permutation), "portfolio" (winners of other sizes only, for the sizes between those
+/// that were searched) or "winners" (those of every problem of the template, for types and choices beside those that were). Throws: UsageError listing the known names.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(const std::string& name, const space::SearchSpace& space,
                                                       const StrategyOptions& options);
 [[nodiscard]] std::vector<std::string> strategy_names();

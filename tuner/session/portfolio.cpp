@@ -6,22 +6,38 @@
 
 namespace attune::session {
 
-std::vector<space::Ordinal> portfolio_of(const db::Database& database, const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                                         const std::string& policy, const space::SearchSpace& space) {
-  std::vector<space::Ordinal> ordinals;
-  const auto propose = [&](const spec::Configuration& configuration) {
+namespace {
+
+/// Adds what is of this space and not there yet.
+void propose(std::vector<space::Ordinal>& ordinals, const std::vector<db::BestRow>& rows, const spec::KernelTemplate& kernel, const space::SearchSpace& space) {
+  const auto add = [&](const spec::Configuration& configuration) {
     const auto ordinal = space.find(configuration);
     if (ordinal && std::find(ordinals.begin(), ordinals.end(), *ordinal) == ordinals.end()) ordinals.push_back(*ordinal);
   };
-  for (const auto& row : database.candidates(kernel.content_hash, spec::family_text(problem), policy)) {
+  for (const auto& row : rows) {
     try {
       const auto configuration = spec::configuration_from_text(kernel, row.configuration);
-      propose(configuration);
-      propose(spec::for_any_size(kernel, configuration));
+      add(configuration);
+      add(spec::for_any_size(kernel, configuration));
     } catch (const UsageError&) {
       continue;  // a row that is not of this template's space is no proposal; dispatch refuses it and says so
     }
   }
+}
+
+}  // namespace
+
+std::vector<space::Ordinal> portfolio_of(const db::Database& database, const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                         const std::string& policy, const space::SearchSpace& space) {
+  std::vector<space::Ordinal> ordinals;
+  propose(ordinals, database.candidates(kernel.content_hash, spec::family_text(problem), policy), kernel, space);
+  return ordinals;
+}
+
+std::vector<space::Ordinal> winners_of(const db::Database& database, const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                       const std::string& policy, const space::SearchSpace& space) {
+  auto ordinals = portfolio_of(database, kernel, problem, policy, space);
+  propose(ordinals, database.best({.template_hash = kernel.content_hash, .policy = policy}), kernel, space);
   return ordinals;
 }
 

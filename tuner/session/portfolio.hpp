@@ -16,6 +16,11 @@ namespace attune::session {
                                                        const spec::Problem& problem, const std::string& policy,
                                                        const space::SearchSpace& space);
 
+/// The same of every problem of the template: those of its own types and choices first.
+[[nodiscard]] std::vector<space::Ordinal> winners_of(const db::Database& database, const spec::KernelTemplate& kernel,
+                                                     const spec::Problem& problem, const std::string& policy,
+                                                     const space::SearchSpace& space);
+
 /// Configurations that dispatch between tuned sizes asks about: the winner of every row, and the default.
 [[nodiscard]] std::set<std::string> portfolio_of(const std::vector<db::BestRow>& rows, const std::string& default_configuration);
 

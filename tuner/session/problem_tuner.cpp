@@ -132,10 +132,12 @@ void ProblemTuner::start_search(const Search& what) {
   search::StrategyOptions options;
   options.seed = request_.seed;
   options.first = searched().find(spec::default_configuration(kernel_));
-  options.portfolio = portfolio_of(database_, kernel_, problem_, context_.policy, searched());
-  if (request_.strategy == "portfolio" && options.portfolio.empty()) {
-    observer_.notice(fmt::format("no size of {} was tuned before: only the default can be tried; tune some sizes with another strategy first",
-                                 spec::family_text(problem_)));
+  const bool winners = request_.strategy == "winners";
+  options.portfolio = winners ? winners_of(database_, kernel_, problem_, context_.policy, searched())
+                              : portfolio_of(database_, kernel_, problem_, context_.policy, searched());
+  if ((winners || request_.strategy == "portfolio") && options.portfolio.empty()) {
+    observer_.notice(fmt::format("no {} of {} was tuned before: only the default can be tried; tune some with another strategy first", winners ? "problem" : "size",
+                                 winners ? kernel_.name : spec::family_text(problem_)));
   }
   strategy_ = search::make_strategy(whole ? "exhaustive" : sampled ? "random" : request_.strategy, searched(), options);
 }

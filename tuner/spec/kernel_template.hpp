@@ -61,11 +61,11 @@ struct BufferSpec {
   int align_bytes = 0;  ///< promised alignment; 0: only the element's own
 };
 
-/// A run-time argument that is no buffer and no size; `value` is what tuning passes.
+/// A run-time argument that is no buffer and no size; `value` is what tuning passes (resolve_scalar of launch_plan.hpp).
 struct ScalarSpec {
   std::string name;
   std::string type;
-  Value value;
+  Expression value;  ///< over axes and aliases
 };
 
 /// One kernel argument: a buffer, a scalar, a size, a `let` or a launch-bound parameter.
@@ -110,7 +110,8 @@ struct SourceSpec {
 
 /// What a result is checked against. Builtin: "reduce" (one value of all elements), "segmented_reduce" (sum, product, min
 /// and max of each of `rows` rows of `columns` elements) or "arg_reduce" (the extreme and its lowest index, exact), on the
-/// axes `T` and `op`; docs/template-format.md says what "reduce" knows. Its problems with the operator or transform
+/// axes `T` and `op`, or "histogram" (samples counted in bins); docs/template-format.md says what "reduce" and "histogram"
+/// know. Problems of "reduce" with the operator or transform
 /// "custom", which no built-in knows, have launches as well: {"builtin": "reduce", "launches": [...]}.
 /// Kernel: launches of a plain kernel in the same sources that writes the same outputs. None: records are unverified.
 struct ReferenceSpec {

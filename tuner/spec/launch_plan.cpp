@@ -30,6 +30,14 @@ std::optional<Value> axis_value(const KernelTemplate& kernel, const Problem& pro
   throw UsageError(fmt::format("the problem {} gives no '{}' for template '{}'", to_text(problem), name, kernel.name));
 }
 
+std::optional<Value> axis_or_alias(const KernelTemplate& kernel, const Problem& problem, std::string_view name) {
+  if (std::optional<Value> value = axis_value(kernel, problem, name)) return value;
+  for (const KernelTemplate::TypeAlias& alias : kernel.types) {
+    if (alias.name == name) return resolve_type(kernel, alias.name, problem);
+  }
+  return std::nullopt;
+}
+
 /// The variables of a configured problem. Copies share the lets, each evaluated at most once.
 struct ConfiguredScope {
   const KernelTemplate& kernel;
@@ -64,7 +72,7 @@ class Resolver {
 
   LaunchPlan run(const std::vector<StepSpec>& steps) {
     for (const BufferSpec& buffer : kernel_.buffers) plan_.buffers.push_back(resolve_buffer(buffer));
-    for (const ScalarSpec& scalar : kernel_.scalars) plan_.scalars.push_back(resolve_scalar(scalar));
+    for (const ScalarSpec& scalar : kernel_.scalars) plan_.scalars.push_back(resolve_scalar(kernel_, problem_, scalar));
     for (const StepSpec& step : steps) {
       if (const MemsetSpec* memset = std::get_if<MemsetSpec>(&step)) {
         if (!memset->condition || memset->condition->truth(scope_)) {
@@ -120,12 +128,6 @@ class Resolver {
     }
     buffer.bytes = buffer.count * element_bytes;
     return buffer;
-  }
-
-  [[nodiscard]] ResolvedScalar resolve_scalar(const ScalarSpec& spec) const {
-    ResolvedScalar scalar{spec.name, element_type(resolve_type(kernel_, spec.type, problem_)), 0};
-    scalar.bits = scalar_bits(spec.value, scalar.type).value();  // the parser tried every type it can stand for
-    return scalar;
   }
 
   [[nodiscard]] std::int64_t resolve_work(const std::optional<Expression>& expression) const {
@@ -261,12 +263,19 @@ class Resolver {
 Scope problem_scope(const KernelTemplate& kernel, const Problem& problem, const DeviceInfo& device) {
   return [&kernel, &problem, &device](std::string_view name) -> std::optional<Value> {
     if (name.starts_with("device.")) return device.attribute(name.substr(7));
-    if (std::optional<Value> value = axis_value(kernel, problem, name)) return value;
-    for (const KernelTemplate::TypeAlias& alias : kernel.types) {
-      if (alias.name == name) return resolve_type(kernel, alias.name, problem);
-    }
-    return std::nullopt;
+    return axis_or_alias(kernel, problem, name);
   };
+}
+
+ResolvedScalar resolve_scalar(const KernelTemplate& kernel, const Problem& problem, const ScalarSpec& scalar) {
+  const ElementType type = element_type(resolve_type(kernel, scalar.type, problem));
+  const Value value = scalar.value.evaluate([&](std::string_view name) { return axis_or_alias(kernel, problem, name); });
+  const std::optional<std::uint64_t> bits = scalar_bits(value, type);
+  if (!bits) {
+    fail(scalar.value.position(), fmt::format("the value of the scalar '{}' is {} for {}, which is no {} (\"{}\")", scalar.name,
+                                              to_text(value), to_text(problem), name(type), scalar.value.text()));
+  }
+  return {scalar.name, type, *bits};
 }
 
 Scope make_scope(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,

@@ -75,6 +75,10 @@ struct ResolvedScalar {
   std::uint64_t bits = 0;
 };
 
+/// A scalar with the value that tuning passes, of this problem. Throws: SpecError at the value's place in template.json (its
+/// type cannot hold it, or it cannot be computed); UsageError when the problem lacks an axis.
+[[nodiscard]] ResolvedScalar resolve_scalar(const KernelTemplate& kernel, const Problem& problem, const ScalarSpec& scalar);
+
 /// Everything that is needed to run one configured problem, except the compiled code and the addresses.
 struct LaunchPlan {
   std::vector<ResolvedBuffer> buffers;  ///< in template order

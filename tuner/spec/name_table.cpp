@@ -104,7 +104,11 @@ void NameTable::check(const Expression& expression, const Visibility& visibility
     };
     std::vector<std::string> known;
     for (const std::string& attribute : DeviceInfo::attribute_names()) known.push_back("device." + attribute);
-    if (std::find(known.begin(), known.end(), variable) != known.end()) continue;
+    if (std::find(known.begin(), known.end(), variable) != known.end()) {
+      if (visibility.of_device) continue;
+      error(fmt::format("'{}' belongs to the device, which {} cannot use,", variable, visibility.what),
+            fmt::format("; it may use {}", visibility.allowed));
+    }
     if (!variable.starts_with("device.")) {
       if (const NameKind* kind = find(variable)) {
         if ((static_cast<unsigned>(*kind) & visibility.kinds) != 0) continue;

@@ -27,6 +27,7 @@ struct Visibility {
   const char* what;  ///< "a constraint"
   unsigned kinds;
   const char* allowed;  ///< "types, choices, sizes, parameters and device.*"
+  bool of_device = true;  ///< whether device.* is
 };
 
 /// Every name of a template and what it is. One name means one thing.

@@ -114,16 +114,23 @@ void TemplateParser::read_scalars(const JsonNode& node) {
     scalar.name = member.key;
     scalar.type = read_type(reader.require("type", "give its element type"), "the type of " + what);
     const JsonNode& value = reader.require("value", "give the value that tuning passes");
-    scalar.value = value.value("the value of " + what);
-    for (const std::string& type : possible_types(kernel_, scalar.type)) {
-      if (!scalar_bits(scalar.value, element_type(type))) {
-        fail(value.position,
-             fmt::format("the value {} of the scalar '{}' is no {}", to_text(scalar.value), member.key, type));
-      }
-    }
+    scalar.value = read_scalar_value(value, scalar);
     kernel_.scalars.push_back(std::move(scalar));
     names_.add(member.key, NameKind::Scalar, member.position);
   }
+}
+
+/// What is the same for every problem is tried on every type that it can have; the rest is when a problem is resolved.
+Expression TemplateParser::read_scalar_value(const JsonNode& node, const ScalarSpec& scalar) const {
+  const std::string what = fmt::format("the value of the scalar '{}'", scalar.name);
+  Expression expression = node.is_string() ? read_expression(node, what, visibility::kScalar) : Expression::constant(node.value(what));
+  if (!expression.variables().empty()) return expression;
+  const Value value = expression.evaluate([](std::string_view) { return std::optional<Value>(); });
+  for (const std::string& type : possible_types(kernel_, scalar.type)) {
+    if (scalar_bits(value, element_type(type))) continue;
+    fail(node.position, fmt::format("the value {} of the scalar '{}' is no {}", to_text(value), scalar.name, type));
+  }
+  return expression;
 }
 
 std::vector<StepSpec> TemplateParser::read_steps(const JsonNode& node, const std::string& what) {

@@ -44,6 +44,7 @@ class TemplateParser {
   void read_buffer_role(const ObjectReader& reader, const JsonNode& node, BufferSpec& buffer);
   void read_buffer_memory(const ObjectReader& reader, BufferSpec& buffer);
   void read_scalars(const JsonNode& node);
+  [[nodiscard]] Expression read_scalar_value(const JsonNode& node, const ScalarSpec& scalar) const;
   [[nodiscard]] std::vector<StepSpec> read_steps(const JsonNode& node, const std::string& what);
   [[nodiscard]] MemsetSpec read_memset(const JsonNode& node);
   [[nodiscard]] LaunchSpec read_launch(const JsonNode& node);
@@ -53,6 +54,7 @@ class TemplateParser {
   void read_reference(const JsonNode& node);
   void check_builtin(const JsonNode& node) const;
   void check_reduce_axes(const JsonNode& node) const;
+  void check_histogram(const JsonNode& node) const;
   /// `launches`: of a built-in; null: it has none.
   void check_custom(const JsonNode& builtin, const JsonNode* launches) const;
   void read_work(const JsonNode& node);
@@ -87,6 +89,8 @@ inline constexpr Visibility kLet{"a let", kConstraint.kinds | static_cast<unsign
                                  "types, choices, sizes, parameters, device.* and earlier lets"};
 inline constexpr Visibility kGeometry{"this expression", kLet.kinds | static_cast<unsigned>(NameKind::Index),
                                       "types, choices, sizes, parameters, device.*, lets and the launch's loop index"};
+inline constexpr Visibility kScalar{"a scalar's value", kChoices | static_cast<unsigned>(NameKind::Size),
+                                    "types, choices and sizes", false};
 inline constexpr Visibility kSource{"a source's condition", kChoices | static_cast<unsigned>(NameKind::SourceParameter),
                                     "types, choices, parameters that are not launch-bound, and device.*"};
 }  // namespace visibility

@@ -69,7 +69,7 @@ void TemplateParser::read_reference(const JsonNode& node) {
     kernel_.reference.kind = ReferenceSpec::Kind::Builtin;
     kernel_.reference.builtin = builtin->string("the built-in reference");
     static_cast<void>(
-        read_word(*builtin, "the built-in reference", {"reduce", "segmented_reduce", "arg_reduce"}));
+        read_word(*builtin, "the built-in reference", {"reduce", "segmented_reduce", "arg_reduce", "histogram"}));
     check_builtin(*builtin);
     return check_custom(*builtin, launches);
   }
@@ -96,6 +96,7 @@ void TemplateParser::check_custom(const JsonNode& builtin, const JsonNode* launc
 
 void TemplateParser::check_builtin(const JsonNode& node) const {
   const std::string& builtin = kernel_.reference.builtin;
+  if (builtin == "histogram") return check_histogram(node);
   const bool arg = builtin == "arg_reduce";
   const bool by_rows = builtin == "segmented_reduce";
   const ProblemAxis* type = kernel_.axis("T");

@@ -32,6 +32,7 @@ inline unsigned long long atomicAdd(unsigned long long* target, unsigned long lo
   *target += value;
   return before;
 }
+inline void atomicAdd(double* target, double value) { *target += value; }
 inline void atomicMax(unsigned long long* target, unsigned long long value) { *target = std::max(*target, value); }
 inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
 inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
@@ -40,6 +41,12 @@ inline double __longlong_as_double(long long bits) { return std::bit_cast<double
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dsub_rn(double a, double b) { return a - b; }
 inline double __dmul_rn(double a, double b) { return a * b; }
+inline double __ddiv_rn(double a, double b) { return a / b; }
+inline float __fsub_rn(float a, float b) { return a - b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fdiv_rn(float a, float b) { return a / b; }
+__extension__ typedef unsigned __int128 Wide;
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return static_cast<unsigned long long>(Wide{a} * b >> 64); }
 inline void __syncthreads() { throw std::logic_error("a kernel with barriers needs a host version"); }
 
 struct Half;
@@ -61,6 +68,7 @@ void convert(Half& value, float x);
 #include "tuner/measure/support.cu"
 #include "tuner/measure/support_reduce.cu"
 #include "tuner/measure/support_rows.cu"
+#include "tuner/measure/support_histogram.cu"
 #undef asm
 #undef __forceinline__
 #undef __shared__
@@ -144,6 +152,10 @@ const std::vector<RegisteredKernel>& support_kernels() {
       {"attune_reduce_rows", OnHost<attune_reduce_rows>::run},
       {"attune_join_rows", OnHost<attune_join_rows>::run},
       {"attune_compare_rows", OnHost<attune_compare_rows>::run},
+      {"attune_fill_histogram", OnHost<attune_fill_histogram>::run},
+      {"attune_check_histogram", OnHost<attune_check_histogram>::run},
+      {"attune_count", OnHost<attune_count>::run},
+      {"attune_compare_counts", OnHost<attune_compare_counts>::run},
       {"attune_reduce", reduce},
       {"attune_extreme", OnHost<attune_extreme>::run},
       {"attune_find_extreme", OnHost<attune_find_extreme>::run},

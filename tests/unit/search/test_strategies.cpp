@@ -80,6 +80,7 @@ TEST_CASE("portfolio proposes the first configuration, then what won elsewhere, 
   options.first.reset();
   CHECK(proposals("portfolio", 10, options) == std::vector<Ordinal>{7, 3, 1});
   CHECK(proposals("portfolio", 10, {}).empty());
+  CHECK(proposals("winners", 10, options) == std::vector<Ordinal>{7, 3, 1});
 }
 
 TEST_CASE("strategies have nothing to propose in an empty space") {

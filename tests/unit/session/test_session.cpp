@@ -176,6 +176,24 @@ TEST_CASE_FIXTURE(Fixture, "the portfolio strategy tries the default and what wo
   CHECK(result.problems[0].best->configuration == kFast);
 }
 
+TEST_CASE_FIXTURE(Fixture, "the winners strategy tries what won for other types and choices of the template as well") {
+  auto replay = backend();
+  auto first = request();
+  first.problems = {problems[0]};
+  (void)session::tune(kernel, first, replay, database, {});
+  auto foreign = database.best({}).front();
+  foreign.family = R"({"T":"f64"})";
+  foreign.problem = R"({"T":"f64","n":1000})";
+  foreign.configuration = R"({"block_size":64,"items":1,"waves":1})";
+  database.put(foreign);
+  auto second = request();
+  second.problems = {problems[1]};
+  second.strategy = "winners";
+  const auto result = session::tune(kernel, second, replay, database, {});
+  REQUIRE(result.problems.size() == 1);
+  CHECK(result.problems[0].measured == 3);
+}
+
 TEST_CASE_FIXTURE(Fixture, "the portfolio strategy says so when nothing was tuned that it could try") {
   auto replay = backend();
   auto only = request();

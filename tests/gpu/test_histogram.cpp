@@ -1,0 +1,91 @@
+// The shipped histogram in every strategy. Verification itself compares every bin with counts of its own, over samples outside
+// the bins, all samples in one bin, sorted ones and ragged, misaligned and empty inputs beside each size.
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "tests/gpu/lab.hpp"
+#include "tests/gpu/variants.hpp"
+#include "tuner/space/search_space.hpp"
+
+using namespace attune;
+
+namespace {
+
+constexpr std::int64_t kLarge = (1 << 20) + 3;
+/// Together they are the strategies; the other parameters are mixed in.
+const std::vector<std::string> kStrategy = {"strategy", "merge", "aggregate", "counter_bits"};
+
+const spec::KernelTemplate& histogram() {
+  static const auto kernel = spec::TemplateLibrary().find("histogram");
+  return kernel;
+}
+
+spec::Problem problem_of(std::map<std::string, std::string> choices, std::int64_t n, std::int64_t bins) {
+  return spec::canonical(histogram(), {std::move(choices), {{"n", n}, {"bins", bins}}});
+}
+
+/// The default and some others.
+void check_sample(const spec::Problem& problem, std::uint64_t count) {
+  const auto space = space::SearchSpace::build(histogram(), problem, test::Lab::get().executor().device());
+  REQUIRE(space.size() > 0);
+  std::mt19937_64 random(static_cast<std::uint64_t>(problem.sizes.at("n") * 31 + problem.sizes.at("bins")));
+  std::vector<spec::Configuration> configurations{spec::default_configuration(histogram())};
+  for (const auto ordinal : space.sample(count, random)) configurations.push_back(space.at(ordinal));
+  test::check_all(histogram(), problem, configurations);
+}
+
+void check_each(const spec::Problem& problem, const std::vector<std::string>& parameters) {
+  test::check_all(histogram(), problem, test::one_of_each(histogram(), problem, parameters));
+}
+
+}  // namespace
+
+TEST_CASE("histogram counts right in every strategy, way of merging, aggregation and width of counters") {
+  check_each(problem_of({{"T", "u8"}, {"mapping", "unit"}}, kLarge, 256), kStrategy);
+  for (const std::int64_t bins : {256, 65536}) check_each(problem_of({{"T", "i32"}, {"mapping", "unit"}}, kLarge, bins), kStrategy);
+}
+
+TEST_CASE("histogram counts right in every layout of counters, cluster and number of ranges") {
+  check_each(problem_of({{"T", "i32"}, {"mapping", "unit"}}, kLarge, 257), {"replicas", "replica_of", "schedule", "prefetch"});
+  check_each(problem_of({{"T", "u8"}, {"mapping", "unit"}}, kLarge, 256), {"replicas", "replica_of", "cluster_blocks"});
+  for (const std::int64_t bins : {4096, 65536}) {
+    check_each(problem_of({{"T", "i32"}, {"mapping", "unit"}}, kLarge, bins), {"strategy", "ranges", "cluster_blocks", "counter_bits"});
+  }
+}
+
+TEST_CASE("histogram counts right for every type of samples, mapping and search") {
+  for (const char* type : {"u8", "u16", "i32", "u32"}) {
+    for (const char* mapping : {"unit", "shift", "scaled"}) {
+      if (std::string(type) == "i32" && std::string(mapping) == "unit") continue;  // above
+      for (const std::int64_t bins : {100, 3000}) check_sample(problem_of({{"T", type}, {"mapping", mapping}}, 100003, bins), 6);
+    }
+  }
+  for (const std::int64_t bins : {256, 4096}) check_each(problem_of({{"T", "f32"}, {"mapping", "scaled"}}, kLarge, bins), {"strategy", "merge"});
+  for (const char* type : {"u8", "u16", "i32", "u32", "f32"}) {
+    for (const std::int64_t bins : {1, 100, 3000}) check_each(problem_of({{"T", type}, {"mapping", "edges"}}, 100003, bins), {"strategy", "search"});
+  }
+}
+
+TEST_CASE("histogram counts right for any number of samples and bins") {
+  for (const std::int64_t n : {std::int64_t{0}, std::int64_t{1}, std::int64_t{31}, std::int64_t{33}, std::int64_t{100003}}) {
+    for (const std::int64_t bins : {1, 2, 255, 256, 257, 65536, 1000000}) check_sample(problem_of({{"T", "i32"}, {"mapping", "unit"}}, n, bins), 3);
+    for (const std::int64_t bins : {1, 255, 256, 257, 1000}) check_sample(problem_of({{"T", "u8"}, {"mapping", "unit"}}, n, bins), 3);
+  }
+  check_sample(problem_of({{"T", "f32"}, {"mapping", "scaled"}}, kLarge, 1 << 24), 3);
+}
+
+TEST_CASE("histogram counts right in 64-bit counters, in sums of weights and for interleaved channels") {
+  check_each(problem_of({{"T", "i32"}, {"mapping", "unit"}, {"Counter", "u64"}}, kLarge, 3000), {"strategy", "merge", "counter_bits"});
+  check_each(problem_of({{"T", "i32"}, {"mapping", "unit"}, {"Counter", "f32"}}, kLarge, 3000), {"strategy", "merge"});
+  check_each(problem_of({{"T", "f32"}, {"mapping", "edges"}, {"Counter", "f32"}}, kLarge, 100), {"strategy", "search"});
+  for (const char* channels : {"2", "3", "4"}) {
+    check_each(problem_of({{"T", "u8"}, {"mapping", "unit"}, {"channels", channels}}, 100003, 256), {"strategy", "merge"});
+    check_each(problem_of({{"T", "i32"}, {"mapping", "scaled"}, {"channels", channels}, {"active", "1"}}, 100003, 2100), {"strategy", "merge"});
+  }
+  check_sample(problem_of({{"T", "u8"}, {"mapping", "scaled"}, {"channels", "4"}, {"active", "3"}}, 100003, 100), 10);
+}
+
+TEST_CASE("histogram counts right beyond 2^32 samples") {
+  check_sample(problem_of({{"T", "u8"}, {"mapping", "unit"}, {"Counter", "u64"}}, (std::int64_t{1} << 32) + 5, 256), 1);
+}

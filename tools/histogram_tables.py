@@ -1,0 +1,113 @@
+"""Tables of bench/results/<device>/histogram_vs_cub.json: every row, and what they say together.
+
+Of every problem there are two rows: with the skew of the samples stated to attune, and without. Rows marked "extra" are told, but no mean has them.
+"""
+from promise_table import MISSING, Malformed
+
+NAME = "histogram_vs_cub"
+NOTHING = "No comparison of histograms with CUB is recorded yet.\n"
+SKEWS = ("uniform", "zipf", "hot", "constant")
+HOW = {True: "skew stated", False: "skew unknown"}
+
+
+def checked(path, rows):
+    for row in rows:
+        if not isinstance(row.get("problem"), dict) or not all(field in row for field in ("kind", "skew", "skew_stated", "policy")):
+            raise Malformed(f"failed reading {path}: a row has no 'problem', 'kind', 'skew', 'skew_stated' or 'policy'")
+    return rows
+
+
+def cache_of(policy):
+    return str(policy).split("/")[0]
+
+
+def ordered(values):
+    return list(dict.fromkeys(values))
+
+
+def is_compared(row):
+    return isinstance(row.get("ratio"), (int, float))
+
+
+def by_size(rows):
+    """(size, skew) -> rows of the skew stated and unknown; sizes ascend, skews stay as recorded."""
+    groups = {}
+    for row in sorted(rows, key=lambda row: row["problem"].get("n", 0)):
+        groups.setdefault((row["problem"].get("n", MISSING), row["skew"]), {})[row["skew_stated"]] = row
+    return groups
+
+
+def line_of(tables, size, skew, pair):
+    """What one problem came to: CUB's time, and of either way to ask attune its time, ratio and configuration."""
+    known = next((row for row in pair.values() if is_compared(row)), {})
+    line = [tables.count(size), skew, tables.number(known.get("peer_us"))]
+    for stated in (True, False):
+        row = pair.get(stated, {})
+        line += [tables.error_text(row), ""] if "error" in row else [tables.number(row.get("attune_us")), tables.ratio_text(row)]
+    share = known.get("share_of_ceiling")
+    line.append(f"{100 * share:.1f} %" if isinstance(share, (int, float)) else "")
+    return line + [tables.short_configuration(pair.get(stated, {}).get("configuration")) for stated in (True, False)]
+
+
+def every_row(tables, root):
+    """Every row of bench/histogram_vs_cub with its times and configurations. tables: the module of what all tables share."""
+    text = ""
+    for path, result in tables.results(root, NAME):
+        rows = checked(path, tables.rows_of(path, result))
+        text += f"{tables.provenance(result)}\n"
+        for policy, kind in ordered((row["policy"], row["kind"]) for row in rows):
+            of_kind = [row for row in rows if (row["policy"], row["kind"]) == (policy, kind)]
+            peer = next((row["peer"] for row in of_kind if "peer" in row), "CUB")
+            text += f"\n{kind} bins, {policy} (ratio = {peer} / attune: above 1 attune is faster)\n\n".replace(" edges bins", " bins of given edges")
+            text += tables.table(
+                [("n", True), ("skew", False), ("peer, us", True), ("attune, skew stated, us", True), ("ratio", True), ("attune, skew unknown, us", True),
+                 ("ratio", True), ("of the read ceiling", True), ("configuration, skew stated", False), ("configuration, skew unknown", False)],
+                [line_of(tables, size, skew, pair) for (size, skew), pair in by_size(of_kind).items()])
+            text += sorting(tables, of_kind)
+        text += "\n"
+    return text.rstrip("\n") + "\n" if text else NOTHING
+
+
+def sorting(tables, rows):
+    sizes = {row["problem"]["n"]: row for row in rows if isinstance(row.get("sort_us"), (int, float)) and row["skew_stated"]}
+    told = [f"{tables.number(row['sort_us'])} us at {tables.count(n)} (ratio {row['sort_ratio']:.3f})" for n, row in sorted(sizes.items())]
+    return f"\nSorting and counting runs with Thrust: {', '.join(told)}.\n" if told else ""
+
+
+def verdict(tables, rows, cache, stated):
+    least = min(rows, key=lambda row: row["ratio"])
+    ratios = [row["ratio"] for row in rows]
+    return (f"All {len(rows)} rows, {cache}, {HOW[stated]}: geometric mean {tables.geometric_mean(ratios)}; least {least['ratio']:.3f} ({least['kind']} bins, "
+            f"{least['skew']}, n={tables.count(least['problem']['n'])}); rows below 1.05: {sum(ratio < 1.05 for ratio in ratios)}, below 1: "
+            f"{sum(ratio < 1 for ratio in ratios)}.\n")
+
+
+def mean_matrix(tables, rows):
+    """A line a kind, a column a skew: the geometric mean over its sizes, skew stated / unknown."""
+    lines = []
+    for kind in ordered(row["kind"] for row in rows):
+        cells = []
+        for skew in SKEWS:
+            means = [tables.geometric_mean([row["ratio"] for row in rows if (row["kind"], row["skew"], row["skew_stated"]) == (kind, skew, stated)])
+                     for stated in (True, False)]
+            cells.append(" / ".join(means))
+        lines.append([kind] + cells)
+    return tables.table([("samples, bins", False)] + [(skew, True) for skew in SKEWS], lines)
+
+
+def summary(tables, root):
+    """What the rows of the grid say together, for README.md."""
+    text = ""
+    for path, result in tables.results(root, NAME):
+        grid = [row for row in checked(path, tables.rows_of(path, result)) if not row.get("extra")]
+        rows = [row for row in grid if is_compared(row)]
+        missing = len(grid) - len(rows)
+        text += f"{tables.provenance(result)}" + (f"; {missing} rows could not be measured" if missing else "") + "\n"
+        for policy in ordered(row["policy"] for row in rows):
+            of_policy = [row for row in rows if row["policy"] == policy]
+            for stated in (True, False):
+                asked = [row for row in of_policy if row["skew_stated"] is stated]
+                text += "\n" + verdict(tables, asked, cache_of(policy), stated) if asked else ""
+            text += f"\nGeometric mean over the sizes, {cache_of(policy)}, skew stated / unknown:\n\n{mean_matrix(tables, of_policy)}"
+        text += "\n"
+    return text.rstrip("\n") + "\n" if text else NOTHING

@@ -1,0 +1,73 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tuner/spec/kernel_template.hpp"
+#include "tuner/spec/launch_plan.hpp"
+
+namespace attune::measure {
+
+enum class HistogramMapping { Unit, Shift, Scaled, Edges };
+enum class HistogramPart : int { Samples, Edges };
+
+/// Over which bins samples are spread; numbered as in support_histogram.cu. The first five are skews of a problem.
+enum class Spread : int { Uniform, Zipf, Hot, Constant, Sorted, FirstBin, LastBin, TwoBins };
+constexpr int kSkews = 5;
+
+/// What a built-in "histogram" computes; docs/template-format.md is its manual.
+struct HistogramCase {
+  spec::ElementType sample{};
+  spec::ElementType counter{};
+  HistogramMapping mapping = HistogramMapping::Scaled;
+  int channels = 1;
+  int active = 1;      ///< how many of the first channels are counted
+  std::int64_t n = 0;  ///< pixels
+  std::int64_t bins = 1;
+  std::int64_t lower = 0;  ///< of integers
+  std::int64_t upper = 0;
+  float lower_f32 = 0;  ///< of f32
+  float upper_f32 = 0;
+  std::optional<Spread> skew = Spread::Uniform;  ///< nothing: unknown
+
+  [[nodiscard]] bool floating() const { return sample == spec::ElementType::F32; }
+  [[nodiscard]] bool weighted() const { return counter == spec::ElementType::F32; }
+  [[nodiscard]] std::int64_t samples() const { return n * channels; }
+  [[nodiscard]] std::int64_t counts() const { return bins * active; }
+};
+
+/// Where the buffers of a built-in "histogram" stand in the template; kNoBuffer: it has none of them.
+struct HistogramBuffers {
+  std::size_t samples = 0;
+  std::size_t edges = 0;
+  std::size_t weights = 0;
+  std::size_t counts = 0;
+};
+constexpr std::size_t kNoBuffer = ~std::size_t{0};
+
+/// Requires: a template whose reference is the built-in "histogram".
+[[nodiscard]] HistogramBuffers histogram_buffers(const spec::KernelTemplate& kernel);
+
+/// What a problem asks for. Throws: SpecError (bounds that the mapping or the arithmetic of the reference cannot do, more
+/// channels counted than there are, weights of several channels, buffers of other lengths).
+[[nodiscard]] HistogramCase histogram_case(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                           const std::vector<spec::ResolvedBuffer>& buffers);
+
+/// Where the sample with these raw bits counts; nothing: it does not. `edges`: raw bits, of HistogramMapping::Edges only.
+[[nodiscard]] std::optional<std::int64_t> bin_of(const HistogramCase& of, std::uint64_t bits, std::span<const std::uint64_t> edges);
+
+/// By bin, the channels behind each other.
+struct HostHistogram {
+  std::vector<std::uint64_t> counts;
+  std::vector<double> sums;        ///< of the weights; 0 without
+  std::vector<double> magnitudes;  ///< of abs(weight)
+};
+
+/// The right answer, computed on the host: what the device's reference is tested against. Raw bits; `weights`: of
+/// weighted() only.
+[[nodiscard]] HostHistogram host_histogram(const HistogramCase& of, std::span<const std::uint64_t> samples,
+                                           std::span<const std::uint64_t> edges, std::span<const float> weights);
+
+}  // namespace attune::measure
