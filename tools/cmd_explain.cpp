@@ -43,6 +43,12 @@ json age_of(const Decision& decision) {
   return age_in_words(decision.recorded_at, std::chrono::system_clock::now());
 }
 
+/// What the record says of its time here.
+std::string time_of(const Decision& decision) {
+  if (decision.tier == Tier::RelatedProblem) return ", which stands in for this problem";
+  return decision.median_us > 0 ? fmt::format(", {} us in its run-off", format_us(decision.median_us)) : ", which it did not win";
+}
+
 json to_json(const spec::Problem& problem, const spec::DeviceInfo& device, const Decision& decision) {
   return {{"problem", json::parse(spec::to_text(problem))}, {"device", device.name}, {"tier", name(decision.tier)},
           {"configuration", json::parse(decision.configuration)},
@@ -58,7 +64,7 @@ void print(const spec::Problem& problem, const spec::DeviceInfo& device, const D
              short_configuration(decision.configuration));
   if (decision.tier != Tier::Default) {
     fmt::print("  from {} on {}{}\n", describe(spec::problem_from_text(decision.donor_problem)), decision.donor_device,
-               decision.median_us > 0 ? fmt::format(", {} us in its run-off", format_us(decision.median_us)) : ", which it did not win");
+               time_of(decision));
     if (!decision.device_difference.empty()) fmt::print("  that device has {}\n", decision.device_difference);
     fmt::print("  recorded {}, {}{}\n  in {}\n", decision.recorded_at, age_of(decision).get<std::string>(),
                decision.aged ? fmt::format(", under another driver ({}): aged", decision.donor_driver) : "", decision.layer);

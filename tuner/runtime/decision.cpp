@@ -17,6 +17,8 @@ const char* meaning(Tier tier) {
       return "tuned on another device of this architecture";
     case Tier::OtherDevice:
       return "tuned on another architecture";
+    case Tier::RelatedProblem:
+      return "tuned for another problem, which stands in for this one";
     case Tier::Default:
       return "the template's default; nothing usable was recorded";
   }
@@ -35,6 +37,8 @@ const char* name(Tier tier) {
       return "sibling device";
     case Tier::OtherDevice:
       return "other device";
+    case Tier::RelatedProblem:
+      return "related problem";
     case Tier::Default:
       return "default";
   }

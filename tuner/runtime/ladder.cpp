@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <tuple>
 
 #include "attune/error.hpp"
 #include "tuner/runtime/between_sizes.hpp"
+#include "tuner/runtime/candidate.hpp"
 
 namespace attune::runtime {
 namespace {
@@ -21,93 +20,56 @@ using nlohmann::json;
 /// Nearer results that a better forecast passes over one by one in words; the others are counted.
 constexpr std::size_t kMostTold = 3;
 
-/// A best row with its place on the ladder.
-struct Candidate {
-  db::BestRow row;
-  std::size_t layer = 0;
-  Tier tier = Tier::Default;
-  std::string device_name;
-  std::string device_difference;  ///< Decision::device_difference
-  int capability_distance = 0;
-  bool newer_architecture = false;
-  double size_distance = 0;
-  int sm_distance = 0;
-  spec::Problem problem;
-  std::string forecast;  ///< how it was chosen between tuned sizes
-  bool generalised = false;  ///< the row's configuration is specialised on its own sizes; this is its general form
-};
-
-/// Ladder order; the last two only make it total, so that equal databases give equal choices.
-bool nearer(const Candidate& a, const Candidate& b) {
-  const auto rank = [](const Candidate& c) {
-    return std::tie(c.tier, c.capability_distance, c.newer_architecture, c.size_distance, c.sm_distance, c.layer,
-                    c.row.device_key, c.row.problem);
-  };
-  return rank(a) < rank(b);
-}
-
-std::string place(const Candidate& candidate, const std::vector<Layer>& layers) {
-  return fmt::format("{}: {} on {} ({})", name(candidate.tier), candidate.row.problem, candidate.device_name,
-                     layers[candidate.layer].path.string());
-}
-
-/// Rungs by device; sizes decide between the first two.
-void set_tier(Candidate& candidate, const spec::DeviceInfo& donor, const spec::DeviceInfo& device, const std::string& device_key) {
-  candidate.device_name = donor.name;
-  candidate.device_difference = donor.hard_difference(device);
-  candidate.sm_distance = std::abs(donor.sm_count - device.sm_count);
-  if (candidate.row.device_key == device_key) {
-    candidate.tier = candidate.size_distance > 0 ? Tier::NearestSize : Tier::ExactSize;
-  } else if (donor.architecture == device.architecture) {
-    candidate.tier = Tier::SiblingDevice;
-  } else {
-    candidate.tier = Tier::OtherDevice;
-    candidate.capability_distance = std::abs(donor.compute_capability - device.compute_capability);
-    candidate.newer_architecture = donor.compute_capability > device.compute_capability;
-  }
-}
-
-/// Of the row's stored cubin; empty where the detail does not tell. Only the chosen row's detail is read: it is long.
-std::string source_key_of(const db::BestRow& row) {
-  const json detail = json::parse(row.detail_json, nullptr, false);
-  const auto key = detail.is_object() ? detail.find("source_key") : detail.end();
-  return key != detail.end() && key->is_string() ? key->get<std::string>() : std::string();
-}
-
 class Ladder {
  public:
   Ladder(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
          const std::vector<Layer>& layers, const std::string& policy)
-      : kernel_(kernel), problem_(problem), device_(device), device_key_(device.hard_key()), layers_(layers), policy_(policy) {}
+      : kernel_(kernel), problem_(problem), family_(problem), device_(device), device_key_(device.hard_key()), layers_(layers), policy_(policy) {}
 
+  /// The problem's own family first; then those of problems that stand in for it, each on the whole ladder.
   Choice walk() {
-    if (auto exact = try_exact()) return *std::move(exact);
+    if (auto choice = climb()) return finished(std::move(*choice));
+    for (auto& related : spec::related_problems(kernel_, problem_)) {
+      family_ = std::move(related);
+      related_ = true;
+      if (auto choice = climb()) return finished(std::move(*choice));
+    }
+    return finished(take_default());
+  }
+
+ private:
+  Choice finished(Choice choice) {
+    choice.decision.passed_over = std::move(passed_over_);
+    return choice;
+  }
+
+  /// The nearest usable result of the family.
+  std::optional<Choice> climb() {
+    if (auto exact = try_exact()) return exact;
     std::vector<Candidate> candidates;
     for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
       read(layer, [&] { collect(layer, candidates); });
     }
+    if (candidates.empty() && !related_) explain_absence();
     std::sort(candidates.begin(), candidates.end(), nearer);
     // Several configurations of this device may be tried; how they rank between tuned sizes is only looked up when none
     // was tuned for exactly these.
     const auto first = std::find_if(candidates.begin(), candidates.end(), [](const auto& c) { return c.tier == Tier::NearestSize; });
     for (auto at = candidates.begin(); at != candidates.end(); ++at) {
       if (at == first) {
-        if (auto forecast = try_between(first, candidates.end())) return std::move(*forecast);
+        if (auto forecast = try_between(first, candidates.end())) return forecast;
       }
-      if (auto choice = try_candidate(*at)) {
-        choice->decision.passed_over = std::move(passed_over_);
-        return std::move(*choice);
-      }
+      if (auto choice = try_candidate(*at)) return choice;
     }
-    if (candidates.empty()) explain_absence();
-    return take_default();
+    return std::nullopt;
   }
 
- private:
   /// The result of exactly these sizes on this device, found by its key: a family may have a thousand others, and reading
   /// them all takes far longer.
   std::optional<Choice> try_exact() {
-    const db::Query query{kernel_.content_hash, std::nullopt, spec::to_text(problem_), device_key_, policy_};
+    const db::Query query{kernel_.content_hash, std::nullopt, spec::to_text(family_), device_key_, policy_};
+    const std::size_t told = passed_over_.size();
+    const auto unreadable = unreadable_;
     for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
       std::optional<Candidate> candidate;
       read(layer, [&] {
@@ -115,14 +77,19 @@ class Ladder {
         if (row) candidate = place_row(std::move(*row), layer, described_devices(layer));
       });
       if (!candidate) continue;
-      if (auto choice = try_candidate(*candidate)) {
-        choice->decision.passed_over = std::move(passed_over_);
-        return choice;
-      }
+      if (auto choice = try_candidate(*candidate)) return choice;
     }
-    passed_over_.clear();  // the walk over all rows meets and tells the same again
-    unreadable_.clear();
+    passed_over_.resize(told);  // the walk over all rows meets and tells the same again
+    unreadable_ = unreadable;
     return std::nullopt;
+  }
+
+  /// What the candidate is to the asked problem.
+  [[nodiscard]] Tier tier_of(const Candidate& candidate) const { return related_ ? Tier::RelatedProblem : candidate.tier; }
+
+  [[nodiscard]] std::string place(const Candidate& candidate) const {
+    return fmt::format("{}: {} on {} ({})", name(tier_of(candidate)), candidate.row.problem, candidate.device_name,
+                       layers_[candidate.layer].path.string());
   }
 
   [[nodiscard]] std::map<std::string, std::string> described_devices(std::size_t layer) const {
@@ -144,7 +111,7 @@ class Ladder {
   }
 
   void collect(std::size_t layer, std::vector<Candidate>& candidates) {
-    auto rows = layers_[layer].database.candidates(kernel_.content_hash, spec::family_text(problem_), policy_);
+    auto rows = layers_[layer].database.candidates(kernel_.content_hash, spec::family_text(family_), policy_);
     if (rows.empty()) return;
     const auto infos = described_devices(layer);
     for (auto& row : rows) {
@@ -159,7 +126,7 @@ class Ladder {
     Candidate candidate;
     candidate.row = std::move(recorded);
     candidate.layer = layer;
-    candidate.problem = {problem_.choices, {}};
+    candidate.problem = {family_.choices, {}};
     const db::BestRow& row = candidate.row;
     const spec::Problem& donor_problem = candidate.problem;
     const auto refuse = [&](const std::string& reason) {
@@ -240,7 +207,6 @@ class Ladder {
           passed_over_.push_back(fmt::format("{} more results at sizes nearer than {}: expected to be slower or not measured around",
                                              forecast.donor - kMostTold, candidate.row.sizes_json));
         }
-        choice->decision.passed_over = std::move(passed_over_);
         return choice;
       }
     }
@@ -253,7 +219,7 @@ class Ladder {
     const auto own = std::find_if(forecasts.begin(), forecasts.end(),
                                   [&](const auto& forecast) { return forecast.configuration == nearer.row.configuration; });
     if (own != forecasts.end() && own->ratio < chosen.ratio) return;  // it was refused, and that was told
-    passed_over_.push_back(place(nearer, layers_) +
+    passed_over_.push_back(place(nearer) +
                            (own == forecasts.end() ? std::string(": its configuration was not measured at the other tuned sizes around")
                                                    : fmt::format(": expected to take {:.3f} x the best time here, the chosen one {:.3f} x",
                                                                  own->ratio, chosen.ratio)));
@@ -261,7 +227,7 @@ class Ladder {
 
   std::optional<Choice> try_candidate(const Candidate& candidate) {
     const auto refuse = [&](const std::string& reason) {
-      passed_over_.push_back(place(candidate, layers_) + ": " + reason);
+      passed_over_.push_back(place(candidate) + ": " + reason);
       return std::nullopt;
     };
     Choice choice;
@@ -283,17 +249,17 @@ class Ladder {
   void fill(Choice& choice, const Candidate& candidate) const {
     const auto& row = candidate.row;
     choice.layer = candidate.layer;
-    choice.cubin_key = row.cubin_key;
+    if (!related_) choice.cubin_key = row.cubin_key;  // of another source otherwise
     choice.source_key = source_key_of(row);
     auto& decision = choice.decision;
-    decision.tier = candidate.tier;
+    decision.tier = tier_of(candidate);
     decision.configuration = spec::to_text(kernel_, choice.configuration);
     decision.donor_problem = row.problem;
     decision.donor_device = candidate.device_name;
     decision.device_difference = candidate.device_difference;
     decision.donor_driver = row.driver;
     decision.recorded_at = row.recorded_at;
-    decision.median_us = row.median_us;
+    decision.median_us = related_ ? 0 : row.median_us;  // another problem's time is not this one's
     decision.forecast = candidate.forecast;
     if (candidate.generalised) {
       decision.forecast += fmt::format("{}its result is specialised on {}, this is its general form", decision.forecast.empty() ? "" : "; ",
@@ -340,12 +306,13 @@ class Ladder {
           kernel_.name, spec::to_text(problem_), device_.name, choice.decision.configuration, *violated, kernel_.name));
     }
     choice.plan = spec::resolve(kernel_, problem_, choice.configuration, device_);
-    choice.decision.passed_over = std::move(passed_over_);
     return choice;
   }
 
   const spec::KernelTemplate& kernel_;
-  const spec::Problem& problem_;
+  const spec::Problem& problem_;  ///< as asked
+  spec::Problem family_;          ///< whose results are looked through: the asked problem's, or one's that stands in for it
+  bool related_ = false;          ///< the latter
   const spec::DeviceInfo& device_;
   const std::string device_key_;
   const std::vector<Layer>& layers_;

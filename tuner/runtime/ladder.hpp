@@ -18,12 +18,13 @@ struct Choice {
   Decision decision;                 ///< `compiled` and `cubin_source` are not known yet
   spec::LaunchPlan plan;             ///< resolved for the asked problem and device
   std::optional<std::size_t> layer;  ///< index into the layers; nothing for Tier::Default
-  std::string cubin_key;             ///< of the donor's stored cubin; empty: none is stored
+  std::string cubin_key;             ///< of the donor's stored cubin; empty: none is stored for this code
   std::string source_key;            ///< of the source that cubin was compiled from; empty: unknown
 };
 
 /// Walks the ladder: exact device and size, the device's nearest tuned size, a sibling device of the architecture, the
-/// nearest other architecture, the template's default. A candidate is taken when its configuration is in the declared
+/// nearest other architecture; then the same for every problem that stands in for this one (spec::related_problems), the
+/// nearest first; last the template's default. A candidate is taken when its configuration is in the declared
 /// space, satisfies every constraint and resolves at the asked size on `device`; else `passed_over` says why not.
 /// Within one rung the nearest size wins (Euclidean distance of log2 sizes, 0 counting as half), then the device nearer
 /// in SM count, then the earlier layer. Needs no GPU.

@@ -241,6 +241,16 @@ Problem canonical(const KernelTemplate& kernel, Problem problem) {
   return problem;
 }
 
+std::vector<Problem> related_problems(const KernelTemplate& kernel, Problem problem) {
+  std::vector<Problem> related;
+  for (auto axis = kernel.problem.rbegin(); axis != kernel.problem.rend(); ++axis) {
+    if (axis->stand_in.empty() || choice_of(kernel, problem, axis->name) == axis->stand_in) continue;
+    problem.choices[axis->name] = axis->stand_in;
+    related.push_back(canonical(kernel, problem));
+  }
+  return related;
+}
+
 void validate(const KernelTemplate& kernel, const Problem& problem) {
   for (const auto& [name, choice] : problem.choices) check_axis_name(kernel, name, false);
   for (const auto& [name, size] : problem.sizes) check_axis_name(kernel, name, true);

@@ -23,6 +23,7 @@ struct ProblemAxis {
   std::int64_t min = 1;             ///< sizes only
   std::int64_t max = std::int64_t{1} << 48;
   std::string default_value = {};  ///< of a problem that does not name the axis, as canonical ones do not; empty: it must
+  std::string stand_in = {};       ///< types and choices: the value whose results serve where there are none of another; empty: none
   std::string returns = {};        ///< code only: the type of the expression
   std::vector<std::pair<std::string, std::string>> arguments = {};  ///< code only: names and types in it
 };
@@ -209,6 +210,9 @@ struct Problem {
 /// The one form of a problem: what stands at the default of its axis is left out, so that the keys of old problems stay
 /// when a template's next version asks for more.
 [[nodiscard]] Problem canonical(const KernelTemplate& kernel, Problem problem);
+/// The problems whose results serve where this one's family has none, the nearest first: axes with a stand-in that are not at
+/// it are replaced by it, the last declared first, then the one before as well, and so on. In canonical form.
+[[nodiscard]] std::vector<Problem> related_problems(const KernelTemplate& kernel, Problem problem);
 /// Every axis without a default present, every value allowed, in canonical form. Throws: UsageError naming the axis, what is
 /// allowed and a suggestion.
 void validate(const KernelTemplate& kernel, const Problem& problem);

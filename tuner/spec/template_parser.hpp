@@ -11,8 +11,8 @@
 namespace attune::spec {
 
 /// Turns template.json's tree into a KernelTemplate and refuses what contradicts itself. One instance, one template.
-/// template_parser.cpp reads problem, types, parameters, constraints, lets and sources; template_launches.cpp buffers,
-/// scalars, launches, reference and work.
+/// template_problem.cpp reads problem and types; template_parser.cpp parameters, constraints, lets and sources;
+/// template_launches.cpp buffers, scalars, launches and work; template_reference.cpp the reference.
 class TemplateParser {
  public:
   explicit TemplateParser(const JsonNode& root) : root_(root) {}
@@ -24,6 +24,7 @@ class TemplateParser {
   [[nodiscard]] ProblemAxis read_axis(const JsonNode::Member& member);
   void read_size(ProblemAxis& axis, const JsonNode& node);
   void read_default(ProblemAxis& axis, const ObjectReader& reader, const JsonNode& node);
+  void read_stand_in(ProblemAxis& axis, const JsonNode& node);
   /// After the type aliases, which its arguments may name.
   void read_code(ProblemAxis& axis, const JsonNode& node);
   void read_types(const JsonNode& node);
@@ -72,6 +73,9 @@ class TemplateParser {
 /// The position in `words` of the string that `node` holds. Throws: SpecError listing them.
 [[nodiscard]] std::size_t read_word(const JsonNode& node, const std::string& what,
                                     const std::vector<std::string>& words);
+
+/// Strings of a list: not empty, no duplicates. Throws: SpecError.
+[[nodiscard]] std::vector<std::string> read_words(const JsonNode& node, const std::string& what);
 
 namespace visibility {
 inline constexpr unsigned kChoices = static_cast<unsigned>(NameKind::TypeAxis) |

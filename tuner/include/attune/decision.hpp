@@ -7,11 +7,12 @@ namespace attune {
 
 /// Which rung of the lookup ladder a plan came from.
 enum class Tier {
-  ExactSize,      ///< tuned on this device at this size
-  NearestSize,    ///< tuned on this device at other sizes: the best forecast out of both neighbours, else the nearest's
-  SiblingDevice,  ///< tuned on another device of the same architecture
-  OtherDevice,    ///< tuned on the nearest other architecture
-  Default,        ///< the template's default: nothing usable was recorded
+  ExactSize,       ///< tuned on this device at this size
+  NearestSize,     ///< tuned on this device at other sizes: the best forecast out of both neighbours, else the nearest's
+  SiblingDevice,   ///< tuned on another device of the same architecture
+  OtherDevice,     ///< tuned on the nearest other architecture
+  RelatedProblem,  ///< tuned for the problem that the template has stand in for this one: Decision::donor_problem
+  Default,         ///< the template's default: nothing usable was recorded
 };
 [[nodiscard]] const char* name(Tier tier);  ///< "exact size", "nearest size", ...
 
@@ -24,7 +25,7 @@ struct Decision {
   std::string device_difference;         ///< "sm_count 114 instead of 132": the donor's hard figures; empty: this device
   std::string donor_driver;              ///< driver under which it was recorded
   std::string recorded_at;               ///< UTC of that record
-  double median_us = 0;                  ///< the donor's run-off time; 0 for Default, and where the default itself is the best forecast
+  double median_us = 0;                  ///< the donor's run-off time; 0 for Default and RelatedProblem, and where the default itself is the best forecast
   bool aged = false;                     ///< recorded under another driver
   std::string layer;                     ///< database file it came from
   std::string forecast;                  ///< NearestSize: how this configuration did at the tuned sizes on both sides

@@ -7,6 +7,7 @@
 
 #include "attune/arg_reduce.hpp"
 #include "attune/error.hpp"
+#include "attune/histogram.hpp"
 #include "attune/kernel.hpp"
 #include "attune/options.hpp"
 #include "attune/reduce.hpp"
@@ -69,6 +70,17 @@ class Runtime {
   [[nodiscard]] ArgReduce<T> arg_reduce(ArgOp op);
   template <class T>
   [[nodiscard]] SegmentedReduce<T> segmented_reduce(Op op);
+  /// Counts of samples in 1 to 2^24 bins, even or between edges; docs/histogram.md. Counters that may pass 2^32 need 8 bytes:
+  /// those of 4 are modulo 2^32. Throws: UsageError for other numbers of bins.
+  template <class Sample, class Counter = std::uint32_t>
+  [[nodiscard]] Histogram<Sample, Counter> histogram(std::int64_t bins, Skew skew = Skew::Unknown);
+  /// Sums of the samples' weights, in f32.
+  template <class Sample>
+  [[nodiscard]] WeightedHistogram<Sample> weighted_histogram(std::int64_t bins, Skew skew = Skew::Unknown);
+  /// Of pixels of 1 to 4 interleaved channels, the first `active` of which are counted: n is the number of pixels, and
+  /// counts[c * bins + b] is bin b of channel c. All channels have the same bins.
+  template <class Sample, class Counter = std::uint32_t>
+  [[nodiscard]] Histogram<Sample, Counter> multi_histogram(std::int64_t bins, int channels, int active, Skew skew = Skew::Unknown);
 
   /// Waits until no problem is queued or being tuned; false when `timeout_s` passes first. A problem that waits for
   /// Options::tuning_share counts as queued.
@@ -135,6 +147,27 @@ template <class T>
 SegmentedReduce<T> Runtime::segmented_reduce(Op op) {
   return SegmentedReduce<T>(
       kernel("segmented_reduce", {{"T", detail::TypeName<T>::value}, {"op", detail::name(op)}}));
+}
+
+template <class Sample, class Counter>
+Histogram<Sample, Counter> Runtime::histogram(std::int64_t bins, Skew skew) {
+  return multi_histogram<Sample, Counter>(bins, 1, 1, skew);
+}
+
+template <class Sample>
+WeightedHistogram<Sample> Runtime::weighted_histogram(std::int64_t bins, Skew skew) {
+  return WeightedHistogram<Sample>(
+      detail::histogram_kernels(*this, {.sample = detail::HistogramSample<Sample>::kName, .counter = "f32", .bins = bins, .skew = skew}));
+}
+
+template <class Sample, class Counter>
+Histogram<Sample, Counter> Runtime::multi_histogram(std::int64_t bins, int channels, int active, Skew skew) {
+  return Histogram<Sample, Counter>(detail::histogram_kernels(*this, {.sample = detail::HistogramSample<Sample>::kName,
+                                                                      .counter = sizeof(Counter) == 4 ? "u32" : "u64",
+                                                                      .bins = bins,
+                                                                      .channels = channels,
+                                                                      .active = active,
+                                                                      .skew = skew}));
 }
 
 }  // namespace attune

@@ -1,0 +1,37 @@
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "attune/decision.hpp"
+#include "db/records.hpp"
+#include "tuner/spec/device_info.hpp"
+#include "tuner/spec/kernel_template.hpp"
+
+namespace attune::runtime {
+
+/// A best row with its place on the ladder.
+struct Candidate {
+  db::BestRow row;
+  std::size_t layer = 0;
+  Tier tier = Tier::Default;
+  std::string device_name;
+  std::string device_difference;  ///< Decision::device_difference
+  int capability_distance = 0;
+  bool newer_architecture = false;
+  double size_distance = 0;
+  int sm_distance = 0;
+  spec::Problem problem;
+  std::string forecast;  ///< how it was chosen between tuned sizes
+  bool generalised = false;  ///< the row's configuration is specialised on its own sizes; this is its general form
+};
+
+/// Ladder order; its last criteria only make it total, so that equal databases give equal choices.
+[[nodiscard]] bool nearer(const Candidate& a, const Candidate& b);
+
+/// Rungs by device; sizes decide between the first two. Requires: row and size_distance are set.
+void set_tier(Candidate& candidate, const spec::DeviceInfo& donor, const spec::DeviceInfo& device, const std::string& device_key);
+
+/// Of the row's stored cubin; empty where the detail does not tell. To be asked of the chosen row only: its detail is long.
+[[nodiscard]] std::string source_key_of(const db::BestRow& row);
+
+}  // namespace attune::runtime
