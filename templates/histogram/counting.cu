@@ -1,0 +1,136 @@
+// From samples to columns, and how equal samples are counted together. A target is what columns are counted in:
+//   kPacked             whether it counts a vector's columns by `add_all`, to look for overflow once
+//   first, width        its columns: column c stands at c - first, which is below width
+//   one(at), add(at, count)
+
+namespace {
+
+constexpr unsigned kAllLanes = ~0u;
+
+__device__ __forceinline__ unsigned lane_of_warp() { return threadIdx.x & 31; }
+
+/// Of the threads that count only.
+__device__ __forceinline__ void counting_barrier() { asm volatile("bar.sync 1, %0;" ::"n"(kThreads) : "memory"); }
+
+template <bool ByValue, class Target>
+class Counting {
+ public:
+  __device__ Counting(const Problem& problem, const Mapping& mapping, Target& target, const float* weights)
+      : problem_(problem), mapping_(mapping), target_(target), weights_(weights) {}
+
+  /// A whole step of the block: every thread of its warps is here.
+  __device__ void step(Vec (&vectors)[kItems], long long index, const Samples& samples) {
+    if constexpr (ATTUNE_AGGREGATE_RUNS) {
+      runs(vectors);
+    } else if constexpr (ATTUNE_AGGREGATE_MATCH) {
+      matches(vectors);
+    } else if constexpr (ATTUNE_AGGREGATE_UNIFORM) {
+#pragma unroll
+      for (unsigned i = 0; i < kItems; ++i) uniform(vectors[i]);
+    } else {
+#pragma unroll
+      for (unsigned i = 0; i < kItems; ++i) vector(vectors[i], samples.index_of(index + i * kThreads));
+    }
+  }
+  /// `index`: of its first sample.
+  __device__ void vector(const Vec& v, long long index) {
+    unsigned channel = kChannels == 1 ? 0 : static_cast<unsigned>(static_cast<unsigned long long>(index) % kChannels);
+    unsigned at[kPerVector];
+#pragma unroll
+    for (unsigned k = 0; k < kPerVector; ++k) {
+      at[k] = place(attune::element_bits<T>(v, k), channel);
+      if constexpr (kChannels > 1) channel = channel + 1 == kChannels ? 0 : channel + 1;
+    }
+    if constexpr (Target::kPacked) {
+      target_.add_all(at);
+    } else {
+#pragma unroll
+      for (unsigned k = 0; k < kPerVector; ++k) count(at[k], index + k);
+    }
+  }
+  /// One sample, whichever it is.
+  __device__ void sample(Bits bits, long long index) {
+    const unsigned channel = kChannels == 1 ? 0 : static_cast<unsigned>(static_cast<unsigned long long>(index) % kChannels);
+    count(place(bits, channel), index);
+  }
+
+ private:
+  /// Every sample has a column of the target.
+  static constexpr bool kAlwaysInside = ByValue && kChannels == 1;
+
+  __device__ unsigned place(Bits bits, unsigned channel) const {
+    if constexpr (kActive < kChannels) {
+      if (channel >= kActive) return kNone;
+    }
+    if constexpr (ByValue) return channel * 256 + bits;
+    const unsigned bin = mapping_.bin(bits);
+    if constexpr (kChannels == 1) return bin - target_.first;
+    return bin < problem_.bins ? channel * problem_.bins + bin - target_.first : kNone;
+  }
+  __device__ void count(unsigned at, long long index) {
+    if (!kAlwaysInside && at >= target_.width) return;
+    if constexpr (kWeighted) target_.add(at, weights_[index]);
+    else target_.one(at);
+  }
+  __device__ void many(unsigned at, unsigned times) {
+    if (kAlwaysInside || at < target_.width) target_.add(at, times);
+  }
+
+  /// A thread's equal neighbours.
+  __device__ void runs(const Vec (&vectors)[kItems]) {
+    unsigned current = place(attune::element_bits<T>(vectors[0], 0), 0), times = 1;
+#pragma unroll
+    for (unsigned i = 1; i < kItems * kPerVector; ++i) {
+      const unsigned at = place(attune::element_bits<T>(vectors[i / kPerVector], i % kPerVector), 0);
+      if (at != current) {
+        many(current, times);
+        current = at;
+        times = 0;
+      }
+      ++times;
+    }
+    many(current, times);
+  }
+  /// A warp's equal samples, whichever they are.
+  __device__ void matches(const Vec (&vectors)[kItems]) {
+#pragma unroll
+    for (unsigned i = 0; i < kItems * kPerVector; ++i) {
+      const unsigned at = place(attune::element_bits<T>(vectors[i / kPerVector], i % kPerVector), 0);
+      const unsigned peers = __match_any_sync(kAllLanes, at);
+      if ((peers & ((1u << lane_of_warp()) - 1)) == 0) many(at, __popc(peers));
+    }
+  }
+  /// Only where all samples that a warp holds are equal.
+  __device__ void uniform(const Vec& v) {
+    constexpr unsigned kPerWord = 4 / sizeof(T);
+    const unsigned first = kPerWord == 1 ? v.word[0] : kPerWord == 2 ? (v.word[0] & 0xffffu) * 0x10001u : (v.word[0] & 0xffu) * 0x1010101u;
+    const unsigned same = __shfl_sync(kAllLanes, first, 0);
+    bool equal = true;
+#pragma unroll
+    for (unsigned w = 0; w < kVectorBytes / 4; ++w) equal = equal && v.word[w] == same;
+    if (!__all_sync(kAllLanes, equal)) return vector(v, 0);  // one channel, no weights: the index tells nothing
+    if (lane_of_warp() == 0) many(place(attune::element_bits<T>(v, 0), 0), 32 * kPerVector);
+  }
+
+  const Problem& problem_;
+  const Mapping& mapping_;
+  Target& target_;
+  const float* weights_;
+};
+
+/// Counts a part of the samples; the last part has the loose ones too. By all threads that count; no barrier at the end but
+/// that of packed counters.
+template <bool ByValue, class Target>
+__device__ __forceinline__ void count_part(const Samples& samples, Walk& walk, unsigned part, unsigned parts, Counting<ByValue, Target>& counting) {
+  const auto between = [] {
+    if constexpr (Target::kPacked) counting_barrier();  // no counter runs ahead of its overflow by more than a step
+  };
+  walk.run([&](Vec (&vectors)[kItems], long long index) { counting.step(vectors, index, samples); },
+           [&](const Vec& v, long long index) { counting.vector(v, samples.index_of(index)); }, between);
+  if (part + 1 == parts && threadIdx.x < samples.loose()) {
+    const long long index = samples.loose_index(threadIdx.x);
+    counting.sample(reinterpret_cast<const Bits*>(samples.start)[index], index);
+  }
+}
+
+}  // namespace

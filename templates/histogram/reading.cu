@@ -1,0 +1,88 @@
+// A part of the samples, as one block reads it: vectors of kVectorBytes bytes from the first address that they can be loaded
+// from, kItems of them a thread and step; the few samples before and behind them one by one.
+
+using Vec = attune::Vector<kVectorBytes>;
+
+/// The samples of all channels in a row.
+struct Samples {
+  const T* start;
+  long long count;
+  unsigned before;    ///< samples in front of the first vector
+  long long vectors;
+  attune::Address first;  ///< address of the first vector
+
+  __device__ Samples(const T* samples, long long total) : start(samples), count(total) {
+    const attune::Address at = attune::address_of(samples);
+    const unsigned bytes = attune::bytes_to_vector<kVectorBytes>(at);
+    before = static_cast<unsigned>(min(static_cast<long long>(bytes / sizeof(T)), total));
+    first = at + bytes;
+    vectors = (total - before) / kPerVector;
+  }
+  /// Of the first sample of a vector.
+  __device__ long long index_of(long long vector) const { return before + vector * kPerVector; }
+  /// The samples that no vector holds, by position among them.
+  __device__ unsigned loose() const { return static_cast<unsigned>(count - vectors * kPerVector); }
+  __device__ long long loose_index(unsigned i) const { return i < before ? i : i + vectors * kPerVector; }
+};
+
+/// The way of part `part` of `parts` through the vectors. Requires: kThreads threads.
+class Walk {
+ public:
+  __device__ Walk(const Samples& samples, unsigned part, unsigned parts) : first_(samples.first) {
+    if constexpr (ATTUNE_SCHEDULE_CHUNKS) {
+      constexpr unsigned kLine = 128 / kVectorBytes;  // vectors that are fetched together
+      const long long chunk = ((samples.vectors + parts - 1) / parts + kLine - 1) / kLine * kLine;
+      at_ = min(samples.vectors, part * chunk);
+      end_ = min(samples.vectors, at_ + chunk);
+      step_ = kTile;
+    } else {
+      at_ = static_cast<long long>(part) * kTile;
+      end_ = samples.vectors;
+      step_ = static_cast<long long>(parts) * kTile;
+    }
+    if (at_ + kTile <= end_) load(held_, at_);
+  }
+  /// full(vectors, index of the first) for whole steps of all threads, where thread t holds vectors t, t + kThreads, ...;
+  /// one(vector, index) for vectors of the ragged last step; between() after each step.
+  template <class Full, class One, class Between>
+  __device__ void run(Full full, One one, Between between) {
+    while (at_ + kTile <= end_) {
+      const long long next = at_ + step_;
+      const bool more = next + kTile <= end_;
+      if constexpr (ATTUNE_PREFETCH) {
+        Vec coming[kItems];
+        if (more) load(coming, next);
+        full(held_, at_ + threadIdx.x);
+#pragma unroll
+        for (unsigned i = 0; i < kItems; ++i) held_[i] = coming[i];
+      } else {
+        full(held_, at_ + threadIdx.x);
+        if (more) load(held_, next);
+      }
+      between();
+      at_ = next;
+    }
+    if (at_ >= end_) return;
+#pragma unroll
+    for (unsigned i = 0; i < kItems; ++i) {
+      if (vector(i) < end_) held_[i] = attune::load_vector<kVectorBytes>(first_ + vector(i) * kVectorBytes);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < kItems; ++i) {
+      if (vector(i) < end_) one(held_[i], vector(i));
+    }
+    between();
+  }
+
+ private:
+  __device__ long long vector(unsigned i) const { return at_ + i * kThreads + threadIdx.x; }
+  __device__ void load(Vec (&into)[kItems], long long at) const {
+    const attune::Address from = first_ + (at + threadIdx.x) * kVectorBytes;
+#pragma unroll
+    for (unsigned i = 0; i < kItems; ++i) into[i] = attune::load_vector<kVectorBytes>(from + i * kThreads * kVectorBytes);
+  }
+
+  attune::Address first_;
+  long long at_, end_, step_;
+  Vec held_[kItems];
+};
