@@ -138,7 +138,6 @@ Support::Support(const std::string& cubin, const spec::DeviceInfo& device, const
       join_rows_(module_.function("attune_join_rows")),
       compare_rows_(module_.function("attune_compare_rows")),
       fill_histogram_(module_.function("attune_fill_histogram")),
-      check_histogram_(module_.function("attune_check_histogram")),
       count_(module_.function("attune_count")),
       compare_counts_(module_.function("attune_compare_counts")),
       evict_buffer_(static_cast<std::size_t>(std::max<std::int64_t>(4 * device.l2_bytes, std::int64_t{64} << 20))),

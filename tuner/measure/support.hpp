@@ -133,7 +133,7 @@ class Support {
   const gpu::Stream* stream_;
   gpu::Module module_;
   gpu::Function fill_, check_fill_, guard_, check_guard_, check_zero_, compare_, reduce_, extreme_, find_extreme_,
-      read_, reduce_rows_, join_rows_, compare_rows_, fill_histogram_, check_histogram_, count_, compare_counts_;
+      read_, reduce_rows_, join_rows_, compare_rows_, fill_histogram_, count_, compare_counts_;
   gpu::Buffer evict_buffer_;
   gpu::Buffer results_;  ///< slots of checks, partials of reductions, extremes, the sink of reads
   std::vector<std::string> labels_;

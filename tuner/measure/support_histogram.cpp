@@ -1,4 +1,7 @@
 // The methods of Support whose kernels are those of support_histogram.cu.
+#include <algorithm>
+#include <cmath>
+
 #include "tuner/measure/support.hpp"
 
 namespace attune::measure {
@@ -9,8 +12,13 @@ struct Histogram {  // as in support_histogram.cu
   std::uint64_t range;
   std::uint64_t bins;
   std::uint64_t pixels;
+  std::uint64_t numbers_per_bin;
+  std::uint64_t bins_per_pixel;
+  std::int64_t lowest;
+  std::int64_t highest;
   float lower_f32;
   float upper_f32;
+  float width_f32;
   std::uint32_t channels;
   std::uint32_t active;
   int by_edges;
@@ -23,13 +31,24 @@ struct HistogramData {  // likewise
   std::uint64_t seed;
 };
 
+constexpr int kFractionBits = 40;  // likewise
+
 Histogram parameters_of(const HistogramCase& of) {
+  const auto range = static_cast<std::uint64_t>(of.upper - of.lower), bins = static_cast<std::uint64_t>(of.bins);
+  const auto pixels = static_cast<std::uint64_t>(of.n);
+  // A little below what it is, so that the last pixel's position rounds to no bin too far, nor beyond 64 bits.
+  const double bins_per_pixel = std::ldexp(static_cast<double>(bins), kFractionBits) / std::max(static_cast<double>(pixels), 1.0) * (1 - 0x1p-52);
   return {of.lower,
-          static_cast<std::uint64_t>(of.upper) - static_cast<std::uint64_t>(of.lower),
-          static_cast<std::uint64_t>(of.bins),
-          static_cast<std::uint64_t>(of.n),
+          range,
+          bins,
+          pixels,
+          (range << (64 - kFractionBits)) / bins,
+          static_cast<std::uint64_t>(bins_per_pixel),
+          of.floating() ? 0 : static_cast<std::int64_t>(extend(of.sample, lowest_bits(of.sample))),
+          of.floating() ? 0 : static_cast<std::int64_t>(extend(of.sample, highest_bits(of.sample))),
           of.lower_f32,
           of.upper_f32,
+          (of.upper_f32 - of.lower_f32) / static_cast<float>(of.bins),
           static_cast<std::uint32_t>(of.channels),
           static_cast<std::uint32_t>(of.active),
           of.mapping == HistogramMapping::Edges ? 1 : 0};
@@ -46,7 +65,8 @@ void Support::fill_histogram(CUdeviceptr target, std::int64_t count, const Histo
   int type_code = static_cast<int>(filling.of.sample);
   Histogram of = parameters_of(filling.of);
   HistogramData data = data_of(filling, seed);
-  void* parameters[] = {&target, &elements, &type_code, &of, &data};
+  CUdeviceptr slot = 0;
+  void* parameters[] = {&target, &elements, &type_code, &of, &data, &slot};
   launch(fill_histogram_, blocks_for(elements), kThreads, parameters);
 }
 
@@ -58,7 +78,7 @@ void Support::check_histogram(const std::string& what, CUdeviceptr source, std::
   HistogramData data = data_of(filling, seed);
   CUdeviceptr slot = next_slot(what);
   void* parameters[] = {&source, &elements, &type_code, &of, &data, &slot};
-  launch(check_histogram_, blocks_for(elements), kThreads, parameters);
+  launch(fill_histogram_, blocks_for(elements), kThreads, parameters);
 }
 
 HistogramAnswers Support::count_histogram(const HistogramCall& call) {

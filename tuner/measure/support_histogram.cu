@@ -1,19 +1,25 @@
 // Continues support.cu, with which it is compiled: the samples and edges of a histogram, counting them as plainly as can be,
 // and comparing. Without barriers, so that any number of threads gives the same answer. Arithmetic that a compiler might
-// fuse is spelled out: filling and checking are two kernels and must make the same number.
+// fuse is spelled out, so that the numbers are the same wherever this text is compiled.
 
 /// Numbered as measure::HistogramPart and measure::Spread.
 enum HistogramPart { kSamples, kEdges };
 enum Spread { kUniformSpread, kZipf, kHot, kConstant, kSorted, kFirstBin, kLastBin, kTwoBins };
 
-/// As in support_histogram.cpp.
+/// As in support_histogram.cpp. A position in the range is a number of bins in fixed point, with kFractionBits of fraction, so
+/// that data are made without a division.
 struct Histogram {
   long long lower;  // of integers
-  u64 range;        // upper - lower; times `bins` it has a bit to spare in 64
-  u64 bins;
+  u64 range;        // upper - lower, at most 2^39
+  u64 bins;         // at most 2^24
   u64 pixels;
+  u64 numbers_per_bin;  // range / bins with 64 - kFractionBits of fraction, rounded down
+  u64 bins_per_pixel;   // a position
+  long long lowest;     // of the samples' type
+  long long highest;
   float lower_f32;
   float upper_f32;
+  float width_f32;  // of a bin
   u32 channels;
   u32 active;
   int by_edges;
@@ -26,21 +32,31 @@ struct HistogramData {  // as there
   u64 seed;
 };
 
-constexpr u64 kOneIn = 8;  // samples outside, and as many where their bin begins
+constexpr int kFractionBits = 40;
+constexpr int kFloat32 = 10;  // the number of f32
+constexpr u64 kOneIn = 8;     // samples outside, and as many where their bin begins
 constexpr u64 kEqualIn = 16;
 constexpr u64 kEdgeSeed = 0x5eed0fed9e5ull;  // edges are the same in every window
-constexpr u64 kFractionSeed = 0xf7ac710full, kKindSeed = 0x41d5ull, kHotSeed = 0x40717ull;
+constexpr u64 kKindSeed = 0x41d5ull;
 
-template <class F>
-__device__ __forceinline__ void with_sample(int type, F f) {
+// Integers all go as 64-bit ones, so that no code but loads and stores exists once for every type.
+
+__device__ __forceinline__ long long load_integer(const void* from, int type, u64 i) {
   switch (type) {
-    case 0: f(Tag<signed char>()); break;
-    case 1: f(Tag<unsigned char>()); break;
-    case 2: f(Tag<short>()); break;
-    case 3: f(Tag<unsigned short>()); break;
-    case 4: f(Tag<int>()); break;
-    case 5: f(Tag<unsigned int>()); break;
-    case 10: f(Tag<float>()); break;
+    case 0: return static_cast<const signed char*>(from)[i];
+    case 1: return static_cast<const unsigned char*>(from)[i];
+    case 2: return static_cast<const short*>(from)[i];
+    case 3: return static_cast<const unsigned short*>(from)[i];
+    case 4: return static_cast<const int*>(from)[i];
+    default: return static_cast<const u32*>(from)[i];
+  }
+}
+
+__device__ __forceinline__ void store_integer(void* to, int type, u64 i, long long x) {
+  switch (type) {
+    case 0: case 1: static_cast<unsigned char*>(to)[i] = static_cast<unsigned char>(x); break;
+    case 2: case 3: static_cast<unsigned short*>(to)[i] = static_cast<unsigned short>(x); break;
+    default: static_cast<u32*>(to)[i] = static_cast<u32>(x); break;
   }
 }
 
@@ -48,9 +64,6 @@ __device__ __forceinline__ void with_sample(int type, F f) {
 
 /// floor(fraction / 2^64 * of)
 __device__ __forceinline__ u64 share(u64 fraction, u64 of) { return __umul64hi(fraction, of); }
-__device__ __forceinline__ double unit_fraction(u64 fraction) {  // in [0, 1)
-  return static_cast<double>(fraction >> 11) * (1.0 / 9007199254740992.0);
-}
 
 /// The next number below a finite one.
 __device__ __forceinline__ float next_below(float x) {
@@ -59,193 +72,181 @@ __device__ __forceinline__ float next_below(float x) {
   return __int_as_float(bits < 0 ? bits + 1 : bits - 1);
 }
 
-template <class T> struct SampleLimits {  // integers of at most 32 bits
-  static constexpr u64 kHalf = 1ull << (8 * sizeof(T) - 1);
-  static constexpr long long kLowest = Element<T>::kSigned ? -static_cast<long long>(kHalf) : 0;
-  static constexpr long long kHighest = static_cast<long long>(Element<T>::kSigned ? kHalf - 1 : 2 * kHalf - 1);
-};
+/// The number at a position, for integers as its distance from `lower`.
+__device__ __forceinline__ u64 distance_at(const Histogram& of, u64 position) { return __umul64hi(position, of.numbers_per_bin); }
+__device__ __forceinline__ float f32_at(const Histogram& of, u64 position) {
+  const float bins = static_cast<float>(position) * (1.0f / 1099511627776.0f);
+  const float x = __fadd_rn(of.lower_f32, __fmul_rn(bins, of.width_f32));
+  return x > of.upper_f32 ? of.upper_f32 : x;
+}
 
-/// Of samples: those beyond the type's limits come round again.
-template <class T>
-__device__ __forceinline__ T wrapped_between(const Histogram& of, long long x) {
+/// Samples beyond the type's limits come round again.
+__device__ __forceinline__ long long wrapped(const Histogram& of, long long x) {
+  if (x >= of.lowest && x <= of.highest) return x;
   const long long last = of.lower + static_cast<long long>(of.range) - 1;
-  const long long low = of.lower > SampleLimits<T>::kLowest ? of.lower : SampleLimits<T>::kLowest;
-  const long long high = last < SampleLimits<T>::kHighest ? last : SampleLimits<T>::kHighest;
-  if (low > high) return static_cast<T>(0);  // no number of the type counts
-  if (x >= low && x <= high) return static_cast<T>(x);
-  return static_cast<T>(low + static_cast<long long>(static_cast<u64>(x - low) % static_cast<u64>(high - low + 1)));
+  const long long low = of.lower > of.lowest ? of.lower : of.lowest;
+  const long long high = last < of.highest ? last : of.highest;
+  if (low > high) return of.lowest;  // no number of the type counts
+  return low + static_cast<long long>(static_cast<u64>(x - low) % static_cast<u64>(high - low + 1));
 }
 
-template <class T>
-__device__ __forceinline__ T clamped(long long x) {
-  if (x < SampleLimits<T>::kLowest) return static_cast<T>(SampleLimits<T>::kLowest);
-  return static_cast<T>(x > SampleLimits<T>::kHighest ? SampleLimits<T>::kHighest : x);
+__device__ __forceinline__ long long clamped(const Histogram& of, long long x) {
+  return x < of.lowest ? of.lowest : x > of.highest ? of.highest : x;
 }
 
-__device__ __forceinline__ double width_of(const Histogram& of) {
-  return __ddiv_rn(__dsub_rn(of.upper_f32, of.lower_f32), static_cast<double>(of.bins));
+/// Where edge i is: anywhere between its even position and the next one's. Only for 0 < i < bins.
+__device__ __forceinline__ u64 edge_position(u64 i) {
+  return (i << kFractionBits) + (hash(i, kEdgeSeed) >> (64 - kFractionBits));
 }
-__device__ __forceinline__ float even_f32(const Histogram& of, u64 bin, u64 fraction) {
-  const double bins = __dadd_rn(static_cast<double>(bin), unit_fraction(fraction));
-  const float x = static_cast<float>(__dadd_rn(of.lower_f32, __dmul_rn(bins, width_of(of))));
-  return x < of.lower_f32 ? of.lower_f32 : x;
+/// Some edges equal the next one.
+__device__ __forceinline__ u64 edge_number(const Histogram& of, const HistogramData& data, u64 i) {
+  return data.treacherous && i > 0 && i + 1 < of.bins && hash(i, kEdgeSeed + 1) % kEqualIn == 0 ? i + 1 : i;
 }
-
-/// Ascending from `lower` to `upper`: each stands anywhere between its even position and the next one's.
-template <class T>
-__device__ __forceinline__ T edge_at(const Histogram& of, u64 i, bool treacherous) {
-  const u64 h = hash(i, kEdgeSeed);
-  if (treacherous && i > 0 && i + 1 < of.bins && h % kEqualIn == 0) ++i;
-  const u64 fraction = i == 0 || i >= of.bins ? 0 : hash(i, kEdgeSeed + 1);
-  if constexpr (Element<T>::kFloating) {
-    if (i >= of.bins) return of.upper_f32;
-    const float x = even_f32(of, i, fraction);
-    return x > of.upper_f32 ? of.upper_f32 : x;
-  } else {
-    const u64 begin = i * of.range / of.bins;
-    const u64 end = i >= of.bins ? begin : (i + 1) * of.range / of.bins;
-    return clamped<T>(of.lower + static_cast<long long>(begin + share(fraction, end - begin)));
-  }
+__device__ __forceinline__ long long edge_integer(const Histogram& of, const HistogramData& data, u64 index) {
+  const u64 i = edge_number(of, data, index);
+  const u64 distance = i == 0 ? 0 : i >= of.bins ? of.range : distance_at(of, edge_position(i));
+  return clamped(of, of.lower + static_cast<long long>(distance));
+}
+__device__ __forceinline__ float edge_f32(const Histogram& of, const HistogramData& data, u64 index) {
+  const u64 i = edge_number(of, data, index);
+  return i == 0 ? of.lower_f32 : i >= of.bins ? of.upper_f32 : f32_at(of, edge_position(i));
 }
 
-/// A bin, and where in it.
-struct Place {
-  u64 bin;
-  u64 fraction;  // of 2^64
-};
-
-__device__ __forceinline__ Place place_of(const Histogram& of, const HistogramData& data, u64 index, u64 h) {
-  const u64 bins = of.bins, pixel = index / of.channels;
-  Place place{share(h, bins), hash(h, kFractionSeed)};
+/// Where a sample is, by a random number.
+__device__ __forceinline__ u64 position_of(const Histogram& of, const HistogramData& data, u64 index, u64 h) {
+  constexpr int kShift = 64 - kFractionBits;
+  const u64 bins = of.bins, anywhere = share(h, bins) << kFractionBits | (h * bins) >> kShift;
+  const u64 pixel = of.channels == 1 ? index : index / of.channels;
+  const u64 within = h >> kShift;
   switch (data.spread) {
     case kZipf: {  // every doubling of the bin's number is as likely as any other
       const float u = static_cast<float>(h >> 40) * (1.0f / 16777216.0f);
       const u64 power = static_cast<u64>(exp2f(__fmul_rn(u, log2f(static_cast<float>(bins)))));
-      place.bin = power < 1 ? 0 : power > bins ? bins - 1 : power - 1;
-      break;
+      const u64 bin = power < 1 ? 0 : power > bins ? bins - 1 : power - 1;
+      return bin << kFractionBits | (h << 24) >> kShift;
     }
-    case kHot:
-      if (share(hash(h, kHotSeed), 10) != 0) place.bin = bins / 2;
-      break;
-    case kConstant: place.bin = bins / 2; break;
-    case kSorted: {  // fewer than 2^40 pixels and at most 2^24 bins
-      place.bin = pixel * bins / of.pixels;
-      place.fraction = ((pixel * bins % of.pixels << 23) / of.pixels) << 41;
-      break;
-    }
-    case kFirstBin: place.bin = 0; break;
-    case kLastBin: place.bin = bins - 1; break;
-    case kTwoBins: place.bin = pixel & 1 ? bins / 2 : (bins / 2 + 1) % bins; break;
+    case kHot: return (h & 0xffffffffu) * 10 >> 32 != 0 ? bins / 2 << kFractionBits | within : anywhere;
+    case kConstant: return bins / 2 << kFractionBits | within;
+    case kSorted: return pixel * of.bins_per_pixel;
+    case kFirstBin: return within;
+    case kLastBin: return (bins - 1) << kFractionBits | within;
+    case kTwoBins: return (pixel & 1 ? bins / 2 : (bins / 2 + 1) % bins) << kFractionBits | within;
+    default: return anywhere;
   }
-  return place;
 }
 
-template <class T>
-__device__ __forceinline__ T sample_at(const Histogram& of, const Place& place, bool treacherous) {
-  if constexpr (Element<T>::kFloating) {
-    float x = even_f32(of, place.bin, place.fraction), end = of.upper_f32;
-    if (of.by_edges) {
-      const float begin = edge_at<T>(of, place.bin, treacherous);
-      end = edge_at<T>(of, place.bin + 1, treacherous);
-      x = static_cast<float>(__dadd_rn(begin, __dmul_rn(unit_fraction(place.fraction), __dsub_rn(end, begin))));
-      if (begin == end) end = of.upper_f32;  // it belongs to a later bin
-    }
-    return x < end ? x : next_below(end);
-  } else {
-    if (of.by_edges) {
-      const long long begin = edge_at<T>(of, place.bin, treacherous), end = edge_at<T>(of, place.bin + 1, treacherous);
-      return static_cast<T>(begin + static_cast<long long>(share(place.fraction, static_cast<u64>(end - begin))));
-    }
-    // The part of the range that is the bin's, rounded down, but no lower than its first number.
-    const u64 first = (place.bin * of.range + of.bins - 1) / of.bins;
-    u64 distance = (place.bin * of.range + share(place.fraction, of.range)) / of.bins;
-    distance = distance < first ? first : distance;
-    return wrapped_between<T>(of, of.lower + static_cast<long long>(distance < of.range ? distance : of.range - 1));
+__device__ __forceinline__ long long integer_sample(const Histogram& of, const HistogramData& data, u64 position) {
+  if (!of.by_edges) return wrapped(of, of.lower + static_cast<long long>(distance_at(of, position)));
+  const u64 bin = position >> kFractionBits;
+  const long long begin = edge_integer(of, data, bin), end = edge_integer(of, data, bin + 1);
+  return begin + static_cast<long long>(share(position << (64 - kFractionBits), static_cast<u64>(end - begin)));
+}
+
+__device__ __forceinline__ float f32_sample(const Histogram& of, const HistogramData& data, u64 position) {
+  float x = f32_at(of, position), end = of.upper_f32;
+  if (of.by_edges) {
+    const u64 bin = position >> kFractionBits;
+    const float begin = edge_f32(of, data, bin);
+    end = edge_f32(of, data, bin + 1);
+    const float fraction = static_cast<float>(position & ((1ull << kFractionBits) - 1)) * (1.0f / 1099511627776.0f);
+    x = __fadd_rn(begin, __fmul_rn(fraction, __fsub_rn(end, begin)));
+    if (begin == end) end = of.upper_f32;  // it belongs to a later bin
   }
+  return x < end ? x : next_below(end);
 }
 
 /// A number that counts nowhere, or `inside` where the type has none of the kind.
-template <class T>
-__device__ __forceinline__ T outside(const Histogram& of, u64 h, T inside) {
-  if constexpr (Element<T>::kFloating) {
-    switch (h % 7) {
-      case 0: return __int_as_float(0x7fc00000);                     // NaN
-      case 1: return __int_as_float(0x7f800000);                     // infinity
-      case 2: return __int_as_float(static_cast<int>(0xff800000u));  // and its negative
-      case 3: return of.upper_f32;
-      case 4: return next_below(of.lower_f32);
-      case 5: return __int_as_float(0x7f7fffff);  // the greatest number
-      default: return __int_as_float(static_cast<int>(0xff7fffffu));
-    }
-  } else {
-    const long long upper = of.lower + static_cast<long long>(of.range);
-    const long long further = static_cast<long long>(share(hash(h, kFractionSeed), of.range));
-    const long long kinds[] = {of.lower - 1, of.lower - 1 - further, upper, upper + further, SampleLimits<T>::kLowest, SampleLimits<T>::kHighest};
-    const long long x = kinds[h % 6];
-    return x < SampleLimits<T>::kLowest || x > SampleLimits<T>::kHighest ? inside : static_cast<T>(x);
+__device__ __forceinline__ long long integer_outside(const Histogram& of, u64 h, long long inside) {
+  const long long upper = of.lower + static_cast<long long>(of.range), further = static_cast<long long>(share(h << 8, of.range));
+  long long x = of.highest;
+  switch (h % 6) {
+    case 0: x = of.lower - 1; break;
+    case 1: x = of.lower - 1 - further; break;
+    case 2: x = upper; break;
+    case 3: x = upper + further; break;
+    case 4: x = of.lowest; break;
+  }
+  return x < of.lowest || x > of.highest ? inside : x;
+}
+__device__ __forceinline__ float f32_outside(const Histogram& of, u64 h) {
+  switch (h % 7) {
+    case 0: return __int_as_float(0x7fc00000);                     // NaN
+    case 1: return __int_as_float(0x7f800000);                     // infinity
+    case 2: return __int_as_float(static_cast<int>(0xff800000u));  // and its negative
+    case 3: return of.upper_f32;
+    case 4: return next_below(of.lower_f32);
+    case 5: return __int_as_float(0x7f7fffff);  // the greatest number
+    default: return __int_as_float(static_cast<int>(0xff7fffffu));
   }
 }
 
-template <class T>
-__device__ __forceinline__ T histogram_value(const Histogram& of, const HistogramData& data, u64 index) {
-  const bool treacherous = data.treacherous != 0;
-  if (data.part == kEdges) return edge_at<T>(of, index, treacherous);
-  const u64 h = hash(index, data.seed);
-  Place place = place_of(of, data, index, h);
-  const u64 kind = treacherous ? hash(h, kKindSeed) : ~0ull;
-  if (kind % kOneIn == 1) place.fraction = 0;
-  const T inside = sample_at<T>(of, place, treacherous);
-  return kind % kOneIn == 0 ? outside<T>(of, kind / kOneIn, inside) : inside;
+/// A random number for a sample that is no everyday one: kind % kOneIn is 0 outside, 1 where a bin begins.
+__device__ __forceinline__ u64 kind_of(const HistogramData& data, u64 h) { return data.treacherous ? hash(h, kKindSeed) : ~0ull; }
+__device__ __forceinline__ u64 placed(const Histogram& of, const HistogramData& data, u64 index, u64 h, u64 kind) {
+  const u64 position = position_of(of, data, index, h);
+  return kind % kOneIn == 1 ? position >> kFractionBits << kFractionBits : position;
 }
 
-extern "C" __global__ void attune_fill_histogram(void* target, u64 count, int type, Histogram of, HistogramData data) {
-  with_sample(type, [&](auto tag) {
-    typedef typename decltype(tag)::Type T;
-    T* const out = static_cast<T*>(target);
-    for (u64 i = thread_index(); i < count; i += thread_count()) out[i] = histogram_value<T>(of, data, i);
-  });
+__device__ __forceinline__ long long integer_value(const Histogram& of, const HistogramData& data, u64 index) {
+  if (data.part == kEdges) return edge_integer(of, data, index);
+  const u64 h = hash(index, data.seed), kind = kind_of(data, h);
+  const u64 position = placed(of, data, index, h, kind);
+  const long long inside = integer_sample(of, data, position);
+  return kind % kOneIn == 0 ? integer_outside(of, kind / kOneIn, inside) : inside;
 }
 
-/// Whether a buffer still holds what attune_fill_histogram put there.
-extern "C" __global__ void attune_check_histogram(const void* source, u64 count, int type, Histogram of, HistogramData data, Slot* slot) {
-  with_sample(type, [&](auto tag) {
-    typedef typename decltype(tag)::Type T;
-    const T* const in = static_cast<const T*>(source);
-    for (u64 i = thread_index(); i < count; i += thread_count()) {
-      if (bits_of(in[i]) != bits_of(histogram_value<T>(of, data, i))) report(slot, i);
+__device__ __forceinline__ float f32_value(const Histogram& of, const HistogramData& data, u64 index) {
+  if (data.part == kEdges) return edge_f32(of, data, index);
+  const u64 h = hash(index, data.seed), kind = kind_of(data, h);
+  const float inside = f32_sample(of, data, placed(of, data, index, h, kind));
+  return kind % kOneIn == 0 ? f32_outside(of, kind / kOneIn) : inside;
+}
+
+/// Fills, or with a slot checks whether a buffer still holds what filling put there: the same code makes the same numbers.
+extern "C" __global__ void attune_fill_histogram(void* target, u64 count, int type, Histogram of, HistogramData data, Slot* slot) {
+  for (u64 i = thread_index(); i < count; i += thread_count()) {
+    if (type == kFloat32) {
+      const float x = f32_value(of, data, i);
+      float* const at = static_cast<float*>(target) + i;
+      if (slot == nullptr) *at = x;
+      else if (__float_as_int(*at) != __float_as_int(x)) report(slot, i);
+    } else {
+      const long long x = integer_value(of, data, i);
+      if (slot == nullptr) store_integer(target, type, i, x);
+      else if (load_integer(target, type, i) != x) report(slot, i);
     }
-  });
+  }
 }
 
 // ---- counting ---------------------------------------------------------------------------------------------------------
 
 constexpr u64 kNowhere = ~0ull;
 
-template <class T>
-__device__ __forceinline__ u64 bin_between(const T* edges, u64 bins, T x) {
-  u64 low = 0, high = bins + 1;  // the first edge above x
+/// `below(i)`: whether edge i is no greater than the sample.
+template <class F>
+__device__ __forceinline__ u64 bin_between(u64 bins, F below) {
+  u64 low = 0, high = bins + 1;  // the first edge above it
   while (low < high) {
     const u64 middle = (low + high) / 2;
-    if (edges[middle] <= x) low = middle + 1;
+    if (below(middle)) low = middle + 1;
     else high = middle;
   }
   return low == 0 || low == bins + 1 ? kNowhere : low - 1;
 }
 
-template <class T>
-__device__ __forceinline__ u64 bin_at(const Histogram& of, const void* edges, T x) {
-  if (of.by_edges) return bin_between(static_cast<const T*>(edges), of.bins, x);
-  if constexpr (Element<T>::kFloating) {
-    if (!(x >= of.lower_f32 && x < of.upper_f32)) return kNowhere;
-    const float bins = static_cast<float>(of.bins);
-    const float product = __fmul_rn(__fsub_rn(x, of.lower_f32), __fdiv_rn(bins, __fsub_rn(of.upper_f32, of.lower_f32)));
-    if (!(product >= 1.0f)) return 0;
-    return product >= bins ? of.bins - 1 : static_cast<u64>(product);
-  } else {
-    const long long value = x;
-    const u64 distance = static_cast<u64>(value) - static_cast<u64>(of.lower);
-    return value < of.lower || distance >= of.range ? kNowhere : distance * of.bins / of.range;
-  }
+__device__ __forceinline__ u64 integer_bin(const Histogram& of, const void* edges, int type, long long x) {
+  if (of.by_edges) return bin_between(of.bins, [&](u64 i) { return load_integer(edges, type, i) <= x; });
+  const u64 distance = static_cast<u64>(x) - static_cast<u64>(of.lower);
+  return x < of.lower || distance >= of.range ? kNowhere : distance * of.bins / of.range;
+}
+
+__device__ __forceinline__ u64 f32_bin(const Histogram& of, const float* edges, float x) {
+  if (of.by_edges) return bin_between(of.bins, [&](u64 i) { return edges[i] <= x; });
+  if (!(x >= of.lower_f32 && x < of.upper_f32)) return kNowhere;
+  const float bins = static_cast<float>(of.bins);
+  const float product = __fmul_rn(__fsub_rn(x, of.lower_f32), __fdiv_rn(bins, __fsub_rn(of.upper_f32, of.lower_f32)));
+  if (!(product >= 1.0f)) return 0;
+  return product >= bins ? of.bins - 1 : static_cast<u64>(product);
 }
 
 /// What a thread found in one bin, one sample after the other.
@@ -280,26 +281,24 @@ __device__ __forceinline__ void add_run(const Run& run, u64* counts, double* sum
 /// of one bin behind each other are added together, or samples that are all alike would take a second.
 extern "C" __global__ void attune_count(const void* samples, const void* edges, const float* weights, int type, Histogram of,
                                         u64* counts, double* sums, double* magnitudes) {
-  with_sample(type, [&](auto tag) {
-    typedef typename decltype(tag)::Type T;
-    const T* const in = static_cast<const T*>(samples);
-    Run run{0, 0, 0.0, 0.0};
-    for (u64 i = thread_index(); i < of.pixels * of.channels; i += thread_count()) {
-      const u64 channel = i % of.channels;
-      const u64 bin = channel < of.active ? bin_at<T>(of, edges, in[i]) : kNowhere;
-      if (bin == kNowhere) continue;
-      const u64 at = channel * of.bins + bin;
-      if (at != run.at) {
-        add_run(run, counts, sums, magnitudes);
-        run = Run{at, 0, 0.0, 0.0};
-      }
-      run.count += 1;
-      if (weights == nullptr) continue;
-      run.sum += weights[i];
-      run.magnitude += fabs(static_cast<double>(weights[i]));
+  Run run{0, 0, 0.0, 0.0};
+  for (u64 i = thread_index(); i < of.pixels * of.channels; i += thread_count()) {
+    const u64 channel = of.channels == 1 ? 0 : i % of.channels;
+    if (channel >= of.active) continue;
+    const u64 bin = type == kFloat32 ? f32_bin(of, static_cast<const float*>(edges), static_cast<const float*>(samples)[i])
+                                     : integer_bin(of, edges, type, load_integer(samples, type, i));
+    if (bin == kNowhere) continue;
+    const u64 at = channel * of.bins + bin;
+    if (at != run.at) {
+      add_run(run, counts, sums, magnitudes);
+      run = Run{at, 0, 0.0, 0.0};
     }
-    add_run(run, counts, sums, magnitudes);
-  });
+    run.count += 1;
+    if (weights == nullptr) continue;
+    run.sum += weights[i];
+    run.magnitude += fabs(static_cast<double>(weights[i]));
+  }
+  add_run(run, counts, sums, magnitudes);
 }
 
 /// How far off a sum of `count` weights in f32 may be, in whatever order they were added. Each addition is off by half a

@@ -41,7 +41,7 @@ inline double __longlong_as_double(long long bits) { return std::bit_cast<double
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dsub_rn(double a, double b) { return a - b; }
 inline double __dmul_rn(double a, double b) { return a * b; }
-inline double __ddiv_rn(double a, double b) { return a / b; }
+inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __fdiv_rn(float a, float b) { return a / b; }
@@ -153,7 +153,6 @@ const std::vector<RegisteredKernel>& support_kernels() {
       {"attune_join_rows", OnHost<attune_join_rows>::run},
       {"attune_compare_rows", OnHost<attune_compare_rows>::run},
       {"attune_fill_histogram", OnHost<attune_fill_histogram>::run},
-      {"attune_check_histogram", OnHost<attune_check_histogram>::run},
       {"attune_count", OnHost<attune_count>::run},
       {"attune_compare_counts", OnHost<attune_compare_counts>::run},
       {"attune_reduce", reduce},
