@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "tuner/report/html_text.hpp"
 #include "tuner/report/size_cuts.hpp"
@@ -166,11 +167,11 @@ std::string times_note(const Problems& problems) {
 /// The curves over one size where problems have several: a selector of those there are, and the chart. An option's value is the axis and
 /// the indices of its problems, "bins:0,2,4".
 std::string curves(const Series& series, std::size_t index, const std::string& chart) {
-  std::vector<std::size_t> problems;
+  std::map<std::size_t, Sizes> problems;
   for (std::size_t i = 0; i < series.problems.size(); ++i) {
-    if (series.problems[i].ladder && !series.problems[i].ladder->rungs.empty()) problems.push_back(i);
+    if (series.problems[i].ladder && !series.problems[i].ladder->rungs.empty()) problems[i] = series.problems[i].sizes;
   }
-  const auto cuts = size_cuts(series, problems);
+  const auto cuts = size_cuts(problems);
   if (cuts.empty()) return "";
   std::string html = fmt::format("<p class=\"pick\" hidden><label>Curve over <select data-curve=\"{}\">", index);
   for (std::size_t i = 0; i < cuts.size(); ++i) {

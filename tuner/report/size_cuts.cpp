@@ -5,26 +5,22 @@
 
 namespace attune::report {
 
-std::vector<SizeCut> size_cuts(const Series& series, const std::vector<std::size_t>& problems) {
-  using Sizes = std::map<std::string, std::int64_t>;
+std::vector<SizeCut> size_cuts(const std::map<std::size_t, Sizes>& problems) {
   std::map<std::pair<std::string, Sizes>, std::vector<std::size_t>> groups;
-  for (const std::size_t i : problems) {
-    const Sizes& sizes = series.problems[i].sizes;
+  for (const auto& [key, sizes] : problems) {
     if (sizes.size() < 2) continue;
     for (const auto& [axis, size] : sizes) {
       Sizes fixed = sizes;
       fixed.erase(axis);
-      groups[{axis, fixed}].push_back(i);
+      groups[{axis, fixed}].push_back(key);
     }
   }
   std::vector<SizeCut> cuts;
   for (auto& [key, group] : groups) {
-    // Problems of one series differ in their sizes, so two of a group differ in the axis.
+    // Sizes are distinct, so two of a group differ in the axis.
     if (group.size() < 2) continue;
     const std::string& axis = key.first;
-    std::sort(group.begin(), group.end(), [&](std::size_t a, std::size_t b) {
-      return series.problems[a].sizes.at(axis) < series.problems[b].sizes.at(axis);
-    });
+    std::sort(group.begin(), group.end(), [&](std::size_t a, std::size_t b) { return problems.at(a).at(axis) < problems.at(b).at(axis); });
     cuts.push_back({axis, key.second, std::move(group)});
   }
   return cuts;

@@ -50,9 +50,9 @@ report::Report report_of(const std::vector<Shape>& shapes, const std::vector<std
 }
 
 std::vector<report::SizeCut> cuts_of(const report::Series& series) {
-  std::vector<std::size_t> all;
-  for (std::size_t i = 0; i < series.problems.size(); ++i) all.push_back(i);
-  return report::size_cuts(series, all);
+  std::map<std::size_t, report::Sizes> all;
+  for (std::size_t i = 0; i < series.problems.size(); ++i) all[i] = series.problems[i].sizes;
+  return report::size_cuts(all);
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -65,12 +65,12 @@ TEST_CASE("a cut is all problems that differ in one size only, ascending in it")
   const auto cuts = cuts_of(series);
   REQUIRE(cuts.size() == 2);
   CHECK(cuts[0].axis == "bins");
-  CHECK(cuts[0].fixed == std::map<std::string, std::int64_t>{{"n", 1024}});
+  CHECK(cuts[0].fixed == report::Sizes{{"n", 1024}});
   std::vector<std::int64_t> bins;
   for (const std::size_t i : cuts[0].problems) bins.push_back(series.problems.at(i).sizes.at("bins"));
   CHECK(bins == std::vector<std::int64_t>{16, 256, 4096});
   CHECK(cuts[1].axis == "n");
-  CHECK(cuts[1].fixed == std::map<std::string, std::int64_t>{{"bins", 16}});
+  CHECK(cuts[1].fixed == report::Sizes{{"bins", 16}});
   CHECK(cuts[1].problems.size() == 2);
 }
 

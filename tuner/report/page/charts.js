@@ -19,13 +19,15 @@
     return Number(value.toPrecision(4)).toString();
   }
 
-  // What the problems of a series are placed by: the size that differs between them. Where several do no line through all of them says
-  // anything: points, at the bytes of the problem or, where they are not known, the product of the sizes. Without any size: its place.
+  // What the problems of a series are placed by: the size that differs between them. Where several do, no line through all of
+  // them says anything: points, at the bytes of the problem (NaN: not known, nothing is drawn) or else the product of the sizes. Without
+  // any size: its place.
   function placing(series) {
     const sizes = series.problems.map((problem) => problem.sizes);
     const names = Object.keys(sizes[0]);
     const differ = names.filter((name) => sizes.some((one) => one[name] !== sizes[0][name]));
     const placed = (title, xOf, joined) => ({ title: title, xs: series.problems.map(xOf), showLine: joined, bytes: false });
+    const shown = series.problems.filter((problem) => problem.best);
     if (names.length === 0) return placed("problem", (problem, i) => i + 1, true);
     const name = names.length === 1 ? names[0] : differ.length === 1 ? differ[0] : null;
     if (name !== null) {
@@ -33,8 +35,8 @@
       const fixed = names.length > 1 ? " at " + sizesText(others) : "";
       return placed(name + fixed, (problem) => Math.max(problem.sizes[name], 1), true);
     }
-    if (differ.length > 1 && series.problems.every((problem) => problem.work_bytes)) {
-      return Object.assign(placed("MB of the problem", (problem) => problem.work_bytes / 1e6, false), { bytes: true });
+    if (differ.length > 1 && shown.length > 0 && shown.every((problem) => problem.work_bytes)) {
+      return Object.assign(placed("MB of the problem", (problem) => problem.work_bytes / 1e6 || NaN, false), { bytes: true });
     }
     return placed(names.join(" × "), (problem) => Object.values(problem.sizes).reduce((product, n) => product * Math.max(n, 1), 1), differ.length === 0);
   }
@@ -42,7 +44,8 @@
   function axisTitle(text) {
     return { display: true, text: text, color: colour("muted") };
   }
-  function sizeAxis(xs, title) {
+  function sizeAxis(all, title) {
+    const xs = all.filter(Number.isFinite);
     const low = Math.min(...xs), high = Math.max(...xs);
     return {
       type: "logarithmic", min: low === high ? low / 2 : low / 1.2, max: low === high ? high * 2 : high * 1.2,
@@ -145,7 +148,8 @@
     const y = linearAxis("% of the " + series.ceiling.kind + " ceiling", (value) => value + " %");
     y.min = 0;
     y.suggestedMax = 100;
-    const edge = [Math.min(...place.xs) / 1.2, Math.max(...place.xs) * 1.2].map((x) => ({ x: x, y: 100, problem: 0 }));
+    const xs = place.xs.filter(Number.isFinite);
+    const edge = [Math.min(...xs) / 1.2, Math.max(...xs) * 1.2].map((x) => ({ x: x, y: 100, problem: 0 }));
     return {
       type: "line",
       data: {
