@@ -156,7 +156,7 @@ int exit_code_of(const session::LadderRun& run) {
 
 void print_end(const Climbing& what, const session::LadderRun& ladders, const session::RunResult& result, bool replay) {
   const Totals totals = totals_of(result);
-  fmt::print("{}{}", value_tables(ladders.problems, what.ladder), ladder_legend(what.ladder));
+  fmt::print("{}{}{}", curve_tables(ladders.problems), value_tables(ladders.problems, what.ladder), ladder_legend(what.ladder));
   fmt::print("\n{} configurations {} in {:.1f} s\n", totals.measured, replay ? "replayed" : "measured", result.wall_s);
   fmt::print("{}", failures_text(totals));
   for (const auto& given_up : result.given_up) fmt::print(stderr, "attune: {}\n", given_up_text(given_up));

@@ -10,7 +10,7 @@ A table stands between two marker lines:
 Known tables: reduce_vs_cub, reduce_ratios, reproducible_cost, search_quality, read_ceiling, tuning_rate, winner_repeat, dispatch_regret and dispatch_overhead (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json),
 tune_reduce (bench/results/<device>/*.txt: the output of the command, as captured), promises (tools/promise_table.py),
 histogram_vs_cub and histogram_ratios (tools/histogram_tables.py),
-ladder_rungs and rules_of_thumb (tools/ladder_tables.py).
+ladder_rungs and rules_of_thumb (tools/ladder_tables.py), histogram_ladder and histogram_rules (tools/histogram_ladder_tables.py).
 
     tools/doc_tables.py            rewrites the files
     tools/doc_tables.py --check    changes nothing; exit code 1 and the file's name when a table is not up to date
@@ -23,6 +23,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # the script may lie in a tree that is not to change
+import histogram_ladder_tables
 import histogram_tables
 import ladder_tables
 import promise_table
@@ -379,7 +380,9 @@ def histogram_ratios(root):
 TABLES = {"reduce_vs_cub": reduce_vs_cub, "reduce_ratios": reduce_ratios, "reproducible_cost": reproducible_cost, "search_quality": search_quality, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "tune_reduce": tune_reduce,
           "tuning_rate": tuning_rate, "winner_repeat": winner_repeat, "dispatch_regret": dispatch_regret,
           "dispatch_overhead": dispatch_overhead, "histogram_vs_cub": histogram_vs_cub, "histogram_ratios": histogram_ratios,
-          "ladder_rungs": ladder_tables.ladder_rungs, "rules_of_thumb": ladder_tables.rules_of_thumb, "promises": promise_table.promise_table}
+          "ladder_rungs": ladder_tables.ladder_rungs, "rules_of_thumb": ladder_tables.rules_of_thumb,
+          "histogram_ladder": histogram_ladder_tables.histogram_ladder, "histogram_rules": histogram_ladder_tables.histogram_rules,
+          "promises": promise_table.promise_table}
 
 
 def regenerate(root, path):

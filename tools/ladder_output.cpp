@@ -3,10 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
+#include "tuner/base/text.hpp"
+#include "tuner/report/size_cuts.hpp"
 
 namespace attune::tools {
 namespace {
@@ -44,6 +47,28 @@ std::string heading(const LadderResult& result, const std::string& template_name
   const double ceiling = result.read_ceiling_bytes_per_s;
   return fmt::format("{} {}, {}, at most {} of {} configurations, read ceiling {}", template_name, describe(result.tuned.problem), policy,
                      result.planned, result.tuned.space_size, ceiling > 0 ? fmt::format("{:.0f} GB/s", ceiling / 1e9) : "unknown");
+}
+
+/// Rung by problem of the cut; `common` is what all of it have in common.
+std::string curve_table(const std::vector<LadderResult>& results, const report::SizeCut& cut, const spec::Problem& common) {
+  std::vector<std::string> columns = {"rung"}, names;
+  for (const std::size_t i : cut.problems) {
+    columns.push_back(base::format_count(results[i].tuned.problem.sizes.at(cut.axis)));
+    for (const RungResult& rung : results[i].rungs) {
+      if (std::find(names.begin(), names.end(), rung.name) == names.end()) names.push_back(rung.name);
+    }
+  }
+  TextTable table(columns);
+  for (const auto& name : names) {
+    std::vector<std::string> row = {name};
+    for (const std::size_t i : cut.problems) {
+      const auto& rungs = results[i].rungs;
+      const auto rung = std::find_if(rungs.begin(), rungs.end(), [&](const RungResult& one) { return one.name == name; });
+      row.push_back(rung == rungs.end() ? "-" : rates(results[i], rung->median_us).gb_per_s);
+    }
+    table.add(row);
+  }
+  return fmt::format("\nGB/s over {}, {}\n{}", cut.axis, describe(common), table.text());
 }
 
 }  // namespace
@@ -99,6 +124,19 @@ std::string value_tables(const std::vector<LadderResult>& results, const spec::V
       table.add(row);
     }
     text += fmt::format("\nFastest of each {} in the winning rung, us of the search\n{}", ladder.tables[parameter], table.text());
+  }
+  return text;
+}
+
+std::string curve_tables(const std::vector<LadderResult>& results) {
+  std::map<std::map<std::string, std::string>, std::map<std::size_t, report::Sizes>> groups;
+  for (std::size_t i = 0; i < results.size(); ++i) groups[results[i].tuned.problem.choices][i] = results[i].tuned.problem.sizes;
+  std::string text;
+  for (const auto& [choices, problems] : groups) {
+    const auto cuts = report::size_cuts(problems);
+    for (const auto& cut : cuts) {
+      if (cut.axis == cuts[report::widest_cut(cuts)].axis) text += curve_table(results, cut, {choices, cut.fixed});
+    }
   }
   return text;
 }

@@ -11,11 +11,16 @@ from promise_table import MISSING, Malformed
 
 NAME = "ladder_reduce"
 
-# start: that event. ladders: {type: {n: event "ladder"}}
+# start: that event. ladders: of reduce {type: {n: event "ladder"}}; in general {key of the tables: {key within one: event}}
 Recorded = namedtuple("Recorded", "start ladders")
 
 
-def recorded(path):
+def type_and_n(problem):
+    return problem["T"], problem["n"]
+
+
+def recorded(path, keys=type_and_n):
+    """keys: of a problem, that of its table and that of its column there."""
     start, ladders = None, {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         try:
@@ -24,7 +29,8 @@ def recorded(path):
             if kind == "start":
                 start = event
             elif kind == "ladder" and event["complete"]:
-                ladders.setdefault(event["problem"]["T"], {})[event["problem"]["n"]] = event
+                outer, inner = keys(event["problem"])
+                ladders.setdefault(outer, {})[inner] = event
         except (ValueError, TypeError, KeyError) as error:
             raise Malformed(f"failed reading {path}:{number}: no event of attune ladder --json ({error!r})") from error
     if start is None or not ladders:
@@ -34,9 +40,9 @@ def recorded(path):
     return Recorded(start, ladders)
 
 
-def every(root):
+def every(root, name=NAME, keys=type_and_n):
     """What each device recorded."""
-    return [recorded(path) for path in sorted((root / "bench" / "results").glob(f"*/{NAME}.json"))]
+    return [recorded(path, keys) for path in sorted((root / "bench" / "results").glob(f"*/{name}.json"))]
 
 
 def provenance(of):
@@ -61,6 +67,16 @@ def rate_text(bytes_per_s):
     return f"{bytes_per_s / 1e9:.4g}" if bytes_per_s else "-"
 
 
+def rung_table(ladders, column_text):
+    """A line a rung, a column a problem, in ascending order of their keys; then peers and the read ceiling."""
+    columns = sorted(ladders)
+    rungs = {column: rungs_of(ladders[column]) for column in columns}
+    names = [rung["name"] for rung in ladders[columns[-1]]["rungs"]]
+    rows = [[name, *(rate_text(rungs[column].get(name, {}).get("bytes_per_s")) for column in columns)] for name in names]
+    ceilings = [rate_text(ladders[column].get("read_ceiling_bytes_per_s")) for column in columns]
+    return table(["rung", *map(column_text, columns)], [*rows, *peer_rows(ladders, columns), ["read ceiling", *ceilings]])
+
+
 def peer_rows(ladders, sizes):
     """The library's bandwidth, where it was recorded beside the ladder; the bytes are those of the rungs."""
     names = sorted({peer["name"] for ladder in ladders.values() for peer in ladder.get("peers", [])})
@@ -78,13 +94,7 @@ def ladder_rungs(root):
     for of in every(root):
         text += provenance(of) + "\n"
         for element, ladders in sorted(of.ladders.items()):
-            sizes = sorted(ladders)
-            names = [rung["name"] for rung in ladders[sizes[-1]]["rungs"]]
-            rungs = {n: rungs_of(ladders[n]) for n in sizes}
-            rows = [[name, *(rate_text(rungs[n].get(name, {}).get("bytes_per_s")) for n in sizes)] for name in names]
-            ceilings = [rate_text(ladders[n].get("read_ceiling_bytes_per_s")) for n in sizes]
-            text += f"\nT={element}, GB/s\n\n"
-            text += table(["rung", *map(size_text, sizes)], [*rows, *peer_rows(ladders, sizes), ["read ceiling", *ceilings]])
+            text += f"\nT={element}, GB/s\n\n" + rung_table(ladders, size_text)
         text += "\n"
     return text.rstrip("\n") + "\n" if text else "No ladder of the present template is recorded yet.\n"
 
@@ -155,23 +165,27 @@ def times(ladder):
     return us
 
 
-def verdict(rule, ladders):
-    """"holds at 3 of 4 sizes; 0.98 (2^16) to 1.4 (2^20)" """
+def verdict(figures, least, column_text, noun):
+    """"holds at 3 of 4 sizes; 0.98 (2^16) to 1.4 (2^20)"; figures: by key of their columns."""
+    if not figures:
+        return "no figure"
+    holds = sum(1 for figure in figures.values() if figure >= least)
+    low, high = min(figures, key=figures.get), max(figures, key=figures.get)
+    return f"holds at {holds} of {len(figures)} {noun}; {figures[low]:.3g} ({column_text(low)}) to {figures[high]:.3g} ({column_text(high)})"
+
+
+def figures_of(rule, ladders):
     figures = {}
     for n, ladder in ladders.items():
         us = times(ladder)
         needed = rule.rungs + (["ceiling"] if rule.number == 1 else [])
         if rule.sizes(n) and all(name in us for name in needed):
             figures[n] = rule.figure(us)
-    if not figures:
-        return "no figure"
-    holds = sum(1 for figure in figures.values() if figure >= rule.least)
-    low, high = min(figures, key=figures.get), max(figures, key=figures.get)
-    return f"holds at {holds} of {len(figures)} sizes; {figures[low]:.3g} ({size_text(low)}) to {figures[high]:.3g} ({size_text(high)})"
+    return figures
 
 
-def check_names(rungs):
-    for rule in RULES:
+def check_names(rungs, rules=None):
+    for rule in RULES if rules is None else rules:
         for name in rule.rungs:
             if name not in rungs:
                 raise Malformed(f"the recorded ladder has no rung '{name}', by which rule {rule.number} is decided; record it anew")
@@ -183,7 +197,7 @@ def rules_of_thumb(root):
         for ladders in of.ladders.values():
             for ladder in ladders.values():
                 check_names({rung["name"] for rung in ladder["rungs"]})
-        rows = [[str(rule.number), rule.decided_by, f"{rule.least:.2f}", element, verdict(rule, of.ladders[element])]
+        rows = [[str(rule.number), rule.decided_by, f"{rule.least:.2f}", element, verdict(figures_of(rule, of.ladders[element]), rule.least, size_text, "sizes")]
                 for rule in RULES for element in sorted(of.ladders) if rule.types is None or element in rule.types]
         lines = ["| rule | figure | holds from | T | verdict |", "| ---: | --- | ---: | --- | --- |", *("| " + " | ".join(row) + " |" for row in rows)]
         text += provenance(of) + "\n\n" + "\n".join(lines) + "\n\n"

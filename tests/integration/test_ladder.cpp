@@ -208,6 +208,26 @@ TEST_CASE_FIXTURE(Ladder, "a page that could not be written is refused before an
   CHECK(refused.out.empty());
 }
 
+TEST_CASE_FIXTURE(Cli, "problems that differ in one of two sizes are a table of rungs over it, and a curve of the page") {
+  const auto page = (folder / "ladder.html").string();
+  const auto result = attune({"ladder", "segmented_reduce", "--T", "f32", "--rows", "1024", "--columns", "1024,262144", "--html", page});
+  if (result.out.find("REPLAY") == std::string::npos) return;  // there is a GPU here
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  const auto table = result.out.find("\nGB/s over columns, T=f32 op=sum rows=2^10\nrung ");
+  REQUIRE(table != std::string::npos);
+  const std::string text = result.out.substr(table, result.out.find("\n\n", table + 1) - table);
+  // A thread a row has nothing for so long rows; a block a row has.
+  const auto line = [&](const std::string& rung) {
+    const auto begin = text.find("\n" + rung + " ") + 1;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  CHECK(line("thread").back() == '-');
+  CHECK(line("block").back() != '-');
+  for (const char* rung : {"\nsub-warp ", "\nticket ", "\nwhole space "}) CHECK(text.find(rung) != std::string::npos);
+  CHECK(read("ladder.html").find("<select data-curve=\"0\"><option value=\"columns:0,1\" selected>columns at rows = 2^10</option></select>") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Cli, "without a GPU the ladder of reduce comes from the shipped recordings, whichever hold its sizes") {
   // The rungs of 2^16 and 2^18 are in one recording; of 2^17 only what tuning measured is in another.
   const auto result = attune({"ladder", "reduce", "--T", "f32", "--size", "64K..256K", "--json"});

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "tuner/report/html_text.hpp"
+#include "tuner/report/size_cuts.hpp"
 #include "tuner/report/text.hpp"
 
 namespace attune::report {
@@ -50,7 +52,8 @@ const LadderRung* find_rung(const ProblemReport& problem, const std::string& nam
 std::string rung_cell(const LadderRung& rung) {
   if (rung.bytes_per_s) return format_gb_per_s(*rung.bytes_per_s);
   if (rung.median_us) return format_number(*rung.median_us) + "&nbsp;µs";
-  return rung.configurations == 0 ? "empty" : "none valid";
+  if (rung.configurations == 0) return "empty";
+  return rung.decided == 0 ? "not measured" : "none valid";
 }
 
 /// Rung by problem.
@@ -77,7 +80,9 @@ std::string peer_note(const LadderPeer& peer) {
 
 std::string rung_note(const LadderRung& rung) {
   if (rung.configurations == 0) return escape_html(fmt::format("empty at this size: nothing satisfies {}", rung.where));
-  if (rung.configuration.empty()) return "no valid configuration";
+  if (rung.configuration.empty()) {
+    return rung.decided == 0 ? fmt::format("not measured: none of its {} configurations was tried", rung.configurations) : "no valid configuration";
+  }
   return escape_html(configuration_text(rung.configuration)) + (rung.screened ? " <b>(few samples)</b>" : "");
 }
 
@@ -159,21 +164,39 @@ std::string times_note(const Problems& problems) {
   return fmt::format("In {} of {} problems each rung's time is of its own search, not of one run-off of the rungs.", problems.size() - off, problems.size());
 }
 
+/// The curves over one size where problems have several: a selector of those there are, and the chart. An option's value is the axis and
+/// the indices of its problems, "bins:0,2,4".
+std::string curves(const Series& series, std::size_t index, const std::string& chart) {
+  std::map<std::size_t, Sizes> problems;
+  for (std::size_t i = 0; i < series.problems.size(); ++i) {
+    if (series.problems[i].ladder && !series.problems[i].ladder->rungs.empty()) problems[i] = series.problems[i].sizes;
+  }
+  const auto cuts = size_cuts(problems);
+  if (cuts.empty()) return "";
+  std::string html = fmt::format("<p class=\"pick\" hidden><label>Curve over <select data-curve=\"{}\">", index);
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    html += fmt::format("<option value=\"{}:{}\"{}>{}</option>", escape_html(cuts[i].axis), fmt::join(cuts[i].problems, ","),
+                        i == widest_cut(cuts) ? " selected" : "", escape_html(fmt::format("{} at {}", cuts[i].axis, sizes_text(cuts[i].fixed))));
+  }
+  return html + "</select></label></p>\n" + chart;
+}
+
 }  // namespace
 
-std::string ladder_html(const Series& series, std::size_t index, const std::string& chart) {
+std::string ladder_html(const Series& series, std::size_t index, const LadderCharts& charts) {
   const Problems problems = with_ladder(series);
   if (problems.empty()) return "";
   std::string html = fmt::format("<h3>Ladder of published variants</h3>\n<p class=\"note\">Each rung is a part of the search space, at its fastest "
                                  "configuration on this device. A step is the time of the rung above over the rung's own. {}</p>\n",
                                  times_note(problems));
+  html += curves(series, index, charts.curves);
   html += fmt::format("<p class=\"pick\" hidden><label>Problem <select data-ladder=\"{}\">", index);
   for (std::size_t i = 0; i < series.problems.size(); ++i) {
     if (!series.problems[i].ladder || series.problems[i].ladder->rungs.empty()) continue;
     html += fmt::format("<option value=\"{}\"{}>{}</option>", i, &series.problems[i] == problems.back() ? " selected" : "",
                         escape_html(sizes_text(series.problems[i].sizes)));
   }
-  html += "</select></label></p>\n" + chart + matrix(problems);
+  html += "</select></label></p>\n" + charts.rungs + matrix(problems);
   for (const ProblemReport* problem : problems) {
     html += fmt::format("<details{}>\n<summary>Ladder of {}</summary>\n{}</details>\n", problem == problems.back() ? " open" : "",
                         sizes_html(problem->sizes), problem_table(*problem));

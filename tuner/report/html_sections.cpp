@@ -336,7 +336,9 @@ std::string series_html(const Report& report, std::size_t index) {
   html += "<div class=\"figures\">\n" + figure("times", index, "Time per call") +
           figure("share", index, "Share of the bandwidth ceiling") + "</div>\n";
   html += best_table(series);
-  html += ladder_html(series, index, figure("ladder", index, "Bandwidth of each published variant at its best", "wide tall"));
+  html += ladder_html(series, index,
+                      {figure("curve", index, "Bandwidth of each published variant over a size", "wide curve"),
+                       figure("ladder", index, "Bandwidth of each published variant at its best", "wide tall")});
   html += "<h3>Best configurations</h3>\n" + configuration_table(series);
   html += details("Finalists of the run-off", finalist_table(series));
   html += effects_html(

@@ -131,6 +131,7 @@ json ladder_json(const Ladder& ladder) {
                      {"why", text_json(rung.why)},
                      {"where", text_json(rung.where)},
                      {"configurations", rung.configurations},
+                     {"decided", optional_json(rung.decided)},
                      {"failed", rung.failed},
                      {"configuration", text_json(rung.configuration)},
                      {"median_us", optional_json(rung.median_us)},

@@ -31,6 +31,7 @@ LadderRung read_rung(const json& from) {
   rung.why = text_at(from, "why");
   rung.where = text_at(from, "where");
   rung.configurations = count_at(from, "configurations");
+  if (integer_at(from, "decided")) rung.decided = count_at(from, "decided");
   rung.failed = count_at(from, "failed");
   rung.configuration = configuration_at(from);
   rung.median_us = number_at(from, "median_us");

@@ -120,6 +120,7 @@ struct LadderFigure {
 struct LadderRung {
   std::string name, why, where;
   std::uint64_t configurations = 0;     ///< 0: the variant does not exist at this size
+  std::optional<std::uint64_t> decided; ///< of them, those that have an outcome
   std::uint64_t failed = 0;
   std::string configuration;            ///< empty: none has worked
   std::optional<double> median_us, ratio, step, bytes_per_s, ceiling_share;  ///< `step`: time of the rung above / own

@@ -69,6 +69,25 @@ TEST_CASE("the page shows every rung, empty ones too, with what was published an
   CHECK(data["series"][0]["problems"][0]["ladder"]["peers"][0]["name"] == "lib::Sum");
 }
 
+TEST_CASE("a rung of which nothing was tried is not measured, one of which all failed has none valid, and what is not recorded is not claimed") {
+  json summary = ladder_summary();
+  json& rungs = summary["ladder"]["rungs"];
+  const auto cell = [&](const json& decided) {
+    rungs[0] = {{"name", "naive"}, {"configurations", 3}, {"decided", decided}, {"median_us", nullptr}, {"configuration", nullptr}};
+    const std::string page = report::write_html(with_ladder(summary));
+    const std::string name = "<th scope=\"row\" class=\"rung\">naive</th>";
+    const auto row = page.find(name) + name.size();
+    return page.substr(row, page.find("</tr>", row) - row);
+  };
+  CHECK(cell(0).find("not measured") != std::string::npos);
+  CHECK(cell(2).find("none valid") != std::string::npos);
+  CHECK(cell(nullptr).find("none valid") != std::string::npos);  // of a version that did not store it
+  CHECK(report::write_html(with_ladder(summary)).find("no valid configuration") != std::string::npos);
+  rungs[0]["decided"] = 0;
+  CHECK(report::write_html(with_ladder(summary)).find("not measured: none of its 3 configurations was tried") != std::string::npos);
+  CHECK(json::parse(report::write_json(with_ladder(summary)))["series"][0]["problems"][0]["ladder"]["rungs"][0]["decided"] == 0);
+}
+
 TEST_CASE("a page without ladders has no section for them, and a ladder of other types is not recorded rather than an error") {
   CHECK(report::write_html(report::build(test::toy_rows(), {})).find("Ladder of published") == std::string::npos);
   const json odd = {{"ladder", {{"rungs", {1, {{"name", 7}, {"median_us", "4"}, {"configurations", -1}, {"published", {{{"text", 1}}, 2}}}}}, {"tables", {3, {{"cells", {1}}}}}}}};

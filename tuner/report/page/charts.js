@@ -19,25 +19,37 @@
     return Number(value.toPrecision(4)).toString();
   }
 
-  // The x of a problem: its size; with several sizes their product, without any its place.
-  function xOf(problem, place) {
-    const sizes = Object.values(problem.sizes);
-    return sizes.length ? sizes.reduce((product, n) => product * Math.max(n, 1), 1) : place + 1;
-  }
-  function xTitle(series) {
-    const names = Object.keys(series.problems[0].sizes);
-    return names.length === 0 ? "problem" : names.join(" × ");
+  // What the problems of a series are placed by: the size that differs between them. Where several do, no line through all of
+  // them says anything: points, at the bytes of the problem (NaN: not known, nothing is drawn) or else the product of the sizes. Without
+  // any size: its place.
+  function placing(series) {
+    const sizes = series.problems.map((problem) => problem.sizes);
+    const names = Object.keys(sizes[0]);
+    const differ = names.filter((name) => sizes.some((one) => one[name] !== sizes[0][name]));
+    const placed = (title, xOf, joined) => ({ title: title, xs: series.problems.map(xOf), showLine: joined, bytes: false });
+    const shown = series.problems.filter((problem) => problem.best);
+    if (names.length === 0) return placed("problem", (problem, i) => i + 1, true);
+    const name = names.length === 1 ? names[0] : differ.length === 1 ? differ[0] : null;
+    if (name !== null) {
+      const others = Object.fromEntries(Object.entries(sizes[0]).filter(([other]) => other !== name));
+      const fixed = names.length > 1 ? " at " + sizesText(others) : "";
+      return placed(name + fixed, (problem) => Math.max(problem.sizes[name], 1), true);
+    }
+    if (differ.length > 1 && shown.length > 0 && shown.every((problem) => problem.work_bytes)) {
+      return Object.assign(placed("MB of the problem", (problem) => problem.work_bytes / 1e6 || NaN, false), { bytes: true });
+    }
+    return placed(names.join(" × "), (problem) => Object.values(problem.sizes).reduce((product, n) => product * Math.max(n, 1), 1), differ.length === 0);
   }
 
   function axisTitle(text) {
     return { display: true, text: text, color: colour("muted") };
   }
-  function sizeAxis(series) {
-    const xs = series.problems.map(xOf);
+  function sizeAxis(all, title) {
+    const xs = all.filter(Number.isFinite);
     const low = Math.min(...xs), high = Math.max(...xs);
     return {
       type: "logarithmic", min: low === high ? low / 2 : low / 1.2, max: low === high ? high * 2 : high * 1.2,
-      title: axisTitle(xTitle(series)), grid: { color: colour("rule") },
+      title: axisTitle(title), grid: { color: colour("rule") },
       afterBuildTicks: (axis) => { axis.ticks = [...new Set(xs)].map((value) => ({ value: value })); },
       ticks: { color: colour("muted"), autoSkip: true, maxRotation: 0, callback: (value) => countText(value) },
     };
@@ -59,6 +71,10 @@
       },
       ticks: { color: colour("muted"), callback: (value) => number(value) },
     };
+  }
+  function placeAxis(place) {
+    const own = sizeAxis(place.xs, place.title);
+    return place.bytes ? Object.assign(logAxis(place.title), { min: own.min, max: own.max }) : own;
   }
   function linearAxis(text, callback) {
     return {
@@ -86,8 +102,9 @@
 
   function times(series) {
     const best = [], standard = [], ceiling = [];
+    const place = placing(series);
     series.problems.forEach((problem, i) => {
-      const x = xOf(problem, i);
+      const x = place.xs[i];
       if (problem.best) {
         best.push({ x: x, y: problem.best.median_us, problem: i });
         if (problem.best.default_us) standard.push({ x: x, y: problem.best.default_us, problem: i });
@@ -101,14 +118,16 @@
     const y = logAxis("µs per call");
     // The ceiling's line leaves the frame where launch cost, not bandwidth, decides.
     y.min = Math.min(...shown) / 2;
-    const datasets = [line("best", best, "best"), line("default", standard, "default", { pointStyle: "rect" })];
+    const datasets = [line("best", best, "best", { showLine: place.showLine }),
+      line("default", standard, "default", { pointStyle: "rect", showLine: place.showLine })];
     if (ceiling.length) {
+      ceiling.sort((a, b) => a.x - b.x);
       datasets.push(line("at the " + series.ceiling.kind + " bandwidth ceiling", ceiling, "ceiling",
         { borderDash: [6, 4], pointRadius: 0, borderWidth: 1.5, clip: 0 }));
     }
     return {
       type: "line", data: { datasets: datasets },
-      options: options({ x: sizeAxis(series), y: y }, pointTitle(series),
+      options: options({ x: placeAxis(place), y: y }, pointTitle(series),
         (item) => item.dataset.label + ": " + number(item.raw.y) + " µs"),
     };
   }
@@ -116,9 +135,10 @@
   function share(series) {
     if (!series.ceiling) return null;
     const best = [], standard = [];
+    const place = placing(series);
     series.problems.forEach((problem, i) => {
       if (!problem.best || problem.best.ceiling_share === null) return;
-      const x = xOf(problem, i);
+      const x = place.xs[i];
       best.push({ x: x, y: problem.best.ceiling_share * 100, problem: i });
       if (problem.best.default_us) {
         standard.push({ x: x, y: problem.best.ceiling_share * 100 * problem.best.median_us / problem.best.default_us, problem: i });
@@ -128,15 +148,16 @@
     const y = linearAxis("% of the " + series.ceiling.kind + " ceiling", (value) => value + " %");
     y.min = 0;
     y.suggestedMax = 100;
-    const xs = series.problems.map(xOf);
+    const xs = place.xs.filter(Number.isFinite);
     const edge = [Math.min(...xs) / 1.2, Math.max(...xs) * 1.2].map((x) => ({ x: x, y: 100, problem: 0 }));
     return {
       type: "line",
       data: {
-        datasets: [line("best", best, "best"), line("default", standard, "default", { pointStyle: "rect" }),
+        datasets: [line("best", best, "best", { showLine: place.showLine }),
+          line("default", standard, "default", { pointStyle: "rect", showLine: place.showLine }),
           line("ceiling", edge, "ceiling", { borderDash: [6, 4], pointRadius: 0, pointHitRadius: 0, borderWidth: 1.5 })],
       },
-      options: options({ x: sizeAxis(series), y: y }, pointTitle(series),
+      options: options({ x: placeAxis(place), y: y }, pointTitle(series),
         (item) => item.dataset.label + ": " + item.raw.y.toFixed(1) + " %"),
     };
   }
@@ -231,6 +252,56 @@
     return config;
   }
 
+  // Eight hues by three dashes, and points of five kinds: a ladder may have some twenty lines.
+  function rungStyle(i) {
+    const dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
+    const shade = `hsl(${(i % 8) * 45 + 5} ${dark ? "65% 65%" : "75% 38%"})`;
+    return {
+      borderColor: shade, backgroundColor: shade, borderDash: [[], [7, 3], [2, 2]][Math.floor(i / 8) % 3],
+      pointStyle: ["circle", "rect", "triangle", "rectRot", "crossRot"][i % 5], borderWidth: 1.75,
+    };
+  }
+  function emphasise(chart, place) {
+    chart.data.datasets.forEach((dataset, i) => { dataset.borderWidth = i === place ? 4 : 1.75; });
+    chart.update("none");
+  }
+
+  // A line a rung over one size; the ceiling and the peers too. A gap is where a rung has no time.
+  function curve(series, figure) {
+    const select = document.querySelector('select[data-curve="' + figure.dataset.series + '"]');
+    const [axis, chosen] = select.value.split(":");
+    const places = chosen.split(",").map(Number);
+    const problems = places.map((place) => series.problems[place]);
+    const inBytes = problems.every((problem) => problem.work_bytes);
+    const points = (usOf) => problems.map((problem, i) => {
+      const us = usOf(problem.ladder);
+      const y = !us ? null : inBytes ? problem.work_bytes / us / 1e3 : 1 / us;
+      return { x: Math.max(problem.sizes[axis], 1), y: y, us: us, problem: places[i] };
+    });
+    const namesOf = (kind) => [...new Set(problems.flatMap((problem) => problem.ladder[kind].map((one) => one.name)))];
+    const usIn = (kind, name) => (ladder) => (ladder[kind].find((one) => one.name === name) || { median_us: null }).median_us;
+    const datasets = namesOf("rungs").map((name, i) => line(name, points(usIn("rungs", name)), "best", rungStyle(i)));
+    namesOf("peers").forEach((name) => {
+      datasets.push(line(name, points(usIn("peers", name)), "ink", { borderDash: [1, 4], borderWidth: 1.75, pointStyle: "star" }));
+    });
+    const timed = datasets.filter((one) => one.data.some((point) => point.y !== null));
+    if (timed.length === 0) return null;
+    if (inBytes && problems.every((problem) => problem.ladder.ceiling_bytes_per_s)) {
+      const ceiling = points(() => 1).map((point, i) => Object.assign(point, { y: problems[i].ladder.ceiling_bytes_per_s / 1e9, us: null }));
+      timed.push(line("measured read ceiling", ceiling, "ceiling", { borderDash: [6, 4], borderWidth: 1.75, pointRadius: 0, pointHitRadius: 0 }));
+    }
+    const unit = inBytes ? " GB/s" : " calls per µs";
+    const config = {
+      type: "line", data: { datasets: timed },
+      options: options({ x: sizeAxis(problems.map((problem) => Math.max(problem.sizes[axis], 1)), axis), y: logAxis(unit.trim()) }, pointTitle(series),
+        (item) => item.dataset.label + ": " + number(item.raw.y) + unit + (item.raw.us ? ", " + number(item.raw.us) + " µs" : "")),
+    };
+    // Of some twenty lines the one whose name is pointed at stands out.
+    config.options.plugins.legend.onHover = (event, item, legend) => emphasise(legend.chart, item.datasetIndex);
+    config.options.plugins.legend.onLeave = (event, item, legend) => emphasise(legend.chart, -1);
+    return config;
+  }
+
   // One bar a rung; the ceiling and the peers as lines across all of them.
   function ladder(series, figure) {
     const select = document.querySelector('select[data-ladder="' + figure.dataset.series + '"]');
@@ -274,7 +345,7 @@
     return config;
   }
 
-  const kinds = { times: times, share: share, convergence: convergence, effects: effects, failures: failures, ladder: ladder };
+  const kinds = { times: times, share: share, convergence: convergence, effects: effects, failures: failures, ladder: ladder, curve: curve };
 
   function draw() {
     while (charts.length) charts.pop().destroy();
