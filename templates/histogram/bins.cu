@@ -54,4 +54,5 @@ struct Problem {
 ///   prepare(problem, scratch)   by all threads of a block that count, before a barrier; `scratch`: shared memory behind the counters
 ///   Mapping(problem, scratch)   after that barrier
 ///   bin(bits)                   below problem.bins, or kNone; of the mapping "unit" also above
+///   all(bits, bins)             the same of several samples
 struct Mapping;

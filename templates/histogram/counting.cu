@@ -34,12 +34,14 @@ class Counting {
   }
   /// `index`: of its first sample.
   __device__ void vector(const Vec& v, long long index) {
-    unsigned channel = kChannels == 1 ? 0 : static_cast<unsigned>(static_cast<unsigned long long>(index) % kChannels);
     unsigned at[kPerVector];
+    places(v, index, at);
+    if constexpr (ATTUNE_AGGREGATE_FREQUENT) {
 #pragma unroll
-    for (unsigned k = 0; k < kPerVector; ++k) {
-      at[k] = place(attune::element_bits<T>(v, k), channel);
-      if constexpr (kChannels > 1) channel = channel + 1 == kChannels ? 0 : channel + 1;
+      for (unsigned k = 0; k < kPerVector; ++k) {
+        hits_ += at[k] == frequent_;
+        at[k] = at[k] == frequent_ ? kNone : at[k];
+      }
     }
     if constexpr (Target::kPacked) {
       target_.add_all(at);
@@ -48,6 +50,19 @@ class Counting {
       for (unsigned k = 0; k < kPerVector; ++k) count(at[k], index + k);
     }
   }
+  /// The column that is counted in registers from now on: that of most of a warp's first samples. By one warp, whose samples
+  /// are those of a whole step.
+  __device__ unsigned most_frequent(const Vec& v) const {
+    unsigned at[kPerVector];
+    places(v, 0, at);
+    const unsigned peers = __popc(__match_any_sync(kAllLanes, at[0]));
+    const unsigned most = __reduce_max_sync(kAllLanes, at[0] < target_.width ? peers << 5 | lane_of_warp() : 0u);
+    const unsigned column = __shfl_sync(kAllLanes, at[0], most & 31);
+    return most == 0 ? kNone - 1 : column;
+  }
+  __device__ void set_frequent(unsigned column) { frequent_ = column; }
+  /// How often a warp met it; in every lane.
+  __device__ unsigned hits_of_warp() const { return __reduce_add_sync(kAllLanes, hits_); }
   /// One sample, whichever it is.
   __device__ void sample(Bits bits, long long index) {
     const unsigned channel = kChannels == 1 ? 0 : static_cast<unsigned>(static_cast<unsigned long long>(index) % kChannels);
@@ -56,16 +71,28 @@ class Counting {
 
  private:
   /// Every sample has a column of the target.
-  static constexpr bool kAlwaysInside = ByValue && kChannels == 1;
+  static constexpr bool kAlwaysInside = ByValue && kChannels == 1 && !ATTUNE_AGGREGATE_FREQUENT;
 
   __device__ unsigned place(Bits bits, unsigned channel) const {
-    if constexpr (kActive < kChannels) {
-      if (channel >= kActive) return kNone;
-    }
-    if constexpr (ByValue) return channel * 256 + bits;
-    const unsigned bin = mapping_.bin(bits);
+    if constexpr (ByValue) return channel < kActive ? channel * 256 + bits : kNone;
+    else return place_of_bin(mapping_.bin(bits), channel);
+  }
+  __device__ unsigned place_of_bin(unsigned bin, unsigned channel) const {
     if constexpr (kChannels == 1) return bin - target_.first;
-    return bin < problem_.bins ? channel * problem_.bins + bin - target_.first : kNone;
+    return bin < problem_.bins && channel < kActive ? channel * problem_.bins + bin - target_.first : kNone;
+  }
+  /// Of all samples of a vector, side by side, so that their looks at memory are under way together.
+  __device__ void places(const Vec& v, long long index, unsigned (&at)[kPerVector]) const {
+    unsigned channel = kChannels == 1 ? 0 : static_cast<unsigned>(static_cast<unsigned long long>(index) % kChannels);
+    Bits bits[kPerVector];
+#pragma unroll
+    for (unsigned k = 0; k < kPerVector; ++k) bits[k] = attune::element_bits<T>(v, k);
+    if constexpr (!ByValue) mapping_.all(bits, at);
+#pragma unroll
+    for (unsigned k = 0; k < kPerVector; ++k) {
+      at[k] = ByValue ? place(bits[k], channel) : place_of_bin(at[k], channel);
+      if constexpr (kChannels > 1) channel = channel + 1 == kChannels ? 0 : channel + 1;
+    }
   }
   __device__ void count(unsigned at, long long index) {
     if (!kAlwaysInside && at >= target_.width) return;
@@ -116,6 +143,8 @@ class Counting {
   const Mapping& mapping_;
   Target& target_;
   const float* weights_;
+  unsigned frequent_ = kNone - 1;  ///< no column
+  unsigned hits_ = 0;
 };
 
 /// Counts a part of the samples; the last part has the loose ones too. By all threads that count; no barrier at the end but

@@ -4,7 +4,8 @@ namespace {
 
 using Value = attune::Element<T>::Value;
 
-constexpr unsigned kBuckets = 2048;  ///< of the table; `edge_bytes` of template.json knows
+constexpr unsigned kBuckets = 2048;           ///< of the table; `edge_bytes` of template.json knows
+constexpr unsigned kSeveral = 0x80000000u;    ///< of a bucket's entry: more than one edge lies in it
 
 /// The number of edges among the `count` from `first` on that are at most x.
 __device__ __forceinline__ unsigned edges_up_to(const T* edges, unsigned first, unsigned count, Value x) {
@@ -17,70 +18,109 @@ __device__ __forceinline__ unsigned edges_up_to(const T* edges, unsigned first, 
   return first;
 }
 
+/// Cuts lowest to highest into kBuckets buckets that ascend with x.
+struct Buckets {
+  Value lowest;
+  Choose<attune::Element<T>::kFloating, float, unsigned>::Type scale;
+
+  __device__ Buckets(Value low, Value high) : lowest(low) {
+    if constexpr (attune::Element<T>::kFloating) {
+      scale = static_cast<float>(kBuckets) / (high - low);
+    } else {
+      const unsigned range = static_cast<unsigned>(high) - static_cast<unsigned>(low);
+      scale = range <= kBuckets ? ~0u : static_cast<unsigned>((static_cast<unsigned long long>(kBuckets) << 32) / range);
+    }
+  }
+  /// Requires: x is not below the lowest.
+  __device__ unsigned operator()(Value x) const {
+    if constexpr (attune::Element<T>::kFloating) return min(static_cast<unsigned>((x - lowest) * scale), kBuckets - 1);
+    else return min(__umulhi(static_cast<unsigned>(x) - static_cast<unsigned>(lowest), scale), kBuckets - 1);
+  }
+};
+
 }  // namespace
 
-/// The search "table" cuts the range into equal buckets: an entry says how many edges lie in the buckets before, and how many
-/// up to the bucket's end. Few buckets hold an edge at all, so that most samples need one look.
+/// The search "table" looks a sample's bucket up: the number of edges in the buckets before, and the edge in this one, if there
+/// is one edge. Several of them are searched.
 struct Mapping {
   struct Scratch {};
   const T* edges;
   unsigned bins;
   Value lowest, highest;
-  const unsigned* table;
-  float per_unit;
-
-  static __device__ float buckets_per_unit(Value lowest, Value highest) {
-    return static_cast<float>(kBuckets) / distance(lowest, highest);
-  }
-  /// From `lowest` to a value above it; grows with it, as rounding keeps the order.
-  static __device__ float distance(Value lowest, Value x) {
-    if constexpr (attune::Element<T>::kFloating) return x - lowest;
-    else return static_cast<float>(static_cast<unsigned>(x) - static_cast<unsigned>(lowest));
-  }
-  static __device__ unsigned bucket(Value lowest, float per_unit, Value x) {
-    return min(static_cast<unsigned>(distance(lowest, x) * per_unit), kBuckets - 1);
-  }
+  const uint2* table;
+  Buckets buckets;
 
   static __device__ void prepare(const Problem& p, Scratch&, unsigned* scratch) {
     if constexpr (!ATTUNE_SEARCH_BINARY) {
-      Bits* const staged = reinterpret_cast<Bits*>(scratch + (ATTUNE_SEARCH_TABLE ? kBuckets : 0));
+      Bits* const staged = reinterpret_cast<Bits*>(scratch + (ATTUNE_SEARCH_TABLE ? 2 * kBuckets : 0));
       for (unsigned i = threadIdx.x; i <= p.bins; i += kThreads) staged[i] = reinterpret_cast<const Bits*>(p.edges)[i];
     }
     if constexpr (ATTUNE_SEARCH_TABLE) {
-      const Value lowest = attune::load_element(p.edges), highest = attune::load_element(p.edges + p.bins);
-      const float per_unit = buckets_per_unit(lowest, highest);
-      // The edge in front of which a bucket begins: the first whose bucket is not below it.
+      const Buckets buckets(attune::load_element(p.edges), attune::load_element(p.edges + p.bins));
+      // The number of edges whose bucket is below `which`.
       const auto edges_before = [&](unsigned which) {
         unsigned first = 0, count = p.bins + 1;
         while (count > 0) {
           const unsigned half = count / 2;
-          const bool below = bucket(lowest, per_unit, attune::load_element(p.edges + first + half)) < which;
+          const bool below = buckets(attune::load_element(p.edges + first + half)) < which;
           first = below ? first + half + 1 : first;
           count = below ? count - half - 1 : half;
         }
         return first;
       };
-      for (unsigned b = threadIdx.x; b < kBuckets; b += kThreads) scratch[b] = edges_before(b) | (b + 1 == kBuckets ? p.bins + 1 : edges_before(b + 1)) << 16;
+      for (unsigned b = threadIdx.x; b < kBuckets; b += kThreads) {
+        const unsigned first = edges_before(b);
+        unsigned in_it = 0;  // 2: two or more
+        while (in_it < 2 && first + in_it <= p.bins && buckets(attune::load_element(p.edges + first + in_it)) == b) ++in_it;
+        // Without an edge, one that every sample inside is below.
+        const Bits edge = in_it == 0 ? attune::Element<T>::narrow(attune::Element<T>::highest()) : reinterpret_cast<const Bits*>(p.edges)[first];
+        reinterpret_cast<uint2*>(scratch)[b] = uint2{first | (in_it == 2 ? kSeveral : 0), edge};
+      }
     }
   }
   __device__ Mapping(const Problem& p, const Scratch&, const unsigned* scratch)
-      : edges(ATTUNE_SEARCH_BINARY ? p.edges : reinterpret_cast<const T*>(scratch + (ATTUNE_SEARCH_TABLE ? kBuckets : 0))),
+      : edges(ATTUNE_SEARCH_BINARY ? p.edges : reinterpret_cast<const T*>(scratch + (ATTUNE_SEARCH_TABLE ? 2 * kBuckets : 0))),
         bins(p.bins),
         lowest(attune::load_element(p.edges)),
         highest(attune::load_element(p.edges + p.bins)),
-        table(scratch) {
-    if constexpr (ATTUNE_SEARCH_TABLE) per_unit = buckets_per_unit(lowest, highest);
-  }
+        table(reinterpret_cast<const uint2*>(scratch)),
+        buckets(lowest, highest) {}
   __device__ unsigned bin(Bits bits) const {
-    const Value x = attune::Element<T>::widen(bits);
-    if (!(x >= lowest && x < highest)) return kNone;
-    if constexpr (ATTUNE_SEARCH_TABLE) {
-      const unsigned entry = table[bucket(lowest, per_unit, x)];
-      const unsigned first = entry & 0xffffu, end = entry >> 16;
-      return edges_up_to(edges, first, end - first, x) - 1;
-    }
-    return edges_up_to(edges, 0, bins + 1, x) - 1;
+    const Bits one[1] = {bits};
+    unsigned bin[1];
+    all(one, bin);
+    return bin[0];
   }
+  template <unsigned N>
+  __device__ void all(const Bits (&bits)[N], unsigned (&bin)[N]) const {
+    bool several = false;
+#pragma unroll
+    for (unsigned k = 0; k < N; ++k) {
+      const Value x = attune::Element<T>::widen(bits[k]);
+      const bool inside = x >= lowest && x < highest;
+      if constexpr (ATTUNE_SEARCH_TABLE) {
+        const uint2 entry = table[inside ? buckets(x) : 0];
+        const unsigned at_most = attune::Element<T>::widen(static_cast<Bits>(entry.y)) <= x;
+        const bool search = inside && (entry.x & kSeveral) != 0;
+        several = several || search;
+        bin[k] = search ? kSearch : inside ? entry.x + at_most - 1 : kNone;
+      } else {
+        bin[k] = inside ? edges_up_to(edges, 0, bins + 1, x) - 1 : kNone;
+      }
+    }
+    if constexpr (ATTUNE_SEARCH_TABLE) {
+      if (!several) return;
+#pragma unroll
+      for (unsigned k = 0; k < N; ++k) {
+        if (bin[k] == kSearch) bin[k] = searched(edges, bins, attune::Element<T>::widen(bits[k]));
+      }
+    }
+  }
+
+ private:
+  static constexpr unsigned kSearch = kNone - 1;  ///< no bin either
+  /// A function of its own: it is rarely called, from many places.
+  static __device__ __noinline__ unsigned searched(const T* edges, unsigned bins, Value x) { return edges_up_to(edges, 0, bins + 1, x) - 1; }
 };
 
 __device__ __noinline__ unsigned bin_of_value(const Problem& p, unsigned value) {

@@ -9,11 +9,27 @@ struct Scale {
   unsigned long long fraction;
 };
 
+/// Requires: range <= 2^32. Quotients below 2^32 by a reciprocal in double precision are at most one off.
 __device__ Scale scale_of(unsigned bins, unsigned long long range) {
-  const unsigned long long rest = bins % range;
-  const unsigned long long high = (rest << 32) / range;
-  const unsigned long long left = (rest << 32) % range << 32;
-  return {static_cast<unsigned>(bins / range), (high << 32 | left / range) + (left % range != 0)};
+  const double inverse = 1.0 / static_cast<double>(range);
+  const auto divide = [&](unsigned long long dividend, unsigned long long& rest) {
+    auto quotient = static_cast<unsigned long long>(static_cast<double>(dividend) * inverse);
+    auto left = static_cast<long long>(dividend - quotient * range);
+    if (left < 0) {
+      --quotient;
+      left += static_cast<long long>(range);
+    } else if (left >= static_cast<long long>(range)) {
+      ++quotient;
+      left -= static_cast<long long>(range);
+    }
+    rest = static_cast<unsigned long long>(left);
+    return quotient;
+  };
+  unsigned long long rest, left;
+  const auto whole = static_cast<unsigned>(divide(bins, rest));
+  const unsigned long long high = divide(rest << 32, left);
+  const unsigned long long low = divide(left << 32, left);
+  return {whole, (high << 32 | low) + (left != 0)};
 }
 
 __device__ __forceinline__ unsigned scaled(const Scale& scale, unsigned d) {
@@ -39,6 +55,11 @@ struct Mapping {
     if (!(x >= lower && x < upper)) return kNone;
     return min(static_cast<unsigned>(__fmul_rn(__fsub_rn(x, lower), scale)), last);
   }
+  template <unsigned N>
+  __device__ void all(const Bits (&bits)[N], unsigned (&bins)[N]) const {
+#pragma unroll
+    for (unsigned k = 0; k < N; ++k) bins[k] = bin(bits[k]);
+  }
 };
 
 #else
@@ -54,7 +75,7 @@ struct Mapping {
   Scale scale;
 
   static __device__ void prepare(const Problem& p, Scratch& scratch, unsigned*) {
-    // One thread: two 64-bit divisions, while loads are under way.
+    // One thread, while loads are under way.
     if (ATTUNE_MAPPING_SCALED && threadIdx.x == 0) scratch.scale = scale_of(p.bins, static_cast<unsigned long long>(static_cast<long long>(p.upper) - p.lower));
   }
   __device__ Mapping(const Problem& p, const Scratch& scratch, const unsigned*)
@@ -69,6 +90,11 @@ struct Mapping {
     if (d > last) return kNone;
     if constexpr (ATTUNE_MAPPING_SHIFT) return __funnelshift_rc(d, 0, shift);  // by up to 32
     return scaled(scale, d);
+  }
+  template <unsigned N>
+  __device__ void all(const Bits (&bits)[N], unsigned (&bins)[N]) const {
+#pragma unroll
+    for (unsigned k = 0; k < N; ++k) bins[k] = bin(bits[k]);
   }
 };
 

@@ -40,13 +40,16 @@ class Walk {
       end_ = samples.vectors;
       step_ = static_cast<long long>(parts) * kTile;
     }
-    if (at_ + kTile <= end_) load(held_, at_);
+    if (holds_step()) load(held_, at_);
   }
+  /// Whether all threads hold vectors of a whole step, the first of which this is.
+  [[nodiscard]] __device__ bool holds_step() const { return at_ + kTile <= end_; }
+  [[nodiscard]] __device__ const Vec& first_held() const { return held_[0]; }
   /// full(vectors, index of the first) for whole steps of all threads, where thread t holds vectors t, t + kThreads, ...;
   /// one(vector, index) for vectors of the ragged last step; between() after each step.
   template <class Full, class One, class Between>
   __device__ void run(Full full, One one, Between between) {
-    while (at_ + kTile <= end_) {
+    while (holds_step()) {
       const long long next = at_ + step_;
       const bool more = next + kTile <= end_;
       if constexpr (ATTUNE_PREFETCH) {

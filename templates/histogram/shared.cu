@@ -33,6 +33,11 @@ class SharedCounters {
     else atomicAdd(words_ + word(at), times);
   }
   __device__ void add(unsigned at, float weight) { atomicAdd(reinterpret_cast<float*>(words_) + word(at), weight); }
+  /// Any number, when nobody counts any more.
+  __device__ void add_many(unsigned at, unsigned times) {
+    if constexpr (kPacked) hand_over(at, times);
+    else atomicAdd(words_ + word(at), times);
+  }
   /// All atomics first, then the look at what they returned.
   template <unsigned N>
   __device__ void add_all(const unsigned (&at)[N]) {
@@ -90,8 +95,12 @@ class SharedCounters {
     const unsigned counter = before >> shift(at) & 0xffffu;
     if (counter >= 0x8000u || counter + times < 0x8000u) return;
     atomicSub(words_ + word(at), 0x8000u << shift(at));
-    if constexpr (kSecondPass) atomicAdd(spill_ + first + at, 0x8000u);
-    else if constexpr (!kWeighted) add_to(counts_ + first + at, 0x8000u);
+    hand_over(at, 0x8000u);
+  }
+  /// To where the total goes.
+  __device__ void hand_over(unsigned at, unsigned times) {
+    if constexpr (kSecondPass) atomicAdd(spill_ + first + at, times);
+    else if constexpr (!kWeighted) add_to(counts_ + first + at, times);
   }
 
   unsigned* words_;
@@ -162,7 +171,25 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
   if constexpr (ATTUNE_MERGE_ATOMIC_DEPENDENT && SharedCounters::kPacked) wait_for_step_before();  // counters may be handed on from now on
   const Mapping mapping(problem, scratch, edge_scratch);
   Counting<kByValue, SharedCounters> counting(problem, mapping, counters, weights);
+  [[maybe_unused]] __shared__ unsigned frequent, hits;
+  if constexpr (ATTUNE_AGGREGATE_FREQUENT) {
+    if (threadIdx.x < 32) {
+      const unsigned column = walk.holds_step() ? counting.most_frequent(walk.first_held()) : kNone - 1;
+      if (threadIdx.x == 0) {
+        frequent = column;
+        hits = 0;
+      }
+    }
+    counting_barrier();
+    counting.set_frequent(frequent);
+  }
   count_part(all, walk, place.part, parts, counting);
+  if constexpr (ATTUNE_AGGREGATE_FREQUENT) {
+    const unsigned of_warp = counting.hits_of_warp();
+    if (lane_of_warp() == 0 && of_warp != 0) atomicAdd(&hits, of_warp);
+    counting_barrier();
+    if (threadIdx.x == 0 && hits != 0) counters.add_many(frequent, hits);
+  }
   if (on_duty) duty.await();
   if constexpr (ATTUNE_MERGE_ATOMIC_DEPENDENT && !SharedCounters::kPacked) wait_for_step_before();
 
