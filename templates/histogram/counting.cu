@@ -58,7 +58,7 @@ class Counting {
     const unsigned peers = __popc(__match_any_sync(kAllLanes, at[0]));
     const unsigned most = __reduce_max_sync(kAllLanes, at[0] < target_.width ? peers << 5 | lane_of_warp() : 0u);
     const unsigned column = __shfl_sync(kAllLanes, at[0], most & 31);
-    return most == 0 ? kNone - 1 : column;
+    return most == 0 ? kNone : column;
   }
   __device__ void set_frequent(unsigned column) { frequent_ = column; }
   /// How often a warp met it; in every lane.
@@ -143,7 +143,7 @@ class Counting {
   const Mapping& mapping_;
   Target& target_;
   const float* weights_;
-  unsigned frequent_ = kNone - 1;  ///< no column
+  unsigned frequent_ = kNone;  ///< then hits are samples outside, and nobody asks for them
   unsigned hits_ = 0;
 };
 

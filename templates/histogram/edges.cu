@@ -4,8 +4,7 @@ namespace {
 
 using Value = attune::Element<T>::Value;
 
-constexpr unsigned kBuckets = 2048;           ///< of the table; `edge_bytes` of template.json knows
-constexpr unsigned kSeveral = 0x80000000u;    ///< of a bucket's entry: more than one edge lies in it
+constexpr unsigned kBuckets = 2048;  ///< of the table; `edge_bytes` of template.json knows
 
 /// The number of edges among the `count` from `first` on that are at most x.
 __device__ __forceinline__ unsigned edges_up_to(const T* edges, unsigned first, unsigned count, Value x) {
@@ -40,8 +39,8 @@ struct Buckets {
 
 }  // namespace
 
-/// The search "table" looks a sample's bucket up: the number of edges in the buckets before, and the edge in this one, if there
-/// is one edge. Several of them are searched.
+/// The search "table" looks a sample's bucket up: how many edges lie in the buckets before, how many in this one (above bit 16),
+/// and the first of those; without one an edge that every sample inside is below. Several of them are searched.
 struct Mapping {
   struct Scratch {};
   const T* edges;
@@ -56,25 +55,19 @@ struct Mapping {
       for (unsigned i = threadIdx.x; i <= p.bins; i += kThreads) staged[i] = reinterpret_cast<const Bits*>(p.edges)[i];
     }
     if constexpr (ATTUNE_SEARCH_TABLE) {
-      const Buckets buckets(attune::load_element(p.edges), attune::load_element(p.edges + p.bins));
-      // The number of edges whose bucket is below `which`.
-      const auto edges_before = [&](unsigned which) {
-        unsigned first = 0, count = p.bins + 1;
-        while (count > 0) {
-          const unsigned half = count / 2;
-          const bool below = buckets(attune::load_element(p.edges + first + half)) < which;
-          first = below ? first + half + 1 : first;
-          count = below ? count - half - 1 : half;
-        }
-        return first;
-      };
-      for (unsigned b = threadIdx.x; b < kBuckets; b += kThreads) {
-        const unsigned first = edges_before(b);
-        unsigned in_it = 0;  // 2: two or more
-        while (in_it < 2 && first + in_it <= p.bins && buckets(attune::load_element(p.edges + first + in_it)) == b) ++in_it;
-        // Without an edge, one that every sample inside is below.
-        const Bits edge = in_it == 0 ? attune::Element<T>::narrow(attune::Element<T>::highest()) : reinterpret_cast<const Bits*>(p.edges)[first];
-        reinterpret_cast<uint2*>(scratch)[b] = uint2{first | (in_it == 2 ? kSeveral : 0), edge};
+      const Bits* const edges = reinterpret_cast<const Bits*>(p.edges);
+      const auto edge = [&](unsigned i) { return attune::Element<T>::widen(edges[i]); };
+      const Buckets buckets(edge(0), edge(p.bins));
+      uint2* const table = reinterpret_cast<uint2*>(scratch);
+      // A warp writes the buckets behind the edge before and up to this one; behind the last edge those that are left.
+      for (unsigned i = threadIdx.x / 32; i <= p.bins + 1; i += kThreads / 32) {
+        const unsigned begin = i == 0 ? 0 : buckets(edge(i - 1)) + 1;
+        const unsigned end = i == p.bins + 1 ? kBuckets : buckets(edge(i));
+        for (unsigned b = begin + threadIdx.x % 32; b < end; b += 32) table[b] = uint2{i, attune::Element<T>::narrow(attune::Element<T>::highest())};
+        if (i == p.bins + 1 || end < begin) continue;  // not the first edge in its bucket
+        unsigned edges_in_it = 1;
+        while (i + edges_in_it <= p.bins && buckets(edge(i + edges_in_it)) == end) ++edges_in_it;
+        if (threadIdx.x % 32 == 0) table[end] = uint2{i | edges_in_it << 16, edges[i]};
       }
     }
   }
@@ -93,6 +86,7 @@ struct Mapping {
   }
   template <unsigned N>
   __device__ void all(const Bits (&bits)[N], unsigned (&bin)[N]) const {
+    unsigned entries[N];
     bool several = false;
 #pragma unroll
     for (unsigned k = 0; k < N; ++k) {
@@ -100,10 +94,10 @@ struct Mapping {
       const bool inside = x >= lowest && x < highest;
       if constexpr (ATTUNE_SEARCH_TABLE) {
         const uint2 entry = table[inside ? buckets(x) : 0];
-        const unsigned at_most = attune::Element<T>::widen(static_cast<Bits>(entry.y)) <= x;
-        const bool search = inside && (entry.x & kSeveral) != 0;
-        several = several || search;
-        bin[k] = search ? kSearch : inside ? entry.x + at_most - 1 : kNone;
+        const unsigned first_is_below = attune::Element<T>::widen(static_cast<Bits>(entry.y)) <= x;
+        bin[k] = inside ? (entry.x & 0xffffu) + first_is_below - 1 : kNone;
+        entries[k] = inside && first_is_below ? entry.x : 0;  // only then others may be below as well
+        several = several || entries[k] >= 2u << 16;
       } else {
         bin[k] = inside ? edges_up_to(edges, 0, bins + 1, x) - 1 : kNone;
       }
@@ -112,15 +106,14 @@ struct Mapping {
       if (!several) return;
 #pragma unroll
       for (unsigned k = 0; k < N; ++k) {
-        if (bin[k] == kSearch) bin[k] = searched(edges, bins, attune::Element<T>::widen(bits[k]));
+        if (entries[k] >= 2u << 16) bin[k] = searched(edges, (entries[k] & 0xffffu) + 1, (entries[k] >> 16) - 1, attune::Element<T>::widen(bits[k]));
       }
     }
   }
 
  private:
-  static constexpr unsigned kSearch = kNone - 1;  ///< no bin either
   /// A function of its own: it is rarely called, from many places.
-  static __device__ __noinline__ unsigned searched(const T* edges, unsigned bins, Value x) { return edges_up_to(edges, 0, bins + 1, x) - 1; }
+  static __device__ __noinline__ unsigned searched(const T* edges, unsigned first, unsigned count, Value x) { return edges_up_to(edges, first, count, x) - 1; }
 };
 
 __device__ __noinline__ unsigned bin_of_value(const Problem& p, unsigned value) {

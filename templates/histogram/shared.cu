@@ -12,12 +12,13 @@ class SharedCounters {
   unsigned first;
   unsigned width;
 
-  /// `width`: a multiple of 8. `spill`: of packed counters, where column 0 of all is handed on.
-  __device__ SharedCounters(unsigned* words, unsigned first_column, unsigned columns, Counter* spill, unsigned* second_pass_spill)
-      : first(first_column), width(columns), words_(words), counts_(spill), spill_(second_pass_spill) {
-    replica_ = ATTUNE_REPLICA_OF_LANE ? lane_of_warp() % kReplicas : threadIdx.x / 32 % kReplicas * columns;
+  /// `room`: counters of a replica, a multiple of 8; beyond the last of all `columns` none is counted. `counts`, `spill`: of packed
+  /// counters, where column 0 of all is handed on.
+  __device__ SharedCounters(unsigned* words, unsigned first_column, unsigned room, unsigned columns, Counter* counts, unsigned* spill)
+      : first(first_column), width(columns > first_column ? min(room, columns - first_column) : 0), words_(words), room_(room), counts_(counts), spill_(spill) {
+    replica_ = ATTUNE_REPLICA_OF_LANE ? lane_of_warp() % kReplicas : threadIdx.x / 32 % kReplicas * room;
   }
-  [[nodiscard]] __device__ unsigned words() const { return width / kCountersPerWord; }
+  [[nodiscard]] __device__ unsigned words() const { return room_ / kCountersPerWord; }
 
   __device__ void clear() {
     uint4* const vectors = reinterpret_cast<uint4*>(words_);
@@ -65,7 +66,7 @@ class SharedCounters {
 #pragma unroll 8
       for (unsigned r = 0; r < kReplicas; ++r) {
         // Neighbouring threads begin with different replicas: those of one column share a bank group.
-        const unsigned at = ATTUNE_REPLICA_OF_LANE ? w * kReplicas + (r + threadIdx.x) % kReplicas : r * width + w;
+        const unsigned at = ATTUNE_REPLICA_OF_LANE ? w * kReplicas + (r + threadIdx.x) % kReplicas : r * room_ + w;
         const unsigned word = Blocks == 1 ? words_[at] : load_of_cluster(in_block(block, shared_address(words_ + at)));
         if constexpr (kPacked) {
           total[0] += word & 0xffffu;
@@ -104,6 +105,7 @@ class SharedCounters {
   }
 
   unsigned* words_;
+  unsigned room_;
   Counter* counts_;
   unsigned* spill_;
   unsigned replica_;
@@ -163,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
   if (on_duty) duty.start();
   unsigned* const words = reinterpret_cast<unsigned*>(dynamic);
   unsigned* const edge_scratch = words + range_columns * kReplicas / kCountersPerWord;
-  SharedCounters counters(words, place.range * range_columns, range_columns, counts, spill);
+  SharedCounters counters(words, place.range * range_columns, range_columns, columns, counts, spill);
   counters.clear();
   if constexpr (!kByValue) Mapping::prepare(problem, scratch, edge_scratch);
   __syncthreads();
@@ -174,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
   [[maybe_unused]] __shared__ unsigned frequent, hits;
   if constexpr (ATTUNE_AGGREGATE_FREQUENT) {
     if (threadIdx.x < 32) {
-      const unsigned column = walk.holds_step() ? counting.most_frequent(walk.first_held()) : kNone - 1;
+      const unsigned column = walk.holds_step() ? counting.most_frequent(walk.first_held()) : kNone;
       if (threadIdx.x == 0) {
         frequent = column;
         hits = 0;
@@ -188,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
     const unsigned of_warp = counting.hits_of_warp();
     if (lane_of_warp() == 0 && of_warp != 0) atomicAdd(&hits, of_warp);
     counting_barrier();
-    if (threadIdx.x == 0 && hits != 0) counters.add_many(frequent, hits);
+    if (threadIdx.x == 0 && frequent < counters.width && hits != 0) counters.add_many(frequent, hits);
   }
   if (on_duty) duty.await();
   if constexpr (ATTUNE_MERGE_ATOMIC_DEPENDENT && !SharedCounters::kPacked) wait_for_step_before();

@@ -58,19 +58,22 @@ TEST_CASE("histogram counts right for every type of samples, mapping and search"
   for (const char* type : {"u8", "u16", "i32", "u32"}) {
     for (const char* mapping : {"unit", "shift", "scaled"}) {
       if (std::string(type) == "i32" && std::string(mapping) == "unit") continue;  // above
-      for (const std::int64_t bins : {100, 3000}) check_sample(problem_of({{"T", type}, {"mapping", mapping}}, 100003, bins), 6);
+      for (const std::int64_t bins : {100, 3000}) check_sample(problem_of({{"T", type}, {"mapping", mapping}}, 100003, bins), 4);
     }
   }
   for (const std::int64_t bins : {256, 4096}) check_each(problem_of({{"T", "f32"}, {"mapping", "scaled"}}, kLarge, bins), {"strategy", "merge"});
   for (const char* type : {"u8", "u16", "i32", "u32", "f32"}) {
-    for (const std::int64_t bins : {1, 100, 3000}) check_each(problem_of({{"T", type}, {"mapping", "edges"}}, 100003, bins), {"strategy", "search"});
+    for (const std::int64_t bins : {1, 300, 3000}) check_each(problem_of({{"T", type}, {"mapping", "edges"}}, 100003, bins), {"strategy", "search"});
   }
 }
 
 TEST_CASE("histogram counts right for any number of samples and bins") {
-  for (const std::int64_t n : {std::int64_t{0}, std::int64_t{1}, std::int64_t{31}, std::int64_t{33}, std::int64_t{100003}}) {
+  for (const std::int64_t n : {0, 33, 100003}) {
     for (const std::int64_t bins : {1, 2, 255, 256, 257, 65536, 1000000}) check_sample(problem_of({{"T", "i32"}, {"mapping", "unit"}}, n, bins), 3);
-    for (const std::int64_t bins : {1, 255, 256, 257, 1000}) check_sample(problem_of({{"T", "u8"}, {"mapping", "unit"}}, n, bins), 3);
+    for (const std::int64_t bins : {1, 255, 257, 1000}) check_sample(problem_of({{"T", "u8"}, {"mapping", "unit"}}, n, bins), 3);
+  }
+  for (const std::int64_t n : {1, 31}) {
+    for (const std::int64_t bins : {256, 65536}) check_sample(problem_of({{"T", "i32"}, {"mapping", "unit"}}, n, bins), 3);
   }
   check_sample(problem_of({{"T", "f32"}, {"mapping", "scaled"}}, kLarge, 1 << 24), 3);
 }

@@ -100,7 +100,7 @@ using Choices = std::map<std::string, std::string>;
 measure::VisitReply run(const char* variant, Choices choices, std::int64_t n, std::int64_t bins) {
   auto& lab = test::Lab::get();
   static const auto kernel = test::make_template(test::histogram_template(kVariants), kSource);
-  const spec::Problem problem{std::move(choices), {{"n", n}, {"bins", bins}}};
+  const auto problem = spec::canonical(kernel, {std::move(choices), {{"n", n}, {"bins", bins}}});
   lab.prepare(lab.executor(), kernel, problem);
   return test::Lab::visit(lab.executor(), lab.request(kernel, problem, test::with(kernel, "variant", variant)));
 }
