@@ -12,7 +12,7 @@ std::size_t round_up(std::size_t value) { return (value + kAlign - 1) / kAlign *
 }  // namespace
 
 BufferLayout::BufferLayout(const std::vector<spec::ResolvedBuffer>& buffers, Part part, int misalign_elements)
-    : buffers_(buffers), offsets_(buffers.size(), kAbsent) {
+    : buffers_(buffers), offsets_(buffers.size(), kAbsent), guards_(buffers.size()) {
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const auto& buffer = buffers[i];
     if (buffer.workspace != (part == Part::Scratch)) continue;
@@ -30,9 +30,9 @@ std::vector<GuardZone> BufferLayout::zones(CUdeviceptr base) const {
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     if (!holds(i)) continue;
     const auto& buffer = buffers_[i];
-    zones.push_back({base + offsets_[i] - Support::kGuardBytes, buffer.type,
+    zones.push_back({base + offsets_[i] - Support::kGuardBytes, buffer.type, guards_[i],
                      fmt::format("wrote in front of buffer \"{}\"", buffer.name)});
-    zones.push_back({base + offsets_[i] + static_cast<std::size_t>(buffer.bytes), buffer.type,
+    zones.push_back({base + offsets_[i] + static_cast<std::size_t>(buffer.bytes), buffer.type, guards_[i],
                      fmt::format("wrote past the end of buffer \"{}\"", buffer.name)});
   }
   return zones;

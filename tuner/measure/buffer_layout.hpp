@@ -23,6 +23,8 @@ class BufferLayout {
   /// Requires: holds(buffer).
   [[nodiscard]] std::size_t offset(std::size_t buffer) const { return offsets_[buffer]; }
 
+  /// What stands around a buffer instead of its type's extremes, which do not show everywhere where they are read.
+  void guard_with(std::size_t buffer, const GuardValues& values) { guards_[buffer] = values; }
   void guard(Support& support, CUdeviceptr base, Guard variant) const;
   /// Whether anything was written around the buffers.
   void check_guards(Support& support, CUdeviceptr base, Guard variant) const;
@@ -33,6 +35,7 @@ class BufferLayout {
   static constexpr std::size_t kAbsent = ~std::size_t{0};
   std::vector<spec::ResolvedBuffer> buffers_;
   std::vector<std::size_t> offsets_;
+  std::vector<std::optional<GuardValues>> guards_;
   std::size_t bytes_ = 0;
 };
 

@@ -35,6 +35,9 @@ GpuProblem::GpuProblem(spec::KernelTemplate kernel, spec::Problem problem, Cache
       prepared.buffers = data_buffers(kernel_, plan.problem, support.device());
       prepared.layout = BufferLayout(prepared.buffers, Part::Data, plan.misalign_elements);
       prepared.plan = std::move(plan);
+      for (std::size_t i = 0; i < prepared.buffers.size(); ++i) {
+        if (const auto values = reference_.guard_values(locate(prepared), i)) prepared.layout.guard_with(i, *values);
+      }
       cases_.push_back(std::move(prepared));
     } catch (const SpecError&) {
       if (asked) throw;  // counts that do not resolve at the sizes we chose ourselves are no fault of the problem

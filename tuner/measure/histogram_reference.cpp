@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace attune::measure {
@@ -45,6 +46,17 @@ Filling histogram_filling(const HistogramCase& of, HistogramInput input, DataSet
   filling.histogram = HistogramFilling{of, input == HistogramInput::Edges ? HistogramPart::Edges : HistogramPart::Samples,
                                        spread_of(of, data, group), data == DataSet::Integers};
   return filling;
+}
+
+GuardValues histogram_guards(const HistogramCase& of) {
+  const auto bits = [&](std::int64_t x) {
+    const auto lowest = static_cast<std::int64_t>(extend(of.sample, lowest_bits(of.sample)));
+    const auto highest = static_cast<std::int64_t>(extend(of.sample, highest_bits(of.sample)));
+    return static_cast<std::uint64_t>(std::clamp(x, lowest, highest)) & (~std::uint64_t{0} >> (64 - 8 * spec::size_bytes(of.sample)));
+  };
+  const auto f32_bits = [](float x) { return std::uint64_t{std::bit_cast<std::uint32_t>(x)}; };
+  if (of.floating()) return {f32_bits(of.lower_f32 + (of.upper_f32 - of.lower_f32) / 2), f32_bits(of.lower_f32)};
+  return {bits(of.lower + (of.upper - of.lower) / 2), bits(of.lower)};
 }
 
 HistogramExpectation HistogramReference::expect(const HistogramCall& call, DataSet data) {

@@ -28,6 +28,10 @@ struct HistogramExpectation {
 enum class HistogramInput { Samples, Edges, Weights };
 [[nodiscard]] Filling histogram_filling(const HistogramCase& of, HistogramInput input, DataSet data, int group);
 
+/// What stands around the samples: two of them that count. The extremes of a type are mostly outside, so that a kernel could
+/// read them with impunity.
+[[nodiscard]] GuardValues histogram_guards(const HistogramCase& of);
+
 /// The right answers of "histogram" and what is wrong with results.
 class HistogramReference {
  public:

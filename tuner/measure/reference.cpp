@@ -74,6 +74,11 @@ std::optional<Filling> Reference::own_filling(const Located& located, std::size_
   return Filling{data == DataSet::Integers ? FillKind::Factors : FillKind::WideFactors, factor_rarity(columns(problem))};
 }
 
+std::optional<GuardValues> Reference::guard_values(const Located& located, std::size_t buffer) const {
+  if (builtin_ != Builtin::Histogram || buffer != histogram_buffers(*kernel_).samples) return std::nullopt;
+  return histogram_guards(histogram_case(*kernel_, *located.problem, *located.buffers));
+}
+
 std::vector<DataSet> Reference::data_sets(const Located& located) const {
   if (builtin_ != Builtin::Histogram) return {DataSet::Integers, DataSet::Random};
   return histogram_data_sets(histogram_call(located).of);

@@ -46,6 +46,8 @@ class Reference {
   /// bits, samples of a histogram, and what the built-in leaves to a kernel, whose results are exact in any order only for
   /// small integers. `group`: of windows.
   [[nodiscard]] std::optional<Filling> own_filling(const Located& located, std::size_t buffer, DataSet data, int group) const;
+  /// What stands around a buffer, where the extremes of its type would not show when they are read: samples that count.
+  [[nodiscard]] std::optional<GuardValues> guard_values(const Located& located, std::size_t buffer) const;
   /// What the asked case is verified with; every other one with the first and the last of them.
   [[nodiscard]] std::vector<DataSet> data_sets(const Located& located) const;
   /// How many groups of windows timing needs, whose data differ in kind: docs/measurement.md.

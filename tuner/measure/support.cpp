@@ -92,14 +92,10 @@ void join(Totals& all, const Partial& part) {
   all.maximum_bits = std::max(all.maximum_bits, part.maximum);
 }
 
-struct GuardBits {
-  std::uint64_t even;
-  std::uint64_t odd;
-};
-
-GuardBits guard_bits(spec::ElementType type, Guard variant) {
-  const GuardBits high_first{highest_bits(type), lowest_bits(type)};
-  return variant == Guard::HighFirst ? high_first : GuardBits{high_first.odd, high_first.even};
+/// Of the even and the odd elements.
+GuardValues guard_bits(const GuardZone& zone, Guard variant) {
+  const GuardValues high_first = zone.values.value_or(GuardValues{highest_bits(zone.type), lowest_bits(zone.type)});
+  return variant == Guard::HighFirst ? high_first : GuardValues{high_first[1], high_first[0]};
 }
 
 /// Calls `launch(regions, how many, index of the first)` for every kMostRegions zones.
@@ -111,7 +107,7 @@ void in_launches(const std::vector<GuardZone>& zones, Guard variant, Launch laun
     for (std::size_t i = 0; i < count; ++i) {
       const auto& zone = zones[first + i];
       const int element_bytes = spec::size_bytes(zone.type);
-      const auto [even, odd] = guard_bits(zone.type, variant);
+      const auto [even, odd] = guard_bits(zone, variant);
       all.regions[i] = {zone.start, Support::kGuardBytes / static_cast<std::size_t>(element_bytes), even, odd, element_bytes};
     }
     launch(all, static_cast<unsigned>(count), first);

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,10 +24,14 @@ struct ExtremeElement {
 /// of the two, whatever the operation.
 enum class Guard { HighFirst, LowFirst };
 
-/// A zone of Support::kGuardBytes bytes beside a buffer, filled with the extremes of the buffer's type.
+/// Raw bits of the two elements that a guard zone alternates between, the one that Guard::HighFirst starts with first.
+using GuardValues = std::array<std::uint64_t, 2>;
+
+/// A zone of Support::kGuardBytes bytes beside a buffer, filled with the extremes of the buffer's type or with `values`.
 struct GuardZone {
   CUdeviceptr start = 0;
   spec::ElementType type{};
+  std::optional<GuardValues> values;
   std::string what;  ///< what a write into it is called, e.g. "wrote past the end of buffer \"out\""
 };
 

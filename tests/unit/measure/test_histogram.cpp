@@ -233,3 +233,12 @@ TEST_CASE("samples lie outside and weights are whole where histograms are verifi
   CHECK(histogram_data_sets(of).front() == DataSet::Integers);
   CHECK(histogram_data_sets(of).back() == DataSet::Random);
 }
+
+TEST_CASE("what stands around the samples counts, so that reading too far shows") {
+  for (const auto& of : {integers(ElementType::I32, -5, 1000, 7), integers(ElementType::U8, 0, 65536, 256), integers(ElementType::I16, -40000, 5, 2),
+                         floats(-1, 1, 3)}) {
+    const auto guards = histogram_guards(of);
+    CHECK(guards[0] != guards[1]);
+    for (const auto guard : guards) CHECK(bin_of(of, guard, {}).has_value());
+  }
+}
