@@ -341,9 +341,8 @@ int run(const Settings& settings) {
   WindowPool pool(stream);
   Bench bench{device, sampler, pool, settings, std::nullopt};
   std::vector<Json> rows;
-  for (const auto cache : {measure::CachePolicy::Cold, measure::CachePolicy::Hot}) {
+  for (const auto cache : policies_of(settings.policies)) {
     const auto policy = measure::to_text(measure::Policy{cache, measure::LaunchMode::Graph});
-    if (settings.policies.find(policy.substr(0, 3)) == std::string::npos) continue;
     auto measured = measure_policy(bench, cache);
     for (const SkewIs how : {SkewIs::Stated, SkewIs::Unknown}) summarise(measured, policy, how);
     rows.insert(rows.end(), std::make_move_iterator(measured.begin()), std::make_move_iterator(measured.end()));
@@ -371,7 +370,7 @@ int main(int argc, char** argv) {
   app.add_option("--sizes", settings.problems.counts, "Numbers of pixels; default: four of each kind");
   app.add_option("--problems", settings.problems.kinds, "Kinds of problem, comma-separated, e.g. \"u8 256,i32 2048,i32 2048 scaled,f32 256,i32 100 edges\"; default: the grid");
   app.add_option("--skews", settings.problems.skews, "Skews, comma-separated: uniform, zipf, hot, constant, sorted; default: all but sorted");
-  app.add_option("--policies", settings.policies, "cold, hot or both")->capture_default_str();
+  app.add_option("--policies", settings.policies, "cold, hot or both")->check(CLI::IsMember(kPolicyWords))->capture_default_str();
   app.add_option("--device", settings.device, "Ordinal of the device")->capture_default_str();
   app.add_option("--rounds", settings.rounds, "Interleaved samples of each")->check(CLI::Range(1, 10001))->capture_default_str();
   app.add_flag("--quick", settings.quick, "At most 7 rounds; for trying out, not for publishing");

@@ -35,7 +35,7 @@ struct Settings {
   std::filesystem::path output;
   std::string counts = kCounts;
   std::string problems;
-  std::string policies = "cold,hot";
+  std::string policies = "both";
   int device = 0;
   int rounds = 41;
   bool quick = false;
@@ -207,9 +207,8 @@ int run(const Settings& settings) {
   WindowPool pool(stream);
   Bench bench{device, sampler, pool};
   std::vector<Json> rows;
-  for (const auto cache : {measure::CachePolicy::Cold, measure::CachePolicy::Hot}) {
+  for (const auto cache : policies_of(settings.policies)) {
     const measure::Policy policy{cache, measure::LaunchMode::Graph};
-    if (settings.policies.find(measure::to_text(policy).substr(0, 3)) == std::string::npos) continue;
     auto measured = measure_policy(bench, settings, cache);
     summarise(measured, measure::to_text(policy));
     rows.insert(rows.end(), std::make_move_iterator(measured.begin()), std::make_move_iterator(measured.end()));
@@ -234,7 +233,7 @@ int main(int argc, char** argv) {
   app.add_option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   app.add_option("--sizes", settings.counts, "Numbers of elements")->capture_default_str();
   app.add_option("--problems", settings.problems, "Kinds of problem, comma-separated, e.g. \"f32 sum,f32 arg-max,f32 row sum\"; default: all");
-  app.add_option("--policies", settings.policies, "cold, hot or both")->capture_default_str();
+  app.add_option("--policies", settings.policies, "cold, hot or both")->check(CLI::IsMember(kPolicyWords))->capture_default_str();
   app.add_option("--device", settings.device, "Ordinal of the device")->capture_default_str();
   app.add_option("--rounds", settings.rounds, "Interleaved samples of each")->check(CLI::Range(1, 10001))->capture_default_str();
   app.add_flag("--quick", settings.quick, "At most 7 rounds; for trying out, not for publishing");

@@ -9,8 +9,11 @@ constexpr unsigned kAllLanes = ~0u;
 
 __device__ __forceinline__ unsigned lane_of_warp() { return threadIdx.x & 31; }
 
-/// Of the threads that count only.
-__device__ __forceinline__ void counting_barrier() { asm volatile("bar.sync 1, %0;" ::"n"(kThreads) : "memory"); }
+/// Of the threads that count only. The instruction wants whole warps.
+__device__ __forceinline__ void counting_barrier() {
+  __syncwarp();
+  asm volatile("bar.sync 1, %0;" ::"n"(kThreads) : "memory");
+}
 
 template <bool ByValue, class Target>
 class Counting {

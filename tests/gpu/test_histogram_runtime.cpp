@@ -114,7 +114,12 @@ std::vector<Bounds<Sample>> some_bounds(std::int64_t bins) {
       return Bounds<Sample>{static_cast<Level<Sample>>(lower), static_cast<Level<Sample>>(lower + width)};
     };
     const std::int64_t lower = std::is_same_v<Sample, std::uint32_t> ? 5 : -17;
-    return {of(lower, bins), of(3, bins * 16), of(lower, bins == 1 ? 3 : bins * 3 + 1), of(0, 250)};
+    // The widest that there are, and one of fewer values than bins.
+    using Limits = std::numeric_limits<Sample>;
+    const bool narrow = sizeof(Sample) < 4;
+    const auto least = narrow ? std::int64_t{std::numeric_limits<int>::min()} : std::int64_t{Limits::min()};
+    const auto widest = narrow ? (std::int64_t{1} << 32) - 1 : std::int64_t{1} << 32;
+    return {of(lower, bins), of(3, bins * 16), of(lower, bins == 1 ? 3 : bins * 3 + 1), of(0, 250), of(least, widest), of(least, widest - 1), of(1, 7)};
   }
 }
 

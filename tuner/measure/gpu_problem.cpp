@@ -60,8 +60,8 @@ void GpuProblem::allocate(CachePolicy cache) {
   if (least_bytes > free_bytes) {
     throw EnvironmentError(
         fmt::format("failed preparing {}: it needs {} bytes of device memory, {} are free; choose a smaller "
-                    "problem or end other programs on this device",
-                    spec::to_text(problem_), least_bytes, free_bytes));
+                    "problem{} or end other programs on this device",
+                    spec::to_text(problem_), least_bytes, free_bytes, groups > 1 ? ", state its skew (one kind of data instead of several)" : ""));
   }
   const auto share = static_cast<std::size_t>(kPoolShare * static_cast<double>(free_bytes - fixed_bytes));
   windows_ = window_groups(groups, cache, window_bytes, std::min(kPoolBytes, share));

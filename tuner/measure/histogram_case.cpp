@@ -57,6 +57,7 @@ void read_bounds(const spec::KernelTemplate& kernel, const spec::Problem& proble
   of.upper = upper.integer;
   of.lower_f32 = lower.f32;
   of.upper_f32 = upper.f32;
+  if (of.floating() && !(std::isfinite(lower.f32) && std::isfinite(upper.f32))) refuse(kernel, problem, "needs finite 'lower' and 'upper'");
   if (of.floating() ? !(lower.f32 < upper.f32) : lower.integer >= upper.integer)
     refuse(kernel, problem, "needs 'lower' below 'upper'");
   if (of.floating() && (of.mapping == HistogramMapping::Unit || of.mapping == HistogramMapping::Shift))

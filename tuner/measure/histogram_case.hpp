@@ -14,7 +14,8 @@ enum class HistogramMapping { Unit, Shift, Scaled, Edges };
 enum class HistogramPart : int { Samples, Edges };
 
 /// Over which bins samples are spread; numbered as in support_histogram.cu. The first five are skews of a problem.
-enum class Spread : int { Uniform, Zipf, Hot, Constant, Sorted, FirstBin, LastBin, TwoBins };
+/// In the last two nothing counts: every sample is the upper bound, or 2 below the lower one.
+enum class Spread : int { Uniform, Zipf, Hot, Constant, Sorted, FirstBin, LastBin, TwoBins, AtUpper, BelowLower };
 constexpr int kSkews = 5;
 
 /// What a built-in "histogram" computes; docs/template-format.md is its manual.

@@ -15,7 +15,8 @@ constexpr std::size_t kAnswerBytes = 8;
 int histogram_groups(const HistogramCase& of) { return of.skew ? 1 : kSkews; }
 
 std::vector<DataSet> histogram_data_sets(const HistogramCase& of) {
-  std::vector<DataSet> sets = {DataSet::Integers, DataSet::FirstBin, DataSet::LastBin, DataSet::TwoBins};
+  std::vector<DataSet> sets = {DataSet::Integers, DataSet::FirstBin, DataSet::LastBin, DataSet::TwoBins, DataSet::AtUpper, DataSet::BelowLower};
+  if (!of.skew) sets.push_back(DataSet::Hot);  // Random is uniform then
   if (of.skew != Spread::Sorted) sets.push_back(DataSet::Ascending);
   sets.push_back(DataSet::Random);
   return sets;
@@ -35,6 +36,12 @@ Spread spread_of(const HistogramCase& of, DataSet data, int group) {
       return Spread::TwoBins;
     case DataSet::Ascending:
       return Spread::Sorted;
+    case DataSet::Hot:
+      return Spread::Hot;
+    case DataSet::AtUpper:
+      return Spread::AtUpper;
+    case DataSet::BelowLower:
+      return Spread::BelowLower;
   }
   return Spread::Uniform;
 }

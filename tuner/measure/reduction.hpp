@@ -11,8 +11,8 @@ namespace attune::measure {
 
 /// Integers: small non-zero integers, which sum exactly in any order. Random: full-range values, or what the problem says of
 /// its data; timing uses these. The others are of a built-in "histogram" only, in the asked case (histogram_reference.hpp).
-enum class DataSet { Integers, Random, FirstBin, LastBin, TwoBins, Ascending };
-inline constexpr std::size_t kDataSets = 6;
+enum class DataSet { Integers, Random, FirstBin, LastBin, TwoBins, Ascending, Hot, AtUpper, BelowLower };
+inline constexpr std::size_t kDataSets = 9;
 
 enum class ReduceOperation { Sum, Product, Minimum, Maximum, And, Or, Xor };
 /// What an element contributes. Numbered as in support_reduce.cu.

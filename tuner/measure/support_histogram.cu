@@ -4,7 +4,7 @@
 
 /// Numbered as measure::HistogramPart and measure::Spread.
 enum HistogramPart { kSamples, kEdges };
-enum Spread { kUniformSpread, kZipf, kHot, kConstant, kSorted, kFirstBin, kLastBin, kTwoBins };
+enum Spread { kUniformSpread, kZipf, kHot, kConstant, kSorted, kFirstBin, kLastBin, kTwoBins, kAtUpper, kBelowLower };
 
 /// As in support_histogram.cpp. A position in the range is a number of bins in fixed point, with kFractionBits of fraction, so
 /// that data are made without a division.
@@ -189,6 +189,8 @@ __device__ __forceinline__ u64 placed(const Histogram& of, const HistogramData& 
 
 __device__ __forceinline__ long long integer_value(const Histogram& of, const HistogramData& data, u64 index) {
   if (data.part == kEdges) return edge_integer(of, data, index);
+  if (data.spread == kAtUpper) return wrapped(of, of.lower + static_cast<long long>(of.range));
+  if (data.spread == kBelowLower) return wrapped(of, of.lower - 2);
   const u64 h = hash(index, data.seed), kind = kind_of(data, h);
   const u64 position = placed(of, data, index, h, kind);
   const long long inside = integer_sample(of, data, position);
@@ -197,6 +199,8 @@ __device__ __forceinline__ long long integer_value(const Histogram& of, const Hi
 
 __device__ __forceinline__ float f32_value(const Histogram& of, const HistogramData& data, u64 index) {
   if (data.part == kEdges) return edge_f32(of, data, index);
+  if (data.spread == kAtUpper) return of.upper_f32;
+  if (data.spread == kBelowLower) return of.lower_f32 - 2;
   const u64 h = hash(index, data.seed), kind = kind_of(data, h);
   const float inside = f32_sample(of, data, placed(of, data, index, h, kind));
   return kind % kOneIn == 0 ? f32_outside(of, kind / kOneIn) : inside;

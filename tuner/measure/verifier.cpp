@@ -53,6 +53,12 @@ const char* when(DataSet data) {
       return " when samples alternate between two bins";
     case DataSet::Ascending:
       return " when samples ascend";
+    case DataSet::Hot:
+      return " when most samples are of one bin";
+    case DataSet::AtUpper:
+      return " when every sample is the upper bound";
+    case DataSet::BelowLower:
+      return " when every sample is 2 below the lower bound";
     default:
       return "";
   }

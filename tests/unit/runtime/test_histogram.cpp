@@ -10,7 +10,6 @@
 
 #include "attune/runtime.hpp"
 #include "tests/unit/runtime/environment.hpp"
-#include "tests/unit/runtime/histogram_template.hpp"
 #include "tests/unit/runtime/ladder_fixture.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/spec/launch_plan.hpp"
@@ -28,7 +27,6 @@ struct Fixture {
   Variable user{"ATTUNE_DB", (folder / "user.db").string()};
   Variable shipped{"ATTUNE_SHIPPED_DB", (folder / "shipped.db").string()};
   Variable cache{"XDG_CACHE_HOME", (folder / "cache").string()};
-  Variable templates{"ATTUNE_TEMPLATES", write_histogram_template(folder / "templates").string()};
   spec::KernelTemplate kernel = spec::TemplateLibrary().find("histogram");
   spec::DeviceInfo gpu = device("sm_90", "NVIDIA H200", 132);
 
