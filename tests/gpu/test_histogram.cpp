@@ -39,6 +39,16 @@ void check_each(const spec::Problem& problem, const std::vector<std::string>& pa
   test::check_all(histogram(), problem, test::one_of_each(histogram(), problem, parameters));
 }
 
+/// Every type with every mapping that it has.
+void check_types(const std::vector<std::int64_t>& numbers_of_bins, std::uint64_t count) {
+  for (const std::int64_t bins : numbers_of_bins) {
+    for (const char* type : {"u8", "u16", "i32", "u32"}) {
+      for (const char* mapping : {"unit", "shift", "scaled"}) check_sample(problem_of({{"T", type}, {"mapping", mapping}}, 100003, bins), count);
+    }
+    for (const char* type : {"u8", "u16", "i32", "u32", "f32"}) check_each(problem_of({{"T", type}, {"mapping", "edges"}}, 100003, bins), {"strategy", "search"});
+  }
+}
+
 }  // namespace
 
 TEST_CASE("histogram counts right in every strategy, way of merging, aggregation and width of counters") {
@@ -55,26 +65,25 @@ TEST_CASE("histogram counts right in every layout of counters, cluster and numbe
 }
 
 TEST_CASE("histogram counts right for every type of samples, mapping and search") {
-  for (const char* type : {"u8", "u16", "i32", "u32"}) {
-    for (const char* mapping : {"unit", "shift", "scaled"}) {
-      for (const std::int64_t bins : {100, 3000}) check_sample(problem_of({{"T", type}, {"mapping", mapping}}, 100003, bins), 4);
-    }
-  }
+  check_types({100}, 3);
   for (const std::int64_t bins : {256, 4096}) check_each(problem_of({{"T", "f32"}, {"mapping", "scaled"}}, kLarge, bins), {"strategy", "merge"});
-  for (const char* type : {"u8", "u16", "i32", "u32", "f32"}) {
-    for (const std::int64_t bins : {1, 300, 3000}) check_each(problem_of({{"T", type}, {"mapping", "edges"}}, 100003, bins), {"strategy", "search"});
-  }
 }
 
 TEST_CASE("histogram counts right for any number of samples and bins") {
-  for (const std::int64_t n : {0, 33, 100003}) {
-    for (const std::int64_t bins : {1, 2, 255, 256, 257, 65536, 1000000}) check_sample(problem_of({{"T", "i32"}, {"mapping", "unit"}}, n, bins), 3);
-    for (const std::int64_t bins : {1, 255, 257, 1000}) check_sample(problem_of({{"T", "u8"}, {"mapping", "unit"}}, n, bins), 3);
+  for (const std::int64_t n : {0, 100003}) {
+    for (const std::int64_t bins : {1, 255, 65536, 1000000}) check_sample(problem_of({{"T", "i32"}, {"mapping", "unit"}}, n, bins), 3);
+    for (const std::int64_t bins : {2, 257}) check_sample(problem_of({{"T", "u8"}, {"mapping", "unit"}}, n, bins), 3);
   }
-  for (const std::int64_t n : {1, 31}) {
-    for (const std::int64_t bins : {256, 65536}) check_sample(problem_of({{"T", "i32"}, {"mapping", "unit"}}, n, bins), 3);
-  }
+  check_sample(problem_of({{"T", "i32"}, {"mapping", "unit"}}, 31, 256), 3);
   check_sample(problem_of({{"T", "f32"}, {"mapping", "scaled"}}, kLarge, 1 << 24), 3);
+}
+
+TEST_CASE("every hard size of a histogram: counts are right at all of them" * doctest::skip()) {
+  check_types({1, 300, 3000}, 6);
+  for (const std::int64_t n : {std::int64_t{0}, std::int64_t{1}, std::int64_t{31}, std::int64_t{33}, kLarge}) {
+    for (const std::int64_t bins : {1, 2, 255, 256, 257, 65536, 1000000}) check_sample(problem_of({{"T", "i32"}, {"mapping", "unit"}}, n, bins), 6);
+    for (const std::int64_t bins : {1, 2, 255, 256, 257, 1000}) check_sample(problem_of({{"T", "u8"}, {"mapping", "unit"}}, n, bins), 6);
+  }
 }
 
 TEST_CASE("histogram counts right in 64-bit counters, in sums of weights and for interleaved channels") {
@@ -91,5 +100,4 @@ TEST_CASE("histogram counts right in 64-bit counters, in sums of weights and for
 TEST_CASE("histogram counts right beyond 2^32 samples") {
   constexpr std::int64_t n = (std::int64_t{1} << 32) + 5;
   check_each(problem_of({{"T", "u8"}, {"mapping", "unit"}, {"Counter", "u64"}}, n, 256), {"merge"});
-  check_sample(problem_of({{"T", "u8"}, {"mapping", "unit"}}, n, 256), 2);
 }

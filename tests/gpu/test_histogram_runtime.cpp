@@ -189,7 +189,9 @@ void check_type(Runtime& runtime) {
       CAPTURE(bins);
       const auto narrow = runtime.histogram<Sample>(bins);
       const auto wide = runtime.histogram<Sample, std::uint64_t>(bins);
+      std::size_t which = 0;
       for (const auto& bounds : some_bounds<Sample>(bins)) {
+        if (++which > 4 && n == kLarge) break;  // the hard ones on few samples
         CAPTURE(bounds.upper);
         const auto expected = counted(values, bins, [&](Sample x) { return bounds.bin(x, bins); });
         check_counts<std::uint32_t>(expected, [&](auto* counts) { narrow.even(samples.get(), n, bounds.lower, bounds.upper, counts, nullptr); });
