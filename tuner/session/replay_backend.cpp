@@ -31,18 +31,20 @@ void ReplayBackend::prepare(const spec::KernelTemplate&, const spec::Problem& pr
                                  origin_, fmt::join(known, ", ")));
   }
   by_configuration_.clear();
-  for (const auto& measurement : current_->measurements) by_configuration_.emplace(measurement.configuration, &measurement);
+  for (const auto& measurement : current_->measurements) {
+    by_configuration_.emplace(spec::configuration_from_text(*kernel_, measurement.configuration), &measurement);
+  }
   ready_.clear();
 }
 
 void ReplayBackend::submit(const spec::Configuration& configuration) {
-  const std::string text = spec::to_text(*kernel_, configuration);
-  on_hand_over({text});
-  const auto found = by_configuration_.find(text);
+  // A recording may hold a small part of a space: what is not in it is passed over without a text or a note of its own.
+  const auto found = by_configuration_.find(configuration);
   if (found == by_configuration_.end()) {
     ++missing_;
     return;
   }
+  on_hand_over({found->second->configuration});
   ready_.push_back(*found->second);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "tuner/session/backend.hpp"
@@ -38,7 +38,7 @@ class ReplayBackend : public Backend {
   std::string origin_;
   const spec::KernelTemplate* kernel_;
   const RecordedProblem* current_ = nullptr;
-  std::unordered_map<std::string, const measure::Measurement*> by_configuration_;
+  std::map<spec::Configuration, const measure::Measurement*> by_configuration_;
   std::vector<measure::Measurement> ready_;
   std::uint64_t missing_ = 0;
 };

@@ -45,6 +45,15 @@ struct Fixture {
   }
 };
 
+/// Of the device and policy of a result that is there.
+void put_winner_of_another_family(db::Database& database) {
+  auto foreign = database.best({}).front();
+  foreign.family = R"({"T":"f64"})";
+  foreign.problem = R"({"T":"f64","n":1000})";
+  foreign.configuration = R"({"block_size":64,"items":1,"waves":1})";
+  database.put(foreign);
+}
+
 }  // namespace
 
 TEST_CASE_FIXTURE(Fixture, "an exhaustive run stores every configuration and finds the fastest for each problem") {
@@ -160,12 +169,7 @@ TEST_CASE_FIXTURE(Fixture, "the portfolio strategy tries the default and what wo
   auto first = request();
   first.problems = {problems[0]};
   (void)session::tune(kernel, first, replay, database, {});
-  // A winner of another family is none of its business.
-  auto foreign = database.best({}).front();
-  foreign.family = R"({"T":"f64"})";
-  foreign.problem = R"({"T":"f64","n":1000})";
-  foreign.configuration = R"({"block_size":64,"items":1,"waves":1})";
-  database.put(foreign);
+  put_winner_of_another_family(database);  // none of its business
   auto second = request();
   second.problems = {problems[1]};
   second.strategy = "portfolio";
@@ -181,11 +185,7 @@ TEST_CASE_FIXTURE(Fixture, "the winners strategy tries what won for other types 
   auto first = request();
   first.problems = {problems[0]};
   (void)session::tune(kernel, first, replay, database, {});
-  auto foreign = database.best({}).front();
-  foreign.family = R"({"T":"f64"})";
-  foreign.problem = R"({"T":"f64","n":1000})";
-  foreign.configuration = R"({"block_size":64,"items":1,"waves":1})";
-  database.put(foreign);
+  put_winner_of_another_family(database);
   auto second = request();
   second.problems = {problems[1]};
   second.strategy = "winners";
