@@ -2,7 +2,7 @@
 
 bench/results/<device>/ladder_histogram.json holds the events of the command as ladder_tables.py reads those of reduce, measured and not replayed:
 
-    attune ladder histogram --T i32 --mapping unit --skew uniform,zipf --n 2^24 --bins 16,256,1024,4096,16384,65536,2^20 --json \\
+    attune ladder histogram --T i32 --mapping unit --skew uniform,zipf,constant --n 2^22 --bins 16,256,1024,4096,16384,65536,2^20 --json \\
         > bench/results/<device>/ladder_histogram.json
 """
 from collections import namedtuple

@@ -6,8 +6,7 @@
 #include <set>
 
 #include "attune/error.hpp"
-#include "tests/support/synthetic_recording.hpp"
-#include "tests/support/temp_folder.hpp"
+#include "tests/unit/session/replay_fixture.hpp"
 #include "tuner/session/layer.hpp"
 #include "tuner/session/replay_backend.hpp"
 #include "tuner/session/session.hpp"
@@ -16,45 +15,9 @@
 
 using namespace attune;
 using nlohmann::json;
-
-namespace {
-
-/// 10 us and 1 us more for each step of the enumeration; `fast` takes 2 us.
-auto times(const std::string& fast, std::uint64_t failing = ~std::uint64_t{0}) {
-  return [=](const std::string& configuration, std::uint64_t i) {
-    if (i == failing) return 0.0;
-    return configuration == fast ? 2.0 : 10.0 + static_cast<double>(i);
-  };
-}
-
-const std::string kFast = R"({"block_size":256,"items":2,"waves":2})";
-
-struct Fixture {
-  test::TempFolder folder;
-  spec::KernelTemplate kernel = test::small_template();
-  std::vector<spec::Problem> problems = {test::small_problem(1000), test::small_problem(100000)};
-  db::Database database = db::Database::open(folder / "tune.db", db::OpenMode::ReadWrite);
-
-  session::ReplayBackend backend(std::uint64_t failing = ~std::uint64_t{0}) const {
-    return {test::synthetic_recording(kernel, problems, times(kFast, failing)), "synthetic.json.zst", kernel};
-  }
-  session::TuneRequest request() const {
-    session::TuneRequest request;
-    request.problems = problems;
-    return request;
-  }
-};
-
-/// Of the device and policy of a result that is there.
-void put_winner_of_another_family(db::Database& database) {
-  auto foreign = database.best({}).front();
-  foreign.family = R"({"T":"f64"})";
-  foreign.problem = R"({"T":"f64","n":1000})";
-  foreign.configuration = R"({"block_size":64,"items":1,"waves":1})";
-  database.put(foreign);
-}
-
-}  // namespace
+using test::kFast;
+using test::times;
+using Fixture = test::ReplayFixture;
 
 TEST_CASE_FIXTURE(Fixture, "an exhaustive run stores every configuration and finds the fastest for each problem") {
   auto replay = backend();
@@ -162,50 +125,6 @@ TEST_CASE_FIXTURE(Fixture, "a best whose configuration fails by now is forgotten
   session::ReplayBackend again{test::synthetic_recording(kernel, problems, times(kFast)), "synthetic.json.zst", kernel};
   (void)session::tune(kernel, only, again, database, {});
   CHECK(database.best({}).empty());
-}
-
-TEST_CASE_FIXTURE(Fixture, "the portfolio strategy tries the default and what won at other sizes, and decides among them") {
-  auto replay = backend();
-  auto first = request();
-  first.problems = {problems[0]};
-  (void)session::tune(kernel, first, replay, database, {});
-  put_winner_of_another_family(database);  // none of its business
-  auto second = request();
-  second.problems = {problems[1]};
-  second.strategy = "portfolio";
-  const auto result = session::tune(kernel, second, replay, database, {});
-  REQUIRE(result.problems.size() == 1);
-  CHECK(result.problems[0].measured == 2);
-  REQUIRE(result.problems[0].best);
-  CHECK(result.problems[0].best->configuration == kFast);
-}
-
-TEST_CASE_FIXTURE(Fixture, "the winners strategy tries what won for other types and choices of the template as well") {
-  auto replay = backend();
-  auto first = request();
-  first.problems = {problems[0]};
-  (void)session::tune(kernel, first, replay, database, {});
-  put_winner_of_another_family(database);
-  auto second = request();
-  second.problems = {problems[1]};
-  second.strategy = "winners";
-  const auto result = session::tune(kernel, second, replay, database, {});
-  REQUIRE(result.problems.size() == 1);
-  CHECK(result.problems[0].measured == 3);
-}
-
-TEST_CASE_FIXTURE(Fixture, "the portfolio strategy says so when nothing was tuned that it could try") {
-  auto replay = backend();
-  auto only = request();
-  only.strategy = "portfolio";
-  only.problems = {problems[0]};
-  std::vector<std::string> notices;
-  session::Observer observer;
-  observer.notice = [&](const std::string& text) { notices.push_back(text); };
-  const auto result = session::tune(kernel, only, replay, database, observer);
-  CHECK(result.problems[0].measured == 1);
-  REQUIRE(!notices.empty());
-  CHECK(notices.front().find("no size of") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Fixture, "the same command again measures nothing and says that nothing is left") {
