@@ -13,6 +13,7 @@
 
 #include "attune/error.hpp"
 #include "attune/runtime.hpp"
+#include "bench/support/comparison_options.hpp"
 #include "bench/support/contender.hpp"
 #include "bench/support/cub_reduce.hpp"
 #include "bench/support/histogram_problem.hpp"
@@ -35,14 +36,12 @@ constexpr double kWeightTolerance = 1e-3;
 /// Bins from which on sorting is worth a look.
 constexpr int kSortedBins = 16384;
 
-struct Settings {
-  std::vector<std::filesystem::path> databases;
-  std::filesystem::path output;
+struct Settings : ComparisonOptions {
+  Settings() {
+    policies = "cold";
+    rounds = 21;
+  }
   HistogramFilter problems;
-  std::string policies = "cold";
-  int device = 0;
-  int rounds = 21;
-  bool quick = false;
 };
 
 struct Bench {
@@ -249,7 +248,7 @@ std::vector<Json> measure_both(Bench& bench, Runtime& runtime, const HistogramPr
     static_cast<void>(sorting.sample_us());  // allocates what later calls reuse
     contenders.push_back(&sorting);
   }
-  measure_rounds(contenders, bench.settings.quick ? std::min(bench.settings.rounds, 7) : bench.settings.rounds, bench.random);
+  measure_rounds(contenders, bench.settings.rounds_taken(), bench.random);
 
   const auto wanted = expected(bench, input, peer);
   if (sorter) {
@@ -341,7 +340,7 @@ int run(const Settings& settings) {
   WindowPool pool(stream);
   Bench bench{device, sampler, pool, settings, std::nullopt};
   std::vector<Json> rows;
-  for (const auto cache : policies_of(settings.policies)) {
+  for (const auto cache : settings.caches()) {
     const auto policy = measure::to_text(measure::Policy{cache, measure::LaunchMode::Graph});
     auto measured = measure_policy(bench, cache);
     for (const SkewIs how : {SkewIs::Stated, SkewIs::Unknown}) summarise(measured, policy, how);
@@ -355,8 +354,7 @@ int run(const Settings& settings) {
                     {"quick", settings.quick}};
   const auto path = write_results(folder, "histogram_vs_cub", device, fields, rows);
   fmt::print(stderr, "written to {}\n", path.string());
-  const auto failed = std::count_if(rows.begin(), rows.end(), [](const Json& row) { return row.contains("error"); });
-  return failed == 0 ? 0 : 1;
+  return exit_code_of(rows);
 }
 
 }  // namespace
@@ -365,16 +363,11 @@ int run(const Settings& settings) {
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
   CLI::App app{"Compares attune's histograms with CUB's and writes <output>/<device>/histogram_vs_cub.json"};
-  app.add_option("--db", settings.databases, "Tuning database layers in order; default: the user's, then the shipped one");
-  app.add_option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   app.add_option("--sizes", settings.problems.counts, "Numbers of pixels; default: four of each kind");
   app.add_option("--problems", settings.problems.kinds, "Kinds of problem, comma-separated, e.g. \"u8 256,i32 2048,i32 2048 scaled,f32 256,i32 100 edges\"; default: the grid");
   app.add_option("--skews", settings.problems.skews, "Skews, comma-separated: uniform, zipf, hot, constant, sorted; default: all but sorted");
-  app.add_option("--policies", settings.policies, "cold, hot or both")->check(CLI::IsMember(kPolicyWords))->capture_default_str();
-  app.add_option("--device", settings.device, "Ordinal of the device")->capture_default_str();
-  app.add_option("--rounds", settings.rounds, "Interleaved samples of each")->check(CLI::Range(1, 10001))->capture_default_str();
-  app.add_flag("--quick", settings.quick, "At most 7 rounds; for trying out, not for publishing");
   app.add_flag("--extra", settings.problems.extra, "Also sorted samples, weights, three of four channels, a million bins and sorting with Thrust; not in the means");
+  settings.add_to(app);
   CLI11_PARSE(app, argc, argv);
   try {
     return attune::bench::run(settings);

@@ -13,6 +13,7 @@
 
 #include "attune/error.hpp"
 #include "attune/runtime.hpp"
+#include "bench/support/comparison_options.hpp"
 #include "bench/support/contender.hpp"
 #include "bench/support/launch_arguments.hpp"
 #include "bench/support/read_shapes.hpp"
@@ -30,15 +31,13 @@ constexpr char kCounts[] = "2^10..2^30:x4,100000007,3000017,50331648,30000,70000
 /// From here on a reduction should read as fast as a kernel that only reads.
 constexpr std::size_t kCeilingBytes = std::size_t{1} << 30;
 
-struct Settings {
-  std::vector<std::filesystem::path> databases;
-  std::filesystem::path output;
+struct Settings : ComparisonOptions {
+  Settings() {
+    policies = "both";
+    rounds = 41;
+  }
   std::string counts = kCounts;
   std::string problems;
-  std::string policies = "both";
-  int device = 0;
-  int rounds = 41;
-  bool quick = false;
 };
 
 struct Bench {
@@ -172,7 +171,7 @@ std::vector<Json> measure_policy(Bench& bench, const Settings& settings, measure
     filled = problem.peer.element;
     Json row{{"problem", problem.to_json()}, {"policy", options.policy}};
     try {
-      row.update(measure_row(bench, runtime, problem, policy, settings.quick ? std::min(settings.rounds, 7) : settings.rounds));
+      row.update(measure_row(bench, runtime, problem, policy, settings.rounds_taken()));
     } catch (const CudaError&) {
       throw;  // the context is lost: later rows would only repeat it
     } catch (const Error& error) {
@@ -207,7 +206,7 @@ int run(const Settings& settings) {
   WindowPool pool(stream);
   Bench bench{device, sampler, pool};
   std::vector<Json> rows;
-  for (const auto cache : policies_of(settings.policies)) {
+  for (const auto cache : settings.caches()) {
     const measure::Policy policy{cache, measure::LaunchMode::Graph};
     auto measured = measure_policy(bench, settings, cache);
     summarise(measured, measure::to_text(policy));
@@ -219,8 +218,7 @@ int run(const Settings& settings) {
                     {"quick", settings.quick}};
   const auto path = write_results(folder, "reduce_vs_cub", device, fields, rows);
   fmt::print(stderr, "written to {}\n", path.string());
-  const auto failed = std::count_if(rows.begin(), rows.end(), [](const Json& row) { return row.contains("error"); });
-  return failed == 0 ? 0 : 1;
+  return exit_code_of(rows);
 }
 
 }  // namespace
@@ -229,14 +227,9 @@ int run(const Settings& settings) {
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
   CLI::App app{"Compares attune's reductions with CUB's, cold and hot, and writes <output>/<device>/reduce_vs_cub.json"};
-  app.add_option("--db", settings.databases, "Tuning database layers in order; default: the user's, then the shipped one");
-  app.add_option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   app.add_option("--sizes", settings.counts, "Numbers of elements")->capture_default_str();
   app.add_option("--problems", settings.problems, "Kinds of problem, comma-separated, e.g. \"f32 sum,f32 arg-max,f32 row sum\"; default: all");
-  app.add_option("--policies", settings.policies, "cold, hot or both")->check(CLI::IsMember(kPolicyWords))->capture_default_str();
-  app.add_option("--device", settings.device, "Ordinal of the device")->capture_default_str();
-  app.add_option("--rounds", settings.rounds, "Interleaved samples of each")->check(CLI::Range(1, 10001))->capture_default_str();
-  app.add_flag("--quick", settings.quick, "At most 7 rounds; for trying out, not for publishing");
+  settings.add_to(app);
   CLI11_PARSE(app, argc, argv);
   try {
     return attune::bench::run(settings);

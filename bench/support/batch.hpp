@@ -2,21 +2,11 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "tuner/gpu/handles.hpp"
 #include "tuner/measure/measurement.hpp"
 
 namespace attune::bench {
-
-/// What a benchmark's option --policies may be.
-inline const std::vector<std::string> kPolicyWords = {"cold", "hot", "both"};
-/// Cold before hot. Requires: one of kPolicyWords.
-[[nodiscard]] inline std::vector<measure::CachePolicy> policies_of(const std::string& word) {
-  if (word == "both") return {measure::CachePolicy::Cold, measure::CachePolicy::Hot};
-  return {word == "hot" ? measure::CachePolicy::Hot : measure::CachePolicy::Cold};
-}
 
 /// Enqueues one call on the window of that index.
 using Enqueue = std::function<void(std::int64_t window)>;
