@@ -1,38 +1,16 @@
 """tools/doc_tables.py on made-up recordings of `attune ladder histogram --json`."""
 import json
-import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-SCRIPT = Path(sys.argv.pop(1))
-REPOSITORY = SCRIPT.parent.parent
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(SCRIPT.parent))
+from ladder_case import ladder_event, ladder_names, LadderCase, START
 import histogram_ladder_tables  # noqa: E402
 
-START = {"event": "start", "replay": False, "device": "Imaginary 1", "driver": "1.2", "policy": "cold/graph", "date": "2026-01-02T03:04:05Z",
-         "template_hash": "0123456789abcdefffff"}
 N = 2**20
 
 
-def ladder_names():
-    """The rungs of the template's own ladder, which has comments."""
-    text = (REPOSITORY / "templates/histogram/ladder.json").read_text()
-    return [rung["name"] for rung in json.loads("".join(line for line in text.splitlines(True) if not line.lstrip().startswith("//")))["rungs"]]
-
-
 def ladder(bins, us, skew="uniform", n=N, element="i32", peers=(), complete=True, **choices):
-    """Of n samples of four bytes: every rung takes 10 us, but for those in `us`; None: it is empty here."""
-    rungs = []
-    for name in ladder_names():
-        median = us.get(name, 10.0)
-        rungs.append({"name": name, "median_us": median, "bytes_per_s": median and 4 * n / (median * 1e-6)})
     problem = {"Counter": "u32", "T": element, "active": "all", "bins": bins, "channels": "1", "mapping": "unit", "n": n, "skew": skew, **choices}
-    return {"event": "ladder", "problem": problem, "complete": complete, "read_ceiling_bytes_per_s": 2e12, "rungs": rungs,
-            "peers": [{"name": name, "median_us": median} for name, median in peers]}
+    return ladder_event("histogram", problem, us, peers=peers, complete=complete)
 
 
 def thrust(bins, sort_ratio, skew="uniform", skew_stated=True):
@@ -40,27 +18,8 @@ def thrust(bins, sort_ratio, skew="uniform", skew_stated=True):
             "sort_us": 100.0, "sort_ratio": sort_ratio}
 
 
-class HistogramLadderTables(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
-        (self.root / "docs").mkdir()
-        self.results = self.root / "bench/results/imaginary_1"
-        self.results.mkdir(parents=True)
-        self.file = self.results / "ladder_histogram.json"
-
-    def record(self, *events):
-        self.file.write_text("".join(json.dumps(event) + "\n" for event in events))
-
-    def run_script(self, table, *arguments):
-        (self.root / "README.md").write_text(f"<!-- table:{table} -->\nold\n<!-- /table -->\n")
-        return subprocess.run([sys.executable, SCRIPT, "--root", self.root, *arguments], capture_output=True, text=True)
-
-    def generated(self, table):
-        done = self.run_script(table)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return (self.root / "README.md").read_text()
+class HistogramLadderTables(LadderCase):
+    template = "histogram"
 
     def verdicts(self, number):
         """The lines of a rule: figure, type, skew and verdict."""
@@ -83,7 +42,7 @@ class HistogramLadderTables(unittest.TestCase):
         self.assertIn("\nT=i32, mapping=unit, skew=zipf, n=2^20, ", text)
         self.assertIn("\nT=i32, mapping=unit, skew=uniform, n=3000, ", text)
         self.assertIn("\nCounter=u64, T=i32, mapping=scaled, skew=uniform, n=2^20, ", text)
-        for name in ladder_names():
+        for name in ladder_names(self.template):
             self.assertEqual(text.count(f"\n| {name} |"), 4)
 
     def test_a_peer_has_a_line_where_it_was_recorded_and_an_interrupted_problem_is_left_out(self):
@@ -137,7 +96,7 @@ class HistogramLadderTables(unittest.TestCase):
 
     def test_every_rung_by_which_a_rule_is_decided_is_in_the_ladder(self):
         for name in (name for rule in histogram_ladder_tables.RULES for name in rule.rungs):
-            self.assertIn(name, ladder_names())
+            self.assertIn(name, ladder_names(self.template))
 
     def refused(self, *words):
         for arguments in ([], ["--check"]):

@@ -1,58 +1,16 @@
 """tools/doc_tables.py on made-up recordings of `attune ladder reduce --json`."""
-import json
-import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-SCRIPT = Path(sys.argv.pop(1))
-REPOSITORY = SCRIPT.parent.parent
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(SCRIPT.parent))
+from ladder_case import ladder_event, ladder_names, LadderCase, REPOSITORY, START
 import ladder_tables  # noqa: E402
 
-START = {"event": "start", "replay": False, "device": "Imaginary 1", "driver": "1.2", "policy": "cold/graph", "date": "2026-01-02T03:04:05Z",
-         "template_hash": "0123456789abcdefffff"}
+
+def ladder(element, n, us, **how):
+    return ladder_event("reduce", {"T": element, "op": "sum", "n": n}, us, **how)
 
 
-def ladder_names(template="reduce"):
-    """The rungs of the template's own ladder, which has comments."""
-    text = (REPOSITORY / f"templates/{template}/ladder.json").read_text()
-    return [rung["name"] for rung in json.loads("".join(line for line in text.splitlines(True) if not line.lstrip().startswith("//")))["rungs"]]
-
-
-def ladder(element, n, us, ceiling=2e12, peers=(), complete=True):
-    """Of n elements of four bytes: every rung takes 10 us, but for those in `us`; None: it is empty here."""
-    rungs = []
-    for name in ladder_names():
-        median = us.get(name, 10.0)
-        rungs.append({"name": name, "median_us": median, "bytes_per_s": median and 4 * n / (median * 1e-6)})
-    return {"event": "ladder", "problem": {"T": element, "op": "sum", "n": n}, "complete": complete, "read_ceiling_bytes_per_s": ceiling, "rungs": rungs,
-            "peers": [{"name": name, "median_us": median} for name, median in peers]}
-
-
-class LadderTables(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
-        (self.root / "docs").mkdir()
-        self.file = self.root / "bench/results/imaginary_1/ladder_reduce.json"
-        self.file.parent.mkdir(parents=True)
-
-    def record(self, *events):
-        self.file.write_text("".join(json.dumps(event) + "\n" for event in events))
-
-    def run_script(self, table, *arguments):
-        (self.root / "README.md").write_text(f"<!-- table:{table} -->\nold\n<!-- /table -->\n")
-        return subprocess.run([sys.executable, SCRIPT, "--root", self.root, *arguments], capture_output=True, text=True)
-
-    def generated(self, table):
-        done = self.run_script(table)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return (self.root / "README.md").read_text()
+class LadderTables(LadderCase):
+    template = "reduce"
 
     def test_nothing_recorded_is_said_and_old_figures_are_not_up_to_date(self):
         self.assertIn("No ladder of the present template is recorded yet.", self.generated("ladder_rungs"))
@@ -69,7 +27,7 @@ class LadderTables(unittest.TestCase):
         self.assertIn("| bulk copies | - | 419.4 |", text)
         self.assertIn("| read ceiling | 2000 | 2000 |", text)
         self.assertIn("T=i32, GB/s\n\n| rung | 3000 |", text)
-        for name in ladder_names():
+        for name in ladder_names(self.template):
             self.assertEqual(text.count(f"\n| {name} |"), 2)
 
     def test_a_peer_has_a_line_where_it_was_recorded(self):
@@ -106,7 +64,7 @@ class LadderTables(unittest.TestCase):
         self.assertIn("| f32 | no figure |", self.generated("rules_of_thumb"))
 
     def test_every_rung_by_which_a_rule_is_decided_is_in_the_ladder(self):
-        names = set(ladder_names())
+        names = set(ladder_names(self.template))
         groups = [ladder_tables.BLOCK_STAGES, ladder_tables.SCHEDULES, ladder_tables.WIDTHS, ladder_tables.GRID_STAGES, *(rule.rungs for rule in ladder_tables.RULES)]
         for name in (name for group in groups for name in group):
             self.assertIn(name, names)
