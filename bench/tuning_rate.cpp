@@ -11,6 +11,7 @@
 #include "bench/support/attune_run.hpp"
 #include "bench/support/result_file.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tuner/base/median.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/gpu/handles.hpp"
 
@@ -27,12 +28,6 @@ struct Settings {
   std::string scaling_sizes = "2^20..2^24:x2,3M,5M,6M,7M,9M,10M,11M,12M,13M,14M,15M";
   bool memory = false;
 };
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 class TuningRate {
  public:
@@ -57,8 +52,8 @@ class TuningRate {
       waiting.push_back(used.at("idle_waiting_compile_s").get<double>() / wall_s);
       compile_busy.push_back(used.at("compile_busy_s").get<double>() / used.at("compile_worker_s").get<double>());
     }
-    row.update({{"configs_per_s", median(rates)}, {"configs_per_s_runs", rates}, {"whole_command_configs_per_s", median(whole)},
-                {"gpu_busy", median(gpu_busy)}, {"compile_busy", median(compile_busy)}, {"gpu_waited_for_compiles", median(waiting)},
+    row.update({{"configs_per_s", base::median(rates)}, {"configs_per_s_runs", rates}, {"whole_command_configs_per_s", base::median(whole)},
+                {"gpu_busy", base::median(gpu_busy)}, {"compile_busy", base::median(compile_busy)}, {"gpu_waited_for_compiles", base::median(waiting)},
                 {"verified", verified}});
     return row;
   }

@@ -17,6 +17,7 @@
 #include "bench/support/result_file.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "db/database.hpp"
+#include "tuner/base/median.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/session/live_backend.hpp"
 #include "tuner/spec/kernel_template.hpp"
@@ -111,15 +112,15 @@ PairedRun summarise(const session::RunOffSamples& samples) {
       ratios.push_back(samples.rounds_us[round][i] / samples.rounds_us[round][0]);
       relatives.push_back(relative[round][i]);
     }
-    paired.median_us[samples.configurations[i]] = session::median(session::observations(times, group));
-    paired.relative[samples.configurations[i]] = session::median(session::observations(relatives, group));
+    paired.median_us[samples.configurations[i]] = base::median(session::observations(times, group));
+    paired.relative[samples.configurations[i]] = base::median(session::observations(relatives, group));
     if (i == 0) continue;
     for (const auto& epoch : epochs_of(ratios, group)) round_sds.push_back(deviation(epoch));
     epoch_sds.push_back(deviation(session::observations(ratios, group)));
   }
   if (epoch_sds.empty()) return paired;
-  paired.epoch_sd = session::median(epoch_sds);
-  paired.round_sd = session::median(round_sds);
+  paired.epoch_sd = base::median(epoch_sds);
+  paired.round_sd = base::median(round_sds);
   return paired;
 }
 

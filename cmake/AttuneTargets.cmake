@@ -41,4 +41,6 @@ function(attune_embed target symbol)
     COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DSYMBOL=${symbol} "-DFILES=${ARGN}" -DROOT=${PROJECT_SOURCE_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
     DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM COMMENT "Embedding ${symbol}")
   target_sources(${target} PRIVATE ${out})
+  # Every embedded file has tables of the same names, and a changed one is compiled alone.
+  set_source_files_properties(${out} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -29,10 +29,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBusyTimeout{kBusyTimeoutMs};
 
-[[noreturn]] void fail(const fs::path& path, const std::string& why) {
-  throw DatabaseError(path.string(), fmt::format("failed opening database '{}': {}", path.string(), why));
-}
-
 void make_private_folder(const fs::path& database) {
   fs::path partial;
   for (const fs::path& part : database.parent_path()) {
@@ -42,7 +38,7 @@ void make_private_folder(const fs::path& database) {
     struct stat status {};
     // A folder of a read-only or foreign file system answers EROFS or EACCES even where it exists.
     if (::stat(partial.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) continue;
-    fail(database,
+    fail_opening(database,
          fmt::format("{} for '{}'; {}", base::errno_text("mkdir", error_number), partial.string(), kOtherFileRemedy));
   }
 }
@@ -67,7 +63,7 @@ void switch_journal(SQLite::Database& sqlite, const fs::path& path, const Journa
     try {
       const std::string mode = sqlite.execAndGet(fmt::format("PRAGMA journal_mode = {}", journal.mode)).getString();
       if (mode == journal.mode) return;
-      fail(path, fmt::format("its file system does not support the journal mode '{}' (it stays '{}'); keep the database "
+      fail_opening(path, fmt::format("its file system does not support the journal mode '{}' (it stays '{}'); keep the database "
                              "on a local disk (ATTUNE_DB or --db)",
                              journal.mode, mode));
     } catch (const SQLite::Exception& error) {
@@ -125,7 +121,7 @@ std::unique_ptr<SQLite::Database> try_open_for_writing(const fs::path& path, con
   }
   if (!damage.empty()) return nullptr;
   if (sqlite3_db_readonly(sqlite->getHandle(), "main") == 1) {
-    fail(path, fmt::format("the file cannot be written (read-only); {}", kOtherFileRemedy));
+    fail_opening(path, fmt::format("the file cannot be written (read-only); {}", kOtherFileRemedy));
   }
   sqlite3_db_config(sqlite->getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
   prepare_journal(*sqlite, path, journal);
@@ -136,7 +132,7 @@ std::unique_ptr<SQLite::Database> try_open_for_writing(const fs::path& path, con
 /// Renames the damaged file and what belongs to it; returns its new name. Requires: the opening lock.
 fs::path set_aside(const fs::path& path, LockFile& lock, const std::string& damage) {
   if (!lock.try_lock(LockFile::Part::InUse, LockFile::Share::Alone)) {
-    fail(path, fmt::format("it is damaged ({}) and another process is using it; stop that one and try again", damage));
+    fail_opening(path, fmt::format("it is damaged ({}) and another process is using it; stop that one and try again", damage));
   }
   std::string stamp = base::utc_now();
   stamp.erase(std::remove_if(stamp.begin(), stamp.end(), [](char c) { return c == '-' || c == ':'; }), stamp.end());
@@ -148,7 +144,7 @@ fs::path set_aside(const fs::path& path, LockFile& lock, const std::string& dama
     std::error_code error;
     fs::rename(beside(path, suffix), beside(target, suffix), error);
     if (error) {
-      fail(path, fmt::format("it is damaged ({}), and setting it aside failed: {}", damage,
+      fail_opening(path, fmt::format("it is damaged ({}), and setting it aside failed: {}", damage,
                              base::errno_text("rename", error.value())));
     }
   }
@@ -160,7 +156,7 @@ fs::path set_aside(const fs::path& path, LockFile& lock, const std::string& dama
 }  // namespace
 
 Connection open_for_writing(const fs::path& path) {
-  if (is_folder(path)) fail(path, fmt::format("it is a folder; {}", kOtherFileRemedy));
+  if (is_folder(path)) fail_opening(path, fmt::format("it is a folder; {}", kOtherFileRemedy));
   make_private_folder(path);
   refuse_foreign(path);  // before the lock file is made beside it
   LockFile lock(path);
@@ -185,7 +181,7 @@ Connection open_for_writing(const fs::path& path) {
                       path.string(), damage, aside.string()));
       damage.clear();
       connection.sqlite = try_open_for_writing(path, journal, damage);
-      if (!connection.sqlite) fail(path, fmt::format("a newly created file is damaged ({}); check the disk", damage));
+      if (!connection.sqlite) fail_opening(path, fmt::format("a newly created file is damaged ({}); check the disk", damage));
     }
   } catch (const SQLite::Exception& error) {
     throw sqlite_failure(path, "opening it for writing", error);

@@ -19,10 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const fs::path& path, const std::string& why) {
-  throw DatabaseError(path.string(), fmt::format("failed opening database '{}': {}", path.string(), why));
-}
-
 /// As an URI, because only an URI can say what the file is to be spared.
 std::unique_ptr<SQLite::Database> open_read_only(const fs::path& path, const char* options) {
   std::string uri = "file:";
@@ -51,7 +47,7 @@ void refuse_foreign_schema(const fs::path& path, SQLite::Database& sqlite) {
   sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   const int foreign = sqlite.execAndGet("SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger') OR sql LIKE 'CREATE VIRTUAL%'").getInt();
   if (foreign == 0) return;
-  fail(path, fmt::format("it holds {} view(s), trigger(s) or virtual table(s), and no database of attune's has any; remove them, or export "
+  fail_opening(path, fmt::format("it holds {} view(s), trigger(s) or virtual table(s), and no database of attune's has any; remove them, or export "
                          "it again where it came from",
                          foreign));
 }
@@ -61,7 +57,7 @@ void accept(const fs::path& path, SQLite::Database& sqlite) {
   const Identity identity = read_identity(sqlite);
   require_ours(path, identity);
   if (identity.user_version == 0) {
-    fail(path, "nothing has been stored in it yet, and it is opened read-only; a tuning run with --db makes it a "
+    fail_opening(path, "nothing has been stored in it yet, and it is opened read-only; a tuning run with --db makes it a "
                "database");
   }
   refuse_foreign_schema(path, sqlite);
@@ -83,7 +79,7 @@ void play_journal_back(const fs::path& path) {
     SQLite::Database sqlite(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_NOMUTEX, kBusyTimeoutMs);
     (void)sqlite.execAndGet("SELECT count(*) FROM sqlite_master");
   } catch (const SQLite::Exception& error) {
-    fail(path, fmt::format("a process died while it wrote to it, and what '{}-journal' holds cannot be played back here "
+    fail_opening(path, fmt::format("a process died while it wrote to it, and what '{}-journal' holds cannot be played back here "
                            "({}); open it once where file and folder can be written",
                            path.string(), error.what()));
   }
@@ -178,9 +174,9 @@ void refuse_foreign(const fs::path& path) {
 }
 
 Connection open_for_reading(const fs::path& path) {
-  if (is_folder(path)) fail(path, "it is a folder; name a file with ATTUNE_DB or --db");
+  if (is_folder(path)) fail_opening(path, "it is a folder; name a file with ATTUNE_DB or --db");
   if (::access(path.c_str(), R_OK) != 0) {
-    fail(path, fmt::format("{}; a tuning run creates it, or name another file with ATTUNE_DB or --db",
+    fail_opening(path, fmt::format("{}; a tuning run creates it, or name another file with ATTUNE_DB or --db",
                            base::errno_text("access", errno)));
   }
   refuse_foreign(path);

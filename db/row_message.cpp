@@ -22,7 +22,7 @@ json fields_of(const Row& row) {
 }
 
 template <class Row>
-Row row_of(const json& fields) {
+Row told_row(const json& fields) {
   Row row;
   std::size_t next = 0;
   std::apply([&](auto... field) { (fields.at(next++).get_to(row.*field), ...); }, Table<Row>::kFields);
@@ -59,7 +59,7 @@ json to_message(const TunedProblem& tuned) {
 }
 
 TunedProblem tuned_problem_from(const json& message) {
-  TunedProblem tuned{row_of<DeviceRow>(message.at("device")), row_of<BestRow>(message.at("best")), std::nullopt};
+  TunedProblem tuned{told_row<DeviceRow>(message.at("device")), told_row<BestRow>(message.at("best")), std::nullopt};
   const json& cubin = message.at("cubin");
   if (!cubin.is_null()) tuned.cubin.emplace(cubin.get_binary().begin(), cubin.get_binary().end());
   return tuned;

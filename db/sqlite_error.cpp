@@ -84,6 +84,10 @@ DatabaseError sqlite_failure(const std::filesystem::path& path, const std::strin
   return {path.string(), fmt::format("failed {}: SQLite returned {} ({}){}", named(doing, path), code, error.what(), remedy(primary))};
 }
 
+void fail_opening(const std::filesystem::path& path, const std::string& why) {
+  throw DatabaseError(path.string(), fmt::format("failed opening database '{}': {}", path.string(), why));
+}
+
 bool is_damage(const SQLite::Exception& error) {
   const int primary = primary_code(error);
   return primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;

@@ -14,6 +14,9 @@ namespace attune::db {
 [[nodiscard]] DatabaseError sqlite_failure(const std::filesystem::path& path, const std::string& doing,
                                            const SQLite::Exception& error);
 
+/// Throws: DatabaseError, "failed opening database '<path>': <why>".
+[[noreturn]] void fail_opening(const std::filesystem::path& path, const std::string& why);
+
 /// SQLite says that the file is damaged or no database at all.
 [[nodiscard]] bool is_damage(const SQLite::Exception& error);
 

@@ -145,7 +145,7 @@ session::RunResult as_run(const session::LadderRun& ladders, const BackendPlan& 
   return result;
 }
 
-int exit_code_of(const session::LadderRun& run) {
+int ladder_exit_code(const session::LadderRun& run) {
   if (run.interrupted) return static_cast<int>(ExitCode::Interrupted);
   if (!run.given_up.empty()) return static_cast<int>(run.given_up.front().exit_code);
   for (const auto& ladder : run.problems) {
@@ -214,7 +214,7 @@ int ladder(const LadderOptions& options, const CommandContext& context, const st
     write_ladder_page(options.html, {database, kernel, run.problems, plan.backends.front().backend->device().hard_key(), tuning.policy, peers});
     if (!tuning.json) fmt::print("Wrote {}.\n", options.html);
   }
-  return exit_code_of(run);
+  return ladder_exit_code(run);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ bool has_all(const json& configuration, const json& wanted) {
   });
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string up_to_newline(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string dump(const json& value) { return value.dump(1, ' ', false, json::error_handler_t::replace); }
 
@@ -159,7 +159,7 @@ void show_failed(const db::Database& database, const FailedOptions& options) {
     const std::string title = title_of(record, templates);
     fmt::print("{}  {}\n", record.outcome, title);
     if (options.log) logs.print(title, detail, source_of(record, templates, devices));
-    else fmt::print("    {}\n", first_line(detail));
+    else fmt::print("    {}\n", up_to_newline(detail));
   }
   if (options.json_output) {
     fmt::print("{}\n", dump(out));

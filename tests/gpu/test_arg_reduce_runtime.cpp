@@ -9,6 +9,8 @@
 #include "tests/gpu/runtime_fixture.hpp"
 #include "tuner/measure/element.hpp"
 
+namespace test_arg_reduce_runtime {
+
 using namespace attune;
 using namespace attune::test;
 using spec::ElementType;
@@ -132,3 +134,5 @@ TEST_CASE_FIXTURE(RuntimeFixture, "arg_reduce agrees with a loop on the host for
   check_type<float>(ElementType::F32);
   check_type<double>(ElementType::F64);
 }
+
+}  // namespace test_arg_reduce_runtime

@@ -8,6 +8,8 @@
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
+namespace test_argreduce {
+
 using namespace attune;
 
 namespace {
@@ -78,3 +80,5 @@ TEST_CASE("argreduce of no elements gives the identity at index -1") {
 TEST_CASE("argreduce finds an element beyond the 2^32nd") {
   check_all(problem_of("u8", "min", (std::int64_t{1} << 32) + 12345), {spec::default_configuration(argreduce())});
 }
+
+}  // namespace test_argreduce

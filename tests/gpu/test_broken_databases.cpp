@@ -19,6 +19,8 @@
 #include "tuner/gpu/handles.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
+namespace test_broken_databases {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -189,3 +191,5 @@ TEST_CASE_FIXTURE(Example, "the example sums right on a full disk, with and with
   environment["XDG_CACHE_HOME"] = (place / "cache").string();
   run(full);
 }
+
+}  // namespace test_broken_databases

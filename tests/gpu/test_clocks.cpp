@@ -4,6 +4,8 @@
 #include "tuner/gpu/handles.hpp"
 #include "tuner/gpu/nvml.hpp"
 
+namespace test_clocks {
+
 using namespace attune;
 
 TEST_CASE("where the driver brings NVML, a visit carries the SM clock and the device its power limit") {
@@ -33,3 +35,5 @@ TEST_CASE("where the driver brings NVML, a visit carries the SM clock and the de
   CHECK(reply.sm_clock_mhz <= lab.executor().device().sm_clock_khz / 1000);
   CHECK(lab.executor().device().power_limit_w == here.power_limit_w);
 }
+
+}  // namespace test_clocks

@@ -6,6 +6,8 @@
 #include "tests/gpu/lab.hpp"
 #include "tuner/gpu/handles.hpp"
 
+namespace test_driver {
+
 using namespace attune;
 
 TEST_CASE("the driver answers through the table and names the device") {
@@ -81,3 +83,5 @@ TEST_CASE("a damaged cubin and an unknown kernel are refused with their names") 
   CHECK_THROWS_WITH(static_cast<void>(module.function("absent")), doctest::Contains("\"absent\""));
   CHECK_THROWS_WITH(static_cast<void>(module.global("missing")), doctest::Contains("\"missing\""));
 }
+
+}  // namespace test_driver

@@ -19,6 +19,8 @@
 #include "tests/support/command.hpp"
 #include "tests/support/temp_folder.hpp"
 
+namespace test_fault_runs {
+
 using namespace attune;
 using nlohmann::json;
 
@@ -281,3 +283,5 @@ TEST_CASE("Ctrl-C ends a run on the GPU with 130, keeps its records, and the sam
     CHECK(record.median_us == before->second.median_us);
   }
 }
+
+}  // namespace test_fault_runs

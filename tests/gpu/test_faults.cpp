@@ -11,6 +11,8 @@
 
 #include "tests/gpu/lab.hpp"
 
+namespace test_faults {
+
 using namespace attune;
 using measure::Outcome;
 
@@ -291,3 +293,5 @@ TEST_CASE("a problem beyond the device's memory says what it needs and what is f
                        doctest::Contains("are free"), EnvironmentError);
   prepare();
 }
+
+}  // namespace test_faults

@@ -8,6 +8,8 @@
 #include "tests/gpu/variants.hpp"
 #include "tuner/space/search_space.hpp"
 
+namespace test_histogram {
+
 using namespace attune;
 
 namespace {
@@ -101,3 +103,5 @@ TEST_CASE("histogram counts right beyond 2^32 samples") {
   constexpr std::int64_t n = (std::int64_t{1} << 32) + 5;
   check_each(problem_of({{"T", "u8"}, {"mapping", "unit"}, {"Counter", "u64"}}, n, 256), {"merge"});
 }
+
+}  // namespace test_histogram

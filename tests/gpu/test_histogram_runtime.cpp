@@ -11,6 +11,8 @@
 
 #include "tests/gpu/runtime_fixture.hpp"
 
+namespace test_histogram_runtime {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -364,3 +366,5 @@ TEST_CASE_FIXTURE(RuntimeFixture, "addresses that are null or misaligned are ref
   CHECK_NOTHROW(histogram.even(nullptr, 0, 0, 16, counts.get(), nullptr));
   CHECK(counts.read() == std::vector<std::uint32_t>(16, 0));
 }
+
+}  // namespace test_histogram_runtime

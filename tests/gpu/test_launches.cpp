@@ -5,6 +5,8 @@
 #include "tests/gpu/lab.hpp"
 #include "tuner/gpu/handles.hpp"
 
+namespace test_launches {
+
 using namespace attune;
 
 namespace {
@@ -165,3 +167,5 @@ TEST_CASE("a captured graph repeats its launches, and a capture that throws leav
   graph.launch(device.stream);
   CHECK(device.result() == 30);
 }
+
+}  // namespace test_launches

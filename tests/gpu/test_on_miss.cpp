@@ -5,6 +5,8 @@
 
 #include "tests/gpu/runtime_fixture.hpp"
 
+namespace test_on_miss {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -69,3 +71,5 @@ TEST_CASE_FIXTURE(Miss, "tuning in the background lets launches go on, right bef
   sum(input.in(), kLarge, input.out(), nullptr);
   CHECK(input.result() == input.expected());
 }
+
+}  // namespace test_on_miss

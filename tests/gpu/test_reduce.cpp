@@ -9,6 +9,8 @@
 #include "tests/gpu/variants.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
+namespace test_reduce {
+
 using namespace attune;
 
 namespace {
@@ -119,3 +121,5 @@ TEST_CASE("reduce is right beyond 2^32 elements") {
   const auto problem = of({{"T", "i8"}}, (std::int64_t{1} << 32) + 5);
   check_all(problem, those_valid(problem, one_of_each(problem, {"load"})));
 }
+
+}  // namespace test_reduce

@@ -11,6 +11,8 @@
 #include "tests/gpu/runtime_fixture.hpp"
 #include "tests/support/best_row.hpp"
 
+namespace test_reduce_runtime {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -325,3 +327,5 @@ TEST_CASE_FIXTURE(RuntimeFixture, "a fixed-point sum is NaN when an element is N
   CHECK(std::isnan(with(std::nan(""))));
   CHECK(with(0) == 0);
 }
+
+}  // namespace test_reduce_runtime

@@ -6,6 +6,8 @@
 #include "tests/gpu/variants.hpp"
 #include "tuner/space/search_space.hpp"
 
+namespace test_reproducible_reduce {
+
 using namespace attune;
 
 namespace {
@@ -49,3 +51,5 @@ TEST_CASE("reproducible_reduce applies transforms and finishes") {
     for (const char* finish : {"mean", "scale_bias"}) check_space(of({{"T", "f64"}, {"accumulate", accumulate}, {"finish", finish}}, 20001), 47);
   }
 }
+
+}  // namespace test_reproducible_reduce

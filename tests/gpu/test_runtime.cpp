@@ -11,6 +11,8 @@
 #include "tests/support/best_row.hpp"
 #include "tuner/runtime/code_store.hpp"
 
+namespace test_runtime {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -226,3 +228,5 @@ TEST_CASE_FIXTURE(Fixture, "the runtime leaves the current context as it was") {
   gpu::check(gpu::Driver::get().cuCtxGetCurrent(&current), "cuCtxGetCurrent", "reading the context");
   CHECK(current == context.get());
 }
+
+}  // namespace test_runtime

@@ -5,6 +5,8 @@
 
 #include "tests/gpu/variants.hpp"
 
+namespace test_sanitizer_sample {
+
 using namespace attune;
 
 namespace {
@@ -46,3 +48,5 @@ TEST_CASE("sanitizer sample: histogram mappings, weights and channels" * doctest
   check_each("histogram", {{"T", "i32"}, {"mapping", "scaled"}, {"Counter", "f32"}}, {{"n", 70001}, {"bins", 100}}, {{"strategy"}});
   check_each("histogram", {{"T", "u8"}, {"mapping", "scaled"}, {"channels", "3"}, {"active", "2"}}, {{"n", 30001}, {"bins", 100}}, {{"strategy"}, {"merge"}});
 }
+
+}  // namespace test_sanitizer_sample

@@ -9,6 +9,8 @@
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
+namespace test_segmented_reduce {
+
 using namespace attune;
 using measure::Outcome;
 
@@ -122,3 +124,5 @@ TEST_CASE("segmented_reduce is right in every row stage, with narrow and wide lo
 TEST_CASE("segmented_reduce is right beyond 2^32 elements") {
   check_sample(problem_of("u8", "max", 3, (std::int64_t{1} << 31) + 5), 1, 7);
 }
+
+}  // namespace test_segmented_reduce

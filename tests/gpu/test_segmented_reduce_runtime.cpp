@@ -8,6 +8,8 @@
 
 #include "tests/gpu/runtime_fixture.hpp"
 
+namespace test_segmented_reduce_runtime {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -157,3 +159,5 @@ TEST_CASE_FIXTURE(RuntimeFixture, "a row that several blocks share leaves its wo
   for (const unsigned char byte : from_device<unsigned char>(workspace.address(), static_cast<std::int64_t>(workspace.bytes())))
     if (byte != 0) FAIL("the workspace is not zero");
 }
+
+}  // namespace test_segmented_reduce_runtime

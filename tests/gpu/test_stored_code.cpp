@@ -9,6 +9,8 @@
 #include "tuner/gpu/handles.hpp"
 #include "tuner/runtime/code_store.hpp"
 
+namespace test_stored_code {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -80,3 +82,5 @@ TEST_CASE_FIXTURE(StoredCode, "a cached result that the driver refuses is replac
   CHECK(compiles_of_a_right_sum("compiled") == 1);
   CHECK(compiles_of_a_right_sum("cache") == 0);
 }
+
+}  // namespace test_stored_code

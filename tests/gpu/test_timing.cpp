@@ -3,6 +3,8 @@
 
 #include "tests/gpu/lab.hpp"
 
+namespace test_timing {
+
 using namespace attune;
 using measure::Outcome;
 
@@ -115,3 +117,5 @@ TEST_CASE("a run-off gives one sample a configuration and round, and ranks more 
 TEST_CASE("the read ceiling is measured where 5 GiB are free") {
   CHECK(test::Lab::get().executor().read_ceiling_bytes_per_s() > 0);
 }
+
+}  // namespace test_timing

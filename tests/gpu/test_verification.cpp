@@ -3,6 +3,8 @@
 
 #include "tests/gpu/lab.hpp"
 
+namespace test_verification {
+
 using namespace attune;
 using measure::Outcome;
 
@@ -170,3 +172,5 @@ TEST_CASE("without a reference a configuration is timed but never called verifie
   const auto beyond = test::Lab::visit(lab.executor(), lab.request(kernel, problem, test::with(kernel, "beyond", "1")));
   CHECK(beyond.outcome == Outcome::WrongResult);  // guards need no reference
 }
+
+}  // namespace test_verification

@@ -3,6 +3,8 @@
 
 #include "tests/gpu/lab.hpp"
 
+namespace test_verification_argreduce {
+
 using namespace attune;
 using measure::Outcome;
 
@@ -117,3 +119,5 @@ TEST_CASE("what a search does with NaN and with the infinity it starts from is c
     }
   }
 }
+
+}  // namespace test_verification_argreduce

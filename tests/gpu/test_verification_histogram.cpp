@@ -7,6 +7,8 @@
 #include "tests/gpu/lab.hpp"
 #include "tests/support/histogram_template.hpp"
 
+namespace test_verification_histogram {
+
 using namespace attune;
 using measure::Outcome;
 
@@ -182,3 +184,5 @@ TEST_CASE("an unknown skew is timed by the slowest kind of data, and its samples
   CHECK(unknown_us > 0.8 * slowest_us);
   CHECK(unknown_us < 1.25 * slowest_us);
 }
+
+}  // namespace test_verification_histogram

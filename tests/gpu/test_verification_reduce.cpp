@@ -7,6 +7,8 @@
 
 #include "tests/gpu/lab.hpp"
 
+namespace test_verification_reduce {
+
 using namespace attune;
 using measure::Outcome;
 
@@ -252,3 +254,5 @@ TEST_CASE("every part of a reduction that is left out is found") {
     CHECK(reply.outcome == Outcome::WrongResult);
   }
 }
+
+}  // namespace test_verification_reduce

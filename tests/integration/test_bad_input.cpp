@@ -6,6 +6,8 @@
 
 #include "tests/integration/cli_fixture.hpp"
 
+namespace test_bad_input {
+
 using namespace attune;
 using test::Cli;
 
@@ -171,3 +173,5 @@ TEST_CASE_FIXTURE(Cli, "without HOME, XDG folders and ATTUNE_DB tuning warns, ex
   words.insert(words.end(), {"--db", (folder / "file.txt" / "tune.db").string()});
   expect(test::run(words), 5, {"file.txt"});
 }
+
+}  // namespace test_bad_input

@@ -14,6 +14,8 @@
 #include "tuner/base/files.hpp"
 #include "tuner/base/hash.hpp"
 
+namespace test_exchange {
+
 using namespace attune;
 using nlohmann::json;
 using test::Cli;
@@ -318,3 +320,5 @@ TEST_CASE_FIXTURE(Cli, "folders are made for the user alone, and no file of the 
   }
   CHECK(files >= 2);
 }
+
+}  // namespace test_exchange

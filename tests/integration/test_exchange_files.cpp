@@ -14,6 +14,8 @@
 #include "tests/integration/cli_fixture.hpp"
 #include "tuner/base/files.hpp"
 
+namespace test_exchange_files {
+
 using namespace attune;
 using namespace std::chrono_literals;
 using test::Cli;
@@ -154,3 +156,5 @@ TEST_CASE_FIXTURE(ExchangeFiles, "a damaged exchange file is refused with 3, and
   refused("long.jsonl.zst", base::compress(std::string((std::size_t{64} << 20) + (1 << 20), 'a'), 1), {"long.jsonl.zst:1:1: the line is longer than"});
   refused("empty.jsonl", "", {"empty.jsonl: ", "was cut"});
 }
+
+}  // namespace test_exchange_files

@@ -12,6 +12,8 @@
 #include "tests/support/figures.hpp"
 #include "tests/unit/runtime/ladder_fixture.hpp"
 
+namespace test_explain {
+
 using namespace attune;
 using namespace attune::test;
 using nlohmann::json;
@@ -137,3 +139,5 @@ TEST_CASE_FIXTURE(Explained, "explain of the default says what near misses there
   CHECK(tiers == std::set<std::string>{"default", "exact_size", "nearest_size", "other_device", "sibling_device"});
   record_figures(11, "explain", {{"tiers", tiers.size()}, {"golden_texts", texts}});
 }
+
+}  // namespace test_explain

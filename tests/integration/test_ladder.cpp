@@ -9,6 +9,8 @@
 #include "db/database.hpp"
 #include "tests/integration/cli_fixture.hpp"
 
+namespace test_ladder {
+
 using namespace attune;
 using nlohmann::json;
 using test::Cli;
@@ -265,3 +267,5 @@ TEST_CASE_FIXTURE(Cli, "without a GPU the ladder of reduce comes from the shippe
     CHECK(us("whole space") <= us("ticket"));
   }
 }
+
+}  // namespace test_ladder

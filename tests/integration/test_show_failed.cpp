@@ -7,6 +7,8 @@
 #include "tests/integration/cli_fixture.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
+namespace test_show_failed {
+
 using namespace attune;
 using nlohmann::json;
 
@@ -130,3 +132,5 @@ TEST_CASE_FIXTURE(Failing, "a time to compile that is none is refused before any
   CHECK(attune(tune_words({"--compile-timeout", "soon"})).exit_code == 2);
   CHECK(attune(tune_words({"--compile-timeout", "500ms"})).exit_code == 0);
 }
+
+}  // namespace test_show_failed

@@ -9,6 +9,8 @@
 #include "tests/integration/cli_fixture.hpp"
 #include "tuner/spec/device_info.hpp"
 
+namespace test_tuning {
+
 using namespace attune;
 using nlohmann::json;
 using test::Cli;
@@ -185,3 +187,5 @@ TEST_CASE_FIXTURE(Cli, "every command explains itself and help is no failure") {
     CHECK(help.out.find("Usage") != std::string::npos);
   }
 }
+
+}  // namespace test_tuning

@@ -7,6 +7,8 @@
 
 #include "tests/integration/cli_fixture.hpp"
 
+namespace test_tuning_output {
+
 using namespace attune;
 using nlohmann::json;
 using test::Cli;
@@ -123,3 +125,5 @@ TEST_CASE_FIXTURE(Cli, "of several budget limits the first that is reached ends 
   const json shown = json::parse(attune({"db", "info", "--json"}).out);
   CHECK(shown["records"] == 12);
 }
+
+}  // namespace test_tuning_output

@@ -4,6 +4,8 @@
 #include "db/database.hpp"
 #include "tests/integration/cli_fixture.hpp"
 
+namespace test_where {
+
 using namespace attune;
 using nlohmann::json;
 using test::Cli;
@@ -92,3 +94,5 @@ TEST_CASE_FIXTURE(Cli, "a condition that nothing satisfies is named with its pla
   CHECK(result.err.find("\"block_size == 100\"") != std::string::npos);
   CHECK(result.err.find("block_size: 64, 128, 256, 512") != std::string::npos);
 }
+
+}  // namespace test_where

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kChunk = std::size_t{1} << 17;
+constexpr std::size_t kLineChunk = std::size_t{1} << 17;
 
 [[noreturn]] void fail(const char* verb, const fs::path& path, const std::string& why) {
   throw EnvironmentError(fmt::format("failed {} {}: {}", verb, path.string(), why));
@@ -53,9 +53,9 @@ struct LineReader::Input {
         }
       }
       const std::size_t before = out.size();
-      out.resize(before + kChunk);
+      out.resize(before + kLineChunk);
       ZSTD_inBuffer in{raw.data(), raw.size(), taken};
-      ZSTD_outBuffer target{out.data() + before, kChunk, 0};
+      ZSTD_outBuffer target{out.data() + before, kLineChunk, 0};
       const std::size_t wanted = ZSTD_decompressStream(decompressor.get(), &target, &in);
       if (ZSTD_isError(wanted) != 0) {
         malformed(path, line, fmt::format("truncated or damaged zstd data ({})", ZSTD_getErrorName(wanted)));
@@ -69,10 +69,10 @@ struct LineReader::Input {
 
   std::size_t read_raw(std::string& out) {
     const std::size_t before = out.size();
-    out.resize(before + kChunk);
+    out.resize(before + kLineChunk);
     ssize_t got = 0;
     do {
-      got = ::read(whole.file.get(), out.data() + before, kChunk);
+      got = ::read(whole.file.get(), out.data() + before, kLineChunk);
     } while (got < 0 && errno == EINTR);
     if (got < 0) fail("reading", path, errno_text("read", errno));
     out.resize(before + static_cast<std::size_t>(got));
@@ -163,7 +163,7 @@ struct LineWriter::Output {
       return;
     }
     ZSTD_inBuffer in{pending.data(), pending.size(), 0};
-    std::string chunk(kChunk, '\0');
+    std::string chunk(kLineChunk, '\0');
     for (bool more = true; more;) {
       ZSTD_outBuffer out{chunk.data(), chunk.size(), 0};
       const std::size_t left = ZSTD_compressStream2(compressor.get(), &out, &in, directive);
@@ -186,7 +186,7 @@ LineWriter::~LineWriter() = default;
 
 void LineWriter::write(std::string_view line) {
   output_->pending.append(line).push_back('\n');
-  if (output_->pending.size() >= kChunk) output_->flush(ZSTD_e_continue);
+  if (output_->pending.size() >= kLineChunk) output_->flush(ZSTD_e_continue);
 }
 
 void LineWriter::commit() {

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kChunk = std::size_t{1} << 17;
+constexpr std::size_t kReadAtOnce = std::size_t{1} << 17;
 /// A signal that comes just before poll() does not end it: then `on_wait` is called this much later.
 constexpr int kLongestWaitMs = 100;
 
@@ -96,7 +96,7 @@ class TemporaryFile {
 
 WholeInput copy_to_its_end(int input, const fs::path& path, const OnWait& on_wait) {
   TemporaryFile copy(path);
-  std::string chunk(kChunk, '\0');
+  std::string chunk(kReadAtOnce, '\0');
   std::uint64_t bytes = 0;
   for (;;) {
     wait_for_bytes(input, path, on_wait);

@@ -6,12 +6,6 @@
 #include <bit>
 
 namespace attune::measure {
-namespace {
-
-constexpr std::size_t kAnswerBytes = 8;
-
-}  // namespace
-
 int histogram_groups(const HistogramCase& of) { return of.skew ? 1 : kSkews; }
 
 std::vector<DataSet> histogram_data_sets(const HistogramCase& of) {

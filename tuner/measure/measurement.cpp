@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "attune/error.hpp"
+#include "tuner/base/median.hpp"
 
 namespace attune::measure {
 namespace {
@@ -131,11 +132,6 @@ double median_of_sorted(const std::vector<double>& sorted) {
   return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return median_of_sorted(values);
-}
-
 /// How many values may be cut off at each end so that what remains still covers the median with the probability
 /// `confidence`.
 /// Each of n independent values lies below the median with probability 1/2, so the number below is binomial, whatever
@@ -230,7 +226,7 @@ Timing summarise(const std::vector<std::vector<double>>& visits, int calls_per_s
   for (const auto& visit : visits) {
     if (visit.empty()) continue;
     require_positive(visit, "samples");
-    visit_medians.push_back(median_of(visit));
+    visit_medians.push_back(base::median(visit));
     pooled.insert(pooled.end(), visit.begin(), visit.end());
   }
   if (pooled.empty()) throw Error("failed summarising samples: there are none");

@@ -21,7 +21,6 @@ using Operation = ReduceOperation;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kMostExponent = 14;  // of planted numbers: their products with small integers are exact in every type
-constexpr std::uint64_t kMultiple = 3;  // of integers: odd, so that a product modulo 2^n changes
 
 template <class Value>
 struct Word {

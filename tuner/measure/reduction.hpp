@@ -14,6 +14,9 @@ namespace attune::measure {
 enum class DataSet { Integers, Random, FirstBin, LastBin, TwoBins, Ascending, Hot, AtUpper, BelowLower };
 inline constexpr std::size_t kDataSets = 9;
 
+/// What a planted defect multiplies an integer by: odd, so that a product modulo 2^n changes.
+inline constexpr std::uint64_t kMultiple = 3;
+
 enum class ReduceOperation { Sum, Product, Minimum, Maximum, And, Or, Xor };
 /// What an element contributes. Numbered as in support_reduce.cu.
 enum class Transform : int { Identity, Absolute, Square, ShiftedSquare, Times };

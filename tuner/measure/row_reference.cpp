@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::int64_t kMostFactors = 256;
 constexpr std::uint64_t kLeastRarity = 4;
-constexpr std::uint64_t kMultiple = 3;  // of integers: odd, so that the product modulo 2^n changes
-constexpr std::size_t kAnswerBytes = 8;
 
 /// Infinity is all ones above a mantissa of zeros.
 std::uint64_t lowest_exponent_bit(spec::ElementType type) {

@@ -53,7 +53,10 @@ struct Matrix {
   std::int64_t columns = 0;
 };
 
-/// 8 bytes each for every row: a double, or a 64-bit integer that stands for its low bits; a double.
+/// What an answer takes in device memory, whatever it is of.
+inline constexpr std::size_t kAnswerBytes = 8;
+
+/// kAnswerBytes each for every row: a double, or a 64-bit integer that stands for its low bits; a double.
 struct RowAnswers {
   gpu::Buffer wanted;
   gpu::Buffer allowed;
@@ -68,7 +71,7 @@ struct HistogramCall {
   CUdeviceptr counts = 0;
 };
 
-/// 8 bytes each for every counter: a 64-bit count; of weighted samples the sum of their weights and of abs(weight), doubles.
+/// kAnswerBytes each for every counter: a 64-bit count; of weighted samples the sum of their weights and of abs(weight), doubles.
 struct HistogramAnswers {
   gpu::Buffer counts;
   gpu::Buffer sums;

@@ -47,7 +47,7 @@ class Line {
   bool first_ = true;
 };
 
-std::string header() {
+std::string csv_header() {
   Line line;
   for (const char* column : {"template",      "template_hash",
                              "device",        "device_key",
@@ -99,7 +99,7 @@ std::string joined(const std::vector<std::string>& items) { return fmt::format("
 }  // namespace
 
 std::string write_csv(const Report& report) {
-  std::string text = header();
+  std::string text = csv_header();
   for (const Series& series : report.series) {
     for (const ProblemReport& problem : series.problems) {
       Line line;

@@ -4,6 +4,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "tuner/base/median.hpp"
+
 namespace attune::report {
 
 using nlohmann::json;
@@ -18,12 +20,6 @@ struct Tally {
 
 /// By the value's text: 4 and "4" are the same column.
 using ParameterTally = std::map<std::string, Tally>;
-
-double median(std::vector<double> values) {
-  const std::size_t half = values.size() / 2;
-  std::sort(values.begin(), values.end());
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 std::map<std::string, ParameterTally> tally(const std::vector<const db::RecordRow*>& records) {
   std::map<std::string, ParameterTally> tallies;
@@ -72,7 +68,7 @@ ParameterEffect effect_of(const std::string& parameter, const ParameterTally& ta
     value.timed = entry.times_us.size();
     if (!entry.times_us.empty()) {
       value.best_ratio = *std::min_element(entry.times_us.begin(), entry.times_us.end()) / fastest_us;
-      value.median_ratio = median(entry.times_us) / fastest_us;
+      value.median_ratio = base::median(entry.times_us) / fastest_us;
     }
     effect.values.push_back(std::move(value));
   }

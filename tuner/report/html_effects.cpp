@@ -51,7 +51,7 @@ std::vector<ParameterEffect> united(const Series& series) {
   return all;
 }
 
-std::string matrix(const Series& series, std::optional<double> ValueEffect::*ratio) {
+std::string effect_matrix(const Series& series, std::optional<double> ValueEffect::*ratio) {
   std::vector<HtmlTable::Column> columns = {{"Value", HtmlTable::Kind::Text}};
   for (const ProblemReport& problem : series.problems)
     columns.push_back({sizes_html(problem.sizes), HtmlTable::Kind::Number});
@@ -103,9 +103,9 @@ std::string effects_html(const Series& series, std::size_t index, const std::str
                         escape_html(sizes_text(series.problems[i].sizes)));
   }
   html += "</select></label></p>\n" + chart;
-  html += "<h4>Best reachable with the value</h4>\n" + matrix(series, &ValueEffect::best_ratio);
+  html += "<h4>Best reachable with the value</h4>\n" + effect_matrix(series, &ValueEffect::best_ratio);
   return html + "<details>\n<summary>Median over the configurations with the value</summary>\n" +
-         matrix(series, &ValueEffect::median_ratio) + "</details>\n";
+         effect_matrix(series, &ValueEffect::median_ratio) + "</details>\n";
 }
 
 std::string convergence_table_html(const Series& series) {

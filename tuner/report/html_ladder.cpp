@@ -12,9 +12,7 @@
 namespace attune::report {
 namespace {
 
-constexpr auto kText = HtmlTable::Kind::Text;
-constexpr auto kNumber = HtmlTable::Kind::Number;
-constexpr auto kDecimal = HtmlTable::Kind::Decimal;
+using Kind = HtmlTable::Kind;
 constexpr const char* kDash = "&ndash;";
 
 using Problems = std::vector<const ProblemReport*>;
@@ -57,9 +55,9 @@ std::string rung_cell(const LadderRung& rung) {
 }
 
 /// Rung by problem.
-std::string matrix(const Problems& problems) {
-  std::vector<HtmlTable::Column> columns = {{"GB/s", kText}};
-  for (const ProblemReport* problem : problems) columns.push_back({sizes_html(problem->sizes), kNumber});
+std::string rung_matrix(const Problems& problems) {
+  std::vector<HtmlTable::Column> columns = {{"GB/s", Kind::Text}};
+  for (const ProblemReport* problem : problems) columns.push_back({sizes_html(problem->sizes), Kind::Number});
   HtmlTable table(columns);
   for (const std::string& name : rung_names(problems)) {
     std::vector<std::string> cells = {escape_html(name)}, classes = {"rung"};
@@ -87,7 +85,7 @@ std::string rung_note(const LadderRung& rung) {
 }
 
 std::string problem_table(const ProblemReport& problem) {
-  HtmlTable table({{"Rung", kText}, {"Time, µs", kDecimal}, {"GB/s", kDecimal}, {"Of ceiling", kNumber}, {"Step", kNumber}, {"Fastest configuration", kText}});
+  HtmlTable table({{"Rung", Kind::Text}, {"Time, µs", Kind::Decimal}, {"GB/s", Kind::Decimal}, {"Of ceiling", Kind::Number}, {"Step", Kind::Number}, {"Fastest configuration", Kind::Text}});
   for (const LadderRung& rung : problem.ladder->rungs) {
     table.add({escape_html(rung.name), or_dash(rung.median_us, format_number), or_dash(rung.bytes_per_s, format_gb_per_s),
                or_dash(rung.ceiling_share, format_percent), or_dash(rung.step, format_ratio), rung_note(rung)},
@@ -125,8 +123,8 @@ std::string value_tables(const Problems& problems) {
         if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
       }
     }
-    std::vector<HtmlTable::Column> columns = {{"Problem", kText}, {"Winning rung", kText}};
-    for (const std::string& value : values) columns.push_back({escape_html(parameter + " " + value), kDecimal});
+    std::vector<HtmlTable::Column> columns = {{"Problem", Kind::Text}, {"Winning rung", Kind::Text}};
+    for (const std::string& value : values) columns.push_back({escape_html(parameter + " " + value), Kind::Decimal});
     HtmlTable table(columns);
     for (std::size_t i = 0; i < problems.size(); ++i) {
       if (tables[i] == nullptr) continue;
@@ -144,7 +142,7 @@ std::string value_tables(const Problems& problems) {
 }
 
 std::string legend(const Problems& problems) {
-  HtmlTable table({{"Rung", kText}, {"Why", kText}, {"Published, on other hardware", kText}});
+  HtmlTable table({{"Rung", Kind::Text}, {"Why", Kind::Text}, {"Published, on other hardware", Kind::Text}});
   for (const std::string& name : rung_names(problems)) {
     const auto holder = std::find_if(problems.begin(), problems.end(), [&](const ProblemReport* problem) { return find_rung(*problem, name) != nullptr; });
     const LadderRung& rung = *find_rung(**holder, name);
@@ -196,7 +194,7 @@ std::string ladder_html(const Series& series, std::size_t index, const LadderCha
     html += fmt::format("<option value=\"{}\"{}>{}</option>", i, &series.problems[i] == problems.back() ? " selected" : "",
                         escape_html(sizes_text(series.problems[i].sizes)));
   }
-  html += "</select></label></p>\n" + charts.rungs + matrix(problems);
+  html += "</select></label></p>\n" + charts.rungs + rung_matrix(problems);
   for (const ProblemReport* problem : problems) {
     html += fmt::format("<details{}>\n<summary>Ladder of {}</summary>\n{}</details>\n", problem == problems.back() ? " open" : "",
                         sizes_html(problem->sizes), problem_table(*problem));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tuner/base/median.hpp"
 #include "tuner/report/html_effects.hpp"
 #include "tuner/report/html_ladder.hpp"
 #include "tuner/report/html_text.hpp"
@@ -41,12 +42,6 @@ std::string figure(const char* chart, std::size_t series, const std::string& cap
       css, chart, series, caption, caption);
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 std::string key_figures(const Series& series) {
   std::vector<double> speed_ups, shares;
   std::uint64_t tried = 0, failed = 0, tuned = 0, ties = 0;
@@ -61,7 +56,7 @@ std::string key_figures(const Series& series) {
   }
   std::string html = "<dl class=\"keys\">\n";
   html += fact("Problems tuned", fmt::format("{} of {}", tuned, series.problems.size()));
-  html += fact("Median speed-up over default", speed_ups.empty() ? kMissing : format_ratio(median(speed_ups)));
+  html += fact("Median speed-up over default", speed_ups.empty() ? kMissing : format_ratio(base::median(speed_ups)));
   html += fact("Highest share of ceiling",
                shares.empty() ? kMissing : format_percent(*std::max_element(shares.begin(), shares.end())));
   html += fact("Configurations stored", fmt::format("{}, {} failed", tried, failed));
@@ -69,7 +64,7 @@ std::string key_figures(const Series& series) {
   return html + "</dl>\n";
 }
 
-std::string best_table(const Series& series) {
+std::string html_best_table(const Series& series) {
   HtmlTable table({{"Problem", kText},
                    {"Best, µs", kDecimal},
                    {"95 % interval, µs", kNumber},
@@ -158,7 +153,7 @@ std::string details(const std::string& summary, const std::string& body) {
   return fmt::format("<details>\n<summary>{}</summary>\n{}</details>\n", summary, body);
 }
 
-std::string clock_table(const Series& series) {
+std::string html_clock_table(const Series& series) {
   HtmlTable table(
       {{"Problem", kText}, {"SM clock", kText}, {"Measured while throttled", kText}, {"Best measured at", kText}});
   for (const ProblemReport& problem : series.problems) {
@@ -175,15 +170,15 @@ std::string clock_table(const Series& series) {
 std::string clock_section(const Series& series) {
   std::uint64_t throttled = 0;
   for (const ProblemReport& problem : series.problems) throttled += problem.clocks ? problem.clocks->throttled : 0;
-  if (throttled == 0) return details("Clocks while measuring", clock_table(series));
+  if (throttled == 0) return details("Clocks while measuring", html_clock_table(series));
   return fmt::format(
              "<h3>Clocks</h3>\n<p class=\"note\">{} of the stored measurements were made while something held the "
              "clocks down: they are longer than the device allows.</p>\n",
              throttled) +
-         clock_table(series);
+         html_clock_table(series);
 }
 
-std::string session_table(const Series& series) {
+std::string html_session_table(const Series& series) {
   HtmlTable table({{"Problem", kText},
                    {"Strategy", kText},
                    {"State", kText},
@@ -288,7 +283,7 @@ std::string convergence_section(const Series& series, std::size_t index) {
     html += fmt::format("<p>The course of the search was {}.</p>\n", kNotRecorded);
   }
   if (any) html += details("Convergence as a table", convergence_table_html(series));
-  return html + details("Tuning sessions", session_table(series));
+  return html + details("Tuning sessions", html_session_table(series));
 }
 
 std::string device_list(const Report& report) {
@@ -335,7 +330,7 @@ std::string series_html(const Report& report, std::size_t index) {
       escape_html(ceiling_statement(series)));
   html += "<div class=\"figures\">\n" + figure("times", index, "Time per call") +
           figure("share", index, "Share of the bandwidth ceiling") + "</div>\n";
-  html += best_table(series);
+  html += html_best_table(series);
   html += ladder_html(series, index,
                       {figure("curve", index, "Bandwidth of each published variant over a size", "wide curve"),
                        figure("ladder", index, "Bandwidth of each published variant at its best", "wide tall")});

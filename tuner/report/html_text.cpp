@@ -36,10 +36,10 @@ std::string escape_html(const std::string& text) {
   return escaped;
 }
 
-std::string escape_script_json(const std::string& json) {
+std::string escape_script_json(const std::string& plain) {
   std::string escaped;
-  escaped.reserve(json.size());
-  for (const char c : json) {
+  escaped.reserve(plain.size());
+  for (const char c : plain) {
     // Outside strings JSON has none of these, inside them the escape means the same character.
     switch (c) {
       case '<':

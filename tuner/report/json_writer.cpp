@@ -4,24 +4,24 @@
 
 namespace attune::report {
 
-using json = nlohmann::ordered_json;
-
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 template <class T>
-json optional_json(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
+Json optional_json(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
 }
 
-json text_json(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+Json text_json(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-json fields_json(const std::vector<std::pair<std::string, std::string>>& fields) {
-  json object = json::object();
+Json fields_json(const std::vector<std::pair<std::string, std::string>>& fields) {
+  Json object = Json::object();
   for (const auto& [label, value] : fields) object[label] = value;
   return object;
 }
 
-json device_json(const Device& device) {
+Json device_json(const Device& device) {
   return {{"key", device.key},
           {"name", text_json(device.name)},
           {"driver", text_json(device.driver)},
@@ -30,8 +30,8 @@ json device_json(const Device& device) {
           {"theoretical_bytes_per_s", optional_json(device.theoretical_bytes_per_s)}};
 }
 
-json best_json(const Best& best) {
-  json finalists = json::array();
+Json best_json(const Best& best) {
+  Json finalists = Json::array();
   for (const Finalist& finalist : best.finalists) {
     finalists.push_back({{"configuration", finalist.configuration},
                          {"median_us", finalist.median_us},
@@ -63,8 +63,8 @@ json best_json(const Best& best) {
           {"finalists", finalists}};
 }
 
-json failures_json(const std::vector<Failure>& failures) {
-  json list = json::array();
+Json failures_json(const std::vector<Failure>& failures) {
+  Json list = Json::array();
   for (const Failure& failure : failures) {
     list.push_back({{"outcome", failure.outcome},
                     {"count", failure.count},
@@ -74,18 +74,18 @@ json failures_json(const std::vector<Failure>& failures) {
   return list;
 }
 
-json clocks_json(const Clocks& clocks) {
+Json clocks_json(const Clocks& clocks) {
   return {{"read", clocks.read},
-          {"low_mhz", clocks.read > 0 ? json(clocks.low_mhz) : json(nullptr)},
-          {"high_mhz", clocks.read > 0 ? json(clocks.high_mhz) : json(nullptr)},
+          {"low_mhz", clocks.read > 0 ? Json(clocks.low_mhz) : Json(nullptr)},
+          {"high_mhz", clocks.read > 0 ? Json(clocks.high_mhz) : Json(nullptr)},
           {"throttled", clocks.throttled},
           {"reasons", clocks.reasons}};
 }
 
-json effects_json(const std::vector<ParameterEffect>& effects) {
-  json list = json::array();
+Json effects_json(const std::vector<ParameterEffect>& effects) {
+  Json list = Json::array();
   for (const ParameterEffect& effect : effects) {
-    json values = json::array();
+    Json values = Json::array();
     for (const ValueEffect& value : effect.values) {
       values.push_back({{"value", value.value},
                         {"default", value.is_default},
@@ -99,10 +99,10 @@ json effects_json(const std::vector<ParameterEffect>& effects) {
   return list;
 }
 
-json session_json(const Session& session) {
-  json points = json::array();
+Json session_json(const Session& session) {
+  Json points = Json::array();
   for (const ConvergencePoint& point : session.convergence) {
-    points.push_back(json::array({point.evaluations, point.elapsed_s, point.best_us}));
+    points.push_back(Json::array({point.evaluations, point.elapsed_s, point.best_us}));
   }
   return {{"strategy", text_json(session.strategy)},
           {"seed", session.seed},
@@ -113,17 +113,17 @@ json session_json(const Session& session) {
           {"finished_at", text_json(session.finished_at)},
           {"replayed_from", text_json(session.replayed_from)},
           {"attune_version", text_json(session.attune_version)},
-          {"space_size", session.space_size == 0 ? json(nullptr) : json(session.space_size)},
+          {"space_size", session.space_size == 0 ? Json(nullptr) : Json(session.space_size)},
           {"measured", optional_json(session.measured)},
           {"reused", optional_json(session.reused)},
           {"failed", optional_json(session.failed)},
           {"convergence", points}};
 }
 
-json ladder_json(const Ladder& ladder) {
-  json rungs = json::array(), tables = json::array(), peers = json::array();
+Json ladder_json(const Ladder& ladder) {
+  Json rungs = Json::array(), tables = Json::array(), peers = Json::array();
   for (const LadderRung& rung : ladder.rungs) {
-    json published = json::array();
+    Json published = Json::array();
     for (const LadderFigure& figure : rung.published) {
       published.push_back({{"text", figure.text}, {"hardware", figure.hardware}, {"source", figure.source}});
     }
@@ -143,7 +143,7 @@ json ladder_json(const Ladder& ladder) {
                      {"published", published}});
   }
   for (const LadderTable& table : ladder.tables) {
-    json cells = json::array();
+    Json cells = Json::array();
     for (const auto& [value, us] : table.cells) cells.push_back({{"value", value}, {"median_us", us}});
     tables.push_back({{"parameter", table.parameter}, {"rung", table.rung}, {"cells", cells}});
   }
@@ -158,20 +158,20 @@ json ladder_json(const Ladder& ladder) {
           {"ceiling_bytes_per_s", optional_json(ladder.ceiling_bytes_per_s)}, {"rungs", rungs}, {"tables", tables}, {"peers", peers}};
 }
 
-json problem_json(const ProblemReport& problem) {
-  json sessions = json::array();
+Json problem_json(const ProblemReport& problem) {
+  Json sessions = Json::array();
   for (const Session& session : problem.sessions) sessions.push_back(session_json(session));
   return {{"problem", problem.problem},
           {"sizes", problem.sizes},
           {"work_bytes", optional_json(problem.work_bytes)},
-          {"space_size", problem.space_size == 0 ? json(nullptr) : json(problem.space_size)},
-          {"best", problem.best ? best_json(*problem.best) : json(nullptr)},
+          {"space_size", problem.space_size == 0 ? Json(nullptr) : Json(problem.space_size)},
+          {"best", problem.best ? best_json(*problem.best) : Json(nullptr)},
           {"outcomes", problem.outcomes},
           {"failures", failures_json(problem.failures)},
-          {"clocks", problem.clocks ? clocks_json(*problem.clocks) : json(nullptr)},
+          {"clocks", problem.clocks ? clocks_json(*problem.clocks) : Json(nullptr)},
           {"effects", effects_json(problem.effects)},
           {"sessions", sessions},
-          {"ladder", problem.ladder ? ladder_json(*problem.ladder) : json(nullptr)},
+          {"ladder", problem.ladder ? ladder_json(*problem.ladder) : Json(nullptr)},
           {"convergence_session", optional_json(problem.convergence_session)},
           {"drivers", problem.drivers},
           {"nvrtc", problem.nvrtcs},
@@ -180,10 +180,10 @@ json problem_json(const ProblemReport& problem) {
           {"last_recorded_at", text_json(problem.last_recorded_at)}};
 }
 
-json series_json(const Series& series) {
-  json problems = json::array();
+Json series_json(const Series& series) {
+  Json problems = Json::array();
   for (const ProblemReport& problem : series.problems) problems.push_back(problem_json(problem));
-  json ceiling = nullptr;
+  Json ceiling = nullptr;
   if (series.ceiling) ceiling = {{"bytes_per_s", series.ceiling->bytes_per_s}, {"kind", name(series.ceiling->kind)}};
   return {{"device", series.device},
           {"policy", series.policy},
@@ -195,10 +195,10 @@ json series_json(const Series& series) {
 }  // namespace
 
 std::string write_json(const Report& report) {
-  json devices = json::array(), series = json::array();
+  Json devices = Json::array(), series = Json::array();
   for (const Device& device : report.devices) devices.push_back(device_json(device));
   for (const Series& one : report.series) series.push_back(series_json(one));
-  const json root = {
+  const Json root = {
       {"attune_report", 1},
       {"generated_at", report.generated_at},
       {"template",
@@ -214,7 +214,7 @@ std::string write_json(const Report& report) {
       {"devices", devices},
       {"series", series}};
   // A compiler log in a failure's detail may hold bytes that are no UTF-8.
-  return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  return root.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace attune::report

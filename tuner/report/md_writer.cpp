@@ -41,7 +41,7 @@ std::string or_not_recorded(const std::optional<T>& value, F format) {
   return value ? format(*value) : kNotRecorded;
 }
 
-std::string header(const Report& report) {
+std::string md_header(const Report& report) {
   std::string text = fmt::format("# Tuning report: {}\n\n", report.template_name);
   if (!report.summary.empty()) text += cell(report.summary) + "\n\n";
   text += fmt::format("**{}**\n\n", cell(origin_statement(report)));
@@ -62,7 +62,7 @@ std::string header(const Report& report) {
   return text;
 }
 
-std::string best_table(const Series& series) {
+std::string md_best_table(const Series& series) {
   std::string text = head(
       {"Problem", "Configuration", "Best us", "Interval us", "Default us", "Speed-up", "GB/s", "Of ceiling", "Tie"}, 2);
   for (const ProblemReport& problem : series.problems) {
@@ -104,7 +104,7 @@ std::string outcome_table(const Series& series) {
   return any ? text : text + "No configuration failed.\n";
 }
 
-std::string clock_table(const Series& series) {
+std::string md_clock_table(const Series& series) {
   std::string text = head({"Problem", "SM clock", "Measured while throttled", "Best measured at"}, 4);
   for (const ProblemReport& problem : series.problems) {
     text += row({sizes_text(problem.sizes), clock_text(problem.clocks),
@@ -128,7 +128,7 @@ std::string effects_table(const ProblemReport& problem) {
   return text;
 }
 
-std::string session_table(const Series& series) {
+std::string md_session_table(const Series& series) {
   std::string text = head({"Problem", "Strategy", "State", "Budget", "Started", "Measured", "Reused", "Failed"}, 5);
   const auto count = [](std::uint64_t value) { return fmt::format("{}", value); };
   for (const ProblemReport& problem : series.problems) {
@@ -147,10 +147,10 @@ std::string series_section(const Report& report, const Series& series) {
   std::string text =
       fmt::format("\n## {}{}{} on {}\n\n", choices_text(series.choices), series.choices.empty() ? "" : ", ",
                   policy_text(series.policy), cell(device.name.empty() ? device.key : device.name));
-  text += ceiling_statement(series) + "\n\n" + best_table(series);
+  text += ceiling_statement(series) + "\n\n" + md_best_table(series);
   text += "\n### Outcomes\n\n" + outcome_table(series);
-  text += "\n### Clocks\n\n" + clock_table(series);
-  text += "\n### Sessions\n\n" + session_table(series);
+  text += "\n### Clocks\n\n" + md_clock_table(series);
+  text += "\n### Sessions\n\n" + md_session_table(series);
   for (const ProblemReport& problem : series.problems) {
     if (problem.effects.empty()) continue;
     text += fmt::format("\n### Effect of each parameter, {}\n\n", sizes_text(problem.sizes)) + effects_table(problem);
@@ -169,7 +169,7 @@ std::string device_section(const Device& device) {
 }  // namespace
 
 std::string write_markdown(const Report& report) {
-  std::string text = header(report);
+  std::string text = md_header(report);
   for (const Series& series : report.series) text += series_section(report, series);
   for (const Device& device : report.devices) text += device_section(device);
   return text;

@@ -56,9 +56,9 @@ std::string choices_text(const std::map<std::string, std::string>& choices) {
   return text;
 }
 
-std::string configuration_text(const std::string& json) {
-  const auto parsed = nlohmann::json::parse(json, nullptr, false);
-  if (!parsed.is_object()) return json;
+std::string configuration_text(const std::string& canonical) {
+  const auto parsed = nlohmann::json::parse(canonical, nullptr, false);
+  if (!parsed.is_object()) return canonical;
   std::string text;
   for (const auto& [name, value] : parsed.items()) {
     text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name,

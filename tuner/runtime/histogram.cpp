@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kMostBins = std::int64_t{1} << 24;
 constexpr int kMostChannels = 4;
 
-[[noreturn]] void refuse(const std::string& why) { throw UsageError("failed describing a histogram: " + why); }
+[[noreturn]] void refuse_histogram(const std::string& why) { throw UsageError("failed describing a histogram: " + why); }
 
 const char* word(Skew skew) {
   switch (skew) {
@@ -52,13 +52,13 @@ const char* word(Mapping mapping) {
 
 std::map<std::string, std::string> histogram_choices(const HistogramDescription& description, Mapping mapping) {
   if (description.bins < 1 || description.bins > kMostBins) {
-    refuse(fmt::format("it has {} bins; give 1 to {} (2^24)", description.bins, kMostBins));
+    refuse_histogram(fmt::format("it has {} bins; give 1 to {} (2^24)", description.bins, kMostBins));
   }
   if (description.channels < 1 || description.channels > kMostChannels) {
-    refuse(fmt::format("its samples have {} channels; give 1 to {}", description.channels, kMostChannels));
+    refuse_histogram(fmt::format("its samples have {} channels; give 1 to {}", description.channels, kMostChannels));
   }
   if (description.active < 1 || description.active > description.channels) {
-    refuse(fmt::format("{} of {} channels are to be counted; give 1 to {}", description.active, description.channels, description.channels));
+    refuse_histogram(fmt::format("{} of {} channels are to be counted; give 1 to {}", description.active, description.channels, description.channels));
   }
   return {{"T", description.sample},
           {"Counter", description.counter},
@@ -69,9 +69,9 @@ std::map<std::string, std::string> histogram_choices(const HistogramDescription&
 }
 
 Mapping even_mapping(const LevelRange& range, std::int64_t lower, std::int64_t upper, std::int64_t bins) {
-  if (lower >= upper) refuse(fmt::format("its lower bound {} is not below its upper one, {}", lower, upper));
+  if (lower >= upper) refuse_histogram(fmt::format("its lower bound {} is not below its upper one, {}", lower, upper));
   if (lower < range.least || upper - 1 > range.greatest) {
-    refuse(fmt::format("its bounds are {} and {}, and {} samples are {} to {}; give bounds among them, the upper one at most one above",
+    refuse_histogram(fmt::format("its bounds are {} and {}, and {} samples are {} to {}; give bounds among them, the upper one at most one above",
                        lower, upper, range.sample, range.least, range.greatest));
   }
   const std::int64_t width = upper - lower;
@@ -81,11 +81,11 @@ Mapping even_mapping(const LevelRange& range, std::int64_t lower, std::int64_t u
 }
 
 Mapping even_mapping(float lower, float upper, std::int64_t bins) {
-  if (!(lower < upper)) refuse(fmt::format("its lower bound {} is not below its upper one, {}", lower, upper));
+  if (!(lower < upper)) refuse_histogram(fmt::format("its lower bound {} is not below its upper one, {}", lower, upper));
   // What a kernel multiplies with: of 0 all samples would fall into one bin, of infinity none would have any.
   const float scale = static_cast<float>(bins) / (upper - lower);
   if (!(scale > 0 && std::isfinite(scale) && std::isfinite(lower) && std::isfinite(upper))) {
-    refuse(fmt::format("its bounds {} and {} are infinite, or too far apart or too near for {} bins in f32", lower, upper, bins));
+    refuse_histogram(fmt::format("its bounds {} and {} are infinite, or too far apart or too near for {} bins in f32", lower, upper, bins));
   }
   return Mapping::Scaled;
 }

@@ -51,7 +51,7 @@ const char* word(Accumulate accumulate) {
   return "";
 }
 
-[[noreturn]] void refuse(const std::string& why) { throw UsageError("failed describing a reduction: " + why); }
+[[noreturn]] void refuse_reduction(const std::string& why) { throw UsageError("failed describing a reduction: " + why); }
 
 void add_operator(Choices& choices, const Reduction& reduction, const std::string& type) {
   if (const auto* custom = std::get_if<CustomOp>(&reduction.op)) {
@@ -62,7 +62,7 @@ void add_operator(Choices& choices, const Reduction& reduction, const std::strin
   }
   const Op op = std::get<Op>(reduction.op);
   if (is_floating(type) && (op == Op::And || op == Op::Or || op == Op::Xor)) {
-    refuse(fmt::format("'{}' combines the bits of integers, and the elements are {}; use sum, product, min or max, or a CustomOp", detail::name(op), type));
+    refuse_reduction(fmt::format("'{}' combines the bits of integers, and the elements are {}; use sum, product, min or max, or a CustomOp", detail::name(op), type));
   }
   choices["op"] = detail::name(op);
 }
@@ -72,7 +72,7 @@ void add_transform(Choices& choices, const Reduction& reduction, Inputs inputs) 
   const auto* const known = std::get_if<Transform>(&reduction.transform);
   if (inputs == Inputs::Two) {
     if (own != nullptr || *known != Transform::Identity) {
-      refuse("elements of two inputs are multiplied and cannot be transformed as well; leave out the transform, or use one input");
+      refuse_reduction("elements of two inputs are multiplied and cannot be transformed as well; leave out the transform, or use one input");
     }
     choices["transform"] = "times";
   } else if (own != nullptr) {
@@ -92,11 +92,11 @@ bool is_unit(double resolution) {
 
 void check_resolution(const Reproducible& how, const std::string& type) {
   if (how.accumulate != Accumulate::FixedPoint) {
-    if (how.resolution != 0) refuse("a resolution is of Accumulate::FixedPoint; leave it out");
+    if (how.resolution != 0) refuse_reduction("a resolution is of Accumulate::FixedPoint; leave it out");
     return;
   }
   if (!(type == "f64" ? is_unit<double>(how.resolution) : is_unit<float>(how.resolution))) {
-    refuse(fmt::format("the resolution of Accumulate::FixedPoint is {}; give a positive number that {} can represent, and its inverse as well",
+    refuse_reduction(fmt::format("the resolution of Accumulate::FixedPoint is {}; give a positive number that {} can represent, and its inverse as well",
                        how.resolution, type == "f64" ? "f64" : "f32"));
   }
 }
@@ -128,7 +128,7 @@ Choices reduce_choices(const Reduction& reduction, const std::string& type, Inpu
   add_operator(choices, reduction, type);
   add_transform(choices, reduction, inputs);
   if (!is_floating(type) && (reduction.finish == Finish::Mean || reduction.finish == Finish::Root)) {
-    refuse(fmt::format("the finish '{}' is of floating-point elements, and these are {}; finish the sum on the host, or in another kernel",
+    refuse_reduction(fmt::format("the finish '{}' is of floating-point elements, and these are {}; finish the sum on the host, or in another kernel",
                        word(reduction.finish), type));
   }
   choices["finish"] = word(reduction.finish);
@@ -138,7 +138,7 @@ Choices reduce_choices(const Reduction& reduction, const std::string& type, Inpu
 Choices reproducible_choices(const Reduction& reduction, const Reproducible& how, const std::string& type, Inputs inputs) {
   Choices choices = reduce_choices(reduction, type, inputs);
   if (how.accumulate != Accumulate::FixedOrder && choices["op"] != "sum") {
-    refuse(fmt::format("the accumulation '{}' is of sums, and the operator is '{}'; use Accumulate::FixedOrder", word(how.accumulate), choices["op"]));
+    refuse_reduction(fmt::format("the accumulation '{}' is of sums, and the operator is '{}'; use Accumulate::FixedOrder", word(how.accumulate), choices["op"]));
   }
   check_resolution(how, type);
   choices["accumulate"] = word(how.accumulate);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "attune/error.hpp"
+#include "tuner/base/median.hpp"
 
 namespace attune::session {
 namespace {
@@ -37,7 +38,7 @@ std::vector<Placed> place_all(const RunOffSamples& samples) {
   std::vector<double> ranks;
   for (std::size_t i = 0; i < count; ++i) {
     timings.push_back(measure::summarise({observations(columns[i], group)}, 1));
-    ranks.push_back(median(observations(relative[i], group)));
+    ranks.push_back(base::median(observations(relative[i], group)));
   }
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "attune/error.hpp"
+#include "tuner/base/median.hpp"
 #include "tuner/measure/measurement.hpp"
 
 namespace attune::session {
@@ -14,17 +15,11 @@ constexpr double kDoubtful = 1.0025;
 
 }  // namespace
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 std::vector<double> observations(const std::vector<double>& values, std::size_t group) {
   std::vector<double> medians;
   for (std::size_t first = 0; first < values.size(); first += group) {
     const std::size_t last = std::min(values.size(), first + group);
-    medians.push_back(median({values.begin() + static_cast<std::ptrdiff_t>(first), values.begin() + static_cast<std::ptrdiff_t>(last)}));
+    medians.push_back(base::median({values.begin() + static_cast<std::ptrdiff_t>(first), values.begin() + static_cast<std::ptrdiff_t>(last)}));
   }
   return medians;
 }
@@ -74,7 +69,7 @@ std::vector<double> Race::ratios(std::size_t finalist, std::size_t other) const 
   for (std::size_t epoch = 0; epoch < std::min(mine.size(), theirs.size()); ++epoch) {
     std::vector<double> paired;
     for (std::size_t round = 0; round < mine[epoch].size(); ++round) paired.push_back(mine[epoch][round] / theirs[epoch][round]);
-    ratios.push_back(median(std::move(paired)));
+    ratios.push_back(base::median(std::move(paired)));
   }
   return ratios;
 }
@@ -93,12 +88,12 @@ std::size_t Race::leader() const {
       const auto times = relative_times(round_us);
       for (std::size_t k = 0; k < who.size(); ++k) of_epoch[k].push_back(times[k]);
     }
-    for (std::size_t k = 0; k < who.size(); ++k) relative[k].push_back(median(std::move(of_epoch[k])));
+    for (std::size_t k = 0; k < who.size(); ++k) relative[k].push_back(base::median(std::move(of_epoch[k])));
   }
   std::size_t leader = 0;
   std::vector<double> medians;
   for (auto& times : relative) {
-    medians.push_back(median(std::move(times)));
+    medians.push_back(base::median(std::move(times)));
     if (medians.back() < medians[leader]) leader = medians.size() - 1;
   }
   return who.at(leader);

@@ -4,8 +4,6 @@
 
 namespace attune::session {
 
-/// Requires: not empty.
-[[nodiscard]] double median(std::vector<double> values);
 /// Medians of consecutive groups of `group` values, an epoch each: what counts as one observation.
 [[nodiscard]] std::vector<double> observations(const std::vector<double>& values, std::size_t group);
 /// Every time of one round over their geometric mean. What all samples of a round share, the device's drift, cancels here

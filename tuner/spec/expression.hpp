@@ -65,9 +65,12 @@ class Expression {
 /// Names that mean something in expressions (operators, constants, functions): nothing may be called so.
 [[nodiscard]] std::vector<std::string> reserved_words();
 
+/// How many values a parameter may have: a configuration holds 16-bit value indices.
+inline constexpr std::size_t kMostValues = 65535;
+
 /// The list that a Python list expression denotes: "[16, 32]", "(1, 2)", "list(range(1, 12))", "[2*i for i in
 /// range(4)]" with an optional `if`, and `+` of such lists. T1 files write `Values` this way. Throws: SpecError, also
-/// for more than 65535 values.
+/// for more than kMostValues values.
 [[nodiscard]] std::vector<Value> parse_value_list(std::string_view text, const SourcePosition& position);
 
 }  // namespace attune::spec

@@ -13,21 +13,21 @@ using Words = std::vector<std::string>;
 
 constexpr std::int64_t kMostBins = std::int64_t{1} << 24;  ///< more are no f32 numbers, which bins of f32 are computed in
 
-struct KnownAxis {
+struct CountedAxis {
   const char* axis;
   AxisKind kind;
   enum { Required, Optional } presence;
   Words words;
 };
 
-const std::vector<KnownAxis>& known_axes() {
-  static const std::vector<KnownAxis> axes = {
-      {"T", AxisKind::Type, KnownAxis::Required, {"i8", "u8", "i16", "u16", "i32", "u32", "f32"}},
-      {"Counter", AxisKind::Type, KnownAxis::Required, {"u32", "u64", "f32"}},
-      {"mapping", AxisKind::Choice, KnownAxis::Required, {"unit", "shift", "scaled", "edges"}},
-      {"channels", AxisKind::Choice, KnownAxis::Optional, {"1", "2", "3", "4"}},
-      {"active", AxisKind::Choice, KnownAxis::Optional, {"all", "1", "2", "3"}},
-      {"skew", AxisKind::Choice, KnownAxis::Optional, {"unknown", "uniform", "zipf", "hot", "constant", "sorted"}}};
+const std::vector<CountedAxis>& counted_axes() {
+  static const std::vector<CountedAxis> axes = {
+      {"T", AxisKind::Type, CountedAxis::Required, {"i8", "u8", "i16", "u16", "i32", "u32", "f32"}},
+      {"Counter", AxisKind::Type, CountedAxis::Required, {"u32", "u64", "f32"}},
+      {"mapping", AxisKind::Choice, CountedAxis::Required, {"unit", "shift", "scaled", "edges"}},
+      {"channels", AxisKind::Choice, CountedAxis::Optional, {"1", "2", "3", "4"}},
+      {"active", AxisKind::Choice, CountedAxis::Optional, {"all", "1", "2", "3"}},
+      {"skew", AxisKind::Choice, CountedAxis::Optional, {"unknown", "uniform", "zipf", "hot", "constant", "sorted"}}};
   return axes;
 }
 
@@ -42,13 +42,13 @@ bool among(const Words& values, const Words& words) {
 }
 
 void check_axes(const KernelTemplate& kernel, const JsonNode& node) {
-  for (const KnownAxis& known : known_axes()) {
+  for (const CountedAxis& known : counted_axes()) {
     const ProblemAxis* axis = kernel.axis(known.axis);
-    if (axis == nullptr && known.presence == KnownAxis::Optional) continue;
+    if (axis == nullptr && known.presence == CountedAxis::Optional) continue;
     if (axis != nullptr && axis->kind == known.kind && among(axis->values, known.words)) continue;
     fail(node.position, fmt::format("the built-in reference 'histogram' needs the {} '{}' among {} in \"problem\"{}",
                                     known.kind == AxisKind::Type ? "type" : "choice", known.axis, joined(known.words),
-                                    known.presence == KnownAxis::Optional ? ", or another name for it" : ""));
+                                    known.presence == CountedAxis::Optional ? ", or another name for it" : ""));
   }
   if (kernel.size_names() != Words{"n", "bins"}) {
     fail(node.position, "the built-in reference 'histogram' needs the sizes 'n' and 'bins', in this order");

@@ -14,8 +14,7 @@
 namespace attune::spec {
 namespace {
 
-constexpr std::int64_t kFormat = 1;
-constexpr std::size_t kMaximumValues = 65535;  ///< a Configuration holds 16-bit value indices
+constexpr std::int64_t kTemplateFormat = 1;
 
 bool is_safe_path(const std::string& file) {
   const std::filesystem::path path(file);
@@ -83,10 +82,10 @@ KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& fil
 
 void TemplateParser::read_head(const ObjectReader& top) {
   const JsonNode& format = top.require("attune", R"(begin with "attune": 1, the version of the format)");
-  if (format.integer("the format version") != kFormat) {
+  if (format.integer("the format version") != kTemplateFormat) {
     fail(format.position,
          fmt::format("format version {} is not known to this build, which reads {}; use a matching attune",
-                     format.integer("the format version"), kFormat));
+                     format.integer("the format version"), kTemplateFormat));
   }
   const JsonNode& name = top.require("name", "give the template a name");
   kernel_.name = name.string("the template's name");
@@ -163,7 +162,7 @@ std::vector<Value> TemplateParser::read_values(const JsonNode& node, const std::
     values.push_back(value);
   }
   if (values.empty()) fail(node.position, fmt::format("{} are empty; give at least one", what));
-  if (values.size() > kMaximumValues) fail(node.position, fmt::format("{} are more than {}", what, kMaximumValues));
+  if (values.size() > kMostValues) fail(node.position, fmt::format("{} are more than {}", what, kMostValues));
   return values;
 }
 

@@ -12,13 +12,13 @@ namespace {
 constexpr const char* kCustom = "custom";
 
 /// What "reduce" knows beside the operator, by axis. The axes are optional.
-struct KnownAxis {
+struct ReducedAxis {
   const char* axis;
   std::vector<std::string> words;
 };
 
-const std::vector<KnownAxis>& known_axes() {
-  static const std::vector<KnownAxis> axes = {
+const std::vector<ReducedAxis>& reduced_axes() {
+  static const std::vector<ReducedAxis> axes = {
       {"transform", {"identity", "absolute", "square", "shifted_square", "times", kCustom}},
       {"finish", {"none", "mean", "root", "scale_bias"}},
       {"accumulate", {"fixed_order", "compensated", "fixed_point"}}};
@@ -135,7 +135,7 @@ void TemplateParser::check_builtin(const JsonNode& node) const {
 }
 
 void TemplateParser::check_reduce_axes(const JsonNode& node) const {
-  for (const KnownAxis& known : known_axes()) {
+  for (const ReducedAxis& known : reduced_axes()) {
     const ProblemAxis* axis = kernel_.axis(known.axis);
     if (axis == nullptr || chooses_among(*axis, known.words)) continue;
     fail(node.position, fmt::format("the built-in reference 'reduce' needs '{}' to be a choice among {}, or another name for it",

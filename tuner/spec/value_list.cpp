@@ -7,9 +7,6 @@
 namespace attune::spec {
 namespace {
 
-/// A configuration holds 16-bit value indices.
-constexpr std::size_t kMaximumValues = 65535;
-
 class ValueListParser {
  public:
   ValueListParser(std::string_view text, const SourcePosition& position)
@@ -40,7 +37,7 @@ class ValueListParser {
                               : fmt::format("{} expected, found '{}'", wanted, token().text));
   }
   void append(std::vector<Value>& values, Value value) const {
-    if (values.size() == kMaximumValues) error(0, fmt::format("the list has more than {} values", kMaximumValues));
+    if (values.size() == kMostValues) error(0, fmt::format("the list has more than {} values", kMostValues));
     values.push_back(std::move(value));
   }
   Expression element() { return ExpressionParser(text_, position_, tokens_, cursor_).parse(); }

@@ -11,7 +11,7 @@
 namespace attune::spec {
 namespace {
 
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kLadderFormat = 1;
 
 const std::string& read_text(const JsonNode& node, const std::string& what) {
   const std::string& text = node.string(what);
@@ -93,8 +93,8 @@ VariantLadder VariantLadder::parse(const KernelTemplate& kernel, const std::stri
   const JsonNode root = JsonNode::parse(text, path);
   const ObjectReader top(root, "the ladder", {"attune_ladder", "summary", "defaults", "tables", "rungs"});
   const JsonNode& format = top.require("attune_ladder", R"(begin with "attune_ladder": 1, the version of the format)");
-  if (format.integer("the format version") != kFormat) {
-    fail(format.position, fmt::format("format version {} is not known to this build, which reads {}", format.integer("the format version"), kFormat));
+  if (format.integer("the format version") != kLadderFormat) {
+    fail(format.position, fmt::format("format version {} is not known to this build, which reads {}", format.integer("the format version"), kLadderFormat));
   }
   VariantLadder ladder;
   if (const JsonNode* summary = top.find("summary")) ladder.summary = summary->string("the summary");

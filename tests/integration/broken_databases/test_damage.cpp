@@ -9,6 +9,8 @@
 #include "tests/integration/broken_databases/dispatch.hpp"
 #include "tests/support/figures.hpp"
 
+namespace test_damage {
+
 using namespace attune;
 using namespace attune::test;
 namespace fs = std::filesystem;
@@ -209,3 +211,5 @@ TEST_CASE("damaged rows are counted in one notice, and the others serve") {
   CHECK(result.notices[0].find("1 damaged row(s) were skipped") != std::string::npos);
   CHECK(about(result.notices, world.database) == 1);
 }
+
+}  // namespace test_damage

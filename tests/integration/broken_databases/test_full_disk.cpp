@@ -9,6 +9,8 @@
 #include "tests/support/conditions.hpp"
 #include "tests/support/figures.hpp"
 
+namespace test_full_disk {
+
 using namespace attune;
 using namespace attune::test;
 namespace fs = std::filesystem;
@@ -116,3 +118,5 @@ TEST_CASE("a disk that fills up while tuning ends the run with its reason; what 
   CHECK(gpu.records().size() == 48);
   CHECK(stored <= 48);
 }
+
+}  // namespace test_full_disk

@@ -8,6 +8,8 @@
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/support/figures.hpp"
 
+namespace test_network {
+
 using namespace attune;
 using namespace attune::test;
 namespace fs = std::filesystem;
@@ -66,3 +68,5 @@ TEST_CASE("dispatch on a network file system reads either journal mode, and make
   CHECK(in_wal.notices[0].find("(NFS)") != std::string::npos);
   CHECK(contents_of(world.data) == before);
 }
+
+}  // namespace test_network

@@ -12,6 +12,8 @@
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/support/figures.hpp"
 
+namespace test_places {
+
 using namespace attune;
 using namespace attune::test;
 namespace fs = std::filesystem;
@@ -176,3 +178,5 @@ TEST_CASE("the command line opens no newer database either, and leaves its folde
   }
   record_figures(8, "newer_schema", {{"commands_refused", refused}, {"commands_that_changed_it", commands_that_changed}});
 }
+
+}  // namespace test_places

@@ -7,6 +7,8 @@
 
 #include "tests/integration/dispatch/dispatching.hpp"
 
+namespace test_arg_reduce {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -59,3 +61,5 @@ TEST_CASE_FIXTURE(Dispatching, "a plan of arg_reduce takes in, value and index, 
   CHECK(*search.value() == 3);
   CHECK(*search.index() == 77777);
 }
+
+}  // namespace test_arg_reduce

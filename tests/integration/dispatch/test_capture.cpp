@@ -4,6 +4,8 @@
 #include "attune/error.hpp"
 #include "tests/integration/dispatch/dispatching.hpp"
 
+namespace test_capture {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -115,3 +117,5 @@ TEST_CASE_FIXTURE(Dispatching, "a launch without the workspace that its plan nee
   CHECK_FALSE(elements.summed());
   CHECK(runtime.counters().launches == 0);
 }
+
+}  // namespace test_capture

@@ -9,6 +9,8 @@
 #include "attune/error.hpp"
 #include "tests/integration/dispatch/dispatching.hpp"
 
+namespace test_contexts {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -204,3 +206,5 @@ TEST_CASE_FIXTURE(Dispatching,
   CHECK(before == after);
   context.make_current();
 }
+
+}  // namespace test_contexts

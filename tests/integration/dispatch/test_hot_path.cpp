@@ -13,6 +13,8 @@
 #include "tests/integration/dispatch/watch.hpp"
 #include "tests/support/figures.hpp"
 
+namespace test_hot_path {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -166,3 +168,5 @@ TEST_CASE("32 threads that launch known sizes make no system call, allocate noth
                   {"allocations", all.allocations},
                   {"locks", all.locks}});
 }
+
+}  // namespace test_hot_path

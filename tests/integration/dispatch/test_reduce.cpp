@@ -7,6 +7,8 @@
 #include "attune/error.hpp"
 #include "tests/integration/dispatch/dispatching.hpp"
 
+namespace test_reduce {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -118,3 +120,5 @@ TEST_CASE_FIXTURE(Dispatching, "an expression that does not compile is told with
   runtime.reduce<float>({.op = CustomOp{"a > b ? a : b", "A(-1000)"}, .transform = CustomTransform{"fabsf(x)"}})(numbers.in(), numbers.n, numbers.out(), nullptr);
   CHECK(runtime.counters().launches == 1);
 }
+
+}  // namespace test_reduce

@@ -12,6 +12,8 @@
 #include "tests/support/figures.hpp"
 #include "tuner/compile/cubin_cache.hpp"
 
+namespace test_restart {
+
 using namespace attune;
 using namespace attune::test;
 using nlohmann::json;
@@ -221,3 +223,5 @@ TEST_CASE_FIXTURE(Restart, "processes that find the same damage at once all succ
   }
   record_figures(14, "rebuilds", {{"processes", processes}, {"rounds", rounds}, {"succeeded", succeeded}});
 }
+
+}  // namespace test_restart

@@ -6,6 +6,8 @@
 
 #include "tests/integration/dispatch/dispatching.hpp"
 
+namespace test_segmented_reduce {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -61,3 +63,5 @@ TEST_CASE_FIXTURE(Dispatching, "a plan of segmented_reduce takes in and out, and
   plan.launch({Argument::pointer(data.in()), Argument::pointer(data.out())}, address(workspace), nullptr);
   CHECK(data.right());
 }
+
+}  // namespace test_segmented_reduce

@@ -9,6 +9,8 @@
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/support/figures.hpp"
 
+namespace test_strace {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -61,3 +63,5 @@ TEST_CASE_FIXTURE(Traced, "twenty thousand launches more are not one system call
                    {{"launches", 20000}, {"system_calls", many - few}, {"process", few}});
   }
 }
+
+}  // namespace test_strace

@@ -3,6 +3,8 @@
 
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 
+namespace test_arg_reduce {
+
 using namespace attune;
 using test::FakeGpu;
 
@@ -40,3 +42,5 @@ TEST_CASE_FIXTURE(FakeGpu, "a wrong index is told with the right one and the pla
     CHECK(detail.find("the result is -inf at index 0 instead of -inf at index -1 when all elements are NaN") != std::string::npos);
   }
 }
+
+}  // namespace test_arg_reduce

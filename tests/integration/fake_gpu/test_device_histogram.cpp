@@ -14,6 +14,8 @@
 #include "tuner/measure/gpu_executor.hpp"
 #include "tuner/measure/histogram_reference.hpp"
 
+namespace test_device_histogram {
+
 using namespace attune;
 using namespace attune::measure;
 using test::cubin_of;
@@ -209,3 +211,5 @@ TEST_CASE_FIXTURE(Device, "one wrong counter is found, a weighted one only beyon
   CHECK(judge(weights, DataSet::Random, spec::ElementType::F32, bits(right.sums[0] + 2 * allowed), 0).has_value());
   CHECK(judge(weights, DataSet::Random, spec::ElementType::F32, bits(std::nan("")), 0).has_value());
 }
+
+}  // namespace test_device_histogram

@@ -12,6 +12,8 @@
 #include "tuner/measure/gpu_executor.hpp"
 #include "tuner/measure/support.hpp"
 
+namespace test_device_kernels {
+
 using namespace attune;
 using test::cubin_of;
 using test::Fake;
@@ -118,3 +120,5 @@ TEST_CASE_FIXTURE(Fake, "bits that stand alone are few, and factors lie around t
     if (factor != 1 && factor != 2 && factor != 0.5f) FAIL("a factor is ", factor);
   }
 }
+
+}  // namespace test_device_kernels

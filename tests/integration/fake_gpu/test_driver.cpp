@@ -10,6 +10,8 @@
 #include "tuner/measure/gpu_executor.hpp"
 #include "tuner/measure/support.hpp"
 
+namespace test_driver {
+
 using namespace attune;
 using gpu::Driver;
 using test::cubin_of;
@@ -326,3 +328,5 @@ TEST_CASE_FIXTURE(Fake, "a fault appears at the next synchronisation and in ever
   CHECK(Driver::get().cuMemGetInfo(&free_bytes, &total_bytes) == CUDA_ERROR_ILLEGAL_ADDRESS);
   CHECK(launch_copy(copy, stream, in, out, 1000, 0) == CUDA_ERROR_ILLEGAL_ADDRESS);
 }
+
+}  // namespace test_driver

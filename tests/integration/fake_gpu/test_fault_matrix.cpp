@@ -6,6 +6,8 @@
 
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 
+namespace test_fault_matrix {
+
 using namespace attune;
 using nlohmann::json;
 using test::FakeGpu;
@@ -129,3 +131,5 @@ TEST_CASE_FIXTURE(FakeGpu, "a worker that dies again and again through no config
   CHECK(result.exit_code == 0);
   check_good_ones(records());
 }
+
+}  // namespace test_fault_matrix

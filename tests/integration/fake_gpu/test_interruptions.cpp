@@ -5,6 +5,8 @@
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/integration/fake_gpu/processes.hpp"
 
+namespace test_interruptions {
+
 using namespace attune;
 using nlohmann::json;
 using test::FakeGpu;
@@ -94,3 +96,5 @@ TEST_CASE_FIXTURE(SlowGpu, "Ctrl-C ends a measuring run with 130 and no worker l
   }
   check_complete();
 }
+
+}  // namespace test_interruptions

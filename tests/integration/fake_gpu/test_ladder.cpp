@@ -8,6 +8,8 @@
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/integration/fake_gpu/processes.hpp"
 
+namespace test_ladder {
+
 using namespace attune;
 using nlohmann::json;
 using test::FakeGpu;
@@ -98,3 +100,5 @@ TEST_CASE_FIXTURE(FakeGpu, "Ctrl-C prints the rungs that are done and loses noth
   CHECK(ladder["measured"] == kGood - kept);
   CHECK(ladder["complete"] == true);
 }
+
+}  // namespace test_ladder

@@ -10,6 +10,8 @@
 
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 
+namespace test_memory {
+
 using namespace attune;
 using nlohmann::json;
 using test::FakeGpu;
@@ -65,3 +67,5 @@ TEST_CASE_FIXTURE(
   }
   CHECK(problems[1]["reused"] == 150);
 }
+
+}  // namespace test_memory

@@ -9,6 +9,8 @@
 #include "tests/integration/fake_gpu/on_miss_fixture.hpp"
 #include "tests/integration/fake_gpu/processes.hpp"
 
+namespace test_on_miss {
+
 using namespace attune;
 using nlohmann::json;
 using test::best_configuration;
@@ -216,3 +218,5 @@ TEST_CASE_FIXTURE(OnMissProgram, "the share of time holds problems back, and the
   CHECK(said.last("explain")["tuning"] == "queued");
   CHECK(said.last("counters")["started"] == 1);
 }
+
+}  // namespace test_on_miss

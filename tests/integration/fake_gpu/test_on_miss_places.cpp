@@ -8,6 +8,8 @@
 #include "tests/integration/fake_gpu/on_miss_fixture.hpp"
 #include "tests/support/figures.hpp"
 
+namespace test_on_miss_places {
+
 using namespace attune;
 using nlohmann::json;
 using test::best_configuration;
@@ -206,3 +208,5 @@ TEST_CASE_FIXTURE(OnMissProgram, "the command without --db tunes in memory where
   environment["ATTUNE_DB"] = "/proc/attune-test/tune.db";
   CHECK(attune(tune).exit_code == 5);
 }
+
+}  // namespace test_on_miss_places

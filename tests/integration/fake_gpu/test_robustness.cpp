@@ -6,6 +6,8 @@
 #include "db/database.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 
+namespace test_robustness {
+
 using namespace attune;
 using nlohmann::json;
 using test::FakeGpu;
@@ -75,3 +77,5 @@ TEST_CASE_FIXTURE(FakeGpu, "two runs of one problem in the same second are two s
   CHECK(db::Database::open(database, db::OpenMode::ReadOnly).sessions({}).size() == 2);
   CHECK(records().size() == kGood);
 }
+
+}  // namespace test_robustness

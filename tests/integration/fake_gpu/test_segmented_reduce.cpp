@@ -3,6 +3,8 @@
 
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 
+namespace test_segmented_reduce {
+
 using namespace attune;
 using test::FakeGpu;
 
@@ -62,3 +64,5 @@ TEST_CASE_FIXTURE(FakeGpu, "the segmented_reduce template tunes one long row and
     }
   }
 }
+
+}  // namespace test_segmented_reduce

@@ -9,6 +9,8 @@
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/integration/fake_gpu/processes.hpp"
 
+namespace test_several_gpus {
+
 using namespace attune;
 using nlohmann::json;
 using test::FakeGpu;
@@ -174,3 +176,5 @@ TEST_CASE_FIXTURE(SlowGpus, "when the command is killed, its device processes an
   CHECK(test::wait_for(pid) == 128 + SIGKILL);
   CHECK(test::wait_until([&] { return processes("").empty(); }, std::chrono::seconds(10)));
 }
+
+}  // namespace test_several_gpus

@@ -6,6 +6,8 @@
 #include "db/database.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 
+namespace test_statistics {
+
 using namespace attune;
 using nlohmann::json;
 using test::FakeGpu;
@@ -71,3 +73,5 @@ TEST_CASE("without noise a difference of a tenth of a per cent decides") {
   CHECK(answer.winner == 1.0);
   CHECK_FALSE(answer.tie);
 }
+
+}  // namespace test_statistics

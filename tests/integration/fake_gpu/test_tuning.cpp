@@ -4,6 +4,8 @@
 #include "db/database.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 
+namespace test_tuning {
+
 using namespace attune;
 using nlohmann::json;
 using test::FakeGpu;
@@ -109,3 +111,5 @@ TEST_CASE_FIXTURE(FakeGpu, "devices of one machine are told apart, and each is t
     CHECK(best_us.at(device.hard_key) == doctest::Approx(name == "Large" ? 20.01 : 40.02).epsilon(1e-3));
   }
 }
+
+}  // namespace test_tuning

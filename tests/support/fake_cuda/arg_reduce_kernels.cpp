@@ -9,7 +9,6 @@
 namespace attune::fake_cuda {
 namespace {
 
-constexpr double kBytesPerUs = 4e6;
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
 struct Found {

@@ -54,6 +54,9 @@ struct Effect {
   Fault fault = Fault::None;
 };
 
+/// What a device of speed 1 reads in a microsecond.
+inline constexpr double kBytesPerUs = 4e6;
+
 using HostKernel = Effect (*)(const KernelLaunch&);
 
 struct RegisteredKernel {

@@ -9,7 +9,6 @@
 namespace attune::fake_cuda {
 namespace {
 
-constexpr double kBytesPerUs = 4e6;
 
 /// What was summed last: launches of one call follow each other on one thread. It cannot go through the partial results,
 /// because a host function does not see whether its configuration has any.
@@ -38,7 +37,7 @@ Effect second(const KernelLaunch& launch, float* out) {
 Effect whole(const KernelLaunch& launch) { return sum_into(launch, launch.argument<float*>(6)); }
 
 /// reduce_partials(partials, count, n, scale, bias, out).
-Effect partials(const KernelLaunch& launch) { return second(launch, launch.argument<float*>(5)); }
+Effect reduce_partials(const KernelLaunch& launch) { return second(launch, launch.argument<float*>(5)); }
 
 /// reduce_in_order(in, other, n, shift, scale, bias, resolution, out, partials, chunks, sync).
 Effect in_order(const KernelLaunch& launch) { return sum_into(launch, launch.argument<float*>(7)); }
@@ -49,7 +48,7 @@ Effect chunks(const KernelLaunch& launch) { return second(launch, launch.argumen
 }  // namespace
 
 const std::vector<RegisteredKernel>& reduce_kernels() {
-  static const std::vector<RegisteredKernel> kernels = {{"reduce_blocks", whole},      {"reduce_partials", partials},
+  static const std::vector<RegisteredKernel> kernels = {{"reduce_blocks", whole},      {"reduce_partials", reduce_partials},
                                                         {"reduce_thread", whole},      {"reduce_reference", whole},
                                                         {"reduce_in_order", in_order}, {"reduce_chunks", chunks}};
   return kernels;

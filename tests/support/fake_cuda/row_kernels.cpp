@@ -11,7 +11,6 @@
 namespace attune::fake_cuda {
 namespace {
 
-constexpr double kBytesPerUs = 4e6;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// Sums of the rows of a matrix into `out`.
@@ -55,7 +54,7 @@ Effect by_blocks(const KernelLaunch& launch) {
 }
 
 /// segmented_partials(partials, parts, out): a block a row.
-Effect partials(const KernelLaunch& launch) {
+Effect row_partials(const KernelLaunch& launch) {
   const std::size_t rows = launch.grid.x;
   const auto parts = launch.argument<std::uint32_t>(1);
   auto* const out = launch.argument<float*>(2);
@@ -67,7 +66,7 @@ Effect partials(const KernelLaunch& launch) {
 }
 
 /// In the order of row_scan's template.json.
-enum class Defect { None, SkipsFirst, SkipsLast, SkipsMiddle, TakesNeighbour, SwapsRows, LeavesLastRow, WritesTooFar, DropsSmall };
+enum class RowDefect { None, SkipsFirst, SkipsLast, SkipsMiddle, TakesNeighbour, SwapsRows, LeavesLastRow, WritesTooFar, DropsSmall };
 /// Numbered as measure::RowOperation.
 enum class Operation { Sum, Product, Minimum, Maximum };
 
@@ -84,15 +83,15 @@ float both(float a, float b, Operation operation) {
   }
 }
 
-float scan_row(const float* row, std::int64_t columns, Defect defect, Operation operation) {
+float scan_row(const float* row, std::int64_t columns, RowDefect defect, Operation operation) {
   constexpr float kNothing[] = {0.0f, 1.0f, kInfinity, -kInfinity};
   float x = kNothing[static_cast<int>(operation)];
-  const std::int64_t first = defect == Defect::SkipsFirst ? 1 : 0;
-  const std::int64_t last = columns - (defect == Defect::SkipsLast) + (defect == Defect::TakesNeighbour);
+  const std::int64_t first = defect == RowDefect::SkipsFirst ? 1 : 0;
+  const std::int64_t last = columns - (defect == RowDefect::SkipsLast) + (defect == RowDefect::TakesNeighbour);
   for (std::int64_t column = first; column < last; ++column) {
-    if (defect == Defect::SkipsMiddle && column == columns / 2) continue;
+    if (defect == RowDefect::SkipsMiddle && column == columns / 2) continue;
     x = both(x, row[column], operation);
-    if (defect == Defect::DropsSmall) x = static_cast<float>(static_cast<_Float16>(x));  // too little precision
+    if (defect == RowDefect::DropsSmall) x = static_cast<float>(static_cast<_Float16>(x));  // too little precision
   }
   return x;
 }
@@ -103,14 +102,14 @@ Effect row_scan(const KernelLaunch& launch) {
   auto* const out = launch.argument<float*>(1);
   const auto rows = launch.argument<std::int64_t>(2);
   const auto columns = launch.argument<std::int64_t>(3);
-  const auto defect = static_cast<Defect>(launch.argument<std::int64_t>(4));
+  const auto defect = static_cast<RowDefect>(launch.argument<std::int64_t>(4));
   const auto operation = static_cast<Operation>(launch.argument<std::int64_t>(5));
-  const std::int64_t written = rows - (defect == Defect::LeavesLastRow) + (defect == Defect::WritesTooFar);
+  const std::int64_t written = rows - (defect == RowDefect::LeavesLastRow) + (defect == RowDefect::WritesTooFar);
   for (std::int64_t row = 0; row < written; ++row) {
     const std::int64_t source = row < rows ? row : 0;
     out[row] = scan_row(in + source * columns, columns, defect, operation);
   }
-  if (defect == Defect::SwapsRows && rows > 1) std::swap(out[0], out[rows - 1]);
+  if (defect == RowDefect::SwapsRows && rows > 1) std::swap(out[0], out[rows - 1]);
   return {2, Fault::None};
 }
 
@@ -120,7 +119,7 @@ const std::vector<RegisteredKernel>& row_kernels() {
   static const std::vector<RegisteredKernel> kernels = {{"segmented_by_lanes", by_lanes},
                                                         {"segmented_by_block", by_block},
                                                         {"segmented_by_blocks", by_blocks},
-                                                        {"segmented_partials", partials},
+                                                        {"segmented_partials", row_partials},
                                                         {"row_scan", row_scan}};
   return kernels;
 }

@@ -8,6 +8,8 @@
 
 #include "tuner/base/channel.hpp"
 
+namespace test_channel {
+
 using attune::Error;
 using attune::base::Channel;
 using attune::base::ChannelClosed;
@@ -100,3 +102,5 @@ TEST_CASE("a channel moves with its descriptor and what it has read") {
   CHECK_THROWS_AS((void)b.receive(kNow), Error);
   CHECK_THROWS_AS(b.send(1), Error);
 }
+
+}  // namespace test_channel

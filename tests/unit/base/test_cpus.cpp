@@ -12,6 +12,8 @@
 #include "tuner/base/cpus.hpp"
 #include "tuner/base/process.hpp"
 
+namespace test_cpus {
+
 using namespace attune::base;
 
 namespace {
@@ -112,3 +114,5 @@ TEST_CASE("a processor that is not there is an error that names the call, and le
   CHECK_THROWS_WITH_AS(WorkerProcess(ATTUNE_TEST_WORKER, {"sleep"}, limits),
                        doctest::Contains("sched_setaffinity returned EINVAL"), attune::EnvironmentError);
 }
+
+}  // namespace test_cpus

@@ -14,6 +14,8 @@
 #include "tuner/base/errno_text.hpp"
 #include "tuner/base/files.hpp"
 
+namespace test_files {
+
 namespace fs = std::filesystem;
 using namespace attune::base;
 using attune::Error;
@@ -169,3 +171,5 @@ TEST_CASE("an unknown errno is still a number") {
   CHECK(errno_text("open", 13) == "open returned EACCES (Permission denied)");
   CHECK(errno_text("open", 99999) == "open returned errno 99999");
 }
+
+}  // namespace test_files

@@ -5,6 +5,8 @@
 
 #include "tuner/base/hash.hpp"
 
+namespace test_hash {
+
 using attune::base::content_key;
 using attune::base::ContentHasher;
 
@@ -39,3 +41,5 @@ TEST_CASE("asking for the key does not end the hashing") {
   CHECK(hasher.key() == before);
   CHECK(hasher.add("b").key() == ContentHasher().add("a").add("b").key());
 }
+
+}  // namespace test_hash

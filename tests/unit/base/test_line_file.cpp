@@ -12,6 +12,8 @@
 #include "tuner/base/files.hpp"
 #include "tuner/base/line_file.hpp"
 
+namespace test_line_file {
+
 namespace fs = std::filesystem;
 using namespace attune::base;
 using attune::Error;
@@ -109,3 +111,5 @@ TEST_CASE("a pipe that nobody writes to is waited for only as long as the caller
   CHECK_THROWS_WITH_AS((LineReader{folder / "pipe", third_time}), "stopped", std::runtime_error);
   CHECK(waited == 3);
 }
+
+}  // namespace test_line_file

@@ -9,6 +9,8 @@
 #include "tuner/base/files.hpp"
 #include "tuner/base/private_path.hpp"
 
+namespace test_private_path {
+
 namespace fs = std::filesystem;
 using namespace attune::base;
 using attune::test::TempFolder;
@@ -125,3 +127,5 @@ TEST_CASE("what is missing, and links in a circle, are not private") {
   CHECK(mentions(why_not_private(place.data / "none"), "ENOENT"));
   CHECK(mentions(why_not_private(place.data / "a"), "too many symbolic links"));
 }
+
+}  // namespace test_private_path

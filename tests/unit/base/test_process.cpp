@@ -11,6 +11,8 @@
 #include "tuner/base/files.hpp"
 #include "tuner/base/process.hpp"
 
+namespace test_process {
+
 using attune::base::ChannelClosed;
 using attune::base::WorkerProcess;
 using nlohmann::json;
@@ -163,3 +165,5 @@ TEST_CASE("a worker executable that does not exist is named") {
       "name the attune executable (Options::worker)",
       attune::EnvironmentError);
 }
+
+}  // namespace test_process

@@ -7,6 +7,8 @@
 #include "attune/error.hpp"
 #include "tuner/base/text.hpp"
 
+namespace test_text {
+
 using namespace attune::base;
 using attune::UsageError;
 using Counts = std::vector<std::int64_t>;
@@ -151,3 +153,5 @@ TEST_CASE("a misspelt word finds the word that was meant") {
   CHECK(closest("", words).empty());
   CHECK(closest("x", {}).empty());
 }
+
+}  // namespace test_text

@@ -10,6 +10,8 @@
 #include "tests/unit/base/scoped_variable.hpp"
 #include "tuner/compile/compile_pool.hpp"
 
+namespace test_compile_pool {
+
 using namespace attune::compile;
 using attune::test::TempFolder;
 using attune::testing::ScopedVariable;
@@ -171,3 +173,5 @@ TEST_CASE("a pool without NVRTC names the file that was asked for") {
   CHECK_THROWS_WITH_AS((void)CompilePool(real()), doctest::Contains("/nonexistent/libnvrtc.so (ATTUNE_NVRTC)"),
                        attune::EnvironmentError);
 }
+
+}  // namespace test_compile_pool

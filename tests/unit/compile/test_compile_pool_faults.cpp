@@ -20,6 +20,8 @@
 #include "tuner/base/files.hpp"
 #include "tuner/compile/compile_pool.hpp"
 
+namespace test_compile_pool_faults {
+
 using namespace attune::compile;
 using attune::test::TempFolder;
 using attune::testing::ScopedVariable;
@@ -358,3 +360,5 @@ TEST_CASE("a compiler that changes during a run ends it: its cubins would share 
   CHECK_THROWS_WITH_AS((void)pool.collect(kForEver), doctest::Contains("NVRTC changed from 1.0 old to 1.0 new"),
                        attune::EnvironmentError);
 }
+
+}  // namespace test_compile_pool_faults

@@ -8,6 +8,8 @@
 #include "attune/error.hpp"
 #include "tuner/compile/compiler.hpp"
 
+namespace test_compiler {
+
 using namespace attune::compile;
 using nlohmann::json;
 
@@ -112,3 +114,5 @@ TEST_CASE("the key of a cubin depends on everything that decides its bytes and o
   other.name = "elsewhere/some.cu";
   CHECK(cubin_key(other, "13.0.88 CL-1") == key);
 }
+
+}  // namespace test_compiler

@@ -11,6 +11,8 @@
 #include "tuner/base/hash.hpp"
 #include "tuner/compile/cubin_cache.hpp"
 
+namespace test_cubin_cache {
+
 namespace fs = std::filesystem;
 using namespace attune::compile;
 using attune::base::read_file;
@@ -193,3 +195,5 @@ TEST_CASE("storing keeps the folder near its limit by itself") {
   CHECK(total > kLimit / 2);
   CHECK(cache.find(key_of(49)).has_value());
 }
+
+}  // namespace test_cubin_cache

@@ -10,6 +10,8 @@
 #include "tuner/compile/compiler.hpp"
 #include "tuner/compile/nvrtc_library.hpp"
 
+namespace test_nvrtc {
+
 using namespace attune::compile;
 using attune::testing::ScopedVariable;
 
@@ -169,3 +171,5 @@ TEST_CASE("$ATTUNE_NVRTC is the only file that is tried") {
     CHECK_FALSE(Nvrtc().build().empty());
   }
 }
+
+}  // namespace test_nvrtc

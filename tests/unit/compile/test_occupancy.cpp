@@ -9,6 +9,8 @@
 #include "attune/error.hpp"
 #include "tuner/compile/occupancy.hpp"
 
+namespace test_occupancy {
+
 using namespace attune::compile;
 using attune::spec::DeviceInfo;
 
@@ -103,3 +105,5 @@ TEST_CASE("what cannot be computed is an error that names it") {
   CHECK_THROWS_WITH_AS((void)occupancy(kernel(16, 0), 128, 0, DeviceInfo{}), doctest::Contains("invalid input"),
                        attune::Error);
 }
+
+}  // namespace test_occupancy

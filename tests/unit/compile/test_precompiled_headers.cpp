@@ -12,6 +12,8 @@
 #include "tuner/compile/compiler.hpp"
 #include "tuner/compile/precompiled_headers.hpp"
 
+namespace test_precompiled_headers {
+
 namespace fs = std::filesystem;
 using namespace attune::compile;
 using attune::test::TempFolder;
@@ -180,3 +182,5 @@ TEST_CASE("nothing stays in the temporary folder, and what a killed process left
   CHECK_FALSE(fs::exists(path_for(std::to_string(::getpid()))));
   CHECK(nvrtc.compile(half_request(2)).headers == HeaderUse::Used);
 }
+
+}  // namespace test_precompiled_headers

@@ -5,6 +5,8 @@
 #include "tuner/compile/compiler.hpp"
 #include "tuner/compile/ptxas_log.hpp"
 
+namespace test_ptxas_log {
+
 using namespace attune::compile;
 
 namespace {
@@ -66,3 +68,5 @@ TEST_CASE("a person reads the warnings and not the figures") {
         "ptxas warning : Value of threads per SM for entry small is out of range. .minnctapersm will be ignored\n");
   CHECK(without_ptxas_figures("").empty());
 }
+
+}  // namespace test_ptxas_log

@@ -4,6 +4,8 @@
 
 #include "tuner/compile/recent_results.hpp"
 
+namespace test_recent_results {
+
 using namespace attune::compile;
 
 namespace {
@@ -67,3 +69,5 @@ TEST_CASE("storing a key again changes nothing") {
   CHECK(results.bytes() == bytes);
   CHECK(results.find("a")->cubin.size() == 100);
 }
+
+}  // namespace test_recent_results

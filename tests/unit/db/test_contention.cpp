@@ -8,6 +8,8 @@
 #include "tests/unit/db/contention.hpp"
 #include "tests/unit/db/exchange_fixture.hpp"
 
+namespace test_contention {
+
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
@@ -69,3 +71,5 @@ TEST_CASE("32 processes on overlapping keys lose nothing, and the best is the sa
                                {{"writers", kWriters}, {"rounds", rounds}, {"rows_acknowledged", acknowledged}, {"lost", lost},
                                 {"wrong_best", wrong}, {"rounds_that_differ", differing}});
 }
+
+}  // namespace test_contention

@@ -9,6 +9,8 @@
 #include "tests/support/figures.hpp"
 #include "tests/unit/db/support.hpp"
 
+namespace test_damage {
+
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
@@ -273,3 +275,5 @@ TEST_CASE("after any single bit flip a query returns rows as they were put or no
   CHECK(refused > 0);
   record_figures(4, "bit_flips_queries", {{"flips", flips}, {"wrong_rows", wrong}, {"rows_skipped", skipped}, {"refused", refused}});
 }
+
+}  // namespace test_damage

@@ -5,6 +5,8 @@
 
 #include "db/sqlite_error.hpp"
 
+namespace test_errors {
+
 using namespace attune;
 using namespace attune::db;
 
@@ -55,3 +57,5 @@ TEST_CASE("damage and a busy file are told apart from other failures") {
   CHECK(is_busy(SQLite::Exception("", SQLITE_BUSY_RECOVERY)));
   CHECK_FALSE(is_busy(SQLite::Exception("", SQLITE_CORRUPT)));
 }
+
+}  // namespace test_errors

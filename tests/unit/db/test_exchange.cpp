@@ -8,6 +8,8 @@
 #include "tests/unit/db/exchange_fixture.hpp"
 #include "tuner/base/files.hpp"
 
+namespace test_exchange {
+
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
@@ -338,3 +340,5 @@ TEST_CASE("vacuum gives space back, keeps every row, and is refused while anothe
   CHECK(target.database.check().ok);
   const Database next_writer = Database::open(path, OpenMode::ReadWrite);  // others come back in
 }
+
+}  // namespace test_exchange

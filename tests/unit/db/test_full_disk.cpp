@@ -7,6 +7,8 @@
 #include "tests/support/figures.hpp"
 #include "tests/unit/db/support.hpp"
 
+namespace test_full_disk {
+
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
@@ -110,3 +112,5 @@ TEST_CASE("on a file system without a free byte a writer reports an error, and e
   CHECK(database.check().ok);
   record_figures(6, "full_disk_database", {{"disk_bytes", 4 << 20}, {"acknowledged", stored}, {"read", read}});
 }
+
+}  // namespace test_full_disk

@@ -7,6 +7,8 @@
 #include "tests/unit/db/process.hpp"
 #include "tests/unit/db/support.hpp"
 
+namespace test_kill_points {
+
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
@@ -98,3 +100,5 @@ TEST_CASE("a process killed at any statement or file change of a migration leave
                  {{"versions", Database::kSchemaVersion - 1}, {"kills", tally.kills}, {"left_old", tally.old_version},
                   {"left_new", tally.new_version}, {"lost", tally.acknowledged_lost}});
 }
+
+}  // namespace test_kill_points

@@ -7,6 +7,8 @@
 #include "tests/support/figures.hpp"
 #include "tests/unit/db/exchange_fixture.hpp"
 
+namespace test_merge {
+
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
@@ -147,3 +149,5 @@ TEST_CASE("a database is not merged into itself, nor from a file that is missing
   CHECK_THROWS_AS((void)merge_files(database, {folder / "garbage.db"}, rules), DatabaseError);
   CHECK(bytes_of(folder / "garbage.db") == std::string(10000, 'x'));
 }
+
+}  // namespace test_merge

@@ -9,6 +9,8 @@
 #include "tests/unit/db/process.hpp"
 #include "tests/unit/db/support.hpp"
 
+namespace test_network {
+
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
@@ -179,3 +181,5 @@ TEST_CASE("on a network file system, a process killed at any file change loses n
   }
   CHECK(kills > 0);
 }
+
+}  // namespace test_network

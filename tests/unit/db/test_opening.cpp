@@ -4,6 +4,8 @@
 #include "db/lock_file.hpp"
 #include "tests/unit/db/support.hpp"
 
+namespace test_opening {
+
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
@@ -234,3 +236,5 @@ TEST_CASE("two names of one file are one database") {
   CHECK(database.records({}).size() == 1);
   CHECK_FALSE(fs::exists(folder / "link.db.lock"));
 }
+
+}  // namespace test_opening

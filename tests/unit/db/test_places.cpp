@@ -7,6 +7,8 @@
 #include "tests/support/conditions.hpp"
 #include "tests/unit/db/support.hpp"
 
+namespace test_places {
+
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
@@ -141,3 +143,5 @@ TEST_CASE("the default path is ATTUNE_DB, else the XDG data folder, else the one
   const Environment no_home("HOME", nullptr);
   CHECK_THROWS_WITH_AS((void)default_path(), doctest::Contains("ATTUNE_DB"), DatabaseError);
 }
+
+}  // namespace test_places

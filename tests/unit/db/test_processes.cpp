@@ -14,6 +14,8 @@
 #include "tests/unit/db/process.hpp"
 #include "tests/unit/db/support.hpp"
 
+namespace test_processes {
+
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
@@ -246,3 +248,5 @@ TEST_CASE("a lock part held alone excludes other holders until it is unlocked or
   one.unlock(LockFile::Part::Opening);
   CHECK(two.try_lock(LockFile::Part::Opening, LockFile::Share::Alone));
 }
+
+}  // namespace test_processes

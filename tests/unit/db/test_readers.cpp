@@ -7,6 +7,8 @@
 #include "tests/unit/db/process.hpp"
 #include "tests/unit/db/support.hpp"
 
+namespace test_readers {
+
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
@@ -175,3 +177,5 @@ TEST_CASE("a reader follows a writer that is at work") {
     CHECK(reader.records({}).size() == static_cast<std::size_t>(i));
   }
 }
+
+}  // namespace test_readers

@@ -4,6 +4,8 @@
 
 #include "tests/unit/db/support.hpp"
 
+namespace test_record_access {
+
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
@@ -177,3 +179,5 @@ TEST_CASE("the best of one problem is found by all that names it; a damaged one 
   CHECK(database.bad_rows() == 1);
   CHECK(database.best_of(of(large)).has_value());
 }
+
+}  // namespace test_record_access

@@ -8,6 +8,8 @@
 #include "db/row_order.hpp"
 #include "tests/unit/db/exchange_fixture.hpp"
 
+namespace test_row_order {
+
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
@@ -142,3 +144,5 @@ TEST_CASE("a best row that says the same is stored for its cubin when it is put,
   CHECK(database.offer(newer));
   CHECK(database.best({}).at(0).cubin_key.empty());
 }
+
+}  // namespace test_row_order

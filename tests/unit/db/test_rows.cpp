@@ -7,6 +7,8 @@
 
 #include "tests/unit/db/support.hpp"
 
+namespace test_rows {
+
 using namespace attune;
 using namespace attune::db;
 using namespace attune::db::test;
@@ -393,3 +395,5 @@ TEST_CASE("info counts the rows of each table") {
   CHECK_FALSE(info.read_only);
   CHECK(Database::open(path, OpenMode::ReadOnly).info().read_only);
 }
+
+}  // namespace test_rows

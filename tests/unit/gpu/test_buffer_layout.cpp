@@ -2,6 +2,8 @@
 
 #include "tuner/measure/buffer_layout.hpp"
 
+namespace test_buffer_layout {
+
 using namespace attune;
 using measure::BufferLayout;
 using measure::Part;
@@ -62,3 +64,5 @@ TEST_CASE("placing fills the addresses of the held buffers and leaves the others
   CHECK(addresses[0] == 5);
   CHECK(addresses[1] == 0x10000 + scratch.offset(1));
 }
+
+}  // namespace test_buffer_layout

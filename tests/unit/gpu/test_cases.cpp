@@ -6,6 +6,8 @@
 #include "tuner/measure/cases.hpp"
 #include "tuner/measure/windows.hpp"
 
+namespace test_cases {
+
 using namespace attune;
 using measure::CachePolicy;
 
@@ -170,3 +172,5 @@ TEST_CASE("a batch stays in its group, ends on the group's first window and meet
   CHECK(measure::WindowGroups{5, 1}.window_of(3, 2, 9, 4) == 3);
   CHECK(measure::WindowGroups{}.window_of(0, 0, 1, 0) == 0);
 }
+
+}  // namespace test_cases

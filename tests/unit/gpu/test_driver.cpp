@@ -5,6 +5,8 @@
 #include "tuner/gpu/handles.hpp"
 #include "tuner/measure/gpu_executor.hpp"
 
+namespace test_driver {
+
 using namespace attune;
 
 TEST_CASE("without a driver every way in throws one paragraph that says what is missing and what to do") {
@@ -54,3 +56,5 @@ TEST_CASE("errors that ruin the context are told from refusals") {
     CHECK_FALSE(gpu::is_sticky(result));
   }
 }
+
+}  // namespace test_driver

@@ -5,6 +5,8 @@
 
 #include "tuner/measure/element.hpp"
 
+namespace test_element {
+
 using namespace attune::measure;
 using attune::spec::ElementType;
 
@@ -56,3 +58,5 @@ TEST_CASE("elements print exactly") {
   CHECK(to_double(ElementType::I16, 0xfffe) == -2);
   CHECK(to_double(ElementType::U16, 0xfffe) == 65534);
 }
+
+}  // namespace test_element

@@ -7,6 +7,8 @@
 
 #include "tests/unit/gpu/executor_fixture.hpp"
 
+namespace test_gpu_executor {
+
 using namespace attune;
 using measure::GpuExecutor;
 using measure::Outcome;
@@ -140,3 +142,5 @@ TEST_CASE("calls out of order are usage errors") {
 TEST_CASE("the support source is the embedded kernels") {
   CHECK(GpuExecutor::support_source().find("extern \"C\" __global__ void attune_fill(") != std::string::npos);
 }
+
+}  // namespace test_gpu_executor

@@ -8,6 +8,8 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/unit/gpu/executor_fixture.hpp"
 
+namespace test_gpu_queue {
+
 using namespace attune;
 using namespace attune::test;
 using measure::Outcome;
@@ -236,3 +238,5 @@ TEST_CASE_FIXTURE(Prepared, "abandoning a visit that kills the worker starts no 
   CHECK(executor.replacements() == 0);
   CHECK(visit(executor, request("next")).outcome == Outcome::Ok);
 }
+
+}  // namespace test_gpu_queue

@@ -2,6 +2,8 @@
 
 #include "tuner/measure/messages.hpp"
 
+namespace test_messages {
+
 using namespace attune;
 namespace messages = measure::messages;
 
@@ -59,3 +61,5 @@ TEST_CASE("errors of the worker arrive in their class, with the same text and ex
   }
   CHECK_NOTHROW(messages::rethrow({{"prepared", true}}));
 }
+
+}  // namespace test_messages

@@ -12,6 +12,8 @@
 #include "tests/support/command.hpp"
 #include "tests/support/temp_folder.hpp"
 
+namespace test_nvml {
+
 using nlohmann::json;
 
 namespace {
@@ -148,3 +150,5 @@ TEST_CASE("the clock is read every time, the slower values only when they are ol
   CHECK(std::count(calls.begin(), calls.end(), "nvmlDeviceGetCurrentClocksEventReasons") == 1);
   CHECK(calls.back() == "nvmlShutdown");
 }
+
+}  // namespace test_nvml

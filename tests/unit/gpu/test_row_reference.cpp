@@ -5,6 +5,8 @@
 
 #include "tuner/measure/row_reference.hpp"
 
+namespace test_row_reference {
+
 using namespace attune::measure;
 using attune::spec::ElementType;
 
@@ -70,3 +72,5 @@ TEST_CASE("every operation has its word") {
   CHECK(row_operation("max") == RowOperation::Maximum);
   CHECK_FALSE(row_operation("mean").has_value());
 }
+
+}  // namespace test_row_reference

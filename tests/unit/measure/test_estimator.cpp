@@ -12,6 +12,8 @@
 #include "tests/unit/measure/noise.hpp"
 #include "tuner/measure/measurement.hpp"
 
+namespace test_estimator {
+
 using namespace attune::measure;
 using attune::test::Noise;
 
@@ -200,3 +202,5 @@ TEST_CASE("the search's best time is too short, the run-off's is not") {
   CHECK(minimum_bias < search_bias);
   CHECK(std::abs(run_off_bias) < 0.002);
 }
+
+}  // namespace test_estimator

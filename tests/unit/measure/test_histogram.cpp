@@ -11,6 +11,8 @@
 #include "tuner/measure/cases.hpp"
 #include "tuner/measure/histogram_reference.hpp"
 
+namespace test_histogram {
+
 using namespace attune;
 using namespace attune::measure;
 using spec::ElementType;
@@ -242,3 +244,5 @@ TEST_CASE("what stands around the samples counts, so that reading too far shows"
     for (const auto guard : guards) CHECK(bin_of(of, guard, {}).has_value());
   }
 }
+
+}  // namespace test_histogram

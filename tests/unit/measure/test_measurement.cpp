@@ -11,6 +11,8 @@
 #include "tests/unit/measure/noise.hpp"
 #include "tuner/measure/measurement.hpp"
 
+namespace test_measurement {
+
 using namespace attune;
 using namespace attune::measure;
 using attune::test::Noise;
@@ -290,3 +292,5 @@ TEST_CASE("no rounds, or impossible ratios, are refused") {
   CHECK_THROWS_AS(static_cast<void>(compare_paired({})), Error);
   CHECK_THROWS_AS(static_cast<void>(compare_paired({1, 0})), Error);
 }
+
+}  // namespace test_measurement

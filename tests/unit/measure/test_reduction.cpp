@@ -8,6 +8,8 @@
 #include "attune/error.hpp"
 #include "tuner/measure/reduce_reference.hpp"
 
+namespace test_reduction {
+
 using namespace attune;
 using namespace attune::measure;
 using spec::ElementType;
@@ -332,3 +334,5 @@ TEST_CASE("products are of factors, bits stand alone, and other data are any") {
   CHECK(reduce_filling(of, ReduceInput::First, DataSet::Random)->kind == FillKind::LoneGaps);
   CHECK_FALSE(reduce_filling(of, ReduceInput::Second, DataSet::Random).has_value());
 }
+
+}  // namespace test_reduction

@@ -6,6 +6,8 @@
 #include "tests/unit/report/rows_fixture.hpp"
 #include "tuner/report/writers.hpp"
 
+namespace test_database_report {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -39,3 +41,5 @@ TEST_CASE("an empty database has nothing to report and says what to do") {
   const auto database = db::Database::open(folder / "empty.db", db::OpenMode::ReadOnly);
   CHECK_THROWS_WITH_AS((void)report::build(database, {}), doctest::Contains("attune tune"), UsageError);
 }
+
+}  // namespace test_database_report

@@ -4,6 +4,8 @@
 
 #include "tests/unit/report/rows_fixture.hpp"
 
+namespace test_effects {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -91,3 +93,5 @@ TEST_CASE("a template without readable parameters declares none") {
   CHECK(parameters[0].default_value.empty());
   CHECK(parameters[1].values.empty());
 }
+
+}  // namespace test_effects

@@ -6,6 +6,8 @@
 #include "tests/unit/report/rows_fixture.hpp"
 #include "tuner/report/writers.hpp"
 
+namespace test_ladder {
+
 using namespace attune;
 using nlohmann::json;
 
@@ -99,3 +101,5 @@ TEST_CASE("a page without ladders has no section for them, and a ladder of other
   const auto wrong = with_ladder(json{{"ladder", "up"}});
   CHECK(smallest(wrong).ladder->rungs.empty());  // the older session's
 }
+
+}  // namespace test_ladder

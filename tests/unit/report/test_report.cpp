@@ -7,6 +7,8 @@
 #include "attune/error.hpp"
 #include "tests/unit/report/rows_fixture.hpp"
 
+namespace test_report {
+
 using namespace attune;
 using namespace attune::test;
 using nlohmann::json;
@@ -325,3 +327,5 @@ TEST_CASE("a replay without records is known from its sessions") {
   CHECK(problem.convergence_session.value() == 0);
   CHECK(problem.effects.empty());
 }
+
+}  // namespace test_report

@@ -10,6 +10,8 @@
 #include "tuner/report/size_cuts.hpp"
 #include "tuner/report/writers.hpp"
 
+namespace test_size_cuts {
+
 using namespace attune;
 using nlohmann::json;
 
@@ -116,3 +118,5 @@ TEST_CASE("a problem without a ladder is in no curve") {
   built.series.at(0).problems.at(0).ladder.reset();
   CHECK_FALSE(has(report::write_html(built), "<select data-curve"));
 }
+
+}  // namespace test_size_cuts

@@ -6,6 +6,8 @@
 #include "tuner/report/html_text.hpp"
 #include "tuner/report/rows.hpp"
 
+namespace test_text {
+
 using namespace attune::report;
 
 TEST_CASE("numbers have four significant digits and no exponent") {
@@ -137,3 +139,5 @@ TEST_CASE("a decimal column pads numbers to its longest fraction and leaves word
   CHECK(html.find("<td class=\"num missing\">none</td>") != std::string::npos);
   CHECK(html.find("colspan=\"2\"><span>rest</span>") != std::string::npos);
 }
+
+}  // namespace test_text

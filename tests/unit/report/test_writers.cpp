@@ -7,6 +7,8 @@
 #include "attune/error.hpp"
 #include "tests/unit/report/rows_fixture.hpp"
 
+namespace test_writers {
+
 using namespace attune;
 using namespace attune::test;
 using nlohmann::json;
@@ -266,3 +268,5 @@ TEST_CASE("html lists its sections when there are several") {
   CHECK(count(page, "href=\"#series-") == 2);
   CHECK(contains(page, "id=\"series-1\""));
 }
+
+}  // namespace test_writers

@@ -7,6 +7,8 @@
 
 #include "tuner/runtime/append_table.hpp"
 
+namespace test_append_table {
+
 using attune::runtime::AppendTable;
 using attune::runtime::mix;
 
@@ -106,3 +108,5 @@ TEST_CASE("readers always find the old entry or the new one while entries are re
   two.join();
   CHECK(missed.load() == 0);
 }
+
+}  // namespace test_append_table

@@ -5,6 +5,8 @@
 #include "attune/error.hpp"
 #include "tuner/runtime/arguments.hpp"
 
+namespace test_arguments {
+
 using namespace attune;
 
 namespace {
@@ -106,3 +108,5 @@ TEST_CASE("a scalar keeps its bytes and its size") {
   CHECK(argument.size_bytes == 2);
   CHECK(argument.bits == 0xfffe);
 }
+
+}  // namespace test_arguments

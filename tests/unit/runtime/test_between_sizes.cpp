@@ -7,6 +7,8 @@
 #include "tuner/runtime/between_sizes.hpp"
 #include "tuner/runtime/ladder.hpp"
 
+namespace test_between_sizes {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -161,3 +163,5 @@ TEST_CASE_FIXTURE(Fixture, "the default is weighed also where more winners are k
   CHECK(choice.decision.tier == Tier::NearestSize);
   CHECK(choice.decision.configuration == kDefault);
 }
+
+}  // namespace test_between_sizes

@@ -4,6 +4,8 @@
 #include "tests/unit/runtime/ladder_fixture.hpp"
 #include "tuner/runtime/code_store.hpp"
 
+namespace test_code_store {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -106,3 +108,5 @@ TEST_CASE_FIXTURE(Fixture, "without a cache folder code is compiled, not kept, a
   CHECK_FALSE(store.compile(request()).cubin.empty());
   CHECK_FALSE(store.find(request(), choose({}), {}).has_value());
 }
+
+}  // namespace test_code_store

@@ -14,6 +14,8 @@
 #include "tuner/base/files.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
+namespace test_histogram {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -243,3 +245,5 @@ TEST_CASE_FIXTURE(Fixture, "arguments are in the order of the template, bounds i
   CHECK(WeightedHistogram<float>::arguments(values, weights, values, sums)[1].bits == 0x4000);
   CHECK(scalar_of<std::int64_t>(Histogram<unsigned, std::uint64_t>::arguments(nullptr, 0, std::int64_t{1} << 32, nullptr)[5]) == std::int64_t{1} << 32);
 }
+
+}  // namespace test_histogram

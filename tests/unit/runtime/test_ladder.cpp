@@ -8,6 +8,8 @@
 #include "tests/unit/runtime/ladder_fixture.hpp"
 #include "tuner/runtime/ladder.hpp"
 
+namespace test_ladder {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -321,3 +323,5 @@ TEST_CASE("an age is told in the largest unit that fits") {
   CHECK(age_in_words("yesterday", recorded) == "of unknown age");
   CHECK(age_in_words("", recorded) == "of unknown age");
 }
+
+}  // namespace test_ladder

@@ -8,6 +8,8 @@
 #include "tests/unit/runtime/ladder_fixture.hpp"
 #include "tuner/runtime/layers.hpp"
 
+namespace test_layers {
+
 using namespace attune;
 using namespace attune::test;
 namespace fs = std::filesystem;
@@ -133,3 +135,5 @@ TEST_CASE("an architecture without records gives its stand-in, and an unknown de
   CHECK(runtime::device_by_name({}, "sm_80").compute_capability == 80);
   CHECK_THROWS_AS(static_cast<void>(runtime::device_by_name({}, "Voodoo 2")), UsageError);
 }
+
+}  // namespace test_layers

@@ -10,6 +10,8 @@
 #include "tests/unit/runtime/ladder_fixture.hpp"
 #include "tuner/runtime/ladder.hpp"
 
+namespace test_look_alikes {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -200,3 +202,5 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(with.tier == Tier::NearestSize);
   CHECK(with.donor_problem == R"({"T":"f32","n":200000})");
 }
+
+}  // namespace test_look_alikes

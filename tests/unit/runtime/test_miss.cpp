@@ -3,6 +3,8 @@
 #include "tests/unit/runtime/ladder_fixture.hpp"
 #include "tuner/runtime/miss.hpp"
 
+namespace test_miss {
+
 using namespace attune;
 using namespace attune::test;
 using runtime::is_miss;
@@ -79,3 +81,5 @@ TEST_CASE("the command that tunes a problem names template, axes, policy, folder
         "attune tune twice --T f32 --n 7 --policy hot/stream --template-folder '/home/me/my templates' "
         "--db '/data/it'\\''s.db'");
 }
+
+}  // namespace test_miss

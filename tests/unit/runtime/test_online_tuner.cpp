@@ -9,6 +9,8 @@
 
 #include "tuner/runtime/online_tuner.hpp"
 
+namespace test_online_tuner {
+
 using attune::runtime::OnlineTuner;
 using attune::runtime::TuningAllowance;
 using attune::runtime::TuningJob;
@@ -202,3 +204,5 @@ TEST_CASE("the end of a tuner stops what is being tuned and forgets what is queu
   CHECK(bench.tuned.empty());
   CHECK(bench.adopted.empty());
 }
+
+}  // namespace test_online_tuner

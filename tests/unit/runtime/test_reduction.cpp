@@ -13,6 +13,8 @@
 #include "tests/unit/runtime/ladder_fixture.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
+namespace test_reduction {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -247,3 +249,5 @@ TEST_CASE_FIXTURE(Fixture, "the resolution is passed in the accumulator's type, 
   CHECK(scalar_of<double>(dot.arguments(nullptr, nullptr, nullptr)[6]) == 0.1);
   CHECK(scalar_of<double>(dot.arguments(nullptr, nullptr, nullptr, {.scale = 3})[4]) == 3);
 }
+
+}  // namespace test_reduction

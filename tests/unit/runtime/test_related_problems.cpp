@@ -5,6 +5,8 @@
 #include "tuner/runtime/ladder.hpp"
 #include "tuner/runtime/miss.hpp"
 
+namespace test_related_problems {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -130,3 +132,5 @@ TEST_CASE_FIXTURE(Fixture, "a described decision says that another problem lends
   CHECK(text.starts_with("tier:          related problem (tuned for another problem, which stands in for this one)\n"));
   CHECK(text.find("record:        {\"T\":\"f32\",\"n\":1000} on Here\n") != std::string::npos);
 }
+
+}  // namespace test_related_problems

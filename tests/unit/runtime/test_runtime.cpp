@@ -8,6 +8,8 @@
 #include "tests/unit/runtime/environment.hpp"
 #include "tests/unit/runtime/ladder_fixture.hpp"
 
+namespace test_runtime {
+
 using namespace attune;
 using namespace attune::test;
 namespace fs = std::filesystem;
@@ -198,3 +200,5 @@ TEST_CASE_FIXTURE(Fixture, "without a cache folder the runtime notes that code i
   const Runtime runtime(options);
   CHECK(runtime.notices().back().find("not kept between processes") != std::string::npos);
 }
+
+}  // namespace test_runtime

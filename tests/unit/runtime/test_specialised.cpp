@@ -5,6 +5,8 @@
 #include "tuner/runtime/code_store.hpp"
 #include "tuner/runtime/ladder.hpp"
 
+namespace test_specialised {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -97,3 +99,5 @@ TEST_CASE_FIXTURE(Fixture, "only specialised code depends on the size") {
   CHECK(source(1000, with_exact(false)).find("ATTUNE_N") == std::string::npos);
   CHECK(source(1000, with_exact(false)) == source(1001, with_exact(false)));
 }
+
+}  // namespace test_specialised

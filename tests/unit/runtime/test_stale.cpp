@@ -11,6 +11,8 @@
 #include "tests/unit/runtime/ladder_fixture.hpp"
 #include "tuner/runtime/code_store.hpp"
 
+namespace test_stale {
+
 using namespace attune;
 using namespace attune::test;
 
@@ -223,3 +225,5 @@ TEST_CASE_FIXTURE(Tuned, "a header of the working directory is never compiled in
   fs::current_path(before);
   CHECK(failure == "");
 }
+
+}  // namespace test_stale

@@ -10,6 +10,8 @@
 #include "tuner/base/files.hpp"
 #include "tuner/runtime/code_store.hpp"
 
+namespace test_trust {
+
 using namespace attune;
 using namespace attune::test;
 namespace fs = std::filesystem;
@@ -169,3 +171,5 @@ TEST_CASE_FIXTURE(Fixture, "a cached cubin that does not match its digest is a m
   base::write_file_atomic(stored, bytes);
   CHECK_FALSE(runtime::CodeStore(cache).find(request, {}, {}).has_value());
 }
+
+}  // namespace test_trust

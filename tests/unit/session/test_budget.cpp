@@ -3,6 +3,8 @@
 #include "attune/error.hpp"
 #include "tuner/session/budget.hpp"
 
+namespace test_budget {
+
 using attune::UsageError;
 using attune::session::Budget;
 
@@ -63,3 +65,5 @@ TEST_CASE("a budget's text reads back as the same budget") {
     CHECK(again.until_separated == budget.until_separated);
   }
 }
+
+}  // namespace test_budget

@@ -15,6 +15,8 @@
 #include "tests/unit/session/fake_device.hpp"
 #include "tuner/session/device_fleet.hpp"
 
+namespace test_device_fleet {
+
 using namespace attune;
 using nlohmann::json;
 using session::DeviceFleet;
@@ -228,3 +230,5 @@ TEST_CASE("when the command is killed, its device process and that one's workers
   CHECK(dead(device_process));
   CHECK(dead(grandchild));
 }
+
+}  // namespace test_device_fleet

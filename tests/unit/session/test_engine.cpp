@@ -15,6 +15,8 @@
 #include "tuner/session/session.hpp"
 #include "tuner/space/search_space.hpp"
 
+namespace test_engine {
+
 using namespace attune;
 using measure::Outcome;
 using nlohmann::json;
@@ -317,3 +319,5 @@ TEST_CASE_FIXTURE(Engine,
   CHECK(named == space.size());
   CHECK(database.in_flight().empty());
 }
+
+}  // namespace test_engine

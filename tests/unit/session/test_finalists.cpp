@@ -3,6 +3,8 @@
 #include "attune/error.hpp"
 #include "tuner/session/finalists.hpp"
 
+namespace test_finalists {
+
 using namespace attune;
 using measure::Measurement;
 using measure::Outcome;
@@ -210,3 +212,5 @@ TEST_CASE("a finalist without a stored measurement is an error only where it cou
 TEST_CASE("deciding without rounds is an error, not a winner") {
   CHECK_THROWS_AS((void)session::decide({.configurations = {"x"}, .rounds_us = {}, .left = {}, .failed = {}}, {made("x", 1)}, "x"), Error);
 }
+
+}  // namespace test_finalists

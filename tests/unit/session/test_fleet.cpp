@@ -7,6 +7,8 @@
 
 #include "tuner/session/fleet.hpp"
 
+namespace test_fleet {
+
 using attune::ExitCode;
 using attune::session::Fleet;
 
@@ -144,3 +146,5 @@ TEST_CASE("a time budget is divided by the turns that a device still has") {
   fleet.finished(1);
   CHECK(fleet.turns_left(1) == 3);  // 5 on 2 devices
 }
+
+}  // namespace test_fleet

@@ -3,6 +3,8 @@
 
 #include "tests/unit/session/replay_fixture.hpp"
 
+namespace test_portfolio {
+
 using namespace attune;
 using test::kFast;
 using Fixture = test::ReplayFixture;
@@ -63,3 +65,5 @@ TEST_CASE_FIXTURE(Fixture, "the portfolio strategy says so when nothing was tune
   REQUIRE(!notices.empty());
   CHECK(notices.front().find("no size of") != std::string::npos);
 }
+
+}  // namespace test_portfolio

@@ -10,6 +10,8 @@
 #include "tests/unit/session/made_up_device.hpp"
 #include "tuner/session/race.hpp"
 
+namespace test_race {
+
 using namespace attune;
 using session::Race;
 using Rounds = std::vector<std::vector<double>>;
@@ -250,3 +252,5 @@ TEST_CASE("of more equal finalists than may tie any five may be told, and the wi
     CHECK(reruns.worst_regret < 0.0055);
   }
 }
+
+}  // namespace test_race

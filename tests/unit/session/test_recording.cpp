@@ -9,6 +9,8 @@
 #include "tuner/base/files.hpp"
 #include "tuner/session/recording.hpp"
 
+namespace test_recording {
+
 using namespace attune;
 using namespace attune::session;
 using nlohmann::json;
@@ -318,3 +320,5 @@ TEST_CASE("thousands of measurements compress to a few dozen bytes each") {
   CHECK(std::filesystem::file_size(folder / "r.json.zst") < 4000 * 50);
   CHECK(Recording::load(folder / "r.json.zst").problems[0].measurements.size() == 4000);
 }
+
+}  // namespace test_recording

@@ -10,6 +10,8 @@
 #include "tuner/session/session.hpp"
 #include "tuner/spec/condition.hpp"
 
+namespace test_restricted {
+
 using namespace attune;
 
 namespace {
@@ -90,3 +92,5 @@ TEST_CASE_FIXTURE(Fixture, "device processes get the conditions with their place
   CHECK(got.where[1].expression.position().file == "--where");
   CHECK(got.where[1].expression.position().column == 1);
 }
+
+}  // namespace test_restricted

@@ -3,6 +3,8 @@
 #include "tests/support/synthetic_recording.hpp"
 #include "tuner/session/run_progress.hpp"
 
+namespace test_run_progress {
+
 using attune::session::ProblemResult;
 using attune::session::Progress;
 using attune::session::RunProgress;
@@ -110,3 +112,5 @@ TEST_CASE("a problem that its device lost does not make the counts run backwards
   run.given_up();
   CHECK(run.view(2).problems_done == 1);
 }
+
+}  // namespace test_run_progress

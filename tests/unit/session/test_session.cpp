@@ -13,6 +13,8 @@
 #include "tuner/session/store.hpp"
 #include "tuner/space/search_space.hpp"
 
+namespace test_session {
+
 using namespace attune;
 using nlohmann::json;
 using test::kFast;
@@ -382,3 +384,5 @@ TEST_CASE_FIXTURE(Fixture, "the run-off changes a record's stage and nothing els
     CHECK(row.origin == replay.origin());
   }
 }
+
+}  // namespace test_session

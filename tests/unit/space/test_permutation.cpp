@@ -7,6 +7,8 @@
 
 #include "tuner/space/permutation.hpp"
 
+namespace test_permutation {
+
 using attune::space::draw_below;
 using attune::space::LazyPermutation;
 
@@ -75,3 +77,5 @@ TEST_CASE("the first draws of a space of 2^60 need no memory for the rest") {
   CHECK(drawn.size() == 1000);
   CHECK(*drawn.rbegin() < (std::uint64_t{1} << 60));
 }
+
+}  // namespace test_permutation

@@ -8,6 +8,8 @@
 #include "attune/error.hpp"
 #include "tests/unit/space/space_fixtures.hpp"
 
+namespace test_search_space {
+
 using namespace attune;
 using namespace attune::space;
 using namespace attune::space::test;
@@ -216,3 +218,5 @@ TEST_CASE("a parameter of more values than an index can tell apart is refused") 
         65535);
   CHECK_THROWS_AS(static_cast<void>(SearchSpace::build({counting("a", 65537)}, {}, no_constants)), UsageError);
 }
+
+}  // namespace test_search_space

@@ -8,6 +8,8 @@
 #include "tests/unit/space/space_fixtures.hpp"
 #include "tuner/space/permutation.hpp"
 
+namespace test_space_properties {
+
 using namespace attune;
 using namespace attune::space;
 using namespace attune::space::test;
@@ -159,3 +161,5 @@ TEST_CASE("neighbours equal the configurations that differ in one parameter") {
     }
   }
 }
+
+}  // namespace test_space_properties

@@ -5,6 +5,8 @@
 #include "attune/error.hpp"
 #include "tests/unit/space/space_fixtures.hpp"
 
+namespace test_template_space {
+
 using namespace attune;
 using namespace attune::space;
 using namespace attune::space::test;
@@ -100,3 +102,5 @@ TEST_CASE("a misspelled let is refused with a suggestion") {
   CHECK_THROWS_WITH_AS(static_cast<void>(SearchSpace::build(kernel, problem_of("f32", 1), kDevice)),
                        doctest::Contains("did you mean 'share'"), SpecError);
 }
+
+}  // namespace test_template_space

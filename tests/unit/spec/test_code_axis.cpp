@@ -5,6 +5,8 @@
 #include "spec_support.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
+namespace test_code_axis {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -112,3 +114,5 @@ TEST_CASE("expressions of the template cannot ask for code") {
   const std::string text = replaced(with_axis(kMap), R"("block_size * sizeof(T) <= 1024")", R"("map == 'x'")");
   CHECK(contains(error_of([&] { static_cast<void>(parse_sample(text)); }), "'map' is a code of the problem, which a constraint cannot use"));
 }
+
+}  // namespace test_code_axis

@@ -5,6 +5,8 @@
 #include "spec_support.hpp"
 #include "tuner/spec/device_info.hpp"
 
+namespace test_device_info {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -95,3 +97,5 @@ TEST_CASE("the slug is a folder name") {
   device.architecture = "sm_90";
   CHECK(device.slug() == "sm_90");
 }
+
+}  // namespace test_device_info

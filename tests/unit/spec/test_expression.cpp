@@ -5,6 +5,8 @@
 #include "spec_support.hpp"
 #include "tuner/spec/expression.hpp"
 
+namespace test_expression {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -282,3 +284,5 @@ TEST_CASE("a constant needs no text, and an empty expression is a defect that is
   CHECK_FALSE(Expression::constant(0.0).truth(none));
   CHECK(contains(error_of([] { (void)Expression().variables(); }), "never parsed"));
 }
+
+}  // namespace test_expression

@@ -4,6 +4,8 @@
 #include "tests/support/histogram_template.hpp"
 #include "tests/unit/spec/spec_support.hpp"
 
+namespace test_histogram_template {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -60,3 +62,5 @@ TEST_CASE("a built-in histogram needs its buffers in order and both bounds") {
   CHECK(contains(error_with(R"("lower": {"type": "L",)", R"("least": {"type": "L",)", "lower"),
                  "counts between the scalars 'lower' and 'upper'; add 'lower' to \"scalars\""));
 }
+
+}  // namespace test_histogram_template

@@ -8,6 +8,8 @@
 #include "tuner/spec/includes.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
+namespace test_includes {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -213,3 +215,5 @@ TEST_CASE("options that would read further files are refused") {
   }
   CHECK(sample_error(R"("work":)", R"("options": ["--use_fast_math", "-DX=1"], "work":)").empty());
 }
+
+}  // namespace test_includes

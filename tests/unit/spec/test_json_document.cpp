@@ -3,6 +3,8 @@
 #include "spec_support.hpp"
 #include "tuner/spec/json_document.hpp"
 
+namespace test_json_document {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -75,3 +77,5 @@ TEST_CASE("a value of the wrong kind says what was wanted and what is there") {
   CHECK(contains(wrong([&] { (void)root.items[5].object("x"); }), "x must be an object, not a list"));
   CHECK(root.items[0].number("x") == 1.0);
 }
+
+}  // namespace test_json_document

@@ -6,6 +6,8 @@
 #include "spec_support.hpp"
 #include "tests/support/temp_folder.hpp"
 
+namespace test_kernel_template {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -146,3 +148,5 @@ TEST_CASE("a problem is checked against the template's axes") {
   CHECK(contains(failure({{{"T", "f32"}, {"op", "sum"}}, {{"n", 1}, {"m", 2}}}), "has no size 'm'"));
   CHECK(contains(failure({{{"T", "f32"}, {"op", "sum"}, {"n", "5"}}, {{"n", 1}}}), "has no type, choice or code 'n'"));
 }
+
+}  // namespace test_kernel_template

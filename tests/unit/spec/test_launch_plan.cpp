@@ -3,6 +3,8 @@
 #include "spec_support.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
+namespace test_launch_plan {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -264,3 +266,5 @@ TEST_CASE("a reference kernel resolves over the same buffers; without one asking
   CHECK(launch_of(plan, 0).kernel == "plain");
   CHECK(launch_of(plan, 0).grid[0] == 1000);
 }
+
+}  // namespace test_launch_plan

@@ -3,6 +3,8 @@
 #include "spec_support.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
+namespace test_make_source {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -149,3 +151,5 @@ TEST_CASE("a problem that lacks a choice is misuse") {
   const KernelTemplate kernel = parse_sample();
   CHECK_THROWS_AS((void)source_of(kernel, {{{"T", "f32"}}, {{"n", 1}}}, kTwoPass), UsageError);
 }
+
+}  // namespace test_make_source

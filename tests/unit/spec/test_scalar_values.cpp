@@ -4,6 +4,8 @@
 #include "tests/unit/spec/spec_support.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
+namespace test_scalar_values {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -60,3 +62,5 @@ TEST_CASE("a scalar's value sees no parameter, no let, no device and no other sc
   CHECK(contains(parse_error(R"("m + 1")"), "unknown variable 'm'"));
   CHECK(contains(parse_error(R"("n +")"), "t.json:"));
 }
+
+}  // namespace test_scalar_values

@@ -5,6 +5,8 @@
 
 #include "spec_support.hpp"
 
+namespace test_stand_in {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -68,3 +70,5 @@ TEST_CASE("a malformed stand-in is refused at its place") {
   CHECK(contains(axis_error(R"({"choice": ["a"], "type": ["f32"], "stand_in": "a"})"), "exactly one of"));
   CHECK(contains(axis_error(R"({"choice": ["a"], "standin": "a"})"), "did you mean 'stand_in'?"));
 }
+
+}  // namespace test_stand_in

@@ -3,6 +3,8 @@
 #include "spec_support.hpp"
 #include "tuner/spec/t1_import.hpp"
 
+namespace test_t1_import {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -87,3 +89,5 @@ TEST_CASE("T1 files that lack what a space needs are refused") {
   CHECK(contains(error_of([] { (void)parse_t1("[]", "t1.json"); }), "the file must be an object, not a list"));
   CHECK(contains(error_of([] { (void)parse_t1("{", "t1.json"); }), "malformed JSON"));
 }
+
+}  // namespace test_t1_import

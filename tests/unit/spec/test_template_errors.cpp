@@ -4,6 +4,8 @@
 
 #include "spec_support.hpp"
 
+namespace test_template_errors {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -294,3 +296,5 @@ TEST_CASE("a switch that specialises on sizes is refused at its place where it i
   CHECK(contains(sample_error(R"("unroll": {"values": [true, false], "default": false})", R"("N": {"values": [1, 2], "default": 1}, "unroll": {"values": [false, true], "default": false, "specialise": ["n"]})"),
                  "both become the macro ATTUNE_N"));
 }
+
+}  // namespace test_template_errors

@@ -8,6 +8,8 @@
 #include "tests/support/temp_folder.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
+namespace test_template_library {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -133,3 +135,5 @@ TEST_CASE("the reference of a built-in reduce is a kernel for operators and tran
     CHECK(choice_of(kernel, Problem{{{"T", "f32"}, {"op", "sum"}}, {}}, "transform") == "identity");
   }
 }
+
+}  // namespace test_template_library

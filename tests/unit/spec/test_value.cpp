@@ -7,6 +7,8 @@
 #include "tuner/spec/scalar_bits.hpp"
 #include "tuner/spec/value.hpp"
 
+namespace test_value {
+
 using namespace attune;
 using namespace attune::spec;
 
@@ -46,7 +48,7 @@ TEST_CASE("element types know their names and sizes") {
   CHECK(size_bytes(ElementType::F16) == 2);
   CHECK(size_bytes(ElementType::U64) == 8);
   CHECK_FALSE(find_element_type("float"));
-  CHECK(test::contains(test::error_of([] { (void)element_type("float"); }), "known: i8, u8"));
+  CHECK(attune::spec::test::contains(attune::spec::test::error_of([] { (void)element_type("float"); }), "known: i8, u8"));
 }
 
 TEST_CASE("scalars become the bits of their element type") {
@@ -92,3 +94,5 @@ TEST_CASE("bfloat16 rounds once, not through float") {
   CHECK(scalar_bits(1.0 + 1.0 / 256 + 0x1p-40, ElementType::BF16) == 0x3F81U);
   CHECK(scalar_bits(1.0 + 3.0 / 256 - 0x1p-40, ElementType::BF16) == 0x3F81U);
 }
+
+}  // namespace test_value

@@ -3,6 +3,8 @@
 #include "spec_support.hpp"
 #include "tuner/spec/expression.hpp"
 
+namespace test_value_list {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -68,3 +70,5 @@ TEST_CASE("a list that no configuration could index is refused before it fills t
   for (int i = 0; i < 1000; ++i) nested += "list(";
   CHECK(contains(failure(nested), "nested too deeply"));
 }
+
+}  // namespace test_value_list

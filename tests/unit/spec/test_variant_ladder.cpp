@@ -8,6 +8,8 @@
 #include "tuner/spec/condition.hpp"
 #include "tuner/spec/variant_ladder.hpp"
 
+namespace test_variant_ladder {
+
 using namespace attune;
 using namespace attune::spec;
 using namespace attune::spec::test;
@@ -107,3 +109,5 @@ TEST_CASE("the values of the parameters that a condition names are told") {
   CHECK(values_of_named_parameters(kernel, {condition}) == "stage: two_pass, atomic; waves: 1, 2");
   CHECK(values_of_named_parameters(kernel, {parse_condition(kernel, "n > 5", {"--where", 1, 1})}).empty());
 }
+
+}  // namespace test_variant_ladder

@@ -7,6 +7,8 @@
 #include "tuner/compile/compiler.hpp"
 #include "tuner/space/search_space.hpp"
 
+namespace test_argreduce_compiles {
+
 using namespace attune;
 using namespace attune::templates::argreduce;
 
@@ -102,3 +104,5 @@ TEST_CASE("neither the size nor blocks_per_sm enters the source of argreduce") {
   sources.insert(source_of(problem("f32", "max", std::int64_t{1} << 33), configuration({})));
   CHECK(sources.size() == 1);
 }
+
+}  // namespace test_argreduce_compiles

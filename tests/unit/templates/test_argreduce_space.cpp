@@ -3,6 +3,8 @@
 #include "tests/unit/templates/argreduce_fixture.hpp"
 #include "tuner/space/search_space.hpp"
 
+namespace test_argreduce_space {
+
 using namespace attune;
 using namespace attune::templates::argreduce;
 
@@ -132,3 +134,5 @@ TEST_CASE("constants that stand in the sources of argreduce and in template.json
   CHECK(launch(two_pass, 1).block[0] == constant("kFinishThreads"));
   CHECK(buffer(plan("f32", 1 << 20, {{"grid_stage", "last_block"}}), "sync").count == constant("kSyncHeader"));
 }
+
+}  // namespace test_argreduce_space

@@ -6,6 +6,8 @@
 #include "tuner/compile/compiler.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
+namespace test_code_compiles {
+
 using namespace attune;
 
 namespace {
@@ -58,3 +60,5 @@ TEST_CASE("code that does not compile is told under its own name, with its text"
   CHECK(result.log.find("x + no_such_thing") != std::string::npos);
   CHECK(result.log.find("map.cu(") == std::string::npos);
 }
+
+}  // namespace test_code_compiles

@@ -7,6 +7,8 @@
 #include "tuner/spec/device_headers.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
+namespace test_device_headers {
+
 using namespace attune;
 
 namespace {
@@ -106,3 +108,5 @@ TEST_CASE("a mistake in a template that uses the headers is told at the template
   CHECK(result.status == compile::CompileStatus::Failed);
   CHECK(result.log.find("probe.cu(2): error") != std::string::npos);
 }
+
+}  // namespace test_device_headers

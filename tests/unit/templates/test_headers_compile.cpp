@@ -6,6 +6,8 @@
 #include "tuner/compile/compiler.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
+namespace test_headers_compile {
+
 using namespace attune;
 
 namespace {
@@ -59,3 +61,5 @@ TEST_CASE("a mistake behind included headers is reported at its own file and lin
   CHECK(result.status == compile::CompileStatus::Failed);
   CHECK(result.log.find("block_sum.cu(9): error") != std::string::npos);
 }
+
+}  // namespace test_headers_compile

@@ -9,6 +9,8 @@
 #include "tuner/session/ladder_plan.hpp"
 #include "tuner/space/search_space.hpp"
 
+namespace test_ladders {
+
 using namespace attune;
 
 namespace {
@@ -116,3 +118,5 @@ TEST_CASE("a budget of the request holds for every rung, samples or not") {
   const auto plan = session::plan_ladder(arg.kernel, arg.ladder, session::LadderEffort::AsTheRequestSays, budget, {{{"T", "f32"}, {"op", "max"}}, {{"n", kSmall}}}, Climbed::device());
   CHECK(plan.configurations == 2 * arg.ladder.rungs.size());
 }
+
+}  // namespace test_ladders

@@ -5,6 +5,8 @@
 #include "tests/unit/templates/reduce_fixture.hpp"
 #include "tuner/space/search_space.hpp"
 
+namespace test_reduce_compiles {
+
 using namespace attune;
 using namespace attune::templates::test;
 
@@ -112,3 +114,5 @@ TEST_CASE("constants that stand in the sources of reduce and in its template.jso
   CHECK(launches(plan_of("two_pass")).at(1).block[0] == constant("kFinishThreads"));
   CHECK(count(plan_of("block_atomic"), "sync") == constant("kSyncHeader") + 1);
 }
+
+}  // namespace test_reduce_compiles

@@ -1,6 +1,8 @@
 // Grids, launches and scratch of the template reduce.
 #include "tests/unit/templates/reduce_fixture.hpp"
 
+namespace test_reduce_geometry {
+
 using namespace attune;
 using namespace attune::templates::test;
 
@@ -143,3 +145,5 @@ TEST_CASE("the bytes that must move are those of the input, or of both inputs") 
   CHECK(count(dot, "other") == 1000);
   CHECK(count(plan("f32", 1000, {}), "other") == 0);
 }
+
+}  // namespace test_reduce_geometry

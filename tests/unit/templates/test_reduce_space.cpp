@@ -3,6 +3,8 @@
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/condition.hpp"
 
+namespace test_reduce_space {
+
 using namespace attune;
 using namespace attune::templates::test;
 
@@ -121,3 +123,5 @@ TEST_CASE("a configuration of reduce on a fixed grid stays valid at every size, 
     }
   }
 }
+
+}  // namespace test_reduce_space

@@ -5,6 +5,8 @@
 #include "tests/unit/templates/reduce_fixture.hpp"
 #include "tuner/space/search_space.hpp"
 
+namespace test_reproducible_reduce {
+
 using namespace attune;
 using namespace attune::templates::test;
 
@@ -104,3 +106,5 @@ TEST_CASE("reproducible_reduce in two passes has a second launch and no counter,
   CHECK(launches(one).size() == 1);
   CHECK(count(one, "sync") == 1);
 }
+
+}  // namespace test_reproducible_reduce

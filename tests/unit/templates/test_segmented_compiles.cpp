@@ -7,6 +7,8 @@
 #include "tuner/compile/compiler.hpp"
 #include "tuner/space/search_space.hpp"
 
+namespace test_segmented_compiles {
+
 using namespace attune;
 using namespace attune::templates::segmented;
 
@@ -101,3 +103,5 @@ TEST_CASE("neither the sizes nor blocks_per_sm enter the source of segmented_red
   sources.insert(source_of(problem("f32", "max", 3, std::int64_t{1} << 33), configuration({})));
   CHECK(sources.size() == 1);
 }
+
+}  // namespace test_segmented_compiles

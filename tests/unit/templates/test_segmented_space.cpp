@@ -3,6 +3,8 @@
 #include "tests/unit/templates/segmented_fixture.hpp"
 #include "tuner/space/search_space.hpp"
 
+namespace test_segmented_space {
+
 using namespace attune;
 using namespace attune::templates::segmented;
 
@@ -160,3 +162,5 @@ TEST_CASE("constants that stand in the sources of segmented_reduce and in templa
   CHECK(launch(two_pass, 1).block[0] == constant("kFinishThreads"));
   CHECK(buffer(plan("f32", 3, 1 << 20, {{"row_stage", "last_block"}}), "sync").count == 3 * constant("kSyncWords"));
 }
+
+}  // namespace test_segmented_space
