@@ -4,13 +4,13 @@
 
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "db/tables.hpp"
 #include "tuner/base/hash.hpp"
+#include "tuner/base/json.hpp"
 
 namespace attune::db {
 namespace {
@@ -154,7 +154,7 @@ void for_each_field(Work&& work) {
 
 /// The line of an object: sorted, with its checksum in front.
 std::string seal(const json& object) {
-  const std::string body = object.dump();
+  const std::string body = base::dump_json(object);
   return fmt::format("{}{}\",{}", kPrefix, base::content_key(body), body.substr(1));
 }
 
@@ -227,15 +227,10 @@ json open_line(std::string_view line) {
   if (line.substr(kPrefix.size(), kKeyChars) != base::content_key(body)) {
     throw Error("the line does not match its checksum: it was damaged or edited");
   }
-  // Before anything walks the object: writing one that is nested a million deep would exhaust the stack.
-  const auto shallow = [](int depth, json::parse_event_t, const json&) {
-    if (depth > kMaximumDepth) throw Error("the line is nested deeper than any row");
-    return true;
-  };
-  json object = json::parse(body, shallow, false);
+  json object = base::try_parse_shallow_json(body, kMaximumDepth, "the line is nested deeper than any row");
   if (!object.is_object()) throw Error("the line is no JSON object");
   // Also finds a member that is given twice, of which a parser sees one.
-  if (object.dump() != body) throw Error("the line is not in canonical form (sorted members, no spaces)");
+  if (base::dump_json(object) != body) throw Error("the line is not in canonical form (sorted members, no spaces)");
   return object;
 }
 

@@ -1,8 +1,9 @@
 #include "db/row_order.hpp"
 
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <tuple>
+
+#include "tuner/base/json.hpp"
 
 namespace attune::db {
 namespace {
@@ -39,7 +40,7 @@ int rank_of_state(std::string_view state) {
 
 /// The text member of a JSON object; empty when there is none, or no such object.
 std::string member(const std::string& object, const char* name) {
-  const json parsed = json::parse(object, nullptr, false);
+  const json parsed = base::try_parse_json(object);
   if (!parsed.is_object()) return {};
   const auto found = parsed.find(name);
   return found != parsed.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -47,7 +48,7 @@ std::string member(const std::string& object, const char* name) {
 
 /// How many configurations a best row was chosen from in its run-off.
 std::size_t finalists_of(const BestRow& row) {
-  const json parsed = json::parse(row.detail_json, nullptr, false);
+  const json parsed = base::try_parse_json(row.detail_json);
   if (!parsed.is_object()) return 0;
   const auto found = parsed.find("asked");
   return found != parsed.end() && found->is_array() ? found->size() : 0;

@@ -2,13 +2,13 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
 #include "tools/db_exchange.hpp"
+#include "tuner/base/json.hpp"
 
 namespace attune::tools {
 namespace {
@@ -24,7 +24,7 @@ int print_path(const DbOptions& options) {
   const std::filesystem::path path = database_path(options.database);
   std::error_code error;
   if (options.json_output) {
-    fmt::print("{}\n", json{{"path", path.string()}, {"exists", std::filesystem::exists(path, error)}}.dump(1, ' ', false, json::error_handler_t::replace));
+    fmt::print("{}\n", base::dump_json_replacing(json{{"path", path.string()}, {"exists", std::filesystem::exists(path, error)}}, 1));
   } else {
     fmt::print("{}\n", path.string());
   }
@@ -36,18 +36,18 @@ int print_info(const DbOptions& options) {
   print_notices(database);
   const db::Info info = database.info();
   if (options.json_output) {
-    fmt::print("{}\n", json{{"path", info.path},
-                            {"schema_version", info.schema_version},
-                            {"bytes", info.bytes},
-                            {"journal_mode", info.journal_mode},
-                            {"devices", info.devices},
-                            {"templates", info.templates},
-                            {"problems", info.problems},
-                            {"records", info.records},
-                            {"best", info.best},
-                            {"cubins", info.cubins},
-                            {"sessions", info.sessions}}
-                           .dump(1, ' ', false, json::error_handler_t::replace));
+    const json told = {{"path", info.path},
+                       {"schema_version", info.schema_version},
+                       {"bytes", info.bytes},
+                       {"journal_mode", info.journal_mode},
+                       {"devices", info.devices},
+                       {"templates", info.templates},
+                       {"problems", info.problems},
+                       {"records", info.records},
+                       {"best", info.best},
+                       {"cubins", info.cubins},
+                       {"sessions", info.sessions}};
+    fmt::print("{}\n", base::dump_json_replacing(told, 1));
     return 0;
   }
   fmt::print("{}\nschema version {}, {} bytes, journal mode {}\n", info.path, info.schema_version, info.bytes,
@@ -64,12 +64,12 @@ int check(const DbOptions& options) {
   print_notices(database);
   const db::CheckReport report = database.check();
   if (options.json_output) {
-    fmt::print("{}\n", json{{"path", path.string()},
-                            {"ok", report.ok},
-                            {"rows_checked", report.rows_checked},
-                            {"bad_rows", report.bad_rows},
-                            {"problems", report.problems}}
-                           .dump(1, ' ', false, json::error_handler_t::replace));
+    const json told = {{"path", path.string()},
+                       {"ok", report.ok},
+                       {"rows_checked", report.rows_checked},
+                       {"bad_rows", report.bad_rows},
+                       {"problems", report.problems}};
+    fmt::print("{}\n", base::dump_json_replacing(told, 1));
   } else {
     for (const std::string& problem : report.problems) fmt::print("{}\n", problem);
     fmt::print("{}: {} rows checked, {} bad{}\n", path.string(), report.rows_checked, report.bad_rows,

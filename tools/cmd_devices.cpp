@@ -2,12 +2,12 @@
 #include <fmt/core.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/gpu/driver.hpp"
 #include "tuner/gpu/handles.hpp"
 
@@ -31,7 +31,7 @@ int devices(const DevicesOptions& options) {
   const auto path = database_path(options.database);
   if (std::filesystem::exists(path)) {
     for (const auto& row : db::Database::open(path, db::OpenMode::ReadOnly).devices()) {
-      known.push_back(spec::DeviceInfo::from_json(json::parse(row.info_json)));
+      known.push_back(spec::DeviceInfo::from_json(base::parse_json(row.info_json)));
     }
   }
   if (options.json_output) {
@@ -39,7 +39,7 @@ int devices(const DevicesOptions& options) {
     if (!unavailable.empty()) out["unavailable"] = unavailable;
     for (const auto& device : here) out["here"].push_back(device.to_json());
     for (const auto& device : known) out["known"].push_back(device.to_json());
-    fmt::print("{}\n", out.dump(1));
+    fmt::print("{}\n", base::dump_json(out, 1));
     return 0;
   }
   const auto table = [](const std::vector<spec::DeviceInfo>& list) {

@@ -3,12 +3,12 @@
 
 #include <chrono>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/gpu/driver.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/runtime/ladder.hpp"
@@ -50,9 +50,9 @@ std::string time_of(const Decision& decision) {
 }
 
 json to_json(const spec::Problem& problem, const spec::DeviceInfo& device, const Decision& decision) {
-  return {{"problem", json::parse(spec::to_text(problem))}, {"device", device.name}, {"tier", name(decision.tier)},
-          {"configuration", json::parse(decision.configuration)},
-          {"donor_problem", decision.donor_problem.empty() ? json() : json::parse(decision.donor_problem)},
+  return {{"problem", base::parse_json(spec::to_text(problem))}, {"device", device.name}, {"tier", name(decision.tier)},
+          {"configuration", base::parse_json(decision.configuration)},
+          {"donor_problem", decision.donor_problem.empty() ? json() : base::parse_json(decision.donor_problem)},
           {"donor_device", decision.donor_device}, {"device_difference", decision.device_difference},
           {"donor_driver", decision.donor_driver}, {"recorded_at", decision.recorded_at}, {"age", age_of(decision)},
           {"median_us", decision.median_us}, {"aged", decision.aged}, {"layer", decision.layer},
@@ -86,7 +86,7 @@ int explain(const ExplainOptions& options, const std::vector<std::string>& argum
     if (options.json_output) out.push_back(to_json(problem, device, choice.decision));
     else print(problem, device, choice.decision);
   }
-  if (options.json_output) fmt::print("{}\n", out.dump(1));
+  if (options.json_output) fmt::print("{}\n", base::dump_json(out, 1));
   return 0;
 }
 

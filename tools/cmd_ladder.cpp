@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
@@ -21,6 +20,7 @@
 #include "tools/tuning_backend.hpp"
 #include "tools/tuning_events.hpp"
 #include "tools/tuning_summary.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/session/ladder_run.hpp"
 
@@ -95,7 +95,7 @@ session::LadderObserver observer_of(const Climbing& what, TuningEvents& events, 
     part.measured = rung.measured;
     part.reused = rung.decided - std::min(rung.decided, rung.measured);
     events.part_finished(0, part);
-    events.tell("rung", {{"problem", json::parse(spec::to_text(problem))}, {"rung", session::to_json(rung)}});
+    events.tell("rung", {{"problem", base::parse_json(spec::to_text(problem))}, {"rung", session::to_json(rung)}});
   };
   observer.ladder = [&what, &events, &peers](const session::LadderResult& result) {
     const auto beside = peers.of(what.kernel.name, result.tuned.problem);

@@ -3,12 +3,12 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tools/commands.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/session/layer.hpp"
 
 namespace attune::tools {
@@ -24,7 +24,7 @@ void fill(db::Database& layer, const std::vector<session::LayerSource>& sources)
   db::Database::Batch batch(layer);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto& [recording, path, kernel] = sources[i];
-    layer.put(db::DeviceRow{recording.device.hard_key(), recording.device.hard_json(), recording.device.to_json().dump()});
+    layer.put(db::DeviceRow{recording.device.hard_key(), recording.device.hard_json(), base::dump_json(recording.device.to_json())});
     layer.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text, kernel.files});
     for (const auto& row : rows.best[i]) layer.put(row);
     fmt::print("{}: {} best configurations\n", std::filesystem::path(path).filename().string(), rows.best[i].size());

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tools/commands.hpp"
 #include "tools/failed_records.hpp"
 #include "tools/output.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/measure/measurement.hpp"
 
 namespace attune::tools {
@@ -29,8 +29,8 @@ struct ShowOptions {
 };
 
 json to_json(const db::BestRow& row) {
-  return {{"template", row.template_name}, {"template_hash", row.template_hash}, {"problem", json::parse(row.problem)},
-          {"device", row.device_key}, {"policy", row.policy}, {"configuration", json::parse(row.configuration)},
+  return {{"template", row.template_name}, {"template_hash", row.template_hash}, {"problem", base::parse_json(row.problem)},
+          {"device", row.device_key}, {"policy", row.policy}, {"configuration", base::parse_json(row.configuration)},
           {"median_us", row.median_us}, {"default_us", row.default_us}, {"tie", row.tie}, {"driver", row.driver},
           {"recorded_at", row.recorded_at}};
 }
@@ -47,7 +47,7 @@ double ceiling_of(const db::Database& database, const db::Query& query) {
   double ceiling = 0;
   for (const auto& session : database.sessions(query)) {
     if (session.summary_json.empty()) continue;
-    ceiling = std::max(ceiling, json::parse(session.summary_json).value("read_ceiling_bytes_per_s", 0.0));
+    ceiling = std::max(ceiling, base::parse_json(session.summary_json).value("read_ceiling_bytes_per_s", 0.0));
   }
   return ceiling;
 }
@@ -57,7 +57,7 @@ void show_best(const db::Database& database, const ShowOptions& options) {
   if (options.json_output) {
     json out = json::array();
     for (const auto& row : rows) out.push_back(to_json(row));
-    fmt::print("{}\n", out.dump(1));
+    fmt::print("{}\n", base::dump_json(out, 1));
     return;
   }
   if (rows.empty()) {
@@ -70,7 +70,7 @@ void show_best(const db::Database& database, const ShowOptions& options) {
   const auto devices = database.devices();
   for (const auto& [key, of_device] : by_device) {
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const auto& device) { return device.hard_key == key; });
-    const json info = found == devices.end() ? json::object() : json::parse(found->info_json);
+    const json info = found == devices.end() ? json::object() : base::parse_json(found->info_json);
     fmt::print("{} ({}, driver {}, key {})\n", info.value("name", "unknown device"), info.value("architecture", "?"),
                info.value("driver", "?"), key.substr(0, 12));
     db::Query query = query_of(options);

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/compile/compile_pool.hpp"
 #include "tuner/compile/occupancy.hpp"
 #include "tuner/session/ladder_plan.hpp"
@@ -115,7 +115,7 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
     if (compiles && default_valid) check_kernel_names(kernel, spec::resolve(kernel, problem, configuration, device), compiled);
     usable = usable && compiles && space.size() > 0;
     if (options.json_output) {
-      out.push_back({{"template", kernel.name}, {"hash", kernel.content_hash}, {"problem", json::parse(spec::to_text(problem))},
+      out.push_back({{"template", kernel.name}, {"hash", kernel.content_hash}, {"problem", base::parse_json(spec::to_text(problem))},
                      {"space_size", space.size()}, {"cartesian_size", space.cartesian_size()}, {"default_in_space", default_valid}, {"ladder", to_json(ladder.rungs)}, {"ladder_planned", ladder.planned},
                      {"compiles", compiles}, {"kernels", describe_kernels(compiled)}, {"log", compiles ? "" : compiled.log}});
       continue;
@@ -131,7 +131,7 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
                  used.static_shared_bytes, used.stack_bytes, used.spill_store_bytes + used.spill_load_bytes);
     }
   }
-  if (options.json_output) fmt::print("{}\n", out.dump(1));
+  if (options.json_output) fmt::print("{}\n", base::dump_json(out, 1));
   else fmt::print("template {} is {}\n", kernel.name, usable ? "valid" : "NOT usable");
   return static_cast<int>(usable ? ExitCode::Ok : ExitCode::NothingValid);
 }

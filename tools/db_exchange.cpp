@@ -7,12 +7,12 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
 #include "db/exchange.hpp"
 #include "tools/output.hpp"
 #include "tools/stop_signals.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/base/line_file.hpp"
 #include "tuner/session/exchange_rules.hpp"
 
@@ -137,7 +137,7 @@ void refuse_what_is_no_database(const DbWork& work, const char* doing) {
 /// The result on standard output, or on standard error when the rows themselves go to the former.
 void print_result(const DbWork& work, bool rows_on_stdout, const json& object, const std::string& text) {
   std::FILE* const out = rows_on_stdout ? stderr : stdout;
-  fmt::print(out, "{}\n", work.json_output ? object.dump(1, ' ', false, json::error_handler_t::replace) : text);
+  fmt::print(out, "{}\n", work.json_output ? base::dump_json_replacing(object, 1) : text);
 }
 
 }  // namespace

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/compile/compiler.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
@@ -21,7 +21,7 @@ using nlohmann::json;
 /// Of a list of words "name=value", or JSON. Values of words are numbers and true or false where they read as such.
 json configuration_of(const std::string& text) {
   if (text.starts_with("{")) {
-    json parsed = json::parse(text, nullptr, false);
+    json parsed = base::try_parse_json(text);
     if (parsed.is_object()) return parsed;
     throw UsageError(fmt::format("failed reading the configuration {}: it is no JSON object", text));
   }
@@ -35,7 +35,7 @@ json configuration_of(const std::string& text) {
     if (equals == std::string::npos || equals == 0) {
       throw UsageError(fmt::format("failed reading \"{}\" of the configuration \"{}\"; write block_size=64 items=2", word, text));
     }
-    json value = json::parse(word.substr(equals + 1), nullptr, false);
+    json value = base::try_parse_json(word.substr(equals + 1));
     parsed[word.substr(0, equals)] = value.is_discarded() ? json(word.substr(equals + 1)) : std::move(value);
   }
   return parsed;
@@ -50,7 +50,7 @@ bool has_all(const json& configuration, const json& wanted) {
 
 std::string up_to_newline(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-std::string dump(const json& value) { return value.dump(1, ' ', false, json::error_handler_t::replace); }
+std::string dump(const json& value) { return base::dump_json_replacing(value, 1); }
 
 std::string name_of(const db::RecordRow& record, const std::vector<db::TemplateRow>& templates) {
   const auto found =
@@ -94,8 +94,8 @@ class LogPrinter {
 };
 
 json to_json(const db::RecordRow& record, const std::string& name, const std::string& detail) {
-  return {{"template", name}, {"template_hash", record.template_hash}, {"problem", json::parse(record.problem)},
-          {"configuration", json::parse(record.configuration)}, {"device", record.device_key}, {"policy", record.policy},
+  return {{"template", name}, {"template_hash", record.template_hash}, {"problem", base::parse_json(record.problem)},
+          {"configuration", base::parse_json(record.configuration)}, {"device", record.device_key}, {"policy", record.policy},
           {"outcome", record.outcome}, {"detail", detail}, {"nvrtc", record.nvrtc}, {"recorded_at", record.recorded_at}};
 }
 
@@ -128,7 +128,7 @@ StoredSource source_of(const db::RecordRow& record, const std::vector<db::Templa
   try {
     const auto kernel = spec::KernelTemplate::parse(kernel_row->spec_json, kernel_row->files, kernel_row->name + "/template.json");
     if (kernel.content_hash != record.template_hash) throw Error("the stored files are not those of the template's hash");
-    const auto device = spec::DeviceInfo::from_json(json::parse(device_row->info_json));
+    const auto device = spec::DeviceInfo::from_json(base::parse_json(device_row->info_json));
     const auto problem = spec::problem_from_text(record.problem);
     source.text = spec::make_source(kernel, problem, spec::configuration_from_text(kernel, record.configuration), device);
     source.architecture = device.architecture;
@@ -148,8 +148,8 @@ void show_failed(const db::Database& database, const FailedOptions& options) {
   std::map<std::string, int> counts;
   LogPrinter logs;
   for (const auto& record : database.records(options.query)) {
-    if (record.outcome == "ok" || !has_all(json::parse(record.configuration), wanted)) continue;
-    const std::string detail = json::parse(record.detail_json).value("detail", "");
+    if (record.outcome == "ok" || !has_all(base::parse_json(record.configuration), wanted)) continue;
+    const std::string detail = base::parse_json(record.detail_json).value("detail", "");
     ++counts[record.outcome];
     if (options.json_output) {
       out.push_back(to_json(record, name_of(record, templates), detail));

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/report/size_cuts.hpp"
 
@@ -152,7 +152,7 @@ std::string ladder_legend(const spec::VariantLadder& ladder) {
 
 json ladder_event(const LadderResult& result, const spec::VariantLadder& ladder, const std::vector<Peer>& peers) {
   json event = session::to_json(result, ladder);
-  event["problem"] = json::parse(spec::to_text(result.tuned.problem));
+  event["problem"] = base::parse_json(spec::to_text(result.tuned.problem));
   event["measured"] = result.tuned.measured;
   event["peers"] = json::array();
   for (const Peer& peer : peers) {

@@ -6,9 +6,9 @@
 #include <cctype>
 #include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "tools/problem_arguments.hpp"
+#include "tuner/base/json.hpp"
 
 namespace attune::tools {
 namespace {
@@ -44,9 +44,9 @@ void print_notices(const db::Database& database) {
 
 std::string short_configuration(const std::string& canonical_json) {
   std::string text;
-  const json configuration = json::parse(canonical_json);
+  const json configuration = base::parse_json(canonical_json);
   for (const auto& [name, value] : configuration.items()) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value.is_string() ? value.get<std::string>() : value.dump());
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value.is_string() ? value.get<std::string>() : base::dump_json(value));
   }
   return text;
 }
@@ -66,7 +66,7 @@ std::string best_table(const std::vector<db::BestRow>& rows, double ceiling_byte
   });
   TextTable table({"problem", "policy", "best us", "default us", "speed-up", "GB/s", "of ceiling", "configuration"});
   for (const auto* row : ordered) {
-    const json detail = json::parse(row->detail_json.empty() ? "{}" : row->detail_json);
+    const json detail = base::parse_json(row->detail_json.empty() ? "{}" : row->detail_json);
     const double bytes = detail.value("work_bytes", 0.0);
     const double rate = bytes > 0 ? bytes / (row->median_us * 1e-6) : 0;
     const bool has_default = row->default_us > 0;

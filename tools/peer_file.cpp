@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/base/json.hpp"
 
 namespace attune::tools {
 namespace {
@@ -19,7 +19,7 @@ Peer read_row(const json& row, const json& file) {
   json problem = row.at("problem");
   peer.template_name = problem.value("template", "");
   problem.erase("template");
-  peer.problem = spec::problem_from_text(problem.dump());
+  peer.problem = spec::problem_from_text(base::dump_json(problem));
   peer.median_us = row.at("peer_us").get<double>();
   if (!(peer.median_us > 0)) throw Error("its time is not above 0");
   peer.version = file.value("peer_version", "");
@@ -32,7 +32,7 @@ Peer read_row(const json& row, const json& file) {
 
 PeerFile PeerFile::load(const std::filesystem::path& path, const spec::DeviceInfo& device, const std::string& policy) {
   if (!std::filesystem::is_regular_file(path)) throw UsageError(fmt::format("failed reading peers: there is no file {}", path.string()));
-  const json file = json::parse(base::read_file(path), nullptr, false);
+  const json file = base::try_parse_json(base::read_file(path));
   const bool usable = file.is_object() && file.contains("device") && file["device"].is_object() && file.contains("rows") && file["rows"].is_array();
   if (!usable) throw SpecError(path.string(), 0, 0, "failed reading peers: it is no result file of a benchmark (an object with \"device\" and \"rows\")");
   PeerFile peers;

@@ -7,6 +7,7 @@
 
 #include "tools/problem_arguments.hpp"
 #include "tools/tuning_summary.hpp"
+#include "tuner/base/json.hpp"
 
 namespace attune::tools {
 namespace {
@@ -17,16 +18,16 @@ constexpr double kEventEvery_s = 1;
 
 void print_event(const char* name, json event) {
   event["event"] = name;
-  fmt::print("{}\n", event.dump(-1, ' ', false, json::error_handler_t::replace));
+  fmt::print("{}\n", base::dump_json_replacing(event));
   std::fflush(stdout);
 }
 
-json problem_json(const spec::Problem& problem) { return json::parse(spec::to_text(problem)); }
+json problem_json(const spec::Problem& problem) { return base::parse_json(spec::to_text(problem)); }
 
 json examples_json(const std::map<std::string, session::FailureExample>& examples) {
   json object = json::object();
   for (const auto& [outcome, example] : examples) {
-    object[outcome] = {{"configuration", json::parse(example.configuration)}, {"detail", example.detail}};
+    object[outcome] = {{"configuration", base::parse_json(example.configuration)}, {"detail", example.detail}};
   }
   return object;
 }
@@ -39,11 +40,11 @@ json result_json(const session::ProblemResult& result) {
                 {"nothing_left", result.nothing_left}, {"elapsed_s", result.elapsed_s}, {"utilisation", to_json(workload)}};
   if (result.restricted) {
     const auto& found = *result.restricted;
-    event["restricted"] = {{"size", found.size}, {"configuration", found.configuration.empty() ? json(nullptr) : json::parse(found.configuration)},
+    event["restricted"] = {{"size", found.size}, {"configuration", found.configuration.empty() ? json(nullptr) : base::parse_json(found.configuration)},
                            {"median_us", found.configuration.empty() ? json(nullptr) : json(found.median_us)}};
   }
   if (result.best) {
-    event["best"] = {{"configuration", json::parse(result.best->configuration)}, {"median_us", result.best->median_us},
+    event["best"] = {{"configuration", base::parse_json(result.best->configuration)}, {"median_us", result.best->median_us},
                      {"default_us", result.best->default_us}, {"tie", result.best->tie}};
   }
   return event;
@@ -95,7 +96,7 @@ void TuningEvents::progressed(std::size_t device, const session::Progress& progr
 void TuningEvents::recorded(const spec::Problem& problem, const measure::Measurement& measurement) const {
   if (!json_) return;
   const bool ok = measurement.outcome == measure::Outcome::Ok;
-  const json common = {{"problem", problem_json(problem)}, {"configuration", json::parse(measurement.configuration)},
+  const json common = {{"problem", problem_json(problem)}, {"configuration", base::parse_json(measurement.configuration)},
                        {"outcome", measure::name(measurement.outcome)}};
   json record = common;
   record["stage"] = measure::name(measurement.stage);

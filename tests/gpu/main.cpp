@@ -4,13 +4,13 @@
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "attune_build/content_hash.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/gpu/handles.hpp"
 
@@ -66,7 +66,7 @@ void write_outcome(const std::string& path) {
                                {"cuda", fmt::format("{}.{}", version / 1000, version % 1000 / 10)},
                                {"date", attune::base::utc_now()},
                                {"content", attune::build::kContentHash}};
-  attune::base::write_file_atomic(path, outcome.dump(2) + "\n");
+  attune::base::write_file_atomic(path, attune::base::dump_json(outcome, 2) + "\n");
 }
 
 }  // namespace

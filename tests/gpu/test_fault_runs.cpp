@@ -9,7 +9,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "tests/gpu/lab.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_fault_runs {
 
@@ -45,7 +45,7 @@ struct Runs {
   [[nodiscard]] std::string write_template(const json& spec, const std::string& source) const {
     const auto path = folder / spec.at("name").get<std::string>();
     std::filesystem::create_directories(path);
-    std::ofstream(path / "template.json") << spec.dump(1);
+    std::ofstream(path / "template.json") << base::dump_json(spec, 1);
     std::ofstream(path / "kernel.cu") << source;
     return path.string();
   }
@@ -65,7 +65,7 @@ struct Runs {
   [[nodiscard]] std::map<int, db::RecordRow> records(const char* parameter) const {
     std::map<int, db::RecordRow> found;
     for (auto& row : db::Database::open(database, db::OpenMode::ReadOnly).records({}))
-      found.emplace(json::parse(row.configuration).at(parameter).get<int>(), std::move(row));
+      found.emplace(base::parse_json(row.configuration).at(parameter).get<int>(), std::move(row));
     return found;
   }
 };
@@ -199,17 +199,17 @@ TEST_CASE("a space with a tenth of crashing, hanging and wrong configurations is
     CHECK(record.outcome == (fault == planted.end() ? "ok" : fault->second));
     CHECK(record.verified == (fault == planted.end()));
     CHECK((record.median_us > 0) == (fault == planted.end()));
-    if (fault != planted.end()) CHECK(json::parse(record.detail_json).at("detail") != "");
+    if (fault != planted.end()) CHECK(base::parse_json(record.detail_json).at("detail") != "");
   }
   const auto database = db::Database::open(runs.database, db::OpenMode::ReadOnly);
   const auto best = database.best({});
   REQUIRE(best.size() == 1);
-  CHECK_FALSE(planted.contains(json::parse(best[0].configuration).at("id").get<int>()));
+  CHECK_FALSE(planted.contains(base::parse_json(best[0].configuration).at("id").get<int>()));
   CHECK(database.in_flight().empty());
 
   const auto report = runs.attune({"report", "shaky", "--format", "json"});
   REQUIRE(report.exit_code == 0);
-  const json told = json::parse(report.out);
+  const json told = base::parse_json(report.out);
   std::map<std::string, int> kinds;
   for (const auto& failure : told.at("series").at(0).at("problems").at(0).at("failures"))
     kinds[failure.at("outcome")] = failure.at("count");

@@ -13,6 +13,7 @@
 #include "tests/support/figures.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/hash.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_exchange {
 
@@ -36,7 +37,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 json object_of(const std::string& line) {
-  json object = json::parse(line);
+  json object = base::parse_json(line);
   object.erase("checksum");
   return object;
 }
@@ -53,7 +54,7 @@ std::string forged(const std::string& text, Change&& change) {
     } else if (object["kind"] != "header") {
       change(object);
     }
-    const std::string body = object.dump(), checksum = base::content_key(body);
+    const std::string body = base::dump_json(object), checksum = base::content_key(body);
     if (object["kind"] != "header" && object["kind"] != "end") digest.add(checksum);
     result += R"({"checksum":")" + checksum + "\"," + body.substr(1) + "\n";
   }
@@ -77,7 +78,7 @@ struct Exchange : Cli {
     const auto result = attune({"explain", kernel, "--T", "f32", "--n", "1000", "--device", "sm_90", "--db", path, "--json"});
     CAPTURE(result.err);
     REQUIRE(result.exit_code == 0);
-    return json::parse(result.out).at(0);
+    return base::parse_json(result.out).at(0);
   }
   [[nodiscard]] bool nothing_stored() const { return lines_of(exported(other)).size() == 2; }  // header and end
   /// The message with which a file is refused.
@@ -101,8 +102,8 @@ TEST_CASE_FIXTURE(Exchange, "a tuned database, exported and imported elsewhere, 
   const auto taken = attune({"db", "import", file, "--db", other, "--json"});
   CAPTURE(taken.err);
   REQUIRE(taken.exit_code == 0);
-  CHECK(json::parse(taken.out)["stored"]["records"] == 2 * space_size);
-  CHECK(json::parse(taken.out)["stored"]["best"] == 2);
+  CHECK(base::parse_json(taken.out)["stored"]["records"] == 2 * space_size);
+  CHECK(base::parse_json(taken.out)["stored"]["best"] == 2);
   const std::string again = exported(other);
   CHECK(again == read("rows.jsonl"));
   CHECK_FALSE(mentions(again, folder.path().string()));
@@ -113,7 +114,7 @@ TEST_CASE_FIXTURE(Exchange, "a tuned database, exported and imported elsewhere, 
   CHECK(here == there);
   CHECK(here["tier"] != "default");
   const auto nothing_new = attune({"db", "import", file, "--db", other, "--json"});
-  CHECK(json::parse(nothing_new.out)["stored"]["records"] == 0);
+  CHECK(base::parse_json(nothing_new.out)["stored"]["records"] == 0);
   test::record_figures(15, "export_import_export",
                        {{"rows", lines_of(again).size() - 2}, {"bytes", again.size()}, {"identical", again == read("rows.jsonl")}});
 }
@@ -135,9 +136,9 @@ TEST_CASE_FIXTURE(Exchange, "databases merge in either order to the same, and tw
   REQUIRE(attune({"db", "merge", two, one, "--db", right}).exit_code == 0);
   CHECK(exported(left) == exported(right));
   const auto again = attune({"db", "merge", one, two, "--db", left, "--json"});
-  CHECK(json::parse(again.out)["stored"]["records"] == 0);
+  CHECK(base::parse_json(again.out)["stored"]["records"] == 0);
   CHECK(exported(left) == exported(right));
-  CHECK(json::parse(attune({"db", "info", "--json", "--db", left}).out)["cubins"] == 0);
+  CHECK(base::parse_json(attune({"db", "info", "--json", "--db", left}).out)["cubins"] == 0);
 }
 
 TEST_CASE_FIXTURE(Exchange, "a file whose rows lie outside the declared space is refused whole, whatever its checksums say") {
@@ -190,9 +191,9 @@ TEST_CASE_FIXTURE(Exchange, "a file whose rows lie outside the declared space is
          }), "hash to");
   expect(forged(text, [](json& row) {
            if (row["kind"] != "device") return;
-           json info = json::parse(row["info_json"].get<std::string>());
+           json info = base::parse_json(row["info_json"].get<std::string>());
            info["sm_count"] = 1;
-           row["info_json"] = info.dump();
+           row["info_json"] = base::dump_json(info);
          }), "'hard_json'");
   const std::size_t stored = lines_of(exported(other)).size() - 2;
   CHECK(stored == 0);
@@ -221,7 +222,7 @@ TEST_CASE_FIXTURE(Exchange, "a forged specification that allows anything has ano
   REQUIRE(result.exit_code == 0);
   const json decision = explained(other);
   CHECK(decision["tier"] == "default");
-  CHECK(mentions(decision["passed_over"].dump(), "another version of the template"));
+  CHECK(mentions(base::dump_json(decision["passed_over"]), "another version of the template"));
 }
 
 TEST_CASE_FIXTURE(Exchange, "a database with a configuration outside the space is not merged, and passed over where it is used itself") {
@@ -240,7 +241,7 @@ TEST_CASE_FIXTURE(Exchange, "a database with a configuration outside the space i
   CHECK(nothing_stored());
   const json decision = explained(database);
   CHECK(decision["tier"] == "default");
-  CHECK(mentions(decision["passed_over"].dump(), "not in the template's space"));
+  CHECK(mentions(base::dump_json(decision["passed_over"]), "not in the template's space"));
 }
 
 TEST_CASE_FIXTURE(Exchange, "an export takes the place of an older one, never of a database, and a full disk leaves nothing") {
@@ -264,8 +265,8 @@ TEST_CASE_FIXTURE(Exchange, "vacuum tells the bytes before and after, is refused
   const auto done = attune({"db", "vacuum", "--json"});
   CAPTURE(done.err);
   REQUIRE(done.exit_code == 0);
-  CHECK(json::parse(done.out)["bytes_after"] == fs::file_size(database));
-  CHECK(json::parse(done.out)["bytes_before"] >= json::parse(done.out)["bytes_after"]);
+  CHECK(base::parse_json(done.out)["bytes_after"] == fs::file_size(database));
+  CHECK(base::parse_json(done.out)["bytes_before"] >= base::parse_json(done.out)["bytes_after"]);
   {
     const auto writer = db::Database::open(database, db::OpenMode::ReadWrite);
     const auto refused = attune({"db", "vacuum"});

@@ -11,6 +11,7 @@
 #include "tests/integration/cli_fixture.hpp"
 #include "tests/support/figures.hpp"
 #include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_explain {
 
@@ -60,7 +61,7 @@ struct Explained : Cli {
   }
   /// The device is known, and has no result.
   void know(const spec::DeviceInfo& known) {
-    file.database().put(db::DeviceRow{known.hard_key(), known.hard_json(), known.to_json().dump()});
+    file.database().put(db::DeviceRow{known.hard_key(), known.hard_json(), base::dump_json(known.to_json())});
   }
 
   /// Both outputs of the command are the golden ones of this tier.
@@ -75,7 +76,7 @@ struct Explained : Cli {
     words.emplace_back("--json");
     const auto as_json = attune(words);
     CHECK(as_json.exit_code == 0);
-    CHECK(json::parse(as_json.out) == json::parse(expected(golden + ".json")));
+    CHECK(base::parse_json(as_json.out) == base::parse_json(expected(golden + ".json")));
   }
 
  private:

@@ -8,6 +8,7 @@
 
 #include "db/database.hpp"
 #include "tests/integration/cli_fixture.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_ladder {
 
@@ -49,7 +50,7 @@ struct Ladder : Cli {
     std::vector<json> found;
     std::size_t start = 0;
     for (std::size_t end = result.out.find('\n'); end != std::string::npos; start = end + 1, end = result.out.find('\n', start)) {
-      auto event = json::parse(result.out.substr(start, end - start));
+      auto event = base::parse_json(result.out.substr(start, end - start));
       if (event["event"] == name) found.push_back(std::move(event));
     }
     return found;
@@ -59,7 +60,7 @@ struct Ladder : Cli {
   double fastest(Counts counts) const {
     double us = 1e9;
     for (const auto& row : db::Database::open(database, db::OpenMode::ReadOnly).records({})) {
-      if (counts(json::parse(row.configuration))) us = std::min(us, row.median_us);
+      if (counts(base::parse_json(row.configuration))) us = std::min(us, row.median_us);
     }
     return us;
   }
@@ -101,7 +102,7 @@ TEST_CASE_FIXTURE(Ladder, "the winning rung is tabulated by the values of the la
   REQUIRE(tables[0]["cells"].size() == 3);
   for (const json& cell : tables[0]["cells"]) {
     CHECK(cell["median_us"] == fastest([&](const json& c) {
-            return c["items"].dump() == cell["value"] && (!small || c["block_size"] == 64) && (!waves || c["waves"] == 2);
+            return base::dump_json(c["items"]) == cell["value"] && (!small || c["block_size"] == 64) && (!waves || c["waves"] == 2);
           }));
   }
 }
@@ -144,14 +145,14 @@ TEST_CASE_FIXTURE(Ladder, "as text every rung has its line, and the first line s
 
 TEST_CASE_FIXTURE(Ladder, "the page holds the ladder with its peers, and later reports keep the ladder") {
   json file = {{"bench", "x"}, {"driver", "1"}, {"date", "2026-01-01T00:00:00Z"}, {"peer_version", "Lib 2"}, {"rows", json::array()}};
-  file["device"] = json::parse(attune({"ladder", kernel, "--size", "1000", "--replay", recording}).exit_code == 0
+  file["device"] = base::parse_json(attune({"ladder", kernel, "--size", "1000", "--replay", recording}).exit_code == 0
                                    ? db::Database::open(database, db::OpenMode::ReadOnly).devices().at(0).info_json
                                    : "{}");
   const json problem = {{"T", "f32"}, {"n", 1000}};
   file["rows"].push_back({{"problem", problem}, {"policy", "cold/graph"}, {"peer", "lib::Double"}, {"peer_us", 16.0}});
   file["rows"].push_back({{"problem", problem}, {"policy", "hot/graph"}, {"peer", "lib::Hot"}, {"peer_us", 15.0}});
   file["rows"].push_back({{"problem", {{"T", "f32"}, {"n", 2000}}}, {"policy", "cold/graph"}, {"peer", "lib::Larger"}, {"peer_us", 14.0}});
-  write("peers.json", file.dump());
+  write("peers.json", base::dump_json(file));
   const std::string peers = (folder / "peers.json").string(), page = (folder / "ladder.html").string();
   const auto shown = attune(words({"--peers", peers, "--html", page}));
   CAPTURE(shown.err);
@@ -163,11 +164,11 @@ TEST_CASE_FIXTURE(Ladder, "the page holds the ladder with its peers, and later r
   CHECK(html.find("Ladder of published variants") != std::string::npos);
   CHECK(html.find("Peer: lib::Double") != std::string::npos);
   CHECK(html.find("small blocks") != std::string::npos);
-  const json report = json::parse(attune({"report", "double_it", "--format", "json"}).out);
+  const json report = base::parse_json(attune({"report", "double_it", "--format", "json"}).out);
   CHECK(report["series"][0]["problems"][0]["ladder"]["rungs"].size() == 4);
 
   file["device"]["sm_count"] = 7;
-  write("peers.json", file.dump());
+  write("peers.json", base::dump_json(file));
   const auto other = attune(words({"--peers", peers}));
   CHECK(other.exit_code == 0);
   CHECK(other.out.find("lib::Double") == std::string::npos);
@@ -195,7 +196,7 @@ TEST_CASE_FIXTURE(Ladder, "a ladder that cannot be used is refused with its plac
 }
 
 TEST_CASE_FIXTURE(Ladder, "template check counts each rung") {
-  const json checked = json::parse(attune({"template", "check", kernel, "--json"}).out)[0];
+  const json checked = base::parse_json(attune({"template", "check", kernel, "--json"}).out)[0];
   REQUIRE(checked["ladder"].size() == 4);
   CHECK(checked["ladder"][0]["configurations"] == 6);
   CHECK(checked["ladder"][1]["configurations"] == 0);
@@ -240,7 +241,7 @@ TEST_CASE_FIXTURE(Cli, "without a GPU the ladder of reduce comes from the shippe
   json start;
   std::size_t begin = 0;
   for (std::size_t end = result.out.find('\n'); end != std::string::npos; begin = end + 1, end = result.out.find('\n', begin)) {
-    const auto event = json::parse(result.out.substr(begin, end - begin));
+    const auto event = base::parse_json(result.out.substr(begin, end - begin));
     if (event["event"] == "start") start = event;
     if (event["event"] == "ladder") ladders.push_back(event);
   }
@@ -251,7 +252,7 @@ TEST_CASE_FIXTURE(Cli, "without a GPU the ladder of reduce comes from the shippe
     CHECK(ladders[i]["ran_off"] == false);  // recordings ran their own finalists off, not the rungs'
     CHECK(ladders[i]["read_ceiling_bytes_per_s"].get<double>() > 4e12);
     for (const json& rung : ladders[i]["rungs"]) {
-      CAPTURE(rung.dump());
+      CAPTURE(base::dump_json(rung));
       if (rung["median_us"].is_number()) CHECK(rung["ceiling_share"].get<double>() < 1);
     }
     if (i == 1) continue;

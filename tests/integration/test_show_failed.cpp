@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/integration/cli_fixture.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
 namespace test_show_failed {
@@ -46,7 +47,7 @@ struct Failing : test::Cli {
     const auto result = attune(words);
     CAPTURE(result.err);
     REQUIRE(result.exit_code == 0);
-    return json::parse(result.out);
+    return base::parse_json(result.out);
   }
 
   std::vector<std::string> failed;  ///< configurations that do not compile
@@ -93,16 +94,16 @@ TEST_CASE_FIXTURE(Failing, "the source of a failure outlives every edit of the t
   const std::string before = source_of(failed[0]);
   write("double_it/double_it.cu", "// nothing is left\n");
   for (const json& failure : failures({"--log"})) {
-    CHECK(failure["source"] == source_of(failure["configuration"].dump()));
+    CHECK(failure["source"] == source_of(base::dump_json(failure["configuration"])));
     CHECK(failure["options"][0] == "-arch=sm_90");
   }
   CHECK(contains(attune({"show", "--failed", "--log"}).out, before));
 }
 
 TEST_CASE_FIXTURE(Failing, "one configuration is picked by any of its values") {
-  const json wanted = json::parse(failed[0]);
-  const std::string words = "block_size=" + wanted["block_size"].dump() + " items=" + wanted["items"].dump() +
-                            " waves=" + wanted["waves"].dump();
+  const json wanted = base::parse_json(failed[0]);
+  const std::string words = "block_size=" + base::dump_json(wanted["block_size"]) + " items=" + base::dump_json(wanted["items"]) +
+                            " waves=" + base::dump_json(wanted["waves"]);
   for (const std::string& text : {words, failed[0]}) {
     const json found = failures({"--configuration", text});
     CHECK(found.size() == 2);

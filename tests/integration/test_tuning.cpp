@@ -7,6 +7,7 @@
 
 #include "db/database.hpp"
 #include "tests/integration/cli_fixture.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/spec/device_info.hpp"
 
 namespace test_tuning {
@@ -21,7 +22,7 @@ std::vector<json> json_lines(const std::string& text) {
   std::vector<json> lines;
   std::size_t start = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; start = end + 1, end = text.find('\n', start)) {
-    lines.push_back(json::parse(text.substr(start, end - start)));
+    lines.push_back(base::parse_json(text.substr(start, end - start)));
   }
   return lines;
 }
@@ -124,15 +125,15 @@ TEST_CASE_FIXTURE(Cli, "show, devices and db info print what tuning stored, as t
   REQUIRE(attune(tune_words()).exit_code == 0);
   const auto shown = attune({"show", "double_it", "--json"});
   REQUIRE(shown.exit_code == 0);
-  const json rows = json::parse(shown.out);
+  const json rows = base::parse_json(shown.out);
   REQUIRE(rows.size() == 2);
   CHECK(rows[0]["template"] == "double_it");
   CHECK(rows[0]["median_us"] == 5.0);
   CHECK(attune({"show"}).out.find("Synthetic GPU") != std::string::npos);
-  const json devices = json::parse(attune({"devices", "--json"}).out);
+  const json devices = base::parse_json(attune({"devices", "--json"}).out);
   REQUIRE(devices["known"].size() == 1);
   CHECK(devices["known"][0]["name"] == "Synthetic GPU");
-  const json info = json::parse(attune({"db", "info", "--json"}).out);
+  const json info = base::parse_json(attune({"db", "info", "--json"}).out);
   CHECK(info["records"] == 2 * space_size);
   CHECK(attune({"db", "path"}).out.find(database) == 0);
 }
@@ -143,7 +144,7 @@ TEST_CASE_FIXTURE(Cli, "explain takes the exact record at a tuned size and the n
     const auto result = attune({"explain", kernel, "--T", "f32", "--size", size, "--device", "Synthetic GPU", "--db", database, "--json"});
     CAPTURE(result.err);
     REQUIRE(result.exit_code == 0);
-    return json::parse(result.out)[0];
+    return base::parse_json(result.out)[0];
   };
   const json exact = explain("1000");
   CHECK(exact["donor_problem"]["n"] == 1000);
@@ -151,7 +152,7 @@ TEST_CASE_FIXTURE(Cli, "explain takes the exact record at a tuned size and the n
   CHECK(between["donor_problem"]["n"] == 100000);
   CHECK(between["tier"] != exact["tier"]);
   const auto other = attune({"explain", kernel, "--T", "f64", "--size", "1000", "--device", "sm_80", "--db", database, "--json"});
-  CHECK(json::parse(other.out)[0]["donor_problem"].is_null());
+  CHECK(base::parse_json(other.out)[0]["donor_problem"].is_null());
 }
 
 TEST_CASE_FIXTURE(Cli, "the report comes in four formats from one database") {
@@ -159,7 +160,7 @@ TEST_CASE_FIXTURE(Cli, "the report comes in four formats from one database") {
   const std::string page = (folder / "report.html").string();
   CHECK(attune({"report", "double_it", "--output", page}).exit_code == 0);
   CHECK(read("report.html").find("Synthetic GPU") != std::string::npos);
-  CHECK(json::parse(attune({"report", "double_it", "--format", "json"}).out).is_object());
+  CHECK(base::parse_json(attune({"report", "double_it", "--format", "json"}).out).is_object());
   CHECK(attune({"report", "double_it", "--format", "md"}).out.find("| ") != std::string::npos);
   const auto csv = attune({"report", "double_it", "--format", "csv"}).out;
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 3);
@@ -170,7 +171,7 @@ TEST_CASE_FIXTURE(Cli, "template check prints the space size and compiles for an
     const auto result = attune({"template", "check", kernel, "--arch", architecture, "--json"});
     CAPTURE(result.err);
     REQUIRE(result.exit_code == 0);
-    const json checked = json::parse(result.out)[0];
+    const json checked = base::parse_json(result.out)[0];
     CHECK(checked["space_size"] == space_size);
     CHECK(checked["compiles"] == true);
     CHECK(checked["kernels"].size() == 2);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/integration/cli_fixture.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_tuning_output {
 
@@ -30,7 +31,7 @@ struct FailingCli : Cli {
     REQUIRE(result.exit_code == 0);
     std::vector<json> events;
     std::istringstream lines(result.out);
-    for (std::string line; std::getline(lines, line);) events.push_back(json::parse(line));
+    for (std::string line; std::getline(lines, line);) events.push_back(base::parse_json(line));
     REQUIRE(events.size() > 2);
     return events;
   }
@@ -72,7 +73,7 @@ TEST_CASE_FIXTURE(FailingCli, "every configuration is told once, with its proble
     if (event["event"] == "failure") ++failures;
     if (event["event"] != "record") continue;
     ++records;
-    told[event["problem"].dump()].insert(event["configuration"].dump());
+    told[base::dump_json(event["problem"])].insert(base::dump_json(event["configuration"]));
     if (event["outcome"] == "ok") {
       CHECK(event["median_us"].get<double>() > 0);
       CHECK(event["verified"] == true);
@@ -122,7 +123,7 @@ TEST_CASE_FIXTURE(Cli, "a run without failures has nothing to say about them, an
 
 TEST_CASE_FIXTURE(Cli, "of several budget limits the first that is reached ends the search of each problem") {
   REQUIRE(attune(tune_words({"--budget", "1h,6,50%"})).exit_code == 0);
-  const json shown = json::parse(attune({"db", "info", "--json"}).out);
+  const json shown = base::parse_json(attune({"db", "info", "--json"}).out);
   CHECK(shown["records"] == 12);
 }
 

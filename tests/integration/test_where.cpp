@@ -3,6 +3,7 @@
 
 #include "db/database.hpp"
 #include "tests/integration/cli_fixture.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_where {
 
@@ -23,7 +24,7 @@ TEST_CASE_FIXTURE(Cli, "only configurations that satisfy every --where are tried
   const auto stored = records_of(*this);
   CHECK(stored.size() == 2 * 5);  // two sizes; items 1 and 2 with both waves, items 4 with one
   for (const auto& row : stored) {
-    const json configuration = json::parse(row.configuration);
+    const json configuration = base::parse_json(row.configuration);
     CHECK(configuration["block_size"] == 256);
     CHECK((configuration["items"] < 4 || configuration["waves"] == 2));
   }
@@ -31,12 +32,12 @@ TEST_CASE_FIXTURE(Cli, "only configurations that satisfy every --where are tried
 
 TEST_CASE_FIXTURE(Cli, "a search under a condition keeps a better best of before, and says what it found itself") {
   REQUIRE(attune(tune_words()).exit_code == 0);
-  const json before = json::parse(attune({"show", "--json"}).out);
+  const json before = base::parse_json(attune({"show", "--json"}).out);
   // The fastest takes 5 us (the first of the enumeration has i = 0); with block_size = 512 every one takes longer.
   const auto result = attune(tune_words({"--where", "block_size == 512"}));
   CHECK(result.exit_code == 0);
   CHECK(result.out.find("under these conditions") != std::string::npos);
-  CHECK(json::parse(attune({"show", "--json"}).out) == before);
+  CHECK(base::parse_json(attune({"show", "--json"}).out) == before);
 }
 
 TEST_CASE_FIXTURE(Cli, "the whole search goes on from what a search under a condition stored") {
@@ -47,7 +48,7 @@ TEST_CASE_FIXTURE(Cli, "the whole search goes on from what a search under a cond
   std::uint64_t reused = 0, measured = 0;
   std::size_t start = 0;
   for (std::size_t end = whole.out.find('\n'); end != std::string::npos; start = end + 1, end = whole.out.find('\n', start)) {
-    const json event = json::parse(whole.out.substr(start, end - start));
+    const json event = base::parse_json(whole.out.substr(start, end - start));
     if (event["event"] != "problem") continue;
     reused += event["reused"].get<std::uint64_t>();
     measured += event["measured"].get<std::uint64_t>();
@@ -59,11 +60,11 @@ TEST_CASE_FIXTURE(Cli, "the whole search goes on from what a search under a cond
 TEST_CASE_FIXTURE(Cli, "events tell the conditions, and how many configurations they leave") {
   const auto result = attune(tune_words({"--json", "--where", "block_size == 512"}));
   REQUIRE(result.exit_code == 0);
-  CHECK(json::parse(result.out.substr(0, result.out.find('\n')))["where"] == json::array({"block_size == 512"}));
+  CHECK(base::parse_json(result.out.substr(0, result.out.find('\n')))["where"] == json::array({"block_size == 512"}));
   const auto at = result.out.find("\"restricted\"");
   REQUIRE(at != std::string::npos);
   const auto line = result.out.rfind('\n', at) + 1;
-  const json problem = json::parse(result.out.substr(line, result.out.find('\n', at) - line));
+  const json problem = base::parse_json(result.out.substr(line, result.out.find('\n', at) - line));
   CHECK(problem["restricted"]["size"] == 4);  // items 1 and 2: 512 * 4 is over the template's limit of 1024
   CHECK(problem["restricted"]["configuration"]["block_size"] == 512);
 }

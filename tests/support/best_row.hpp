@@ -1,8 +1,8 @@
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "db/database.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/spec/device_info.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
@@ -18,19 +18,19 @@ inline db::BestRow best_row(const spec::KernelTemplate& kernel, const spec::Prob
   row.template_name = kernel.name;
   row.family = spec::family_text(problem);
   row.problem = spec::to_text(problem);
-  row.sizes_json = nlohmann::json(problem.sizes).dump();
+  row.sizes_json = base::dump_json(nlohmann::json(problem.sizes));
   row.device_key = donor.hard_key();
   row.policy = "cold/graph";
   row.configuration = chosen;
   row.median_us = 3.5;
   row.driver = donor.driver;
   row.recorded_at = "2026-11-20T13:17:05Z";
-  row.detail_json = source_key.empty() ? "{}" : nlohmann::json{{"source_key", source_key}}.dump();
+  row.detail_json = source_key.empty() ? "{}" : base::dump_json(nlohmann::json{{"source_key", source_key}});
   return row;
 }
 
 inline db::DeviceRow device_row(const spec::DeviceInfo& device) {
-  return {device.hard_key(), device.hard_json(), device.to_json().dump()};
+  return {device.hard_key(), device.hard_json(), base::dump_json(device.to_json())};
 }
 
 }  // namespace attune::test

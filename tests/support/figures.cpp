@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "tuner/base/json.hpp"
 #include "tuner/base/text.hpp"
 
 namespace attune::test {
@@ -18,7 +18,7 @@ void record_figures(int promise, const std::string& name, const nlohmann::json& 
   std::filesystem::create_directories(folder);
   const std::filesystem::path path = std::filesystem::path(folder) / fmt::format("{:02}_{}.json", promise, name);
   std::ofstream file(path);
-  file << nlohmann::json{{"promise", promise}, {"date", base::utc_now()}, {"figures", figures}}.dump(2) << '\n';
+  file << base::dump_json(nlohmann::json{{"promise", promise}, {"date", base::utc_now()}, {"figures", figures}}, 2) << '\n';
   file.close();
   if (!file) throw std::runtime_error("failed writing " + path.string());
 }

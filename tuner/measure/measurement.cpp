@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "attune/error.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/base/median.hpp"
 
 namespace attune::measure {
@@ -93,7 +93,7 @@ class FieldReader {
  private:
   [[noreturn]] static void fail(const std::string& field, const char* expected, const json& value) {
     throw Error(
-        fmt::format("failed reading a measurement: field '{}' must be {}, not {}", field, expected, value.dump()));
+        fmt::format("failed reading a measurement: field '{}' must be {}, not {}", field, expected, base::dump_json(value)));
   }
   const json& object_;
   std::string prefix_;

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
 #include "attune/error.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/report/effects.hpp"
 #include "tuner/report/ladder_rows.hpp"
@@ -281,7 +281,7 @@ Report build(const Rows& rows, const Request& request) {
   report.template_name = choose_template(rows, request.template_name);
   const db::TemplateRow& version = choose_version(rows, report.template_name);
   report.template_hash = version.hash;
-  const auto spec = nlohmann::json::parse(version.spec_json, nullptr, false, true);
+  const auto spec = base::try_parse_commented_json(version.spec_json);
   if (spec.is_object()) report.summary = text_at(spec, "summary");
   const auto declared = read_parameters(version.spec_json);
   const auto devices = choose_devices(rows, request.device);

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tuner/base/json.hpp"
 #include "tuner/report/text.hpp"
 
 namespace attune::report {
@@ -51,7 +51,7 @@ std::string field_text(const json& info, const char* key, const char* unit) {
 }  // namespace
 
 json parse_object(const std::string& text) {
-  json parsed = json::parse(text, nullptr, false);
+  json parsed = base::try_parse_json(text);
   return parsed.is_object() ? parsed : json::object();
 }
 
@@ -77,7 +77,7 @@ std::string recording_name(const std::string& origin) {
   return origin.rfind(kPrefix, 0) == 0 ? origin.substr(std::string(kPrefix).size()) : origin;
 }
 
-std::string value_text(const json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+std::string value_text(const json& value) { return value.is_string() ? value.get<std::string>() : base::dump_json(value); }
 
 Device read_device(const db::DeviceRow& row) {
   struct Field {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "tuner/base/json.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/report/rows.hpp"
 
@@ -57,12 +57,12 @@ std::string choices_text(const std::map<std::string, std::string>& choices) {
 }
 
 std::string configuration_text(const std::string& canonical) {
-  const auto parsed = nlohmann::json::parse(canonical, nullptr, false);
+  const auto parsed = base::try_parse_json(canonical);
   if (!parsed.is_object()) return canonical;
   std::string text;
   for (const auto& [name, value] : parsed.items()) {
     text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name,
-                        value.is_string() ? value.get<std::string>() : value.dump());
+                        value.is_string() ? value.get<std::string>() : base::dump_json(value));
   }
   return text;
 }

@@ -6,10 +6,11 @@
 #include <bit>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
+
+#include "tuner/base/json.hpp"
 
 namespace attune::runtime {
 namespace {
@@ -62,7 +63,7 @@ class Neighbour {
   /// A detail that cannot be read leaves what the search measured.
   void read_run_off(const std::string& detail_json) {
     try {
-      const json detail = json::parse(detail_json);
+      const json detail = base::parse_json(detail_json);
       for (const char* list : {"finalists", "left"}) {
         if (!detail.contains(list)) continue;
         for (const auto& finalist : detail.at(list)) {

@@ -1,8 +1,9 @@
 #include "tuner/runtime/candidate.hpp"
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <tuple>
+
+#include "tuner/base/json.hpp"
 
 namespace attune::runtime {
 
@@ -30,7 +31,7 @@ void set_tier(Candidate& candidate, const spec::DeviceInfo& donor, const spec::D
 }
 
 std::string source_key_of(const db::BestRow& row) {
-  const nlohmann::json detail = nlohmann::json::parse(row.detail_json, nullptr, false);
+  const nlohmann::json detail = base::try_parse_json(row.detail_json);
   const auto key = detail.is_object() ? detail.find("source_key") : detail.end();
   return key != detail.end() && key->is_string() ? key->get<std::string>() : std::string();
 }

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "attune/error.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/runtime/between_sizes.hpp"
 #include "tuner/runtime/candidate.hpp"
 
@@ -134,7 +134,7 @@ class Ladder {
       return std::nullopt;
     };
     try {
-      json::parse(row.sizes_json).get_to(candidate.problem.sizes);
+      base::parse_json(row.sizes_json).get_to(candidate.problem.sizes);
       if (!same_sizes(donor_problem)) return refuse("its sizes " + row.sizes_json + " are not those of the template");
       candidate.size_distance = donor_problem.sizes == problem_.sizes ? 0 : size_distance(donor_problem, problem_);
       const auto info = infos.find(row.device_key);
@@ -169,7 +169,7 @@ class Ladder {
   const spec::DeviceInfo& described(const std::string& info_json) {
     const auto known = donors_.find(info_json);
     if (known != donors_.end()) return known->second;
-    return donors_.emplace(info_json, spec::DeviceInfo::from_json(json::parse(info_json))).first->second;
+    return donors_.emplace(info_json, spec::DeviceInfo::from_json(base::parse_json(info_json))).first->second;
   }
 
   bool same_sizes(const spec::Problem& donor) const {

@@ -5,10 +5,10 @@
 
 #include <cstdlib>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "attune/error.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/base/private_path.hpp"
 
 namespace attune::runtime {
@@ -86,7 +86,7 @@ std::map<std::string, spec::DeviceInfo> recorded_devices(const std::vector<Layer
   for (const auto& layer : layers) {
     for (const auto& row : devices_of(layer)) {
       try {
-        devices.try_emplace(row.hard_key, spec::DeviceInfo::from_json(nlohmann::json::parse(row.info_json)));
+        devices.try_emplace(row.hard_key, spec::DeviceInfo::from_json(base::parse_json(row.info_json)));
       } catch (const std::exception&) {
         continue;  // a row that cannot be read describes no device; the ladder says so of results that refer to it
       }

@@ -3,9 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/runtime/ladder.hpp"
 
 namespace attune::runtime {
@@ -21,7 +21,7 @@ bool within(double reach, std::int64_t asked, std::int64_t tuned) {
 
 /// A row that names other sizes, or none, is far from everything; the ladder says what is wrong with it.
 bool near(const std::string& sizes_json, const spec::Problem& problem, double reach) {
-  const auto recorded = json::parse(sizes_json, nullptr, false);
+  const auto recorded = base::try_parse_json(sizes_json);
   if (!recorded.is_object() || recorded.size() != problem.sizes.size()) return false;
   return std::all_of(problem.sizes.begin(), problem.sizes.end(), [&](const auto& size) {
     const auto found = recorded.find(size.first);

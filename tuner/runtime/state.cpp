@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
 #include "attune/error.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/base/json.hpp"
 
 namespace attune {
 namespace {
@@ -81,7 +81,7 @@ std::uint64_t plan_hash(CUcontext context, const std::int64_t* sizes, std::size_
 /// A row's sizes in the template's order; nothing for a row that names others, which the ladder refuses and explains.
 std::optional<std::vector<std::int64_t>> sizes_in_order(const std::string& sizes_json,
                                                         const std::vector<std::string>& names) {
-  const auto recorded = nlohmann::json::parse(sizes_json, nullptr, false);
+  const auto recorded = base::try_parse_json(sizes_json);
   std::vector<std::int64_t> sizes;
   for (const auto& name : names) {
     if (!recorded.is_object() || !recorded.contains(name) || !recorded[name].is_number_integer()) return std::nullopt;

@@ -2,11 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "attune/error.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/measure/measurement.hpp"
 #include "tuner/session/store.hpp"
 #include "tuner/spec/launch_plan.hpp"
@@ -20,11 +20,7 @@ constexpr int kMaximumDepth = 16;  // of a detail: whoever writes it again walks
 
 /// Throws: Error naming the field when the text is no JSON object.
 json parse_object(const char* field, const std::string& text) {
-  const auto shallow = [&](int depth, json::parse_event_t, const json&) {
-    if (depth > kMaximumDepth) throw Error(fmt::format("the field '{}' is nested too deeply", field));
-    return true;
-  };
-  json parsed = json::parse(text, shallow, false);
+  json parsed = base::try_parse_shallow_json(text, kMaximumDepth, fmt::format("the field '{}' is nested too deeply", field));
   if (!parsed.is_object()) throw Error(fmt::format("the field '{}' is no JSON object", field));
   return parsed;
 }
@@ -129,7 +125,7 @@ void ExchangeRules::take(const db::BestRow& row) {
   require_configuration(kernel, problem, row.device_key, row.configuration);
   require_equal("template_name", row.template_name, kernel.name);
   require_equal("family", row.family, spec::family_text(problem));
-  require_equal("sizes_json", row.sizes_json, json(problem.sizes).dump());
+  require_equal("sizes_json", row.sizes_json, base::dump_json(json(problem.sizes)));
   check_best_detail(parse_object("detail_json", row.detail_json));
   if (kernel.reference.kind == spec::ReferenceSpec::Kind::None) {
     throw Error(fmt::format("template '{}' has no reference: nothing of it is verified, and only verified configurations are "

@@ -1,7 +1,8 @@
 #include "tuner/session/ladder_result.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "tuner/base/json.hpp"
 
 namespace attune::session {
 namespace {
@@ -16,7 +17,7 @@ json tables_json(const LadderResult& result, const spec::VariantLadder& ladder) 
   for (std::size_t i = 0; i < ladder.tables.size() && i < rung.tables.size(); ++i) {
     json cells = json::array();
     for (const auto& cell : rung.tables[i]) {
-      cells.push_back({{"value", cell.value}, {"median_us", cell.median_us}, {"configuration", json::parse(cell.configuration)}});
+      cells.push_back({{"value", cell.value}, {"median_us", cell.median_us}, {"configuration", base::parse_json(cell.configuration)}});
     }
     tables.push_back({{"parameter", ladder.tables[i]}, {"rung", rung.name}, {"cells", std::move(cells)}});
   }
@@ -50,7 +51,7 @@ std::optional<double> LadderResult::step(std::size_t index) const {
 json to_json(const RungResult& rung) {
   json object = {{"name", rung.name}, {"configurations", rung.size}, {"decided", rung.decided}, {"failed", rung.failed}};
   if (rung.size == 0) object["emptied_by"] = rung.emptied_by;
-  object["configuration"] = rung.configuration.empty() ? json(nullptr) : json::parse(rung.configuration);
+  object["configuration"] = rung.configuration.empty() ? json(nullptr) : base::parse_json(rung.configuration);
   object["median_us"] = rung.median_us > 0 ? json(rung.median_us) : json(nullptr);
   if (rung.median_us > 0) object.update({{"low_us", rung.low_us}, {"high_us", rung.high_us}, {"screened", rung.screened}});
   if (rung.to_best) object.update({{"ratio", rung.to_best->median_ratio}, {"ratio_low", rung.to_best->low}, {"ratio_high", rung.to_best->high}});
@@ -93,7 +94,7 @@ bool take_times(LadderResult& result, const json& earlier) {
   if (rungs.size() != result.rungs.size()) return false;
   for (std::size_t i = 0; i < rungs.size(); ++i) {
     const json& configuration = rungs[i].at("configuration");
-    const std::string text = configuration.is_null() ? "" : configuration.dump();
+    const std::string text = configuration.is_null() ? "" : base::dump_json(configuration);
     if (rungs[i].at("name") != result.rungs[i].name || text != result.rungs[i].configuration) return false;
   }
   for (std::size_t i = 0; i < rungs.size(); ++i) {

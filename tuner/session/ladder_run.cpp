@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/session/finalists.hpp"
 #include "tuner/session/problem_tuner.hpp"
 
@@ -22,7 +22,7 @@ double stored_ceiling(const db::Database& database, const ProblemTuner& tuner) {
   double ceiling = 0;
   std::string newest;
   for (const auto& session : database.sessions(query)) {
-    const json summary = json::parse(session.summary_json.empty() ? "{}" : session.summary_json);
+    const json summary = base::parse_json(session.summary_json.empty() ? "{}" : session.summary_json);
     const auto rate = summary.find("read_ceiling_bytes_per_s");
     const bool known = rate != summary.end() && rate->is_number() && rate->get<double>() > 0 && tuner.counts_here(summary.value("origin", ""));
     if (!known || session.started_at < newest) continue;
@@ -165,11 +165,11 @@ class Climb {
     for (const auto& session : sessions) {
       if (session.state == "finished" && (newest == nullptr || session.started_at > newest->started_at) && has_ladder(session)) newest = &session;
     }
-    return newest != nullptr && session::take_times(result_, json::parse(newest->summary_json).at("ladder"));
+    return newest != nullptr && session::take_times(result_, base::parse_json(newest->summary_json).at("ladder"));
   }
 
   [[nodiscard]] bool has_ladder(const db::SessionRow& session) const {
-    const json summary = json::parse(session.summary_json.empty() ? "{}" : session.summary_json);
+    const json summary = base::parse_json(session.summary_json.empty() ? "{}" : session.summary_json);
     return summary.contains("ladder") && tuner_.counts_here(summary.value("origin", ""));
   }
 
@@ -229,7 +229,7 @@ LadderRun run_ladder(const spec::KernelTemplate& kernel, const spec::VariantLadd
   const auto& problems = request.tune.problems;
   for (const auto& problem : problems) spec::validate(kernel, problem);
   const auto& device = backend.device();
-  database.put(db::DeviceRow{device.hard_key(), device.hard_json(), device.to_json().dump()});
+  database.put(db::DeviceRow{device.hard_key(), device.hard_json(), base::dump_json(device.to_json())});
   database.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text, kernel.files});
   const auto start = Clock::now();
   LadderRun run;

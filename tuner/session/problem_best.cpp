@@ -1,8 +1,7 @@
 #include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
-
 #include "attune/error.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/session/finalists.hpp"
 #include "tuner/session/problem_tuner.hpp"
 
@@ -40,7 +39,7 @@ void ProblemTuner::choose_best() {
 /// Whether the stored best row came from a run-off of exactly these finalists (or from a GPU, while this is a replay).
 bool ProblemTuner::decided_before(const std::vector<std::string>& asked) {
   for (const auto& previous : database_.best(query_)) {
-    const json detail = json::parse(previous.detail_json);
+    const json detail = base::parse_json(previous.detail_json);
     const std::string origin = detail.value("origin", "");
     const bool same = counts_here(origin) && detail.value("asked", std::vector<std::string>{}) == asked;
     const bool measured_stays = origin == "measured" && context_.origin != "measured";
@@ -121,7 +120,7 @@ void ProblemTuner::store_best(const RunOffSamples& samples, const std::vector<st
   if (ran_off) {
     for (const auto& placed : decided.placed) mark_run_off(placed.configuration);
   }
-  if (code) database_.put_cubin(code->cubin_key, code->cubin, json{{"source_key", code->source_key}}.dump());
+  if (code) database_.put_cubin(code->cubin_key, code->cubin, base::dump_json(json{{"source_key", code->source_key}}));
   database_.put(best);
   batch.commit();
   result_.best = std::move(best);

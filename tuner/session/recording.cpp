@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "attune/error.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/base/json.hpp"
 
 namespace attune::session {
 namespace {
@@ -60,7 +60,7 @@ double rounded(double value, double step) {
 }
 
 std::string name_of(const json& value) {
-  return value.is_object() || value.is_array() ? value.type_name() : value.dump();
+  return value.is_object() || value.is_array() ? value.type_name() : base::dump_json(value);
 }
 
 /// Reads fields of one JSON object; every error names the file, where in it, and the field.
@@ -145,8 +145,8 @@ std::vector<std::string> parameter_names(const json& configuration) {
 }
 
 json parse_configuration(const std::string& text) {
-  json configuration = json::parse(text, nullptr, false);
-  if (configuration.is_object() && configuration.dump() == text) return configuration;
+  json configuration = base::try_parse_json(text);
+  if (configuration.is_object() && base::dump_json(configuration) == text) return configuration;
   throw Error(fmt::format("failed saving the recording: {} is no configuration in canonical form", text));
 }
 
@@ -194,7 +194,7 @@ json problem_to_json(const RecordedProblem& problem) {
                     {"high", rounded(finalist.to_best.high, 1e-6)},
                     {"epochs", finalist.observations}});
   }
-  return {{"problem", json::parse(spec::to_text(problem.problem))},
+  return {{"problem", base::parse_json(spec::to_text(problem.problem))},
           {"work_bytes", problem.work_bytes},
           {"space_size", problem.space_size},
           {"parameters", parameters},
@@ -238,7 +238,7 @@ measure::Measurement read_row(const json& row, const std::vector<std::string>& h
     configuration[parameters[i]] = values[i];
   }
   json fields = json::object();
-  fields["configuration"] = configuration.dump();
+  fields["configuration"] = base::dump_json(configuration);
   for (std::size_t i = 0; i < columns().size(); ++i) fields[columns()[i].place] = row[places[i + 1]];
   return measure::measurement_from_json(fields);
 }
@@ -288,7 +288,7 @@ RecordedProblem read_problem(const json& object, const std::string& path, std::s
   RecordedProblem problem;
   const json& key = reader.at("problem");
   try {
-    problem.problem = spec::problem_from_text(key.dump());
+    problem.problem = spec::problem_from_text(base::dump_json(key));
   } catch (const Error& error) {
     reader.fail(fmt::format("field 'problem': {}", error.what()));
   }
@@ -348,7 +348,7 @@ const RecordedProblem* Recording::find(const spec::Problem& problem) const {
 Recording Recording::parse(const std::string& json_text, const std::string& path) {
   json object;
   try {
-    object = json::parse(json_text);
+    object = base::parse_json(json_text);
   } catch (const json::parse_error& error) {
     throw_malformed(json_text, path, error.byte);
   }
@@ -402,7 +402,7 @@ void Recording::save(const std::filesystem::path& path) const {
                        {"coverage", coverage},
                        {"problems", std::move(all)}};
   // A compiler log cut in the middle of a character must not cost the whole recording.
-  const std::string text = object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  const std::string text = base::dump_json_replacing(object) + "\n";
   base::write_file_atomic(path, is_compressed(path) ? base::compress(text) : text);
 }
 

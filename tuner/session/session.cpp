@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/session/problem_tuner.hpp"
 
 namespace attune::session {
@@ -29,7 +29,7 @@ TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, 
                 const Observer& observer) {
   for (const auto& problem : request.problems) spec::validate(kernel, problem);
   const auto& device = backend.device();
-  database.put(db::DeviceRow{device.hard_key(), device.hard_json(), device.to_json().dump()});
+  database.put(db::DeviceRow{device.hard_key(), device.hard_json(), base::dump_json(device.to_json())});
   database.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text, kernel.files});
   const auto start = Clock::now();
   TuneResult result;

@@ -7,9 +7,9 @@
 
 #include <array>
 #include <cerrno>
-#include <nlohmann/json.hpp>
 
 #include "tuner/base/hash.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/base/text.hpp"
 
 namespace attune::session {
@@ -25,7 +25,7 @@ std::string host_name() {
 
 /// Whether the process that opened a session still runs. One of another host is taken to live: its database is shared.
 bool owner_lives(const db::SessionRow& session) {
-  const json summary = json::parse(session.summary_json.empty() ? "{}" : session.summary_json);
+  const json summary = base::parse_json(session.summary_json.empty() ? "{}" : session.summary_json);
   const std::string host = summary.value("host", "");
   if (host.empty()) return false;
   const int pid = summary.value("pid", 0);
@@ -38,7 +38,7 @@ void SessionLog::open(db::SessionRow row, const std::string& run) {
   row_ = std::move(row);
   row_.state = "running";
   row_.started_at = base::utc_now();
-  row_.summary_json = json{{"host", host_name()}, {"pid", ::getpid()}, {"run", run}}.dump();
+  row_.summary_json = base::dump_json(json{{"host", host_name()}, {"pid", ::getpid()}, {"run", run}});
   base::ContentHasher hasher;
   for (const std::string& part : {row_.template_hash, row_.problem, row_.device_key, row_.policy, row_.strategy,
                                   std::to_string(row_.seed), row_.started_at, row_.summary_json, run}) {
@@ -75,7 +75,7 @@ void SessionLog::close(const std::string& state, const json& summary) {
   database_.clear_in_flight(row_.key);
   row_.state = state;
   row_.finished_at = base::utc_now();
-  row_.summary_json = summary.dump();
+  row_.summary_json = base::dump_json(summary);
   database_.put(row_);
 }
 

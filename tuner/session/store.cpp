@@ -3,9 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/base/text.hpp"
 
 namespace attune::session {
@@ -15,7 +15,7 @@ using nlohmann::json;
 
 /// Run-off samples out of a best row's detail.
 void read_rounds(const db::BestRow& best, RecordedProblem& recorded) {
-  const json detail = json::parse(best.detail_json);
+  const json detail = base::parse_json(best.detail_json);
   recorded.work_bytes = detail.value("work_bytes", std::int64_t{0});
   for (const auto& configuration : detail.at("round_configurations")) recorded.finalists.push_back(configuration.get<std::string>());
   recorded.rounds_us = detail.at("rounds_us").get<std::vector<std::vector<double>>>();
@@ -59,7 +59,7 @@ db::RecordRow to_row(const RowContext& context, const measure::Measurement& meas
   row.high_us = measurement.timing.high_us;
   row.samples = measurement.timing.samples;
   // A compiler log may be cut inside a character: replaced rather than refused.
-  row.detail_json = measure::to_json(measurement).dump(-1, ' ', false, json::error_handler_t::replace);
+  row.detail_json = base::dump_json_replacing(measure::to_json(measurement));
   row.driver = context.driver;
   row.nvrtc = context.nvrtc;
   row.recorded_at = context.measured_at.empty() ? base::utc_stamp() : context.measured_at;
@@ -69,7 +69,7 @@ db::RecordRow to_row(const RowContext& context, const measure::Measurement& meas
 
 measure::Measurement to_measurement(const db::RecordRow& row) {
   try {
-    return measure::measurement_from_json(json::parse(row.detail_json));
+    return measure::measurement_from_json(base::parse_json(row.detail_json));
   } catch (const std::exception& error) {
     throw Error(fmt::format("failed reading the record of {} for {}: {}", row.configuration, row.problem, error.what()));
   }
@@ -78,9 +78,9 @@ measure::Measurement to_measurement(const db::RecordRow& row) {
 std::optional<db::RecordRow> as_run_off(db::RecordRow row) {
   if (row.stage != measure::name(measure::Stage::Measured)) return std::nullopt;
   row.stage = measure::name(measure::Stage::RunOff);
-  json detail = json::parse(row.detail_json);
+  json detail = base::parse_json(row.detail_json);
   detail["stage"] = row.stage;
-  row.detail_json = detail.dump();
+  row.detail_json = base::dump_json(detail);
   return row;
 }
 
@@ -92,7 +92,7 @@ db::BestRow to_best_row(const RowContext& context, const Decided& decided, const
   row.template_name = context.template_name;
   row.family = spec::family_text(context.problem);
   row.problem = spec::to_text(context.problem);
-  row.sizes_json = json(context.problem.sizes).dump();
+  row.sizes_json = base::dump_json(json(context.problem.sizes));
   row.device_key = context.device_key;
   row.policy = context.policy;
   row.configuration = winner.configuration;
@@ -117,7 +117,7 @@ db::BestRow to_best_row(const RowContext& context, const Decided& decided, const
                  {"asked", asked}, {"round_configurations", samples.configurations}, {"rounds_us", samples.rounds_us},
                  {"rounds_per_epoch", samples.rounds_per_epoch}, {"left", left}, {"origin", context.origin}};
   if (code) detail["source_key"] = code->source_key;
-  row.detail_json = detail.dump();
+  row.detail_json = base::dump_json(detail);
   return row;
 }
 
@@ -129,7 +129,7 @@ Recording extract_recording(const db::Database& database, const spec::KernelTemp
   recording.template_hash = kernel.content_hash;
   recording.policy = policy;
   for (const auto& device : database.devices()) {
-    if (device.hard_key == device_key) recording.device = spec::DeviceInfo::from_json(json::parse(device.info_json));
+    if (device.hard_key == device_key) recording.device = spec::DeviceInfo::from_json(base::parse_json(device.info_json));
   }
   std::uint64_t measured = 0, space = 0;
   for (const auto& problem : problems) {
@@ -147,7 +147,7 @@ Recording extract_recording(const db::Database& database, const spec::KernelTemp
     for (const auto& best : database.best(query)) read_rounds(best, recorded);
     for (const auto& session : database.sessions(query)) {
       recorded.space_size = session.space_size;
-      const json summary = json::parse(session.summary_json.empty() ? "{}" : session.summary_json);
+      const json summary = base::parse_json(session.summary_json.empty() ? "{}" : session.summary_json);
       recording.read_ceiling_bytes_per_s = std::max(recording.read_ceiling_bytes_per_s, summary.value("read_ceiling_bytes_per_s", 0.0));
     }
     measured += recorded.measurements.size();

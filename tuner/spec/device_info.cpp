@@ -4,10 +4,10 @@
 
 #include <array>
 #include <cctype>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
 #include "tuner/base/hash.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/spec/failure.hpp"
 
 namespace attune::spec {
@@ -101,7 +101,7 @@ void read(const Json& json, const char* field, T& target) {
 
 }  // namespace
 
-std::string DeviceInfo::hard_json() const { return fields(*this, kHardAttributes).dump(); }
+std::string DeviceInfo::hard_json() const { return base::dump_json(fields(*this, kHardAttributes)); }
 std::string DeviceInfo::hard_key() const { return base::content_key(hard_json()); }
 
 std::string DeviceInfo::hard_difference(const DeviceInfo& other) const {
@@ -110,7 +110,7 @@ std::string DeviceInfo::hard_difference(const DeviceInfo& other) const {
   for (std::size_t i = 0; i < kHardAttributes; ++i) {
     const char* const field = kAttributes[i].name;
     if (ours[field] == theirs[field]) continue;
-    const auto shown = [](const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); };
+    const auto shown = [](const Json& value) { return value.is_string() ? value.get<std::string>() : base::dump_json(value); };
     if (!text.empty()) text += ", ";
     text += fmt::format("{} {} instead of {}", field, shown(ours[field]), shown(theirs[field]));
   }

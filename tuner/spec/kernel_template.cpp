@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/spec/code_axis.hpp"
 #include "tuner/spec/device_headers.hpp"
 #include "tuner/spec/failure.hpp"
@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::json;
 
 Json parse_object(const std::string& text, const char* what) {
-  Json json = Json::parse(text, nullptr, false);
+  Json json = base::try_parse_json(text);
   if (json.is_discarded()) throw UsageError(fmt::format("failed reading the {} {}: it is no JSON", what, text));
   if (!json.is_object()) throw UsageError(fmt::format("failed reading the {} {}: a JSON object is needed", what, text));
   return json;
@@ -40,7 +40,7 @@ std::uint16_t index_of(const KernelTemplate& kernel, const Parameter& parameter,
     known.push_back(to_text(parameter.values[i]));
   }
   throw UsageError(fmt::format("the parameter '{}' of template '{}' cannot be {}; its values: {}", parameter.name,
-                               kernel.name, json.dump(), joined(known)));
+                               kernel.name, base::dump_json(json), joined(known)));
 }
 
 void check_code(const KernelTemplate& kernel, const ProblemAxis& axis, const Problem& problem) {
@@ -170,7 +170,7 @@ std::string to_text(const KernelTemplate& kernel, const Configuration& configura
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     json[kernel.parameters[i].name] = to_json(value_of(kernel, configuration, i));
   }
-  return json.dump();
+  return base::dump_json(json);
 }
 
 Configuration configuration_from_text(const KernelTemplate& kernel, const std::string& text) {
@@ -197,7 +197,7 @@ std::string to_text(const Problem& problem) {
   Json json = Json::object();
   for (const auto& [name, choice] : problem.choices) json[name] = choice;
   for (const auto& [name, size] : problem.sizes) json[name] = size;
-  return json.dump();
+  return base::dump_json(json);
 }
 
 std::string family_text(const Problem& problem) { return to_text(Problem{problem.choices, {}}); }

@@ -4,9 +4,9 @@
 
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
+#include "tuner/base/json.hpp"
 
 namespace attune::spec {
 namespace {
@@ -38,7 +38,7 @@ const TypeRow& row(ElementType type) { return kTypes[static_cast<std::size_t>(ty
 
 std::string float_text(double value) {
   // nlohmann writes the shortest digits that read back the same, with ".0" where needed: keys and macros then agree.
-  return std::isfinite(value) ? nlohmann::json(value).dump() : fmt::format("{}", value);
+  return std::isfinite(value) ? base::dump_json(nlohmann::json(value)) : fmt::format("{}", value);
 }
 
 /// bool, integer or float as the widest type that holds each exactly.

@@ -8,11 +8,11 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "db/database.hpp"
 #include "tests/support/best_row.hpp"
 #include "tests/support/conditions.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/compile/compiler.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/runtime/code_store.hpp"
@@ -49,7 +49,7 @@ const std::string& cubin_of(const runtime::CodeRequest& request) {
 }
 
 std::string configuration_text(int block_size, int items) {
-  return nlohmann::json{{"block_size", block_size}, {"items", items}, {"waves", 2}, {"fault", "none"}}.dump();
+  return base::dump_json(nlohmann::json{{"block_size", block_size}, {"items", items}, {"waves", 2}, {"fault", "none"}});
 }
 
 void make_users(const fs::path& path) {

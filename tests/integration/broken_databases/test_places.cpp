@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "db/database.hpp"
 #include "tests/integration/broken_databases/dispatch.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/support/figures.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_places {
 
@@ -123,7 +123,7 @@ TEST_CASE("wherever the database is and whatever is beside it, dispatch is right
     right += result.right_result ? 1 : 0;
     CHECK(world.is_honest(result.decision, 4000));
     CHECK(result.decision.tier == (place.tuned ? Tier::ExactSize : Tier::Default));
-    CAPTURE(nlohmann::json(result.notices).dump());
+    CAPTURE(base::dump_json(nlohmann::json(result.notices)));
     CHECK(about(result.notices, world.database) == place.notices);
     CHECK(result.notices.size() == place.notices);
     if (place.unchanged) CHECK(state_of(world.data) == before);

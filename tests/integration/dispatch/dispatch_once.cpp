@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <vector>
 
 #include "attune/runtime.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/gpu/handles.hpp"
 
 using namespace attune;
@@ -50,7 +50,7 @@ int run(const char* templates, bool sums, std::int64_t n, long launches) {
                             {"compiles", counters.compiles},
                             {"database_reads", counters.database_reads},
                             {"notices", runtime.notices()}};
-  std::printf("%s\n", told.dump().c_str());
+  std::printf("%s\n", base::dump_json(told).c_str());
   return right ? 0 : 1;
 }
 

@@ -10,6 +10,7 @@
 #include "db/database.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/support/figures.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/compile/cubin_cache.hpp"
 
 namespace test_restart {
@@ -29,7 +30,7 @@ struct Restart : FakeGpu {
 
   [[nodiscard]] CommandResult start_dispatch(const std::string& kernel, int launches = 1) const {
     auto with = environment;
-    with["ATTUNE_FAKE_CUDA"] = settings.dump();
+    with["ATTUNE_FAKE_CUDA"] = base::dump_json(settings);
     with["XDG_CACHE_HOME"] = cache.string();
     return run({ATTUNE_DISPATCH_ONCE, kTemplates, kernel, "1000", std::to_string(launches)}, with);
   }
@@ -37,7 +38,7 @@ struct Restart : FakeGpu {
   [[nodiscard]] json dispatch(const std::string& kernel = "copy") const {
     const auto result = start_dispatch(kernel);
     REQUIRE_MESSAGE(result.exit_code == 0, result.err);
-    return json::parse(result.out);
+    return base::parse_json(result.out);
   }
   /// The real command tunes the copy at n = 1000, 48 configurations.
   void tune() const {
@@ -105,7 +106,7 @@ TEST_CASE_FIXTURE(Restart, "a process after a tuning run dispatches its result: 
   CHECK(told.at("compiles") == 0);
   CHECK(told.at("launches") == 1);
   CHECK(told.at("plans_built") == 1);
-  const auto configuration = json::parse(told.at("configuration").get<std::string>());
+  const auto configuration = base::parse_json(told.at("configuration").get<std::string>());
   CHECK(configuration.at("block_size") == 256);  // the default is 128 and 1; waves is a near tie
   CHECK(configuration.at("items") != 1);
   CHECK(start_dispatch("copy", 2).exit_code != 0);  // the trap works

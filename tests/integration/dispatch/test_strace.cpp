@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/support/figures.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_strace {
 
@@ -21,7 +21,7 @@ constexpr const char* kTemplates = ATTUNE_SOURCE_DIR "/tests/support/fake_templa
 struct Traced : FakeGpu {
   [[nodiscard]] CommandResult dispatch(std::vector<std::string> words, const std::string& kernel, long launches) const {
     auto with = environment;
-    with["ATTUNE_FAKE_CUDA"] = settings.dump();
+    with["ATTUNE_FAKE_CUDA"] = base::dump_json(settings);
     words.insert(words.end(), {ATTUNE_DISPATCH_ONCE, kTemplates, kernel, "1000", std::to_string(launches)});
     return run(words, with);
   }

@@ -7,6 +7,7 @@
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tests/integration/fake_gpu/processes.hpp"
+#include "tuner/base/json.hpp"
 
 namespace attune::test {
 namespace {
@@ -32,7 +33,7 @@ FakeGpu::FakeGpu() : database((folder / "tune.db").string()), settings(nlohmann:
 
 std::map<std::string, std::string> FakeGpu::full_environment() const {
   auto full = environment;
-  full["ATTUNE_FAKE_CUDA"] = settings.dump();
+  full["ATTUNE_FAKE_CUDA"] = base::dump_json(settings);
   return full;
 }
 
@@ -83,14 +84,14 @@ std::vector<nlohmann::json> json_lines(const std::string& text) {
   std::vector<nlohmann::json> lines;
   std::size_t start = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; start = end + 1, end = text.find('\n', start)) {
-    auto line = nlohmann::json::parse(text.substr(start, end - start), nullptr, false);
+    auto line = base::try_parse_json(text.substr(start, end - start));
     if (!line.is_discarded()) lines.push_back(std::move(line));
   }
   return lines;
 }
 
-nlohmann::json configuration_of(const db::RecordRow& record) { return nlohmann::json::parse(record.configuration); }
+nlohmann::json configuration_of(const db::RecordRow& record) { return base::parse_json(record.configuration); }
 
-std::string detail_of(const db::RecordRow& record) { return nlohmann::json::parse(record.detail_json).value("detail", ""); }
+std::string detail_of(const db::RecordRow& record) { return base::parse_json(record.detail_json).value("detail", ""); }
 
 }  // namespace attune::test

@@ -16,6 +16,7 @@
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/integration/fake_gpu/processes.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/base/json.hpp"
 
 namespace {
 
@@ -27,7 +28,7 @@ using test::FakeGpu;
 std::set<json> decided(const FakeGpu& gpu) {
   std::set<json> found;
   for (const auto& record : gpu.records()) {
-    found.insert(json::object({{"problem", json::parse(record.problem)}, {"configuration", test::configuration_of(record)},
+    found.insert(json::object({{"problem", base::parse_json(record.problem)}, {"configuration", test::configuration_of(record)},
                                {"outcome", record.outcome}, {"verified", record.verified}}));
   }
   return found;
@@ -79,13 +80,13 @@ struct Tally {
 void count_lost(const FakeGpu& gpu, Tally& tally) {
   std::map<std::pair<json, json>, Told> stored;
   for (const auto& record : gpu.records()) {
-    stored[std::make_pair(json::parse(record.problem), test::configuration_of(record))] = {record.outcome, record.median_us};
+    stored[std::make_pair(base::parse_json(record.problem), test::configuration_of(record))] = {record.outcome, record.median_us};
   }
   for (const auto& [key, told] : acknowledged(gpu.output())) {
     const auto found = stored.find(key);
     if (found != stored.end() && found->second == told) continue;
     ++tally.lost;
-    std::fprintf(stderr, "kill_nine: acknowledged, and lost or replaced: %s %s\n", key.first.dump().c_str(), key.second.dump().c_str());
+    std::fprintf(stderr, "kill_nine: acknowledged, and lost or replaced: %s %s\n", base::dump_json(key.first).c_str(), base::dump_json(key.second).c_str());
   }
 }
 
@@ -143,8 +144,8 @@ int run(int gpus, int kills, std::uint64_t seed, const std::string& output) {
   const json summary = {{"gpus", gpus}, {"kills", tally.kills},       {"runs", tally.runs},       {"finished", tally.finished},
                         {"records", expected.size()}, {"acknowledged", tally.acknowledged}, {"lost", tally.lost},
                         {"unsound", tally.unsound},   {"different", tally.different},       {"seed", seed}};
-  std::printf("%s\n", summary.dump().c_str());
-  if (!output.empty()) std::ofstream(output) << summary.dump(1) << "\n";
+  std::printf("%s\n", base::dump_json(summary).c_str());
+  if (!output.empty()) std::ofstream(output) << base::dump_json(summary, 1) << "\n";
   return tally.lost == 0 && tally.unsound == 0 && tally.different == 0 ? 0 : 1;
 }
 

@@ -7,12 +7,12 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 #include <vector>
 
 #include "attune/runtime.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/gpu/handles.hpp"
 
 namespace {
@@ -25,12 +25,12 @@ constexpr double kPatience_s = 240;  ///< background tuning is nice, and a test 
 
 void tell(const char* event, json fields) {
   fields["event"] = event;
-  fmt::print("{}\n", fields.dump(-1, ' ', false, json::error_handler_t::replace));
+  fmt::print("{}\n", base::dump_json_replacing(fields));
   std::fflush(stdout);
 }
 
 json to_json(const Decision& decision) {
-  return {{"tier", name(decision.tier)},     {"configuration", json::parse(decision.configuration)},
+  return {{"tier", name(decision.tier)},     {"configuration", base::parse_json(decision.configuration)},
           {"layer", decision.layer},         {"donor", decision.donor_problem},
           {"tuning", decision.tuning},       {"cubin_source", decision.cubin_source}};
 }

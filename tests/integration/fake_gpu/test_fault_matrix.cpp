@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_fault_matrix {
 
@@ -87,7 +88,7 @@ TEST_CASE_FIXTURE(FakeGpu, "a space where every fifth crashes, hangs or is wrong
   check_good_ones(records());
   const auto reported = attune({"report", "synthetic", "--format", "json"});
   REQUIRE(reported.exit_code == 0);
-  const json problem = json::parse(reported.out)["devices"].empty() ? json() : json::parse(reported.out)["series"][0]["problems"][0];
+  const json problem = base::parse_json(reported.out)["devices"].empty() ? json() : base::parse_json(reported.out)["series"][0]["problems"][0];
   CHECK(problem["outcomes"] == json(outcomes));
   std::map<std::string, std::uint64_t> kinds;
   for (const auto& failure : problem["failures"]) kinds[failure["outcome"]] += failure["count"].get<std::uint64_t>();

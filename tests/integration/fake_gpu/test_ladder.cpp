@@ -7,6 +7,7 @@
 
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/integration/fake_gpu/processes.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_ladder {
 
@@ -62,7 +63,7 @@ TEST_CASE_FIXTURE(FakeGpu, "a measured ladder runs the rungs' fastest off agains
 TEST_CASE_FIXTURE(FakeGpu, "what a ladder measured is what tune would have: the best is stored, and nothing is left to do") {
   REQUIRE(attune(ladder_words()).exit_code == 0);
   CHECK(records().size() == kGood);
-  const json best = json::parse(attune({"show", "--json"}).out);
+  const json best = base::parse_json(attune({"show", "--json"}).out);
   REQUIRE(best.size() == 1);
   CHECK(best[0]["configuration"]["block_size"] == 256);
   const auto tuned = attune(tune_words("none"));

@@ -8,6 +8,7 @@
 #include "db/database.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/integration/fake_gpu/processes.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_several_gpus {
 
@@ -77,7 +78,7 @@ TEST_CASE_FIXTURE(Gpus, "two equal GPUs tune each problem once, under one run") 
   CHECK(events.back()["devices"][0]["ordinals"] == json{0, 1});
   const auto opened = db::Database::open(database, db::OpenMode::ReadOnly);
   std::set<std::string> runs;
-  for (const auto& session : opened.sessions({})) runs.insert(json::parse(session.summary_json).at("run").get<std::string>());
+  for (const auto& session : opened.sessions({})) runs.insert(base::parse_json(session.summary_json).at("run").get<std::string>());
   CHECK(runs == std::set<std::string>{events.front()["run"].get<std::string>()});
   CHECK(opened.in_flight().empty());
 }

@@ -5,6 +5,7 @@
 
 #include "db/database.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_statistics {
 
@@ -36,11 +37,11 @@ Answer tune(FakeGpu& gpu, int seed) {
   const auto rows = db::Database::open(gpu.database, db::OpenMode::ReadOnly).best({});
   REQUIRE(rows.size() == 1);
   Answer answer;
-  answer.winner = slowdown(json::parse(rows[0].configuration));
+  answer.winner = slowdown(base::parse_json(rows[0].configuration));
   answer.tie = rows[0].tie;
-  const json detail = json::parse(rows[0].detail_json);
+  const json detail = base::parse_json(rows[0].detail_json);
   for (const auto& finalist : detail.at("finalists")) {
-    if (finalist["tied"]) answer.tied.push_back(json::parse(finalist["configuration"].get<std::string>()));
+    if (finalist["tied"]) answer.tied.push_back(base::parse_json(finalist["configuration"].get<std::string>()));
   }
   return answer;
 }

@@ -3,6 +3,7 @@
 
 #include "db/database.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_tuning {
 
@@ -99,7 +100,7 @@ TEST_CASE_FIXTURE(FakeGpu, "a problem that does not fit the device's memory says
 
 TEST_CASE_FIXTURE(FakeGpu, "devices of one machine are told apart, and each is tuned under its own identity") {
   settings["devices"] = json::array({{{"name", "Large"}, {"sm_count", 132}}, {{"name", "Small"}, {"sm_count", 66}, {"speed", 0.5}}});
-  const json listed = json::parse(attune({"devices", "--json"}).out);
+  const json listed = base::parse_json(attune({"devices", "--json"}).out);
   REQUIRE(attune(tune_words("none", {"--device", "0"})).exit_code == 0);
   REQUIRE(attune(tune_words("none", {"--device", "1"})).exit_code == 0);
   std::map<std::string, double> best_us;
@@ -107,7 +108,7 @@ TEST_CASE_FIXTURE(FakeGpu, "devices of one machine are told apart, and each is t
   for (const auto& row : opened.best({})) best_us[row.device_key] = row.median_us;
   REQUIRE(best_us.size() == 2);
   for (const auto& device : opened.devices()) {
-    const std::string name = json::parse(device.info_json)["name"];
+    const std::string name = base::parse_json(device.info_json)["name"];
     CHECK(best_us.at(device.hard_key) == doctest::Approx(name == "Large" ? 20.01 : 40.02).epsilon(1e-3));
   }
 }

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "tests/support/command.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_nvml {
 
@@ -36,13 +36,13 @@ struct Ask {
 
 json read(const json& told, const Ask& ask) {
   std::map<std::string, std::string> environment{
-      {"LD_LIBRARY_PATH", std::string(ATTUNE_FAKE_NVML_FOLDER) + "/" + ask.variant}, {"ATTUNE_FAKE_NVML", told.dump()}};
+      {"LD_LIBRARY_PATH", std::string(ATTUNE_FAKE_NVML_FOLDER) + "/" + ask.variant}, {"ATTUNE_FAKE_NVML", attune::base::dump_json(told)}};
   if (!ask.log.empty()) environment["ATTUNE_FAKE_NVML_LOG"] = ask.log;
   const auto result = attune::test::run(
       {ATTUNE_NVML_READER, ask.uuid, std::to_string(ask.readings), std::to_string(ask.refresh_ms)}, environment);
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
-  return json::parse(result.out);
+  return attune::base::parse_json(result.out);
 }
 
 json read_once(const json& told, const std::string& variant = "whole") {

@@ -2,13 +2,13 @@
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>
 #include <vector>
 
 #include "attune/error.hpp"
 #include "tests/unit/measure/noise.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/measure/measurement.hpp"
 
 namespace test_measurement {
@@ -84,7 +84,7 @@ TEST_CASE("an unknown name is refused with the known ones") {
 TEST_CASE("a measurement reads back from its JSON unchanged") {
   const Measurement original = sample_measurement();
   const json written = to_json(original);
-  const Measurement read = measurement_from_json(json::parse(written.dump()));
+  const Measurement read = measurement_from_json(base::parse_json(base::dump_json(written)));
   CHECK(to_json(read) == written);
   CHECK(read.configuration == original.configuration);
   CHECK(read.outcome == Outcome::WrongResult);

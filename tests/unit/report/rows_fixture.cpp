@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include "tuner/base/json.hpp"
 
 namespace attune::test {
 
 using nlohmann::json;
 
-std::string problem_text(std::int64_t n) { return json{{"T", "f32"}, {"n", n}}.dump(); }
+std::string problem_text(std::int64_t n) { return base::dump_json(json{{"T", "f32"}, {"n", n}}); }
 
 std::string configuration_text(int block, const std::string& stage) {
-  return json{{"block", block}, {"stage", stage}}.dump();
+  return base::dump_json(json{{"block", block}, {"stage", stage}});
 }
 
 db::RecordRow record(std::int64_t n, const std::string& configuration, double median_us, const std::string& outcome,
@@ -28,11 +28,10 @@ db::RecordRow record(std::int64_t n, const std::string& configuration, double me
   row.median_us = median_us;
   row.low_us = median_us * 0.75;
   row.high_us = median_us * 1.25;
-  row.detail_json =
-      json{{"detail", detail},
-           {"sm_clock_mhz", 1500},
-           {"resources", {{"registers", 40}, {"shared_bytes", 2048}, {"spill_bytes", 0}, {"occupancy", 0.5}}}}
-          .dump();
+  const json told = {{"detail", detail},
+                     {"sm_clock_mhz", 1500},
+                     {"resources", {{"registers", 40}, {"shared_bytes", 2048}, {"spill_bytes", 0}, {"occupancy", 0.5}}}};
+  row.detail_json = base::dump_json(told);
   row.driver = "555.1";
   row.nvrtc = "13.0.1";
   row.recorded_at = "2026-03-04T05:06:07Z";
@@ -46,7 +45,7 @@ db::BestRow best_row(std::int64_t n, const std::string& configuration, double me
   row.template_name = "toy";
   row.family = R"({"T":"f32"})";
   row.problem = problem_text(n);
-  row.sizes_json = json{{"n", n}}.dump();
+  row.sizes_json = base::dump_json(json{{"n", n}});
   row.device_key = kDevice;
   row.policy = kPolicy;
   row.configuration = configuration;
@@ -54,7 +53,7 @@ db::BestRow best_row(std::int64_t n, const std::string& configuration, double me
   row.default_us = default_us;
   row.driver = "555.1";
   row.recorded_at = "2026-03-04T05:07:00Z";
-  row.detail_json = json{{"work_bytes", n * 4}}.dump();
+  row.detail_json = base::dump_json(json{{"work_bytes", n * 4}});
   return row;
 }
 
@@ -80,7 +79,7 @@ db::DeviceRow toy_device() {
                      {"l2_bytes", 62914560},       {"memory_bus_bits", 1024}, {"memory_clock_khz", 1000000},
                      {"name", "Toy <GPU> & Sons"}, {"driver", "555.1"},       {"ecc", true},
                      {"power_limit_w", 0.0}};
-  return {kDevice, R"({"backend":"cuda"})", info.dump()};
+  return {kDevice, R"({"backend":"cuda"})", base::dump_json(info)};
 }
 
 report::Rows toy_rows() {

@@ -1,9 +1,8 @@
 // The ladder of a session's summary, in the model and on the page.
 #include <doctest/doctest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "tests/unit/report/rows_fixture.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/report/writers.hpp"
 
 namespace test_ladder {
@@ -32,8 +31,8 @@ json ladder_summary() {
 
 report::Report with_ladder(const json& summary) {
   auto rows = test::toy_rows();
-  rows.sessions.push_back(test::session(1024, "2026-01-01T00:00:00Z", json{{"ladder", {{"rungs", json::array()}}}}.dump()));
-  rows.sessions.push_back(test::session(1024, "2099-01-01T00:00:00Z", summary.dump()));
+  rows.sessions.push_back(test::session(1024, "2026-01-01T00:00:00Z", base::dump_json(json{{"ladder", {{"rungs", json::array()}}}})));
+  rows.sessions.push_back(test::session(1024, "2099-01-01T00:00:00Z", base::dump_json(summary)));
   return report::build(rows, {});
 }
 
@@ -66,7 +65,7 @@ TEST_CASE("the page shows every rung, empty ones too, with what was published an
     CAPTURE(part);
     CHECK(page.find(part) != std::string::npos);
   }
-  const json data = json::parse(report::write_json(built));
+  const json data = base::parse_json(report::write_json(built));
   CHECK(data["series"][0]["problems"][0]["ladder"]["rungs"].size() == 3);
   CHECK(data["series"][0]["problems"][0]["ladder"]["peers"][0]["name"] == "lib::Sum");
 }
@@ -87,7 +86,7 @@ TEST_CASE("a rung of which nothing was tried is not measured, one of which all f
   CHECK(report::write_html(with_ladder(summary)).find("no valid configuration") != std::string::npos);
   rungs[0]["decided"] = 0;
   CHECK(report::write_html(with_ladder(summary)).find("not measured: none of its 3 configurations was tried") != std::string::npos);
-  CHECK(json::parse(report::write_json(with_ladder(summary)))["series"][0]["problems"][0]["ladder"]["rungs"][0]["decided"] == 0);
+  CHECK(base::parse_json(report::write_json(with_ladder(summary)))["series"][0]["problems"][0]["ladder"]["rungs"][0]["decided"] == 0);
 }
 
 TEST_CASE("a page without ladders has no section for them, and a ladder of other types is not recorded rather than an error") {

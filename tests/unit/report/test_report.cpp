@@ -2,10 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "attune/error.hpp"
 #include "tests/unit/report/rows_fixture.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_report {
 
@@ -159,7 +158,7 @@ TEST_CASE("the best configuration carries the resources of its own record") {
 TEST_CASE("clocks of all records make a range, and throttled records are counted by reason") {
   auto rows = toy_rows();
   const auto measured_at = [&](std::size_t i, int clock_mhz, const std::string& throttle) {
-    rows.records[i].detail_json = json{{"sm_clock_mhz", clock_mhz}, {"throttle", throttle}}.dump();
+    rows.records[i].detail_json = base::dump_json(json{{"sm_clock_mhz", clock_mhz}, {"throttle", throttle}});
   };
   measured_at(0, 1980, "");
   measured_at(1, 1755, "power_cap,thermal_sw");
@@ -182,7 +181,7 @@ TEST_CASE("records without clocks leave the clocks unrecorded, reasons without a
   auto rows = toy_rows();
   for (auto& record : rows.records) record.detail_json = "{}";
   CHECK_FALSE(build(rows, {}).series[0].problems[0].clocks.has_value());
-  rows.records[0].detail_json = json{{"throttle", "sync_boost"}}.dump();
+  rows.records[0].detail_json = base::dump_json(json{{"throttle", "sync_boost"}});
   const auto clocks = build(rows, {}).series[0].problems[0].clocks.value();
   CHECK(clocks.read == 0);
   CHECK(clocks.throttled == 1);

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "tests/unit/report/rows_fixture.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/report/size_cuts.hpp"
 #include "tuner/report/writers.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 using Shape = std::pair<std::int64_t, std::int64_t>;
 
 std::string problem_of(Shape shape, const std::string& skew) {
-  return json{{"T", "i32"}, {"skew", skew}, {"n", shape.first}, {"bins", shape.second}}.dump();
+  return base::dump_json(json{{"T", "i32"}, {"skew", skew}, {"n", shape.first}, {"bins", shape.second}});
 }
 
 /// Two rungs, of which the second holds nothing from 4096 bins on.
@@ -33,7 +33,7 @@ std::string ladder_of(Shape shape) {
                                {"configuration", there ? json{{"block", 32}} : json(nullptr)}, {"median_us", there ? json(us) : json(nullptr)},
                                {"bytes_per_s", there ? json(4e6 * static_cast<double>(shape.first) / us) : json(nullptr)}});
   }
-  return json{{"work_bytes", 4 * shape.first + 4 * shape.second}, {"ladder", ladder}}.dump();
+  return base::dump_json(json{{"work_bytes", 4 * shape.first + 4 * shape.second}, {"ladder", ladder}});
 }
 
 report::Report report_of(const std::vector<Shape>& shapes, const std::vector<std::string>& skews = {"zipf"}) {

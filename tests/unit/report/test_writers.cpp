@@ -2,10 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "attune/error.hpp"
 #include "tests/unit/report/rows_fixture.hpp"
+#include "tuner/base/json.hpp"
 
 namespace test_writers {
 
@@ -28,12 +27,12 @@ report::Report toy_report() {
 report::Report hostile_report() {
   auto rows = toy_rows();
   const std::string nasty = "</script><script>alert(\"1\")</script>, | & '\n@@DATA@@";
-  rows.templates[0].spec_json = json{{"summary", nasty}}.dump();
-  rows.records[4].detail_json = json{{"detail", nasty}, {"throttle", nasty}}.dump();
+  rows.templates[0].spec_json = base::dump_json(json{{"summary", nasty}});
+  rows.records[4].detail_json = base::dump_json(json{{"detail", nasty}, {"throttle", nasty}});
   rows.records[3].driver = nasty;
   rows.records[3].origin = "recording:" + nasty;
-  rows.records.push_back(record(1024, json{{nasty, nasty}}.dump(), 9.0));
-  rows.sessions.push_back(session(1024, nasty, json{{"budget", nasty}, {"replayed_from", nasty}}.dump()));
+  rows.records.push_back(record(1024, base::dump_json(json{{nasty, nasty}}), 9.0));
+  rows.sessions.push_back(session(1024, nasty, base::dump_json(json{{"budget", nasty}, {"replayed_from", nasty}})));
   return report::build(rows, {});
 }
 
@@ -128,7 +127,7 @@ TEST_CASE("csv quotes so that any text comes back as it was") {
 }
 
 TEST_CASE("json holds the whole model, null for what was not recorded") {
-  const auto root = json::parse(report::write(toy_report(), Format::Json));
+  const auto root = base::parse_json(report::write(toy_report(), Format::Json));
   CHECK(root.at("attune_report") == 1);
   CHECK(root.at("template").at("hash") == kHash);
   CHECK(root.at("devices").at(0).at("identity").at("L2 cache") == "60 MiB");
@@ -149,10 +148,10 @@ TEST_CASE("json holds the whole model, null for what was not recorded") {
 
 TEST_CASE("every format but csv says which problems were measured while throttled") {
   auto rows = toy_rows();
-  rows.records[0].detail_json = json{{"sm_clock_mhz", 1200}, {"throttle", "power_cap"}}.dump();
+  rows.records[0].detail_json = base::dump_json(json{{"sm_clock_mhz", 1200}, {"throttle", "power_cap"}});
   const auto built = report::build(rows, {});
   const auto clocks =
-      json::parse(report::write(built, Format::Json)).at("series").at(0).at("problems").at(0).at("clocks");
+      base::parse_json(report::write(built, Format::Json)).at("series").at(0).at("problems").at(0).at("clocks");
   CHECK(clocks ==
         json{{"read", 5}, {"low_mhz", 1200}, {"high_mhz", 1500}, {"throttled", 1}, {"reasons", {{"power_cap", 1}}}});
   CHECK(contains(report::write(built, Format::Markdown),
@@ -166,7 +165,7 @@ TEST_CASE("every format but csv says which problems were measured while throttle
 TEST_CASE("bytes that are no UTF-8 do not keep a report from being written") {
   auto report = toy_report();
   report.series[0].problems[0].failures[0].example_detail = "log \xff\xfe end";
-  CHECK(json::parse(report::write(report, Format::Json)).is_object());
+  CHECK(base::parse_json(report::write(report, Format::Json)).is_object());
   CHECK(contains(report::write(report, Format::Html), "</html>"));
 }
 
@@ -231,7 +230,7 @@ TEST_CASE("html carries the same data as json") {
   const std::string opening = "<script type=\"application/json\" id=\"report-data\">";
   const std::size_t begin = page.find(opening) + opening.size();
   const std::string data = page.substr(begin, page.find("</script>", begin) - begin);
-  CHECK(json::parse(data) == json::parse(report::write(built, Format::Json)));
+  CHECK(base::parse_json(data) == base::parse_json(report::write(built, Format::Json)));
 }
 
 TEST_CASE("html shows every number in a table, with charts for who has scripts") {

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "db/database.hpp"
 #include "tests/support/best_row.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/runtime/layers.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
@@ -52,7 +52,7 @@ inline spec::DeviceInfo device(const std::string& architecture, const std::strin
 }
 
 inline std::string configuration(int block_size, const std::string& style = "plain", int blocks_per_sm = 4) {
-  return nlohmann::json{{"block_size", block_size}, {"style", style}, {"blocks_per_sm", blocks_per_sm}}.dump();
+  return base::dump_json(nlohmann::json{{"block_size", block_size}, {"style", style}, {"blocks_per_sm", blocks_per_sm}});
 }
 
 /// A database file in the making; every `add` also describes the donor device.

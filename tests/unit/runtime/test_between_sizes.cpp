@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/runtime/between_sizes.hpp"
 #include "tuner/runtime/ladder.hpp"
 
@@ -96,7 +97,7 @@ TEST_CASE_FIXTURE(Fixture, "an odd size goes by odd sizes and a round one by rou
 
 TEST_CASE_FIXTURE(Fixture, "ratios of the run-off count before those of the search") {
   const auto detail = [](double a, double b) {
-    return nlohmann::json{{"finalists", {{{"configuration", kA}, {"ratio", a}}, {{"configuration", kB}, {"ratio", b}}}}, {"left", nlohmann::json::array()}}.dump();
+    return base::dump_json(nlohmann::json{{"finalists", {{{"configuration", kA}, {"ratio", a}}, {{"configuration", kB}, {"ratio", b}}}}, {"left", nlohmann::json::array()}});
   };
   tuned(1000, kA, {{kA, 10.0}, {kB, 15.0}}, detail(1.02, 1.0));
   tuned(4000, kB, {{kA, 10.0}, {kB, 15.0}}, detail(1.02, 1.0));
@@ -156,7 +157,7 @@ TEST_CASE_FIXTURE(Fixture, "a detail that cannot be read leaves what the search 
 
 TEST_CASE_FIXTURE(Fixture, "the default is weighed also where more winners are known than are looked at") {
   for (int i = 0; i < 70; ++i) {  // each with a winner of its own, which does badly elsewhere
-    const std::string winner = nlohmann::json{{"block_size", 64}, {"blocks_per_sm", i}, {"style", "plain"}}.dump();
+    const std::string winner = base::dump_json(nlohmann::json{{"block_size", 64}, {"blocks_per_sm", i}, {"style", "plain"}});
     tuned(1000 + 10 * i, winner, {{winner, 10.0}, {kDefault, 10.1}});
   }
   const auto choice = choose(1345);

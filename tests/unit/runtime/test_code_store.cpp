@@ -2,6 +2,7 @@
 
 #include "attune/error.hpp"
 #include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/runtime/code_store.hpp"
 
 namespace test_code_store {
@@ -26,7 +27,7 @@ struct Fixture {
     LayerFile file(folder / "user.db");
     auto row = best_row(kernel, problem, here, configuration(64));
     row.cubin_key = "cafe";
-    row.detail_json = nlohmann::json{{"source_key", source_key}}.dump();
+    row.detail_json = base::dump_json(nlohmann::json{{"source_key", source_key}});
     file.add(row, here);
     file.database().put_cubin("cafe", "machine code", row.detail_json);
     return runtime::open_layers({file.path()}).layers;

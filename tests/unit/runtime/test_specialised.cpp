@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/runtime/code_store.hpp"
 #include "tuner/runtime/ladder.hpp"
 
@@ -21,7 +22,7 @@ spec::KernelTemplate specialising_template() {
 }
 
 std::string with_exact(bool exact, int block_size = 64) {
-  return nlohmann::json{{"block_size", block_size}, {"style", "plain"}, {"blocks_per_sm", 4}, {"exact_n", exact}}.dump();
+  return base::dump_json(nlohmann::json{{"block_size", block_size}, {"style", "plain"}, {"blocks_per_sm", 4}, {"exact_n", exact}});
 }
 
 struct Fixture {

@@ -9,6 +9,7 @@
 #include "attune/error.hpp"
 #include "tests/support/figures.hpp"
 #include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/runtime/code_store.hpp"
 
 namespace test_stale {
@@ -61,7 +62,7 @@ struct Tuned {
     LayerFile file(folder / "user.db");
     auto row = best_row(kernel, problem, here, configuration(64));
     row.cubin_key = "cafe";
-    row.detail_json = nlohmann::json{{"source_key", request(kernel, configuration(64)).source_key}}.dump();
+    row.detail_json = base::dump_json(nlohmann::json{{"source_key", request(kernel, configuration(64)).source_key}});
     file.add(row, here);
     file.database().put_cubin("cafe", "machine code", row.detail_json);
     file.database().put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text, kernel.files});

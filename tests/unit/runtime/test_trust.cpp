@@ -8,6 +8,7 @@
 #include "tests/unit/runtime/environment.hpp"
 #include "tests/unit/runtime/ladder_fixture.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/runtime/code_store.hpp"
 
 namespace test_trust {
@@ -39,7 +40,7 @@ struct Fixture {
     LayerFile layer(file);
     auto row = best_row(kernel, problem, here, chosen);
     row.cubin_key = "cafe";
-    row.detail_json = nlohmann::json{{"source_key", request.source_key}}.dump();
+    row.detail_json = base::dump_json(nlohmann::json{{"source_key", request.source_key}});
     layer.add(row, here);
     layer.database().put_cubin("cafe", "machine code", "{}");
   }
@@ -126,7 +127,7 @@ TEST_CASE_FIXTURE(Fixture, "a cubin that does not match its checksum is absent")
 
 TEST_CASE_FIXTURE(Fixture, "a configuration outside the declared space is passed over, wherever it comes from") {
   fs::remove(file);
-  store(nlohmann::json{{"block_size", 64}, {"style", "plain; rm -rf /"}, {"blocks_per_sm", 4}}.dump());
+  store(base::dump_json(nlohmann::json{{"block_size", 64}, {"style", "plain; rm -rf /"}, {"blocks_per_sm", 4}}));
   const auto opened = runtime::open_layers({file});
   const auto choice = runtime::choose(kernel, problem, here, opened.layers, "cold/graph");
   CHECK(choice.decision.tier == Tier::Default);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
@@ -13,6 +12,7 @@
 #include "tests/support/synthetic_recording.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/unit/session/fake_device.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/session/device_fleet.hpp"
 
 namespace test_device_fleet {
@@ -111,7 +111,7 @@ TEST_CASE_FIXTURE(Fixture, "two equal devices tune every problem once, under one
   CHECK(sessions.size() == 6);
   for (const auto& row : sessions) {
     CHECK(row.state == "finished");
-    CHECK(json::parse(row.summary_json).at("run") == "one-command");
+    CHECK(base::parse_json(row.summary_json).at("run") == "one-command");
   }
 }
 
@@ -195,7 +195,7 @@ TEST_CASE_FIXTURE(Fixture, "a device that has used up its share of a time budget
   const auto result = tune({test::kSlow}, {0, 1});
   REQUIRE(result.groups[0].problems.size() == 1);
   CHECK(result.groups[0].problems[0].measured < result.groups[0].problems[0].space_size);
-  CHECK(json::parse(database.sessions({}).front().summary_json).at("budget") == "0.05s");
+  CHECK(base::parse_json(database.sessions({}).front().summary_json).at("budget") == "0.05s");
 }
 
 TEST_CASE_FIXTURE(Fixture, "a device that is not there, or dies as it starts, is named before anything is tuned") {

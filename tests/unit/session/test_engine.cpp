@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "tests/support/synthetic_recording.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/unit/session/made_up_gpu.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/session/session.hpp"
 #include "tuner/space/search_space.hpp"
 
@@ -60,7 +60,7 @@ struct Engine {
     auto database = open();
     return session::tune(kernel, request, gpu, database, observer).problems.at(0);
   }
-  [[nodiscard]] json summary() const { return json::parse(open().sessions({}).back().summary_json); }
+  [[nodiscard]] json summary() const { return base::parse_json(open().sessions({}).back().summary_json); }
   void change_database(const std::string& sql) const {
     SQLite::Database raw(path().string(), SQLite::OPEN_READWRITE);
     REQUIRE(raw.exec(sql) > 0);

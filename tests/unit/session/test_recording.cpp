@@ -1,12 +1,12 @@
 #include <doctest/doctest.h>
 
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "attune/error.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/session/recording.hpp"
 
 namespace test_recording {
@@ -60,7 +60,7 @@ Recording sample_recording() {
 
 json saved(const test::TempFolder& folder, const Recording& recording) {
   recording.save(folder / "saved.json");
-  return json::parse(base::read_file(folder / "saved.json"));
+  return base::parse_json(base::read_file(folder / "saved.json"));
 }
 
 std::string parse_error(const std::string& text) {
@@ -110,7 +110,7 @@ TEST_CASE("a recording reads back from plain and from compressed files") {
 
 TEST_CASE("times are kept to 0.0001 us, shares to 0.00001") {
   const test::TempFolder folder;
-  const Recording read = Recording::parse(saved(folder, sample_recording()).dump(), "r");
+  const Recording read = Recording::parse(base::dump_json(saved(folder, sample_recording())), "r");
   const auto& measurement = read.problems[0].measurements[0];
   CHECK(measurement.timing.median_us == 1.2346);
   CHECK(measurement.timing.within_spread == 0.01235);
@@ -154,7 +154,7 @@ TEST_CASE("a reader finds columns by name, in any order, and passes over new one
       row.push_back(17);
     }
   }
-  const Recording read = Recording::parse(file.dump(), "r");
+  const Recording read = Recording::parse(base::dump_json(file), "r");
   CHECK(read.problems[0].measurements[0].configuration == sample_recording().problems[0].measurements[0].configuration);
   CHECK(read.problems[0].measurements[1].detail == "out[0] is 1, not 2");
 }
@@ -212,7 +212,7 @@ TEST_CASE("a recording of a run-off without epochs has rounds that each count, a
     problem.erase("rounds_per_epoch");
     problem.erase("left");
   }
-  const auto recording = session::Recording::parse(file.dump(), "old.json");
+  const auto recording = session::Recording::parse(base::dump_json(file), "old.json");
   CHECK(recording.problems[0].rounds_per_epoch == 1);
   CHECK(recording.problems[0].left.empty());
 }
@@ -223,13 +223,13 @@ TEST_CASE("every field is required, and named with its problem when it is missin
   for (const auto& [field, value] : whole.items()) {
     json file = whole;
     file.erase(field);
-    CHECK(has(parse_error(file.dump()), "field '" + field + "' is missing"));
+    CHECK(has(parse_error(base::dump_json(file)), "field '" + field + "' is missing"));
   }
   for (const auto& [field, value] : whole["problems"][1].items()) {
     if (field == "rounds_per_epoch") continue;  // its absence means 1
     json file = whole;
     file["problems"][1].erase(field);
-    CHECK(has(parse_error(file.dump()), "problems[1]: field '" + field + "' is missing"));
+    CHECK(has(parse_error(base::dump_json(file)), "problems[1]: field '" + field + "' is missing"));
   }
   for (const auto& column : whole["problems"][1]["columns"]) {
     json file = whole;
@@ -237,7 +237,7 @@ TEST_CASE("every field is required, and named with its problem when it is missin
       if (name == column) name = "other";
     }
     CHECK(
-        has(parse_error(file.dump()), "problems[1]: field 'columns' lacks column '" + column.get<std::string>() + "'"));
+        has(parse_error(base::dump_json(file)), "problems[1]: field 'columns' lacks column '" + column.get<std::string>() + "'"));
   }
 }
 
@@ -247,7 +247,7 @@ TEST_CASE("a mistyped or contradictory field is named with its place") {
   const auto error_with = [&](const char* pointer, const json& value) {
     json file = whole;
     file[json::json_pointer(pointer)] = value;
-    return parse_error(file.dump());
+    return parse_error(base::dump_json(file));
   };
   CHECK(has(error_with("/date", 5), "field 'date' must be a string, not 5"));
   CHECK(has(error_with("/problems", "none"), "field 'problems' must be an array"));
@@ -312,7 +312,7 @@ TEST_CASE("thousands of measurements compress to a few dozen bytes each") {
   problem.space_size = 4000;
   for (int i = 0; i < 4000; ++i) {
     const json configuration = {{"a", i % 8}, {"b", i / 8 % 16}, {"c", i / 128}};
-    problem.measurements.push_back(measured(configuration.dump(), 5 + (i * 7919 % 20011) * 0.001));
+    problem.measurements.push_back(measured(base::dump_json(configuration), 5 + (i * 7919 % 20011) * 0.001));
   }
   problem.finalists.clear();
   problem.rounds_us.clear();

@@ -1,10 +1,9 @@
 // A search of a part of the space: what it tries, and what it leaves alone.
 #include <doctest/doctest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "tests/support/synthetic_recording.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/session/fleet_messages.hpp"
 #include "tuner/session/replay_backend.hpp"
 #include "tuner/session/session.hpp"
@@ -48,7 +47,7 @@ TEST_CASE_FIXTURE(Fixture, "a best without a record of its own stays while a sea
   test::TempFolder other;
   auto fresh = db::Database::open(other / "tune.db", db::OpenMode::ReadWrite);
   const auto device = backend().device();
-  fresh.put(db::DeviceRow{device.hard_key(), device.hard_json(), device.to_json().dump()});
+  fresh.put(db::DeviceRow{device.hard_key(), device.hard_json(), base::dump_json(device.to_json())});
   fresh.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text, kernel.files});
   fresh.put(best);
   database = std::move(fresh);
@@ -63,7 +62,7 @@ TEST_CASE_FIXTURE(Fixture, "a best without a record of its own stays while a sea
   // The part that holds it answers for it, and may replace it.
   const auto same = tune({"block_size == 64"});
   CHECK(same.best->configuration == best.configuration);
-  CHECK(nlohmann::json::parse(same.best->detail_json).at("asked").size() > 0);
+  CHECK(base::parse_json(same.best->detail_json).at("asked").size() > 0);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a share of the budget is a share of the part that is searched") {

@@ -2,11 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "attune/error.hpp"
 #include "tests/unit/session/replay_fixture.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/session/layer.hpp"
 #include "tuner/session/replay_backend.hpp"
 #include "tuner/session/session.hpp"
@@ -55,7 +55,7 @@ TEST_CASE_FIXTURE(Fixture, "every configuration is told after its record is stor
   CHECK(failed == 2);
   const auto sessions = database.sessions({});
   CHECK(sessions.size() == 2);
-  for (const auto& row : sessions) CHECK(json::parse(row.summary_json).at("run") == "one-command");
+  for (const auto& row : sessions) CHECK(base::parse_json(row.summary_json).at("run") == "one-command");
 }
 
 TEST_CASE_FIXTURE(Fixture, "a command's time that is spent before a problem begins leaves it none") {
@@ -118,10 +118,10 @@ TEST_CASE_FIXTURE(Fixture, "a best whose configuration fails by now is forgotten
     row.median_us = row.low_us = row.high_us = 0;
     row.samples = 0;
     row.recorded_at = "2026-02-02T03:04:05Z";
-    auto detail = json::parse(row.detail_json);
+    auto detail = base::parse_json(row.detail_json);
     detail["outcome"] = "wrong_result";
     detail["verified"] = false;
-    row.detail_json = detail.dump();
+    row.detail_json = base::dump_json(detail);
     database.put(row);
   }
   session::ReplayBackend again{test::synthetic_recording(kernel, problems, times(kFast)), "synthetic.json.zst", kernel};
@@ -193,7 +193,7 @@ TEST_CASE_FIXTURE(Fixture, "a run that a kill left open is closed by the next on
   dead.strategy = "exhaustive";
   dead.state = "running";
   dead.started_at = "2026-01-01T00:00:00Z";
-  database.put(db::DeviceRow{dead.device_key, replay.device().hard_json(), replay.device().to_json().dump()});
+  database.put(db::DeviceRow{dead.device_key, replay.device().hard_json(), base::dump_json(replay.device().to_json())});
   database.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text});
   database.put(dead);
   database.set_in_flight("dead", kFast);
@@ -264,7 +264,7 @@ TEST_CASE_FIXTURE(Fixture, "a run whose finalists the recording never ran off sa
   CHECK(notices.size() == 2);
   REQUIRE(result.problems[0].best.has_value());
   CHECK(result.problems[0].best->configuration == kFast);
-  CHECK(json::parse(result.problems[0].best->detail_json)["rounds"] == 1);
+  CHECK(base::parse_json(result.problems[0].best->detail_json)["rounds"] == 1);
 }
 
 namespace {
@@ -358,7 +358,7 @@ TEST_CASE_FIXTURE(Fixture, "a GPU measures again what only a recording had answe
   for (const auto& row : database.records({})) CHECK(row.origin == "measured");
   auto again = backend();
   (void)session::tune(kernel, request(), again, database, {});
-  for (const auto& row : database.best({})) CHECK(json::parse(row.detail_json)["origin"] == "measured");
+  for (const auto& row : database.best({})) CHECK(base::parse_json(row.detail_json)["origin"] == "measured");
 }
 
 TEST_CASE_FIXTURE(Fixture, "an unverified configuration is stored but never becomes the best") {

@@ -1,0 +1,27 @@
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+// JSON is read and written by these functions rather than by the class: its parser and serialiser are templates that would be made
+// and optimised again in every file that calls them (docs/building.md). The class itself is instantiated once as well, in json.cpp.
+extern template class nlohmann::basic_json<>;
+
+namespace attune::base {
+
+/// Throws: nlohmann::json::parse_error when `text` is no JSON.
+[[nodiscard]] nlohmann::json parse_json(std::string_view text);
+/// A discarded value (`is_discarded()`, of no kind) when `text` is no JSON.
+[[nodiscard]] nlohmann::json try_parse_json(std::string_view text);
+/// The same for text from outside, before anything walks the value: walking one that is nested a million deep would exhaust
+/// the stack. Throws: Error with the message `too_deep` when it is nested deeper than `depth`.
+[[nodiscard]] nlohmann::json try_parse_shallow_json(std::string_view text, int depth, const std::string& too_deep);
+/// The same with comments allowed, as template.json has them.
+[[nodiscard]] nlohmann::json try_parse_commented_json(std::string_view text);
+
+/// Without spaces, members sorted; with `indent` from 0 on in lines. Throws: nlohmann::json::type_error when a text in it is not UTF-8.
+[[nodiscard]] std::string dump_json(const nlohmann::json& value, int indent = -1);
+/// What is not UTF-8 is replaced: a text of others may be cut inside a character.
+[[nodiscard]] std::string dump_json_replacing(const nlohmann::json& value, int indent = -1);
+
+}  // namespace attune::base
