@@ -8,4 +8,4 @@ preset=${1:-dev}
 tools/install_packages.sh
 cmake --preset "$preset"
 cmake --build --preset "$preset"
-ctest --preset "$preset" -j "$(nproc)"
+ctest --preset "$preset" -j "$(($(nproc) + 1))"

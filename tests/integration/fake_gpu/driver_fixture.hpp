@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tuner/compile/compiler.hpp"
+#include "tuner/measure/gpu_executor.hpp"
 #include "tuner/gpu/handles.hpp"
 
 namespace attune::test {
@@ -30,6 +31,12 @@ inline std::string cubin_of(const std::string& source, const std::string& archit
   const auto result = nvrtc.compile({source, "test.cu", architecture, {}});
   REQUIRE_MESSAGE(result.status == compile::CompileStatus::Ok, result.log);
   return result.cubin;
+}
+
+/// attune's own device kernels, compiled once for all tests.
+inline const std::string& support_cubin() {
+  static const std::string cubin = cubin_of(measure::GpuExecutor::support_source());
+  return cubin;
 }
 
 template <class T>

@@ -18,7 +18,6 @@ namespace test_device_histogram {
 
 using namespace attune;
 using namespace attune::measure;
-using test::cubin_of;
 using test::Fake;
 using test::read_back;
 
@@ -82,14 +81,9 @@ double total(const std::vector<std::uint64_t>& counts) {
   return sum;
 }
 
-const std::string& support_cubin() {
-  static const std::string cubin = cubin_of(GpuExecutor::support_source());
-  return cubin;
-}
-
 struct Device : Fake {
   spec::DeviceInfo info = gpu::read_device(0);
-  Support support{support_cubin(), info, stream};
+  Support support{test::support_cubin(), info, stream};
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ using test::read_back;
 
 TEST_CASE_FIXTURE(Fake, "the reference of a reduction transforms every element, for every type and transform") {
   const auto device = gpu::read_device(0);
-  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(test::support_cubin(), device, stream);
   using spec::ElementType;
   constexpr std::int64_t kCount = 3001;
   for (const auto& [in, out] : {std::pair{ElementType::I8, ElementType::I32}, std::pair{ElementType::U8, ElementType::U32},
@@ -73,7 +73,7 @@ TEST_CASE_FIXTURE(Fake, "the reference of a reduction transforms every element, 
 
 TEST_CASE_FIXTURE(Fake, "the reference of a sum has twice the digits, and its extremes pass over NaN") {
   const auto device = gpu::read_device(0);
-  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(test::support_cubin(), device, stream);
   constexpr auto kType = spec::ElementType::F64;
   constexpr std::int64_t kCount = 5000;
   const gpu::Buffer buffer(kCount * sizeof(double));
@@ -97,7 +97,7 @@ TEST_CASE_FIXTURE(Fake, "the reference of a sum has twice the digits, and its ex
 
 TEST_CASE_FIXTURE(Fake, "bits that stand alone are few, and factors lie around their offset") {
   const auto device = gpu::read_device(0);
-  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(test::support_cubin(), device, stream);
   constexpr std::int64_t kCount = 4096;
   const gpu::Buffer bytes(kCount);
   support.fill(bytes.address(), kCount, spec::ElementType::U8, {measure::FillKind::LoneBits, kCount / 4}, 3);

@@ -114,7 +114,7 @@ TEST_CASE_FIXTURE(Fake, "a graph repeats what was captured, and takes the sum of
 
 TEST_CASE_FIXTURE(Fake, "fills of every type sum to what their elements sum to, and one changed byte is found") {
   const auto device = gpu::read_device(0);
-  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(test::support_cubin(), device, stream);
   constexpr std::int64_t kCount = 300000;  // more than one element a thread of the reduction
   for (int code = 0; code < 12; ++code) {
     const auto type = static_cast<spec::ElementType>(code);
@@ -155,7 +155,7 @@ TEST_CASE_FIXTURE(Fake, "fills of every type sum to what their elements sum to, 
 
 TEST_CASE_FIXTURE(Fake, "the extreme of a buffer is the first of the elements that equal it, for every type") {
   const auto device = gpu::read_device(0);
-  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(test::support_cubin(), device, stream);
   using measure::Extreme;
   for (int code = 0; code < 12; ++code) {
     const auto type = static_cast<spec::ElementType>(code);
@@ -187,7 +187,7 @@ TEST_CASE_FIXTURE(Fake, "the extreme of a buffer is the first of the elements th
 
 TEST_CASE_FIXTURE(Fake, "NaN is no extreme, an infinity among NaN is one, and -0 is +0") {
   const auto device = gpu::read_device(0);
-  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(test::support_cubin(), device, stream);
   using measure::Extreme;
   for (const auto type : {spec::ElementType::F16, spec::ElementType::BF16, spec::ElementType::F32, spec::ElementType::F64}) {
     CAPTURE(spec::name(type));
@@ -213,7 +213,7 @@ TEST_CASE_FIXTURE(Fake, "NaN is no extreme, an infinity among NaN is one, and -0
 
 TEST_CASE_FIXTURE(Fake, "rows of every type are reduced to what a loop over them gives, and one wrong result is found") {
   const auto device = gpu::read_device(0);
-  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(test::support_cubin(), device, stream);
   using measure::RowOperation;
   struct Shape {
     std::int64_t rows, columns;
@@ -284,7 +284,7 @@ TEST_CASE_FIXTURE(Fake, "rows of every type are reduced to what a loop over them
 
 TEST_CASE_FIXTURE(Fake, "what a row's result may be off by grows with the sum of its magnitudes, and extremes must be exact") {
   const auto device = gpu::read_device(0);
-  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(test::support_cubin(), device, stream);
   using measure::RowOperation;
   const gpu::Buffer in(4 * sizeof(float));
   for (std::size_t i = 0; i < 4; ++i)  // -1 2 / 4 -8
@@ -302,7 +302,7 @@ TEST_CASE_FIXTURE(Fake, "what a row's result may be off by grows with the sum of
 
 TEST_CASE_FIXTURE(Fake, "rows pass over NaN when they are reduced to an extreme, and a row of NaN has no element") {
   const auto device = gpu::read_device(0);
-  measure::Support support(cubin_of(measure::GpuExecutor::support_source()), device, stream);
+  measure::Support support(test::support_cubin(), device, stream);
   using measure::RowOperation;
   const gpu::Buffer in(6 * sizeof(double));
   support.set_bytes(in.address(), in.bytes(), 0xff);  // NaN

@@ -35,7 +35,7 @@ Effect blocks(const KernelLaunch& launch) {
   auto* const value = launch.argument<float*>(2);
   auto* const index = launch.argument<std::int64_t*>(3);
   const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(float);
-  const double us = 2 + static_cast<double>(bytes) / kBytesPerUs;
+  const double us = kLaunchUs + static_cast<double>(bytes) / kBytesPerUs;
   const bool allowed = launch.may_access(value, sizeof *value) && launch.may_access(index, sizeof *index) &&
                        (n == 0 || launch.may_access(in, bytes));
   if (!allowed) return {us, Fault::IllegalAddress};
@@ -53,10 +53,10 @@ Effect partials(const KernelLaunch& launch) {
   const bool allowed = launch.may_access(launch.argument<const float*>(0), count * sizeof(float)) &&
                        launch.may_access(launch.argument<const std::int64_t*>(1), count * sizeof(std::int64_t)) &&
                        launch.may_access(value, sizeof *value) && launch.may_access(index, sizeof *index);
-  if (!allowed) return {2, Fault::IllegalAddress};
+  if (!allowed) return {kLaunchUs, Fault::IllegalAddress};
   *value = last_found.value;
   *index = last_found.index;
-  return {2, Fault::None};
+  return {kLaunchUs, Fault::None};
 }
 
 /// In the order of arg_scan's template.json.
@@ -88,7 +88,7 @@ Effect arg_scan(const KernelLaunch& launch) {
   const Found found = scan(in, n, static_cast<Defect>(launch.argument<std::int64_t>(4)));
   *launch.argument<float*>(1) = found.value;
   *launch.argument<std::int64_t*>(2) = found.index;
-  return {2, Fault::None};
+  return {kLaunchUs, Fault::None};
 }
 
 }  // namespace

@@ -54,6 +54,9 @@ struct Effect {
   Fault fault = Fault::None;
 };
 
+/// What any launch of a shipped template's kernel takes at least on a device of speed 1. Long, so that a sample is a few launches: a
+/// kernel of microseconds is launched hundreds of times for each, which the host really does.
+inline constexpr double kLaunchUs = 100;
 /// What a device of speed 1 reads in a microsecond.
 inline constexpr double kBytesPerUs = 4e6;
 

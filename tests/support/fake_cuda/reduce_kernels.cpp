@@ -19,7 +19,7 @@ Effect sum_into(const KernelLaunch& launch, float* out) {
   const auto* const in = launch.argument<const float*>(0);
   const auto n = launch.argument<std::int64_t>(2);
   const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(float);
-  const double us = 2 + static_cast<double>(bytes) / kBytesPerUs;
+  const double us = kLaunchUs + static_cast<double>(bytes) / kBytesPerUs;
   if (!launch.may_access(out, sizeof(float)) || (n > 0 && !launch.may_access(in, bytes))) return {us, Fault::IllegalAddress};
   *out = last_sum = static_cast<float>(std::accumulate(in, in + n, 0.0));
   return {us, Fault::None};
@@ -28,9 +28,9 @@ Effect sum_into(const KernelLaunch& launch, float* out) {
 /// The second kernel of two.
 Effect second(const KernelLaunch& launch, float* out) {
   const std::size_t partial_bytes = launch.argument<std::uint32_t>(1) * sizeof(float);
-  if (!launch.may_access(launch.argument<const float*>(0), partial_bytes) || !launch.may_access(out, sizeof(float))) return {2, Fault::IllegalAddress};
+  if (!launch.may_access(launch.argument<const float*>(0), partial_bytes) || !launch.may_access(out, sizeof(float))) return {kLaunchUs, Fault::IllegalAddress};
   *out = last_sum;
-  return {2, Fault::None};
+  return {kLaunchUs, Fault::None};
 }
 
 /// reduce_blocks, reduce_thread and reduce_reference (in, other, n, shift, scale, bias, out, ...).

@@ -16,7 +16,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// Sums of the rows of a matrix into `out`.
 Effect sum_rows(const KernelLaunch& launch, const float* in, float* out, std::int64_t rows, std::int64_t columns) {
   const std::size_t bytes = static_cast<std::size_t>(rows * columns) * sizeof(float);
-  const double us = 2 + static_cast<double>(bytes) / kBytesPerUs;
+  const double us = kLaunchUs + static_cast<double>(bytes) / kBytesPerUs;
   const bool allowed = (rows == 0 || launch.may_access(out, static_cast<std::size_t>(rows) * sizeof(float))) &&
                        (bytes == 0 || launch.may_access(in, bytes));
   if (!allowed) return {us, Fault::IllegalAddress};
@@ -60,9 +60,9 @@ Effect row_partials(const KernelLaunch& launch) {
   auto* const out = launch.argument<float*>(2);
   const bool allowed = rows == last_sums.size() && launch.may_access(launch.argument<const float*>(0), rows * parts * sizeof(float)) &&
                        launch.may_access(out, rows * sizeof(float));
-  if (!allowed) return {2, Fault::IllegalAddress};
+  if (!allowed) return {kLaunchUs, Fault::IllegalAddress};
   std::copy(last_sums.begin(), last_sums.end(), out);
-  return {2, Fault::None};
+  return {kLaunchUs, Fault::None};
 }
 
 /// In the order of row_scan's template.json.
@@ -110,7 +110,7 @@ Effect row_scan(const KernelLaunch& launch) {
     out[row] = scan_row(in + source * columns, columns, defect, operation);
   }
   if (defect == RowDefect::SwapsRows && rows > 1) std::swap(out[0], out[rows - 1]);
-  return {2, Fault::None};
+  return {kLaunchUs, Fault::None};
 }
 
 }  // namespace
