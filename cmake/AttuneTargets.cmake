@@ -33,6 +33,11 @@ function(attune_module name)
   target_link_libraries(attune_${name} PUBLIC ${arg_LINKS} PRIVATE $<BUILD_INTERFACE:attune_build_flags> ${arg_PRIVATE_LINKS})
 endfunction()
 
+# attune_not_hot(<target>): nobody waits for its code, so an optimised build spends less on it.
+function(attune_not_hot target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
+endfunction()
+
 # attune_embed(<target> <symbol> <file>...): the bytes of files, read through attune::base::embedded_<symbol>().
 # See cmake/embed.cmake.
 function(attune_embed target symbol)

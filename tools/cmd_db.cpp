@@ -1,4 +1,5 @@
 // attune db: where the database is, what it holds, whether it is sound; rows between databases.
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <memory>

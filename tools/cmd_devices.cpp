@@ -1,4 +1,5 @@
 // attune devices: the GPUs of this machine and those the database knows.
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <memory>

@@ -1,4 +1,5 @@
 // attune explain: what dispatch would use for a problem on a device, and why. Needs no GPU.
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <chrono>

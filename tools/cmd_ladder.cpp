@@ -1,4 +1,5 @@
 // attune ladder: the published variants of a kernel, each at its best on this GPU.
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,5 @@
 // attune layer: a read-only database layer out of recordings; how the shipped database is made.
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // attune record: brute-forces a space on a GPU (or takes what a database holds) into a recording file.
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <cstdio>

@@ -1,4 +1,5 @@
 // attune report: what the database holds of a template, as one HTML page or as text.
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <cstdio>

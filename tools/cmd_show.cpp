@@ -1,4 +1,5 @@
 // attune show: what the database holds of a template.
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <algorithm>

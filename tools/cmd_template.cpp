@@ -1,4 +1,5 @@
 // attune template: list templates, check a folder.
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 

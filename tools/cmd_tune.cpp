@@ -1,4 +1,5 @@
 // attune tune: the offline tuning run.
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <cstdio>

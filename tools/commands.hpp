@@ -1,8 +1,11 @@
 #pragma once
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace attune::tools {
 

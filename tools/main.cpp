@@ -1,4 +1,5 @@
 // The `attune` command. Workers are this same executable with a private subcommand.
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <csignal>

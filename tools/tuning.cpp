@@ -1,5 +1,6 @@
 #include "tools/tuning.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <unistd.h>

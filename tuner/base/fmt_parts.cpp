@@ -14,7 +14,7 @@ template auto decimal_point_impl(locale_ref) -> char;
 template auto decimal_point_impl(locale_ref) -> wchar_t;
 template void buffer<char>::append(const char*, const char*);
 template void buffer<wchar_t>::append(const wchar_t*, const wchar_t*);
-template void vformat_to(buffer<char>&, string_view, typename vformat_args<>::type, locale_ref);
+template void vformat_to<char>(buffer<char>&, string_view, basic_format_args<buffer_context<char>>, locale_ref);
 
 }  // namespace detail
 FMT_END_NAMESPACE
