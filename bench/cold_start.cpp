@@ -1,15 +1,15 @@
 // How long a fresh process takes to its first tuned launch, beyond what CUDA itself takes to start.
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "attune/error.hpp"
+#include "bench/support/command_line.hpp"
+#include "bench/support/json.hpp"
 #include "bench/support/launch_arguments.hpp"
 #include "bench/support/result_file.hpp"
 #include "db/database.hpp"
@@ -22,7 +22,6 @@
 namespace attune::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kMethod =
@@ -206,7 +205,7 @@ Json run_child(const Settings& settings, const std::string& kind, const std::fil
   for (std::size_t got = 0; (got = std::fread(chunk, 1, sizeof chunk, pipe)) > 0;) text.append(chunk, got);
   if (const int status = ::pclose(pipe); status != 0)
     throw Error(fmt::format("failed running {}: it ended with status {}", command, status));
-  return Json::parse(text.empty() ? "{}" : text);
+  return parse_json(text.empty() ? "{}" : text);
 }
 
 double quantile(std::vector<double> values, double share) {
@@ -239,7 +238,7 @@ Json measure_row(const Settings& settings, const std::string& what, const std::f
   }
   for (const auto& child : children["whole"]) {
     if (child.at("compiles") != 0 || child.at("code") != code)
-      throw Error(fmt::format("failed measuring: a child compiled or used other code: {}", child.dump()));
+      throw Error(fmt::format("failed measuring: a child compiled or used other code: {}", dump_json(child)));
   }
   row["tier"] = children["whole"].front().at("tier");
   row["code"] = code;
@@ -264,7 +263,7 @@ int run_as_child(const Settings& settings) {
   const Json figures = settings.child == "whole"   ? whole_start(what)
                        : settings.child == "steps" ? start_in_steps(what)
                                                    : bare_start(what);
-  fmt::print("{}\n", figures.dump());
+  fmt::print("{}\n", dump_json(figures));
   return 0;
 }
 
@@ -290,17 +289,16 @@ int run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
-  CLI::App app(
-      "Measures the start of a process to its first tuned launch, and writes <output>/<device>/cold_start.json");
-  app.add_option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
-  app.add_option("--synthetic", settings.synthetic,
+  attune::bench::CommandLine line("Measures the start of a process to its first tuned launch, and writes <output>/<device>/cold_start.json");
+  line.option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
+  line.option("--synthetic", settings.synthetic,
                  "Folder of the template tickets, for the fake driver (docs/testing.md)");
-  app.add_option("--processes", settings.processes, "Processes of each kind")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
-  app.add_option("--child", settings.child, "")->group("");
-  app.add_option("--folder", settings.folder, "")->group("");
-  CLI11_PARSE(app, argc, argv);
+  line.option("--processes", settings.processes, "Processes of each kind")
+      .with_default()
+      .within(1, 1000);
+  line.option("--child", settings.child, "").hidden();
+  line.option("--folder", settings.folder, "").hidden();
+  if (const auto ended = line.parse(argc, argv)) return *ended;
   try {
     return settings.child.empty() ? attune::bench::run(settings) : attune::bench::run_as_child(settings);
   } catch (const attune::Error& error) {

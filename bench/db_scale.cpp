@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "attune/runtime.hpp"
+#include "bench/support/command_line.hpp"
 #include "bench/support/generated_database.hpp"
+#include "bench/support/json.hpp"
 #include "bench/support/result_file.hpp"
 #include "db/database.hpp"
 #include "tuner/gpu/handles.hpp"
@@ -22,7 +22,6 @@ namespace attune::bench {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
@@ -201,7 +200,7 @@ int run(const Settings& settings) {
     } else {
       fs::remove_all(folder);
     }
-    fmt::print("{}\n", rows.back().dump());
+    fmt::print("{}\n", dump_json(rows.back()));
     std::fflush(stdout);
   }
   const Json fields{{"units",
@@ -216,14 +215,14 @@ int run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
-  CLI::App app{"Opening and looking up in generated databases of several sizes"};
-  app.add_option("--records", settings.records, "Numbers of records")->capture_default_str();
-  app.add_option("--folder", settings.folder, "Where the databases are made: 13 GB for ten million records")
-      ->capture_default_str();
-  app.add_option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
-  app.add_option("--repetitions", settings.repetitions, "Of each timing")->capture_default_str();
-  app.add_flag("--keep", settings.keep, "Leave the databases behind");
-  CLI11_PARSE(app, argc, argv);
+  attune::bench::CommandLine line{"Opening and looking up in generated databases of several sizes"};
+  line.option("--records", settings.records, "Numbers of records").with_default();
+  line.option("--folder", settings.folder, "Where the databases are made: 13 GB for ten million records")
+      .with_default();
+  line.option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
+  line.option("--repetitions", settings.repetitions, "Of each timing").with_default();
+  line.flag("--keep", settings.keep, "Leave the databases behind");
+  if (const auto ended = line.parse(argc, argv)) return *ended;
   try {
     return attune::bench::run(settings);
   } catch (const std::exception& error) {

@@ -1,6 +1,5 @@
 // What a launch through the dispatcher costs the launching thread more than cuLaunchKernelEx of the same kernel.
 #include <fmt/core.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -8,7 +7,6 @@
 #include <chrono>
 #include <exception>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
 
@@ -17,6 +15,8 @@
 #endif
 
 #include "attune/error.hpp"
+#include "bench/support/command_line.hpp"
+#include "bench/support/json.hpp"
 #include "bench/support/launch_arguments.hpp"
 #include "bench/support/raw_launch.hpp"
 #include "bench/support/result_file.hpp"
@@ -25,7 +25,6 @@
 namespace attune::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kMethod =
     "Each thread has a stream, buffers and a workspace of its own and repeats: raw cuLaunchKernelEx, Kernel::launch "
@@ -278,7 +277,7 @@ std::vector<Json> rows_of(const gpu::Context& context, Runtime& runtime, const L
       Json row{{"threads", threads},
                {"path", std::string(path_name(path)) + (scratch ? "+scratch" : "")},
                {"problem", {{"template", problem.template_name}, {"choices", problem.choices}, {"n", problem.n}}},
-               {"configuration", Json::parse(shown.plan().decision().configuration)},
+               {"configuration", parse_json(shown.plan().decision().configuration)},
                {"grid", shown.raw().config().gridDimX},
                {"block", shown.raw().config().blockDimX},
                {"scratch_bytes", shown.plan().workspace_bytes()}};
@@ -336,19 +335,19 @@ int run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
-  CLI::App app("Measures what a launch through attune's dispatcher adds to cuLaunchKernelEx");
-  app.add_option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
-  app.add_option("--synthetic", settings.synthetic,
+  attune::bench::CommandLine line{"Measures what a launch through attune's dispatcher adds to cuLaunchKernelEx"};
+  line.option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
+  line.option("--synthetic", settings.synthetic,
                  "Folder of the templates synthetic and tickets, for the fake driver (docs/testing.md)");
-  app.add_option("--threads", settings.threads, "Numbers of launching threads")->delimiter(',')->capture_default_str();
-  app.add_option("--batches", settings.batches, "Batches of each thread")
-      ->capture_default_str()
-      ->check(CLI::Range(25, 1000000));
-  app.add_option("--rounds", settings.rounds_per_batch, "Rounds of launches between two waits")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 300));
-  app.add_option("--device", settings.device, "Ordinal of the GPU")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  line.option("--threads", settings.threads, "Numbers of launching threads").separated_by(',').with_default();
+  line.option("--batches", settings.batches, "Batches of each thread")
+      .with_default()
+      .within(25, 1000000);
+  line.option("--rounds", settings.rounds_per_batch, "Rounds of launches between two waits")
+      .with_default()
+      .within(1, 300);
+  line.option("--device", settings.device, "Ordinal of the GPU").with_default();
+  if (const auto ended = line.parse(argc, argv)) return *ended;
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {

@@ -1,6 +1,5 @@
 // What dispatch loses between tuned sizes. Size by size, a size's own result is left out of the database, the runtime is asked what it
 // would launch, and what that size's own tuning measured says how much slower that is than its best.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,15 +10,17 @@
 #include "attune/error.hpp"
 #include "attune/runtime.hpp"
 #include "bench/support/attune_run.hpp"
+#include "bench/support/command_line.hpp"
+#include "bench/support/json.hpp"
 #include "bench/support/result_file.hpp"
 #include "db/database.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 struct Settings {
@@ -48,7 +49,7 @@ struct TunedSize {
 };
 
 std::int64_t size_of(const db::BestRow& row) {
-  const auto sizes = nlohmann::json::parse(row.sizes_json);
+  const auto sizes = base::parse_json(row.sizes_json);
   if (sizes.size() != 1) throw UsageError("failed measuring regret: the template must have exactly one size");
   return sizes.begin()->get<std::int64_t>();
 }
@@ -60,7 +61,7 @@ TunedSize read_size(const db::Database& database, const db::BestRow& row, std::s
   database.for_each_record(query, [&](const db::RecordRow& record) {
     if (record.outcome == "ok" && record.median_us > 0) tuned.us[record.configuration] = record.median_us;
   });
-  const auto detail = nlohmann::json::parse(row.detail_json);
+  const auto detail = base::parse_json(row.detail_json);
   for (const char* list : {"finalists", "left"}) {
     for (const auto& finalist : detail.at(list)) tuned.ratios[finalist.at("configuration")] = finalist.at("ratio");
   }
@@ -98,7 +99,7 @@ void write_without(const fs::path& path, const std::vector<TunedSize>& sizes, co
   for (const auto& size : sizes) winners.insert(size.best.configuration);
   auto database = db::Database::open(path, db::OpenMode::ReadWrite);
   db::Database::Batch batch(database);
-  database.put(db::DeviceRow{device.hard_key(), device.hard_json(), device.to_json().dump()});
+  database.put(db::DeviceRow{device.hard_key(), device.hard_json(), base::dump_json(device.to_json())});
   for (const auto& size : sizes) {
     if (size.best.problem == without.best.problem) continue;
     const bool unknown = without.searched && size.best.configuration == without.best.configuration && !found_elsewhere(size.best.configuration);
@@ -177,7 +178,7 @@ int run(const Settings& settings) {
   const test::TempFolder scratch;
   const auto paths = tuned_databases(settings, scratch.path());
   const auto device = spec::DeviceInfo::from_json(
-      nlohmann::json::parse(db::Database::open(paths.front(), db::OpenMode::ReadOnly).devices().at(0).info_json));
+      base::parse_json(db::Database::open(paths.front(), db::OpenMode::ReadOnly).devices().at(0).info_json));
   const auto sizes = read_sizes(paths);
   if (sizes.size() < 3) throw UsageError("failed measuring regret: fewer than three sizes are tuned");
   const auto kernel = spec::TemplateLibrary().find(settings.template_name);
@@ -193,8 +194,8 @@ int run(const Settings& settings) {
     if (of_nearest) nearest.push_back(*of_nearest);
     if (regret && of_default) over_default.push_back((1 + *regret) / (1 + *of_default) - 1);
     rows.push_back({{"n", size_of(size.best)}, {"measured_at", size.best.recorded_at}, {"searched", size.searched}, {"best_us", size.best.median_us},
-                    {"best", Json::parse(size.best.configuration)}, {"tier", name(decision.tier)}, {"chosen", Json::parse(decision.configuration)},
-                    {"donor", Json::parse(decision.donor_problem)}, {"regret", optional_json(regret)},
+                    {"best", parse_json(size.best.configuration)}, {"tier", name(decision.tier)}, {"chosen", parse_json(decision.configuration)},
+                    {"donor", parse_json(decision.donor_problem)}, {"regret", optional_json(regret)},
                     {"nearest_regret", optional_json(of_nearest)}, {"default_regret", optional_json(of_default)}});
   }
   const auto path = write_results(
@@ -218,14 +219,14 @@ int run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
-  CLI::App app{"Measures what dispatch loses between tuned sizes and writes <output>/<device>/dispatch_regret.json"};
-  app.add_option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
-  app.add_option("--database", settings.databases, "Databases tuned already; the first is tuned into (default: a scratch file)");
-  app.add_option("--template", settings.template_name, "Template with one size")->capture_default_str();
-  app.add_option("--size", settings.sizes, "Sizes to search in full first");
-  app.add_option("--portfolio-size", settings.portfolio_sizes, "Sizes to tune among the winners of the others");
-  app.add_option("arguments", settings.arguments, "The tune command's types and choices, after --");
-  CLI11_PARSE(app, argc, argv);
+  attune::bench::CommandLine line{"Measures what dispatch loses between tuned sizes and writes <output>/<device>/dispatch_regret.json"};
+  line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
+  line.option("--database", settings.databases, "Databases tuned already; the first is tuned into (default: a scratch file)");
+  line.option("--template", settings.template_name, "Template with one size").with_default();
+  line.option("--size", settings.sizes, "Sizes to search in full first");
+  line.option("--portfolio-size", settings.portfolio_sizes, "Sizes to tune among the winners of the others");
+  line.option("arguments", settings.arguments, "The tune command's types and choices, after --");
+  if (const auto ended = line.parse(argc, argv)) return *ended;
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {

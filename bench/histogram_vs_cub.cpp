@@ -2,21 +2,21 @@
 // stated and once without; large inputs also beside a kernel that only reads.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 
 #include "attune/error.hpp"
 #include "attune/runtime.hpp"
+#include "bench/support/command_line.hpp"
 #include "bench/support/comparison_options.hpp"
 #include "bench/support/contender.hpp"
 #include "bench/support/cub_reduce.hpp"
 #include "bench/support/histogram_problem.hpp"
+#include "bench/support/json.hpp"
 #include "bench/support/kernels.hpp"
 #include "bench/support/read_shapes.hpp"
 #include "bench/support/result_file.hpp"
@@ -27,7 +27,6 @@
 namespace attune::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
 
 /// From here on a histogram of few bins should read as fast as a kernel that only reads.
 constexpr std::size_t kCeilingBytes = std::size_t{1} << 28;
@@ -206,7 +205,7 @@ void check_result(const Bench& bench, const Input& input, const Contender& conte
 
 Json row_of(const Input& input, const Asked& asked, const Contender& peer, const Contender& ceiling, const Contender& sorting) {
   Json row = comparison_fields(asked.contender, peer, input.bytes);
-  row["configuration"] = Json::parse(asked.plan.decision().configuration);
+  row["configuration"] = parse_json(asked.plan.decision().configuration);
   row["tier"] = name(asked.plan.decision().tier);
   if (ceiling.batch) row.update(ceiling_fields(asked.contender, ceiling));
   if (!sorting.samples_us.empty()) {
@@ -263,7 +262,7 @@ std::vector<Json> measure_both(Bench& bench, Runtime& runtime, const HistogramPr
     } catch (const CudaError&) {
       throw;
     } catch (const Error& error) {
-      rows.push_back({{"configuration", Json::parse(asked->plan.decision().configuration)}, {"error", error.what()}});
+      rows.push_back({{"configuration", parse_json(asked->plan.decision().configuration)}, {"error", error.what()}});
     }
   }
   return rows;
@@ -362,13 +361,13 @@ int run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
-  CLI::App app{"Compares attune's histograms with CUB's and writes <output>/<device>/histogram_vs_cub.json"};
-  app.add_option("--sizes", settings.problems.counts, "Numbers of pixels; default: four of each kind");
-  app.add_option("--problems", settings.problems.kinds, "Kinds of problem, comma-separated, e.g. \"u8 256,i32 2048,i32 2048 scaled,f32 256,i32 100 edges\"; default: the grid");
-  app.add_option("--skews", settings.problems.skews, "Skews, comma-separated: uniform, zipf, hot, constant, sorted; default: all but sorted");
-  app.add_flag("--extra", settings.problems.extra, "Also sorted samples, weights, three of four channels, a million bins and sorting with Thrust; not in the means");
-  settings.add_to(app);
-  CLI11_PARSE(app, argc, argv);
+  attune::bench::CommandLine line{"Compares attune's histograms with CUB's and writes <output>/<device>/histogram_vs_cub.json"};
+  line.option("--sizes", settings.problems.counts, "Numbers of pixels; default: four of each kind");
+  line.option("--problems", settings.problems.kinds, "Kinds of problem, comma-separated, e.g. \"u8 256,i32 2048,i32 2048 scaled,f32 256,i32 100 edges\"; default: the grid");
+  line.option("--skews", settings.problems.skews, "Skews, comma-separated: uniform, zipf, hot, constant, sorted; default: all but sorted");
+  line.flag("--extra", settings.problems.extra, "Also sorted samples, weights, three of four channels, a million bins and sorting with Thrust; not in the means");
+  settings.add_to(line);
+  if (const auto ended = line.parse(argc, argv)) return *ended;
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {

@@ -1,12 +1,12 @@
 // What a kernel that only reads reaches on this device: the ceiling that reductions are compared with.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
+#include "bench/support/command_line.hpp"
+#include "bench/support/json.hpp"
 #include "bench/support/read_shapes.hpp"
 #include "bench/support/result_file.hpp"
 #include "tuner/base/text.hpp"
@@ -14,7 +14,6 @@
 namespace attune::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
 
 struct Settings {
   std::filesystem::path output;
@@ -62,7 +61,7 @@ int run(const Settings& settings) {
   for (const std::int64_t bytes : base::parse_counts(settings.sizes)) {
     rows.push_back(row_of(sampler, pool, device, static_cast<std::size_t>(bytes), settings.rounds));
     ceiling = std::max(ceiling, rows.back().value("bytes_per_s", 0.0));
-    fmt::print(stderr, "{}\n", rows.back().dump());
+    fmt::print(stderr, "{}\n", dump_json(rows.back()));
   }
   const auto path =
       write_results(folder, "read_ceiling", device, {{"policy", "cold/graph"}, {"bytes_per_s", ceiling}}, rows);
@@ -75,14 +74,14 @@ int run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
-  CLI::App app{"Measures the read bandwidth of a device and writes <output>/<device>/read_ceiling.json"};
-  app.add_option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
-  app.add_option("--sizes", settings.sizes, "Bytes read by one call")->capture_default_str();
-  app.add_option("--device", settings.device, "Ordinal of the device")->capture_default_str();
-  app.add_option("--rounds", settings.rounds, "Samples of each finalist")
-      ->check(CLI::Range(1, 10001))
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  attune::bench::CommandLine line{"Measures the read bandwidth of a device and writes <output>/<device>/read_ceiling.json"};
+  line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
+  line.option("--sizes", settings.sizes, "Bytes read by one call").with_default();
+  line.option("--device", settings.device, "Ordinal of the device").with_default();
+  line.option("--rounds", settings.rounds, "Samples of each finalist")
+      .within(1, 10001)
+      .with_default();
+  if (const auto ended = line.parse(argc, argv)) return *ended;
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {

@@ -2,19 +2,19 @@
 // that only reads.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 
 #include "attune/error.hpp"
 #include "attune/runtime.hpp"
+#include "bench/support/command_line.hpp"
 #include "bench/support/comparison_options.hpp"
 #include "bench/support/contender.hpp"
+#include "bench/support/json.hpp"
 #include "bench/support/launch_arguments.hpp"
 #include "bench/support/read_shapes.hpp"
 #include "bench/support/reduction_problem.hpp"
@@ -24,7 +24,6 @@
 namespace attune::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
 
 /// Sizes that are tuned, and five that never are.
 constexpr char kCounts[] = "2^10..2^30:x4,100000007,3000017,50331648,30000,700001,12345678";
@@ -95,7 +94,7 @@ double checked_difference(const Bench& bench, const ReductionProblem& problem, c
 
 Json row_of(const ReductionProblem& problem, const Contender& attune, const Contender& cub, const Decision& decision) {
   Json row = comparison_fields(attune, cub, problem.input_bytes());
-  row["configuration"] = Json::parse(decision.configuration);
+  row["configuration"] = parse_json(decision.configuration);
   row["tier"] = name(decision.tier);
   return row;
 }
@@ -139,7 +138,7 @@ Json measure_row(Bench& bench, Runtime& runtime, const ReductionProblem& problem
 
 void tell(const Json& row, const std::string& kind) {
   const auto& problem = row.at("problem");
-  const std::string size = problem.contains("n") ? base::format_count(problem.at("n")) : fmt::format("{} x {}", problem.at("rows").dump(), problem.at("columns").dump());
+  const std::string size = problem.contains("n") ? base::format_count(problem.at("n")) : fmt::format("{} x {}", dump_json(problem.at("rows")), dump_json(problem.at("columns")));
   const std::string policy = row.at("policy");
   if (row.contains("error")) {
     fmt::print(stderr, "{} {} {:>10}: {}\n", policy, kind, size, row.at("error").get<std::string>());
@@ -226,11 +225,11 @@ int run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
-  CLI::App app{"Compares attune's reductions with CUB's, cold and hot, and writes <output>/<device>/reduce_vs_cub.json"};
-  app.add_option("--sizes", settings.counts, "Numbers of elements")->capture_default_str();
-  app.add_option("--problems", settings.problems, "Kinds of problem, comma-separated, e.g. \"f32 sum,f32 arg-max,f32 row sum\"; default: all");
-  settings.add_to(app);
-  CLI11_PARSE(app, argc, argv);
+  attune::bench::CommandLine line{"Compares attune's reductions with CUB's, cold and hot, and writes <output>/<device>/reduce_vs_cub.json"};
+  line.option("--sizes", settings.counts, "Numbers of elements").with_default();
+  line.option("--problems", settings.problems, "Kinds of problem, comma-separated, e.g. \"f32 sum,f32 arg-max,f32 row sum\"; default: all");
+  settings.add_to(line);
+  if (const auto ended = line.parse(argc, argv)) return *ended;
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {

@@ -2,11 +2,9 @@
 // interleaved, cold. Also counts the different results of each.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 #include <set>
@@ -14,6 +12,8 @@
 #include "attune/error.hpp"
 #include "attune/runtime.hpp"
 #include "bench/support/batch.hpp"
+#include "bench/support/command_line.hpp"
+#include "bench/support/json.hpp"
 #include "bench/support/result_file.hpp"
 #include "bench/support/window_pool.hpp"
 #include "tuner/base/text.hpp"
@@ -22,7 +22,6 @@
 namespace attune::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
 
 struct Settings {
   std::vector<std::filesystem::path> databases;
@@ -111,7 +110,7 @@ void measure_size(std::vector<Json>& rows, Runtime& runtime, const Sampler& samp
     const auto time = measure::summarise({one->samples_us}, one->batch->calls());
     rows.push_back({{"problem", {{"T", type}, {"op", "sum"}, {"n", n}}}, {"how", one->name}, {"us", time.median_us}, {"cost", cost.median_ratio},
                     {"cost_low", cost.low}, {"cost_high", cost.high}, {"distinct_results", one->distinct},
-                    {"configuration", Json::parse(one->plan.decision().configuration)}});
+                    {"configuration", parse_json(one->plan.decision().configuration)}});
     fmt::print(stderr, "{} n={} {}: {:.3f} us, {:.3f} times reduce\n", type, n, one->name, time.median_us, cost.median_ratio);
   }
 }
@@ -145,12 +144,12 @@ int run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
-  CLI::App app{"Compares reproducible sums with the ordinary one and writes <output>/<device>/reproducible_cost.json"};
-  app.add_option("--db", settings.databases, "Tuning database layers in order; default: the user's, then the shipped one");
-  app.add_option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
-  app.add_option("--sizes", settings.counts, "Numbers of elements")->capture_default_str();
-  app.add_option("--rounds", settings.rounds, "Interleaved samples of each")->check(CLI::Range(1, 10001))->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  attune::bench::CommandLine line{"Compares reproducible sums with the ordinary one and writes <output>/<device>/reproducible_cost.json"};
+  line.option("--db", settings.databases, "Tuning database layers in order; default: the user's, then the shipped one");
+  line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
+  line.option("--sizes", settings.counts, "Numbers of elements").with_default();
+  line.option("--rounds", settings.rounds, "Interleaved samples of each").within(1, 10001).with_default();
+  if (const auto ended = line.parse(argc, argv)) return *ended;
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {

@@ -1,16 +1,18 @@
 // How fast tuning is, how well it keeps the GPU busy, how it scales over the GPUs of one host, and what it takes of memory:
 // the real command with empty caches, every configuration verified and committed.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 
 #include "attune/error.hpp"
 #include "bench/support/attune_run.hpp"
+#include "bench/support/command_line.hpp"
+#include "bench/support/json.hpp"
 #include "bench/support/result_file.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tuner/base/json.hpp"
+#include "tuner/base/files.hpp"
 #include "tuner/base/median.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/gpu/handles.hpp"
@@ -18,7 +20,6 @@
 namespace attune::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
 
 struct Settings {
   std::string output;
@@ -70,7 +71,7 @@ class TuningRate {
       if (one_s == 0) one_s = run.wall_s * gpus;  // the first entry is the baseline; it should be 1
       rows.push_back({{"case", "scaling"}, {"gpus", gpus}, {"speedup", one_s / run.wall_s}, {"command_s", run.wall_s},
                       {"problems", problems}, {"configurations", verified_records(run)}});
-      fmt::print(stderr, "{}\n", rows.back().dump());
+      fmt::print(stderr, "{}\n", dump_json(rows.back()));
     }
     return rows;
   }
@@ -98,7 +99,7 @@ class TuningRate {
     std::set<std::string> verified;
     for (const auto& event : run.events) {
       if (event.at("event") == "record" && event.at("verified").get<bool>()) {
-        verified.insert(event.at("problem").dump() + event.at("configuration").dump());
+        verified.insert(base::dump_json(event.at("problem")) + base::dump_json(event.at("configuration")));
       }
     }
     return verified.size();
@@ -114,9 +115,8 @@ class TuningRate {
 /// when and from which sources it came.
 std::vector<Json> kept_rows(const std::filesystem::path& file, const std::vector<Json>& fresh) {
   std::vector<Json> rows;
-  std::ifstream stream(file);
-  if (!stream) return rows;
-  const Json old = Json::parse(stream);
+  if (!std::filesystem::exists(file)) return rows;
+  const Json old = parse_json(base::read_file(file));
   for (const auto& row : old.at("rows")) {
     const bool again = std::any_of(fresh.begin(), fresh.end(), [&](const Json& f) { return f.at("case") == row.at("case"); });
     if (!again) rows.push_back(row);
@@ -137,7 +137,7 @@ int run(const Settings& settings) {
   for (auto& row : rows) row.update({{"date", base::utc_now()}, {"content", content_hash()}});
   const auto kept = kept_rows(folder / device.slug() / "tuning_rate.json", rows);
   rows.insert(rows.end(), kept.begin(), kept.end());
-  for (const auto& row : rows) fmt::print(stderr, "{}\n", row.dump());
+  for (const auto& row : rows) fmt::print(stderr, "{}\n", dump_json(row));
   const auto path = write_results(folder, "tuning_rate", device, Json::object(), rows);
   fmt::print(stderr, "written to {}\n", path.string());
   return 0;
@@ -148,15 +148,15 @@ int run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
-  CLI::App app{"Measures how fast tuning is and writes <output>/<device>/tuning_rate.json; rows that are not measured again stay, with their "
+  attune::bench::CommandLine line{"Measures how fast tuning is and writes <output>/<device>/tuning_rate.json; rows that are not measured again stay, with their "
                "own date"};
-  app.add_option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
-  app.add_option("--templates", settings.templates, "Folder of the benchmark's templates")->capture_default_str();
-  app.add_option("--repeats", settings.repeats, "Runs of the 300-configuration space; 0: leave it out")->capture_default_str();
-  app.add_option("--gpus", settings.gpus, "Numbers of GPUs to scale over, 1 first: 1,2,4")->delimiter(',');
-  app.add_option("--scaling-sizes", settings.scaling_sizes, "Sizes of the problems that GPUs share")->capture_default_str();
-  app.add_flag("--memory", settings.memory, "Also a space of a million configurations");
-  CLI11_PARSE(app, argc, argv);
+  line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
+  line.option("--templates", settings.templates, "Folder of the benchmark's templates").with_default();
+  line.option("--repeats", settings.repeats, "Runs of the 300-configuration space; 0: leave it out").with_default();
+  line.option("--gpus", settings.gpus, "Numbers of GPUs to scale over, 1 first: 1,2,4").separated_by(',');
+  line.option("--scaling-sizes", settings.scaling_sizes, "Sizes of the problems that GPUs share").with_default();
+  line.flag("--memory", settings.memory, "Also a space of a million configurations");
+  if (const auto ended = line.parse(argc, argv)) return *ended;
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {

@@ -1,7 +1,6 @@
 // Whether tuning repeats: one tuning run many times, each with an empty database and an empty cache, and the winners compared;
 // or what other ways to search find beside it (--search). At the end every configuration that any run named is run off against
 // all others in one process.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,9 +13,12 @@
 
 #include "attune/error.hpp"
 #include "bench/support/attune_run.hpp"
+#include "bench/support/command_line.hpp"
+#include "bench/support/json.hpp"
 #include "bench/support/result_file.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "db/database.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/base/median.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/session/live_backend.hpp"
@@ -25,7 +27,6 @@
 namespace attune::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
 
 struct Settings {
   std::string output;
@@ -59,7 +60,7 @@ Decision decide_once(const Settings& settings, const std::string& search, const 
   if (rows.size() != 1) throw UsageError("failed repeating a run: give arguments of exactly one problem");
   decision.winner = rows.front().configuration;
   decision.best_us = rows.front().median_us;
-  const auto detail = nlohmann::json::parse(rows.front().detail_json);
+  const auto detail = base::parse_json(rows.front().detail_json);
   for (const auto& finalist : detail.at("finalists")) {
     if (finalist.at("tied").get<bool>()) decision.tie_set.push_back(finalist.at("configuration"));
   }
@@ -153,9 +154,9 @@ Json row_of(const Decision& decision, const std::string& modal, const std::map<s
   }
   const bool agrees = decision.winner == modal || std::find(decision.tie_set.begin(), decision.tie_set.end(), modal) != decision.tie_set.end();
   Json ties = Json::array();
-  for (const auto& member : decision.tie_set) ties.push_back(Json::parse(member));
+  for (const auto& member : decision.tie_set) ties.push_back(parse_json(member));
   const auto fastest_of_all = std::min_element(relative.begin(), relative.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return {{"search", decision.search}, {"over_fastest", relative.at(decision.winner) / fastest_of_all->second}, {"winner", Json::parse(decision.winner)}, {"tie_set", ties}, {"agrees", agrees}, {"is_modal", decision.winner == modal},
+  return {{"search", decision.search}, {"over_fastest", relative.at(decision.winner) / fastest_of_all->second}, {"winner", parse_json(decision.winner)}, {"tie_set", ties}, {"agrees", agrees}, {"is_modal", decision.winner == modal},
           {"best_us", decision.best_us}, {"tie_set_spread", slowest / fastest}, {"command_s", decision.seconds}};
 }
 
@@ -188,8 +189,8 @@ int run(const Settings& settings) {
   Json paired = Json::object();
   for (const auto& [configuration, us] : paired_us) paired[configuration] = us;
   const auto path = write_results(folder, settings.searches.empty() ? "winner_repeat" : "search_quality", device,
-                                  {{"template", settings.template_name}, {"problem", Json::parse(problem)}, {"policy", "cold/graph"},
-                                   {"runs", settings.runs}, {"agreeing", agreeing}, {"modal_winner", Json::parse(modal)},
+                                  {{"template", settings.template_name}, {"problem", parse_json(problem)}, {"policy", "cold/graph"},
+                                   {"runs", settings.runs}, {"agreeing", agreeing}, {"modal_winner", parse_json(modal)},
                                    {"paired_us", paired}, {"epoch_sd", optional_json(final_run.epoch_sd)}, {"round_sd", optional_json(final_run.round_sd)}},
                                   rows);
   fmt::print(stderr, "{} of {} runs agree; written to {}\n", agreeing, decisions.size(), path.string());
@@ -201,13 +202,13 @@ int run(const Settings& settings) {
 
 int main(int argc, char** argv) {
   attune::bench::Settings settings;
-  CLI::App app{"Repeats one tuning run and writes <output>/<device>/winner_repeat.json; with --search search_quality.json"};
-  app.add_option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
-  app.add_option("--template", settings.template_name, "Template to tune")->capture_default_str();
-  app.add_option("--runs", settings.runs, "Repetitions")->capture_default_str()->check(CLI::Range(1, 1000));
-  app.add_option("--search", settings.searches, "A way to search, e.g. \"--strategy random --budget 17s\"; may be repeated")->allow_extra_args(false);
-  app.add_option("arguments", settings.arguments, "The tune command's further words, after --");
-  CLI11_PARSE(app, argc, argv);
+  attune::bench::CommandLine line{"Repeats one tuning run and writes <output>/<device>/winner_repeat.json; with --search search_quality.json"};
+  line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
+  line.option("--template", settings.template_name, "Template to tune").with_default();
+  line.option("--runs", settings.runs, "Repetitions").with_default().within(1, 1000);
+  line.option("--search", settings.searches, "A way to search, e.g. \"--strategy random --budget 17s\"; may be repeated").one_at_a_time();
+  line.option("arguments", settings.arguments, "The tune command's further words, after --");
+  if (const auto ended = line.parse(argc, argv)) return *ended;
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {

@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "attune/error.hpp"
+#include "tuner/base/json.hpp"
 
 extern char** environ;
 
@@ -38,7 +39,7 @@ std::vector<nlohmann::json> events_of(const std::string& text) {
   std::vector<nlohmann::json> events;
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
-    events.push_back(nlohmann::json::parse(text.substr(start, end - start)));
+    events.push_back(base::parse_json(text.substr(start, end - start)));
     start = end + 1;
   }
   return events;

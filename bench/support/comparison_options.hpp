@@ -1,11 +1,11 @@
 #pragma once
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "bench/support/command_line.hpp"
+#include "bench/support/json.hpp"
 #include "tuner/measure/measurement.hpp"
 
 namespace attune::bench {
@@ -20,13 +20,13 @@ struct ComparisonOptions {
   bool quick = false;
 
   /// What stands in the members is the default that the help tells.
-  void add_to(CLI::App& app) {
-    app.add_option("--db", databases, "Tuning database layers in order; default: the user's, then the shipped one");
-    app.add_option("--output", output, "Folder of the results; default: bench/results of the source tree");
-    app.add_option("--policies", policies, "cold, hot or both")->check(CLI::IsMember({"cold", "hot", "both"}))->capture_default_str();
-    app.add_option("--device", device, "Ordinal of the device")->capture_default_str();
-    app.add_option("--rounds", rounds, "Interleaved samples of each")->check(CLI::Range(1, 10001))->capture_default_str();
-    app.add_flag("--quick", quick, "At most 7 rounds; for trying out, not for publishing");
+  void add_to(CommandLine& line) {
+    line.option("--db", databases, "Tuning database layers in order; default: the user's, then the shipped one");
+    line.option("--output", output, "Folder of the results; default: bench/results of the source tree");
+    line.option("--policies", policies, "cold, hot or both").among({"cold", "hot", "both"}).with_default();
+    line.option("--device", device, "Ordinal of the device").with_default();
+    line.option("--rounds", rounds, "Interleaved samples of each").within(1, 10001).with_default();
+    line.flag("--quick", quick, "At most 7 rounds; for trying out, not for publishing");
   }
   [[nodiscard]] int rounds_taken() const { return quick ? std::min(rounds, 7) : rounds; }
   /// Cold before hot.
@@ -37,7 +37,7 @@ struct ComparisonOptions {
 };
 
 /// Of a program whose rows say in "error" why they could not be measured.
-[[nodiscard]] inline int exit_code_of(const std::vector<nlohmann::ordered_json>& rows) {
+[[nodiscard]] inline int exit_code_of(const std::vector<Json>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.contains("error"); }) ? 1 : 0;
 }
 

@@ -1,6 +1,7 @@
 #include "bench/support/contender.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "bench/support/result_file.hpp"
 

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <set>
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "db/tables.hpp"
+#include "tuner/base/json.hpp"
 
 namespace attune::bench {
 namespace {
@@ -145,7 +145,7 @@ class Generator {
       devices.back().name += " (made up)";
     }
     for (const spec::DeviceInfo& device : devices) {
-      const db::DeviceRow row{device.hard_key(), device.hard_json(), device.to_json().dump()};
+      const db::DeviceRow row{device.hard_key(), device.hard_json(), base::dump_json(device.to_json())};
       insert("devices (hard_key, checksum, hard_json, info_json)", row.hard_key, db::checksum(row.hard_key, row),
              row.hard_json, row.info_json);
     }

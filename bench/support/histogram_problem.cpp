@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
 #include "tuner/base/text.hpp"

@@ -1,5 +1,7 @@
 #include "bench/support/reduction_problem.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace attune::bench {
 namespace {
 

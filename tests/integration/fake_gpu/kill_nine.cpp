@@ -3,7 +3,6 @@
 // be sound, and equal an undisturbed run's. Exits with 1 and says what is wrong when one does not.
 #include <signal.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -12,7 +11,9 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <fstream>
 
+#include "bench/support/command_line.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/integration/fake_gpu/processes.hpp"
 #include "tuner/base/files.hpp"
@@ -152,16 +153,16 @@ int run(int gpus, int kills, std::uint64_t seed, const std::string& output) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Kills attune tune with -9 at random moments and checks that nothing acknowledged is ever lost", "kill_nine"};
+  attune::bench::CommandLine line{"Kills attune tune with -9 at random moments and checks that nothing acknowledged is ever lost"};
   int kills = 30;
   int gpus = 1;
   std::uint64_t seed = 1;
   std::string output;
-  app.add_option("--kills", kills, "How often")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("--gpus", gpus, "Of the host")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("--seed", seed, "Of the moments")->capture_default_str();
-  app.add_option("--output", output, "File for the result, as JSON");
-  CLI11_PARSE(app, argc, argv);
+  line.option("--kills", kills, "How often").with_default().within(1, 1000000);
+  line.option("--gpus", gpus, "Of the host").with_default().within(1, 1000000);
+  line.option("--seed", seed, "Of the moments").with_default();
+  line.option("--output", output, "File for the result, as JSON");
+  if (const auto ended = line.parse(argc, argv)) return *ended;
   try {
     return run(gpus, kills, seed, output);
   } catch (const std::exception& error) {

@@ -2,7 +2,6 @@
 // Whatever a step throws is an "error" event, and the next step follows.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "attune/runtime.hpp"
+#include "bench/support/command_line.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/gpu/handles.hpp"
 
@@ -194,7 +194,7 @@ class Program {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"dispatches on the fake driver"};
+  attune::bench::CommandLine line{"dispatches on the fake driver"};
   Options options;
   std::string end = "well";
   std::vector<std::string> steps;
@@ -202,16 +202,18 @@ int main(int argc, char** argv) {
   std::string worker;
   const std::map<std::string, OnMiss> modes = {{"default", OnMiss::Default}, {"error", OnMiss::Error},
                                                {"background", OnMiss::TuneInBackground}, {"now", OnMiss::TuneNow}};
-  app.add_option("--on-miss", options.on_miss)->transform(CLI::CheckedTransformer(modes));
-  app.add_option("--end", end);
-  app.add_option("--db", databases);
-  app.add_option("--template-folder", templates);
-  app.add_option("--worker", worker)->take_last();
-  app.add_option("--reach", options.reach);
-  app.add_option("--share", options.tuning_share);
-  app.add_option("--budget", options.tuning_budget_s)->take_last();
-  app.add_option("--step", steps);
-  CLI11_PARSE(app, argc, argv);
+  std::string mode = "default";
+  line.option("--on-miss", mode).among({"default", "error", "background", "now"});
+  line.option("--end", end);
+  line.option("--db", databases);
+  line.option("--template-folder", templates);
+  line.option("--worker", worker).last();
+  line.option("--reach", options.reach);
+  line.option("--share", options.tuning_share);
+  line.option("--budget", options.tuning_budget_s).last();
+  line.option("--step", steps);
+  if (const auto ended = line.parse(argc, argv)) return *ended;
+  options.on_miss = modes.at(mode);
   options.databases.assign(databases.begin(), databases.end());
   options.templates.assign(templates.begin(), templates.end());
   options.worker = worker;

@@ -1,0 +1,103 @@
+#include "bench/support/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace attune::bench {
+
+struct CommandLine::Application {
+  CLI::App app;
+};
+
+namespace {
+
+CLI::Option& of(void* option) { return *static_cast<CLI::Option*>(option); }
+
+}  // namespace
+
+CommandLine::Option& CommandLine::Option::with_default() {
+  of(option_).capture_default_str();
+  return *this;
+}
+
+CommandLine::Option& CommandLine::Option::within(int low, int high) {
+  of(option_).check(CLI::Range(low, high));
+  return *this;
+}
+
+CommandLine::Option& CommandLine::Option::among(const std::vector<std::string>& words) {
+  of(option_).check(CLI::IsMember(words));
+  return *this;
+}
+
+CommandLine::Option& CommandLine::Option::separated_by(char separator) {
+  of(option_).delimiter(separator);
+  return *this;
+}
+
+CommandLine::Option& CommandLine::Option::one_at_a_time() {
+  of(option_).allow_extra_args(false);
+  return *this;
+}
+
+CommandLine::Option& CommandLine::Option::last() {
+  of(option_).take_last();
+  return *this;
+}
+
+CommandLine::Option& CommandLine::Option::hidden() {
+  of(option_).group("");
+  return *this;
+}
+
+CommandLine::CommandLine(const std::string& purpose) : application_(new Application{CLI::App(purpose)}) {}
+
+CommandLine::~CommandLine() = default;
+
+CommandLine::Option CommandLine::option(const std::string& name, std::string& value, const std::string& help) {
+  return Option(application_->app.add_option(name, value, help));
+}
+
+CommandLine::Option CommandLine::option(const std::string& name, std::filesystem::path& value, const std::string& help) {
+  return Option(application_->app.add_option(name, value, help));
+}
+
+CommandLine::Option CommandLine::option(const std::string& name, int& value, const std::string& help) {
+  return Option(application_->app.add_option(name, value, help));
+}
+
+CommandLine::Option CommandLine::option(const std::string& name, double& value, const std::string& help) {
+  return Option(application_->app.add_option(name, value, help));
+}
+
+CommandLine::Option CommandLine::option(const std::string& name, std::uint64_t& value, const std::string& help) {
+  return Option(application_->app.add_option(name, value, help));
+}
+
+CommandLine::Option CommandLine::option(const std::string& name, std::vector<std::string>& value, const std::string& help) {
+  return Option(application_->app.add_option(name, value, help));
+}
+
+CommandLine::Option CommandLine::option(const std::string& name, std::vector<std::filesystem::path>& value, const std::string& help) {
+  return Option(application_->app.add_option(name, value, help));
+}
+
+CommandLine::Option CommandLine::option(const std::string& name, std::vector<int>& value, const std::string& help) {
+  return Option(application_->app.add_option(name, value, help));
+}
+
+CommandLine::Option CommandLine::option(const std::string& name, std::vector<std::uint64_t>& value, const std::string& help) {
+  return Option(application_->app.add_option(name, value, help));
+}
+
+void CommandLine::flag(const std::string& name, bool& value, const std::string& help) { application_->app.add_flag(name, value, help); }
+
+std::optional<int> CommandLine::parse(int argc, char** argv) {
+  try {
+    application_->app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return application_->app.exit(error);
+  }
+  return std::nullopt;
+}
+
+}  // namespace attune::bench
