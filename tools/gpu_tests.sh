@@ -10,7 +10,7 @@ outcome=${2:-tests/gpu/outcome.json}
 if [[ ! -x $build/tests/gpu/test_gpu ]]; then
   tools/install_packages.sh
   cmake --preset portable
-  cmake --build --preset portable --target test_gpu attune
+  tools/build.sh build/portable test_gpu attune
 fi
 ATTUNE_WORKER=$PWD/$build/tools/attune ATTUNE_DISPATCH_PROGRAM=$PWD/$build/examples/dispatch_reduce/dispatch_reduce \
   "$build/tests/gpu/test_gpu" --outcome "$outcome"

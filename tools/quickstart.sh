@@ -11,12 +11,13 @@ else
   echo "attune quickstart: no GPU here; a recording made on a real GPU is replayed, nothing is measured."
 fi
 tools/install_packages.sh
-cmake --preset release -DATTUNE_TESTS=OFF >build-quickstart.log 2>&1 && cmake --build --preset release --target attune >>build-quickstart.log 2>&1 || {
-  tail -n 30 build-quickstart.log >&2
-  echo "The build failed; the whole log is in build-quickstart.log" >&2
+cmake --preset release >quickstart.log 2>&1 || {
+  tail -n 30 quickstart.log >&2
+  echo "Configuring failed; the whole log is in quickstart.log" >&2
   exit 1
 }
-rm -f build-quickstart.log
+rm -f quickstart.log
+tools/build.sh build/release attune
 attune=build/release/tools/attune
 
 "$attune" tune reduce --T f32 --op sum --size '2^10..2^28:x4' --strategy random --budget 60s

@@ -2,12 +2,14 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "db/database.hpp"
 #include "tests/integration/cli_fixture.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/session/recording.hpp"
 #include "tuner/spec/device_info.hpp"
 
 namespace test_tuning {
@@ -38,6 +40,26 @@ TEST_CASE_FIXTURE(Cli, "a replayed run says on its first line that nothing is me
   CHECK(first.find("Synthetic GPU") != std::string::npos);
   CHECK(first.find("2026-01-02") != std::string::npos);
   CHECK(result.out.find("n=1000") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Cli, "what a recording does not hold is told once for all problems of a replay") {
+  auto partial = session::Recording::load(recording);
+  REQUIRE(partial.problems.size() == 2);
+  std::size_t leave_out = 3;
+  for (auto& problem : partial.problems) {
+    auto& rows = problem.measurements;
+    std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.timing.median_us < b.timing.median_us; });
+    rows.resize(rows.size() - leave_out);  // the finalists are among the fastest
+    leave_out = 1;
+  }
+  partial.save(recording);
+  const auto result = attune(tune_words());
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  const std::string told = "4 configurations of 2 problems (1 to 3 of each) are not in the recording and were left out";
+  const std::size_t first = result.err.find(told);
+  REQUIRE(first != std::string::npos);
+  CHECK(result.err.find("not in the recording", first + told.size()) == std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Cli, "a second run of the same command measures nothing more") {

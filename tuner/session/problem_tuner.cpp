@@ -351,9 +351,7 @@ void ProblemTuner::finish(bool complete, const json& more) {
   for (const auto& point : convergence_) summary["convergence"].push_back({point.evaluations, point.elapsed_s, point.best_us});
   // A run that found nothing left to do has no reason to touch the device for the ceiling either.
   if (complete && !result_.nothing_left) summary["read_ceiling_bytes_per_s"] = backend_.read_ceiling_bytes_per_s();
-  if (backend_.missing() > 0) {
-    observer_.notice(fmt::format("{} configurations of {} are not in the recording and were left out", backend_.missing(), log_.problem()));
-  }
+  result_.not_recorded = backend_.missing();
   summary.update(more);
   log_.close(complete ? "finished" : "interrupted", summary);
 }

@@ -1,7 +1,10 @@
 #include "tuner/session/session.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "attune/error.hpp"
 #include "tuner/base/json.hpp"
@@ -24,6 +27,22 @@ bool run_or_abandon(ProblemTuner& tuner, std::optional<Clock::time_point> deadli
 }
 
 }  // namespace
+
+std::string not_recorded_notice(const std::vector<const ProblemResult*>& problems) {
+  std::uint64_t all = 0, most = 0, fewest = std::numeric_limits<std::uint64_t>::max();
+  std::vector<const ProblemResult*> incomplete;
+  for (const ProblemResult* problem : problems) {
+    if (problem->not_recorded == 0) continue;
+    incomplete.push_back(problem);
+    all += problem->not_recorded;
+    most = std::max(most, problem->not_recorded);
+    fewest = std::min(fewest, problem->not_recorded);
+  }
+  if (incomplete.empty()) return "";
+  const std::string of = incomplete.size() == 1 ? spec::to_text(incomplete.front()->problem)
+                                                : fmt::format("{} problems ({} to {} of each)", incomplete.size(), fewest, most);
+  return fmt::format("{} configurations of {} are not in the recording and were left out", all, of);
+}
 
 TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, Backend& backend, db::Database& database,
                 const Observer& observer) {
@@ -55,6 +74,9 @@ TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, 
     }
     if (!result.interrupted) observer.finished(result.problems.back());
   }
+  std::vector<const ProblemResult*> tuned;
+  for (const auto& problem : result.problems) tuned.push_back(&problem);
+  if (const std::string notice = not_recorded_notice(tuned); !notice.empty()) observer.notice(notice);
   return result;
 }
 

@@ -56,6 +56,7 @@ struct FailureExample {
 struct ProblemResult {
   spec::Problem problem;
   std::uint64_t space_size = 0, measured = 0, reused = 0;
+  std::uint64_t not_recorded = 0;               ///< of a replay: proposed, not in the recording and left out
   std::map<std::string, std::uint64_t> failed;  ///< by outcome name
   std::map<std::string, FailureExample> failure_examples;  ///< the first of each in `failed`
   bool nothing_left = false;                    ///< everything had been measured and decided before
@@ -71,6 +72,9 @@ struct ProblemResult {
   double elapsed_s = 0;
   Utilisation utilisation;
 };
+
+/// What a replay left out of all its problems, in one sentence; empty when that is nothing.
+[[nodiscard]] std::string not_recorded_notice(const std::vector<const ProblemResult*>& problems);
 
 /// Callbacks of a run; every one may be left as it is.
 struct Observer {

@@ -2,41 +2,9 @@
 // "sm_clock_mhz", "reasons", "power_limit_mw", "temperature_c" and "failing" (names of functions that return an error);
 // ATTUNE_FAKE_NVML_LOG names a file that gets one line a call. Built in three folders: whole, without what newer
 // drivers renamed (FAKE_NVML_FORMER), and without what tells devices apart (FAKE_NVML_BARE).
-#include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <string>
+#include "tests/support/fake_nvml/answers.hpp"
 
-namespace {
-
-constexpr int kSuccess = 0;
-constexpr int kNotSupported = 3;
-constexpr int kNotFound = 6;
-
-const nlohmann::json& told() {
-  static const nlohmann::json json = nlohmann::json::parse(std::getenv("ATTUNE_FAKE_NVML"));
-  return json;
-}
-
-/// Notes the call. True when it has to fail.
-bool fails(const std::string& function) {
-  if (const char* log = std::getenv("ATTUNE_FAKE_NVML_LOG"); log != nullptr) {
-    std::ofstream(log, std::ios::app) << function << '\n';
-  }
-  for (const auto& failing : told().value("failing", nlohmann::json::array())) {
-    if (failing == function) return true;
-  }
-  return false;
-}
-
-template <class Value>
-int answer(const char* function, const char* key, Value* value) {
-  if (fails(function)) return kNotSupported;
-  *value = told().at(key).get<Value>();
-  return kSuccess;
-}
-
-}  // namespace
+using namespace attune::fake_nvml;
 
 extern "C" {
 int nvmlInit_v2() { return fails("nvmlInit_v2") ? kNotSupported : kSuccess; }
@@ -46,7 +14,7 @@ int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
   if (fails("nvmlDeviceGetHandleByUUID")) return kNotSupported;
   static int the_device = 0;
   *device = &the_device;
-  return told().at("uuid") == uuid ? kSuccess : kNotFound;
+  return is_device(uuid) ? kSuccess : kNotFound;
 }
 #endif
 int nvmlDeviceGetClockInfo(void*, int clock, unsigned* mhz) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "attune/error.hpp"
+#include "bench/support/json.hpp"
 
 using namespace attune;
 using namespace attune::bench;
@@ -66,7 +67,7 @@ TEST_CASE("attune is told the skew only where it is stated") {
   const auto problem = first("i32 2048 scaled", "zipf");
   CHECK(problem.choices(SkewIs::Unknown) == std::map<std::string, std::string>{{"T", "i32"}, {"mapping", "scaled"}});
   CHECK(problem.choices(SkewIs::Stated).at("skew") == "zipf");
-  CHECK(problem.to_json().dump() == R"({"template":"histogram","T":"i32","mapping":"scaled","n":1000,"bins":2048})");
+  CHECK(bench::dump_json(problem.to_json()) == R"({"template":"histogram","T":"i32","mapping":"scaled","n":1000,"bins":2048})");
 }
 
 TEST_CASE("the bounds suit the mapping: unit bins are one value wide, scaled ones are not") {
