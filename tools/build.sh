@@ -6,6 +6,10 @@ set -euo pipefail
 
 folder=${1:?usage: tools/build.sh FOLDER [targets]}
 shift
+if [[ ! -e $folder/build.ninja ]]; then
+  echo "failed building $folder: it is not configured; cmake --preset NAME does that" >&2
+  exit 2
+fi
 log=$folder/build.log
 : >"$log"
 [[ -t 2 ]] && terminal=1 || terminal=0

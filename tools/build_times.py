@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Prints where the CPU seconds of a build went: tools/build_times.sh says how it is called."""
+import argparse
 import collections
 import concurrent.futures
 import json
@@ -8,6 +9,9 @@ import re
 import shlex
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True  # the script may lie in a tree that is not to change
+import build_machine
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OURS = ("tuner", "db", "tools", "tests", "bench", "examples")
@@ -31,10 +35,12 @@ def name_of(made):
 
 
 def print_steps(found):
+    """Prints what compiling and linking took; returns the figures."""
     compiled = [(s, made) for s, made in found if made.endswith(".o")]
     linked = [(s, made) for s, made in found if not made.endswith(".o")]
-    print(f"\n{sum(s for s, _ in found):.0f} CPU seconds: {len(compiled)} files compiled in "
-          f"{sum(s for s, _ in compiled):.0f}, {len(linked)} linked in {sum(s for s, _ in linked):.0f}\n")
+    figures = {"files": len(compiled), "compile_s": round(sum(s for s, _ in compiled), 1), "links": len(linked),
+               "link_s": round(sum(s for s, _ in linked), 1)}
+    print("\n{files} files compiled in {compile_s:.0f} CPU seconds, {links} linked in {link_s:.0f}\n".format(**figures))
     folders = collections.Counter()
     for seconds, made in compiled:
         folders["/".join(made.split("CMakeFiles")[0].strip("/").split("/")[:2]) or "."] += seconds
@@ -44,6 +50,8 @@ def print_steps(found):
     print("\nCPU s  compiled file")
     for seconds, made in sorted(compiled, reverse=True)[:40]:
         print(f"{seconds:5.1f}  {name_of(made)}")
+    figures["folders"] = [{"folder": folder, "cpu_s": round(seconds, 1)} for folder, seconds in folders.most_common()]
+    return figures
 
 
 def users(folder):
@@ -103,21 +111,31 @@ def cost_of(command, header):
 
 
 def print_headers(folder):
+    """Prints the twenty dearest headers; returns their rows."""
     command, seen = compile_flags(folder), users(folder)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         costs = [cost for cost in pool.map(lambda header: cost_of(command, header), named_headers()) if cost]
-    rows = sorted(((seconds * seen[path], seconds, seen[path], name) for (_, name), seconds, path in costs), reverse=True)
+    rows = sorted(({"header": name, "one_s": round(seconds, 3), "files": seen[path], "cpu_s": round(seconds * seen[path], 1)}
+                   for (_, name), seconds, path in costs), key=lambda row: -row["cpu_s"])[:20]
     print("\nThe dearest headers: what one takes to read, with everything that it includes, times the compiled files that read it.")
     print("CPU s in all  one  files  header")
-    for total, seconds, count, name in rows[:20]:
-        print(f"{total:12.1f} {seconds:5.2f} {count:5d}  {name}")
+    for row in rows:
+        print(f"{row['cpu_s']:12.1f} {row['one_s']:5.2f} {row['files']:5d}  {row['header']}")
+    return rows
 
 
 def main():
-    folder = sys.argv[1]
-    print_steps(steps(folder))
-    if sys.argv[2:] != ["0"]:
-        print_headers(folder)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", help="the build folder")
+    parser.add_argument("--preset", default="")
+    parser.add_argument("--no-headers", action="store_true")
+    parser.add_argument("--output", help="also write the figures to this file, as JSON")
+    arguments = parser.parse_args()
+    figures = {"bench": "build_times", "preset": arguments.preset, **build_machine.machine(), **print_steps(steps(arguments.folder))}
+    figures["headers"] = [] if arguments.no_headers else print_headers(arguments.folder)
+    if arguments.output:
+        with open(arguments.output, "w", encoding="utf-8") as file:
+            file.write(json.dumps(figures, indent=1) + "\n")
 
 
 main()

@@ -10,6 +10,7 @@ A table stands between two marker lines:
 Known tables: reduce_vs_cub, reduce_ratios, reproducible_cost, search_quality, read_ceiling, tuning_rate, winner_repeat, dispatch_regret and dispatch_overhead (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json),
 tune_reduce (bench/results/<device>/*.txt: the output of the command, as captured), promises (tools/promise_table.py),
 histogram_vs_cub and histogram_ratios (tools/histogram_tables.py),
+builds, slow_tests, build_folders and build_headers (tools/build_tables.py),
 ladder_rungs and rules_of_thumb (tools/ladder_tables.py), histogram_ladder and histogram_rules (tools/histogram_ladder_tables.py).
 
     tools/doc_tables.py            rewrites the files
@@ -23,6 +24,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # the script may lie in a tree that is not to change
+import build_tables
 import histogram_ladder_tables
 import histogram_tables
 import ladder_tables
@@ -369,6 +371,10 @@ def dispatch_overhead(root):
     return text.rstrip("\n") + "\n" if text else "No overhead is recorded yet.\n"
 
 
+def of_builds(make):
+    return lambda root: make(sys.modules[__name__], root)
+
+
 def histogram_vs_cub(root):
     return histogram_tables.every_row(sys.modules[__name__], root)
 
@@ -382,7 +388,9 @@ TABLES = {"reduce_vs_cub": reduce_vs_cub, "reduce_ratios": reduce_ratios, "repro
           "dispatch_overhead": dispatch_overhead, "histogram_vs_cub": histogram_vs_cub, "histogram_ratios": histogram_ratios,
           "ladder_rungs": ladder_tables.ladder_rungs, "rules_of_thumb": ladder_tables.rules_of_thumb,
           "histogram_ladder": histogram_ladder_tables.histogram_ladder, "histogram_rules": histogram_ladder_tables.histogram_rules,
-          "promises": promise_table.promise_table}
+          "promises": promise_table.promise_table,
+          **{make.__name__: of_builds(make) for make in (build_tables.builds, build_tables.slow_tests, build_tables.build_folders,
+                                                         build_tables.build_headers)}}
 
 
 def regenerate(root, path):

@@ -1,0 +1,38 @@
+"""The tables of docs/building.md: bench/results/builds/builds.json (tools/measure_builds.py) and build_times.json (tools/build_times.sh)."""
+
+
+def seconds(value):
+    return f"{int(value) // 60} min {int(value) % 60:02d} s" if value >= 60 else f"{value:.1f} s"
+
+
+def where(result):
+    return f"{result['cores']} cores of {result['processor']}, {result['compiler']}, {result['date']}\n\n"
+
+
+def load(tools, root, name):
+    return tools.read_json(root / "bench/results/builds" / name)
+
+
+def builds(tools, root):
+    result = load(tools, root, "builds.json")
+    lines = [[row["what"], seconds(row["wall_s"]), seconds(row["cpu_s"])] for row in result["rows"]]
+    return where(result) + tools.table([("what", False), ("time", True), ("CPU time", True)], lines)
+
+
+def slow_tests(tools, root):
+    result = load(tools, root, "builds.json")
+    return tools.table([("test", False), ("time", True)], [[row["test"], seconds(row["wall_s"])] for row in result["tests"][:12]])
+
+
+def build_folders(tools, root):
+    result = load(tools, root, "build_times.json")
+    lines = [[row["folder"], tools.number(row["cpu_s"])] for row in result["folders"][:14]]
+    text = where(result) + f"Preset {result['preset']}: {result['files']} files compiled in {result['compile_s']:.0f} CPU seconds, " \
+        f"{result['links']} linked in {result['link_s']:.0f}.\n\n"
+    return text + tools.table([("folder", False), ("CPU s", True)], lines)
+
+
+def build_headers(tools, root):
+    result = load(tools, root, "build_times.json")
+    lines = [[f"`{row['header']}`", f"{row['one_s']:.2f}", str(row["files"]), f"{row['cpu_s']:.0f}"] for row in result["headers"]]
+    return tools.table([("header", False), ("CPU s to read", True), ("compiled files that read it", True), ("CPU s in all", True)], lines)
