@@ -25,7 +25,6 @@
 namespace attune::bench {
 namespace {
 
-
 constexpr const char* kMethod =
     "Each thread has a stream, buffers and a workspace of its own and repeats: raw cuLaunchKernelEx, Kernel::launch "
     "and Plan::launch of the same function, geometry and arguments, and the raw launch once more after late_ns of "

@@ -27,7 +27,6 @@
 namespace attune::bench {
 namespace {
 
-
 /// From here on a histogram of few bins should read as fast as a kernel that only reads.
 constexpr std::size_t kCeilingBytes = std::size_t{1} << 28;
 /// Sums of positive f32 in any order: far above rounding, far below what one lost tile would do.

@@ -14,7 +14,6 @@
 namespace attune::bench {
 namespace {
 
-
 struct Settings {
   std::filesystem::path output;
   std::string sizes = "2^28..2^32:x2";

@@ -24,7 +24,6 @@
 namespace attune::bench {
 namespace {
 
-
 /// Sizes that are tuned, and five that never are.
 constexpr char kCounts[] = "2^10..2^30:x4,100000007,3000017,50331648,30000,700001,12345678";
 /// From here on a reduction should read as fast as a kernel that only reads.

@@ -22,7 +22,6 @@
 namespace attune::bench {
 namespace {
 
-
 struct Settings {
   std::vector<std::filesystem::path> databases;
   std::string output;

@@ -11,15 +11,14 @@
 #include "bench/support/json.hpp"
 #include "bench/support/result_file.hpp"
 #include "tests/support/temp_folder.hpp"
-#include "tuner/base/json.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/base/median.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/gpu/handles.hpp"
 
 namespace attune::bench {
 namespace {
-
 
 struct Settings {
   std::string output;

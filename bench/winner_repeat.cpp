@@ -16,8 +16,8 @@
 #include "bench/support/command_line.hpp"
 #include "bench/support/json.hpp"
 #include "bench/support/result_file.hpp"
-#include "tests/support/temp_folder.hpp"
 #include "db/database.hpp"
+#include "tests/support/temp_folder.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/median.hpp"
 #include "tuner/gpu/handles.hpp"
@@ -26,7 +26,6 @@
 
 namespace attune::bench {
 namespace {
-
 
 struct Settings {
   std::string output;

@@ -7,8 +7,8 @@
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tools/commands.hpp"
-#include "tools/output.hpp"
 #include "tools/db_exchange.hpp"
+#include "tools/output.hpp"
 #include "tuner/base/json.hpp"
 
 namespace attune::tools {

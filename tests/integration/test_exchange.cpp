@@ -7,8 +7,8 @@
 
 #include <filesystem>
 
-#include "db/exchange_lines.hpp"
 #include "db/exchange.hpp"
+#include "db/exchange_lines.hpp"
 #include "tests/integration/cli_fixture.hpp"
 #include "tests/support/figures.hpp"
 #include "tuner/base/files.hpp"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tuner/compile/compiler.hpp"
-#include "tuner/measure/gpu_executor.hpp"
 #include "tuner/gpu/handles.hpp"
+#include "tuner/measure/gpu_executor.hpp"
 
 namespace attune::test {
 

@@ -9,7 +9,6 @@
 namespace attune::fake_cuda {
 namespace {
 
-
 /// What was summed last: launches of one call follow each other on one thread. It cannot go through the partial results,
 /// because a host function does not see whether its configuration has any.
 thread_local float last_sum = 0;

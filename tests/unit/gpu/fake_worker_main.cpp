@@ -33,7 +33,8 @@ json visit(const json& request, std::set<std::string>& held, bool& fatal) {
   if (!wanted.cubin.empty()) held.insert(wanted.cubin_key);
   if (!held.contains(wanted.cubin_key)) return {{"missing_cubin", wanted.cubin_key}, {"dropped", json::array()}};
   if (name == "dies" || name == "dies too") ::_exit(9);
-  if (name == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(1300));
+  if (name == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(1300));  // of a deadline of 2 s
+  if (name == "busy") std::this_thread::sleep_for(std::chrono::milliseconds(100));
   if (name == "hangs") hang();
   if (name.rfind("dies-once:", 0) == 0 && first_time(name.substr(10))) ::_exit(9);
   if (name == "ruins") {

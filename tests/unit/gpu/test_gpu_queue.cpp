@@ -188,10 +188,10 @@ TEST_CASE_FIXTURE(Prepared, "a large cubin that was dropped waits for the hangin
 }
 
 TEST_CASE_FIXTURE(Prepared, "a worker killed from outside costs neither of two visits") {
-  executor.submit(request("slow"));
+  executor.submit(request("busy"));
   executor.submit(request("innocent"));
   ::kill(executor.worker_pid(), SIGKILL);
-  check_reply(executor, "slow", Outcome::Ok);
+  check_reply(executor, "busy", Outcome::Ok);
   check_reply(executor, "innocent", Outcome::Ok);
   CHECK(executor.replacements() == 1);
 }
@@ -206,7 +206,7 @@ TEST_CASE_FIXTURE(Prepared, "abandoning nothing keeps the worker, and waits for 
 TEST_CASE_FIXTURE(
     Prepared, "abandoning visits that are answered in time keeps the worker, and no later visit gets their replies") {
   const int worker = executor.worker_pid();
-  executor.submit(request("slow"));
+  executor.submit(request("busy"));
   executor.submit(request("drops"));
   executor.abandon(hours(1));
   CHECK_FALSE(executor.busy());
