@@ -292,7 +292,7 @@ int main(int argc, char** argv) {
   attune::bench::CommandLine line("Measures the start of a process to its first tuned launch, and writes <output>/<device>/cold_start.json");
   line.option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
   line.option("--synthetic", settings.synthetic,
-                 "Folder of the template tickets, for the fake driver (docs/testing.md)");
+              "Folder of the template tickets, for the fake driver (docs/testing.md)");
   line.option("--processes", settings.processes, "Processes of each kind")
       .with_default()
       .within(1, 1000);

@@ -337,7 +337,7 @@ int main(int argc, char** argv) {
   attune::bench::CommandLine line{"Measures what a launch through attune's dispatcher adds to cuLaunchKernelEx"};
   line.option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
   line.option("--synthetic", settings.synthetic,
-                 "Folder of the templates synthetic and tickets, for the fake driver (docs/testing.md)");
+              "Folder of the templates synthetic and tickets, for the fake driver (docs/testing.md)");
   line.option("--threads", settings.threads, "Numbers of launching threads").separated_by(',').with_default();
   line.option("--batches", settings.batches, "Batches of each thread")
       .with_default()

@@ -39,7 +39,7 @@ void make_private_folder(const fs::path& database) {
     // A folder of a read-only or foreign file system answers EROFS or EACCES even where it exists.
     if (::stat(partial.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) continue;
     fail_opening(database,
-         fmt::format("{} for '{}'; {}", base::errno_text("mkdir", error_number), partial.string(), kOtherFileRemedy));
+                 fmt::format("{} for '{}'; {}", base::errno_text("mkdir", error_number), partial.string(), kOtherFileRemedy));
   }
 }
 
@@ -64,8 +64,8 @@ void switch_journal(SQLite::Database& sqlite, const fs::path& path, const Journa
       const std::string mode = sqlite.execAndGet(fmt::format("PRAGMA journal_mode = {}", journal.mode)).getString();
       if (mode == journal.mode) return;
       fail_opening(path, fmt::format("its file system does not support the journal mode '{}' (it stays '{}'); keep the database "
-                             "on a local disk (ATTUNE_DB or --db)",
-                             journal.mode, mode));
+                                     "on a local disk (ATTUNE_DB or --db)",
+                                     journal.mode, mode));
     } catch (const SQLite::Exception& error) {
       if (!is_busy(error) || Clock::now() >= deadline) throw;
     }
@@ -145,7 +145,7 @@ fs::path set_aside(const fs::path& path, LockFile& lock, const std::string& dama
     fs::rename(beside(path, suffix), beside(target, suffix), error);
     if (error) {
       fail_opening(path, fmt::format("it is damaged ({}), and setting it aside failed: {}", damage,
-                             base::errno_text("rename", error.value())));
+                                     base::errno_text("rename", error.value())));
     }
   }
   remove_suspect_mark(path);

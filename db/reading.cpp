@@ -48,8 +48,8 @@ void refuse_foreign_schema(const fs::path& path, SQLite::Database& sqlite) {
   const int foreign = sqlite.execAndGet("SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger') OR sql LIKE 'CREATE VIRTUAL%'").getInt();
   if (foreign == 0) return;
   fail_opening(path, fmt::format("it holds {} view(s), trigger(s) or virtual table(s), and no database of attune's has any; remove them, or export "
-                         "it again where it came from",
-                         foreign));
+                                 "it again where it came from",
+                                 foreign));
 }
 
 /// Released versions stay readable: an update of the program must not make dispatch lose what was tuned before it.
@@ -58,7 +58,7 @@ void accept(const fs::path& path, SQLite::Database& sqlite) {
   require_ours(path, identity);
   if (identity.user_version == 0) {
     fail_opening(path, "nothing has been stored in it yet, and it is opened read-only; a tuning run with --db makes it a "
-               "database");
+                       "database");
   }
   refuse_foreign_schema(path, sqlite);
   if (identity.user_version < Database::kSchemaVersion) add_missing_tables(sqlite);
@@ -80,8 +80,8 @@ void play_journal_back(const fs::path& path) {
     (void)sqlite.execAndGet("SELECT count(*) FROM sqlite_master");
   } catch (const SQLite::Exception& error) {
     fail_opening(path, fmt::format("a process died while it wrote to it, and what '{}-journal' holds cannot be played back here "
-                           "({}); open it once where file and folder can be written",
-                           path.string(), error.what()));
+                                   "({}); open it once where file and folder can be written",
+                                   path.string(), error.what()));
   }
 }
 
@@ -177,7 +177,7 @@ Connection open_for_reading(const fs::path& path) {
   if (is_folder(path)) fail_opening(path, "it is a folder; name a file with ATTUNE_DB or --db");
   if (::access(path.c_str(), R_OK) != 0) {
     fail_opening(path, fmt::format("{}; a tuning run creates it, or name another file with ATTUNE_DB or --db",
-                           base::errno_text("access", errno)));
+                                   base::errno_text("access", errno)));
   }
   refuse_foreign(path);
   try {

@@ -6,6 +6,7 @@
 #include <bit>
 
 namespace attune::measure {
+
 int histogram_groups(const HistogramCase& of) { return of.skew ? 1 : kSkews; }
 
 std::vector<DataSet> histogram_data_sets(const HistogramCase& of) {

@@ -72,7 +72,7 @@ Mapping even_mapping(const LevelRange& range, std::int64_t lower, std::int64_t u
   if (lower >= upper) refuse_histogram(fmt::format("its lower bound {} is not below its upper one, {}", lower, upper));
   if (lower < range.least || upper - 1 > range.greatest) {
     refuse_histogram(fmt::format("its bounds are {} and {}, and {} samples are {} to {}; give bounds among them, the upper one at most one above",
-                       lower, upper, range.sample, range.least, range.greatest));
+                                 lower, upper, range.sample, range.least, range.greatest));
   }
   const std::int64_t width = upper - lower;
   if (width == bins) return Mapping::Unit;

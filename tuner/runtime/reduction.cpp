@@ -97,7 +97,7 @@ void check_resolution(const Reproducible& how, const std::string& type) {
   }
   if (!(type == "f64" ? is_unit<double>(how.resolution) : is_unit<float>(how.resolution))) {
     refuse_reduction(fmt::format("the resolution of Accumulate::FixedPoint is {}; give a positive number that {} can represent, and its inverse as well",
-                       how.resolution, type == "f64" ? "f64" : "f32"));
+                                 how.resolution, type == "f64" ? "f64" : "f32"));
   }
 }
 
@@ -129,7 +129,7 @@ Choices reduce_choices(const Reduction& reduction, const std::string& type, Inpu
   add_transform(choices, reduction, inputs);
   if (!is_floating(type) && (reduction.finish == Finish::Mean || reduction.finish == Finish::Root)) {
     refuse_reduction(fmt::format("the finish '{}' is of floating-point elements, and these are {}; finish the sum on the host, or in another kernel",
-                       word(reduction.finish), type));
+                                 word(reduction.finish), type));
   }
   choices["finish"] = word(reduction.finish);
   return choices;

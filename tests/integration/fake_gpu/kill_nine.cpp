@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <random>
 #include <set>
 #include <stdexcept>
 #include <thread>
-#include <fstream>
 
 #include "bench/support/command_line.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
