@@ -5,15 +5,20 @@ option(ATTUNE_COMPILER_CACHE "Use ccache or sccache when one is installed" ON)
 
 # Nine tenths of a file are headers and what is made from their templates, so a batch costs little more than one file.
 # Eight sources a batch: a change of one source compiles one batch, which takes seconds.
-set(CMAKE_UNITY_BUILD ${ATTUNE_UNITY})
-set(CMAKE_UNITY_BUILD_BATCH_SIZE ${ATTUNE_UNITY_BATCH})
+if(NOT DEFINED CMAKE_UNITY_BUILD)
+  set(CMAKE_UNITY_BUILD ${ATTUNE_UNITY})
+endif()
+if(NOT DEFINED CMAKE_UNITY_BUILD_BATCH_SIZE)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE ${ATTUNE_UNITY_BATCH})
+endif()
 
 # A launcher that the caller names, also an empty one, is left alone.
-if(ATTUNE_COMPILER_CACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+if(ATTUNE_COMPILER_CACHE)
   find_program(ATTUNE_COMPILER_CACHE_PROGRAM NAMES ccache sccache)
   mark_as_advanced(ATTUNE_COMPILER_CACHE_PROGRAM)
-  if(ATTUNE_COMPILER_CACHE_PROGRAM)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${ATTUNE_COMPILER_CACHE_PROGRAM})
-    set(CMAKE_CUDA_COMPILER_LAUNCHER ${ATTUNE_COMPILER_CACHE_PROGRAM})
-  endif()
+  foreach(language CXX CUDA)
+    if(ATTUNE_COMPILER_CACHE_PROGRAM AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${ATTUNE_COMPILER_CACHE_PROGRAM})
+    endif()
+  endforeach()
 endif()

@@ -36,3 +36,17 @@ def build_headers(tools, root):
     result = load(tools, root, "build_times.json")
     lines = [[f"`{row['header']}`", f"{row['one_s']:.2f}", str(row["files"]), f"{row['cpu_s']:.0f}"] for row in result["headers"]]
     return tools.table([("header", False), ("CPU s to read", True), ("compiled files that read it", True), ("CPU s in all", True)], lines)
+
+
+def before_and_after(tools, root):
+    result = load(tools, root, "before_and_after.json")
+
+    def shown(values):
+        ordered, half = sorted(values), len(values) // 2
+        middle = ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2
+        return f"{tools.number(middle)} ({tools.number(ordered[0])} to {tools.number(ordered[-1])})"
+
+    lines = [[row["what"], row["unit"], shown(row["before"]), shown(row["after"])] for row in result["rows"]]
+    return f"{result['device']['name']}, driver {result['driver']}, CUDA {result['cuda']}, {result['date']}, content `{result['before_content']}` " \
+        f"before, `{result['content']}` after; {result['method']}; median (least to greatest)\n\n" \
+        + tools.table([("what", False), ("", False), ("before", True), ("after", True)], lines)

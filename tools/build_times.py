@@ -29,15 +29,15 @@ def steps(folder):
 
 
 def name_of(made):
-    """"tuner/session: Unity/unity_0" of "tuner/session/CMakeFiles/attune_session.dir/Unity/unity_0_cxx.cxx.o"."""
-    match = re.match(r"(.*?)/?CMakeFiles/([^/]+)\.dir/(.*)\.o$", made)
-    return f"{match[1]}: {match[2]} {match[3]}" if match else made
+    """"tuner/session: Unity/unity_0_cxx.cxx" of "tuner/session/CMakeFiles/attune_session.dir/Unity/unity_0_cxx.cxx.o"."""
+    match = re.match(r"(.*?)/?CMakeFiles/[^/]+\.dir/(.*)\.o$", made)
+    return f"{match[1]}: {match[2]}" if match else made
 
 
 def print_steps(found):
     """Prints what compiling and linking took; returns the figures."""
     compiled = [(s, made) for s, made in found if made.endswith(".o")]
-    linked = [(s, made) for s, made in found if not made.endswith(".o")]
+    linked = [(s, made) for s, made in found if made and not made.endswith(".o")]
     figures = {"files": len(compiled), "compile_s": round(sum(s for s, _ in compiled), 1), "links": len(linked),
                "link_s": round(sum(s for s, _ in linked), 1)}
     print("\n{files} files compiled in {compile_s:.0f} CPU seconds, {links} linked in {link_s:.0f}\n".format(**figures))
@@ -77,7 +77,7 @@ def named_headers():
 
 
 def compile_flags(folder):
-    """Flags that find every header: the folders of all compiled files, and those of the dearest kind of target."""
+    """A command that finds every header: with the include folders of all compiled files."""
     with open(os.path.join(folder, "compile_commands.json"), encoding="utf-8") as text:
         commands = [shlex.split(entry["command"]) for entry in json.load(text)]
     flags, compiler = [], None

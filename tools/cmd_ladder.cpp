@@ -126,6 +126,9 @@ session::LadderRun climb(const Climbing& what, BackendPlan& plan, db::Database& 
     all.interrupted = run.interrupted;
     if (all.interrupted) break;
   }
+  std::vector<const session::ProblemResult*> tuned;
+  for (const auto& problem : all.problems) tuned.push_back(&problem.tuned);
+  if (const std::string notice = session::not_recorded_notice(tuned); !notice.empty()) observer.tuning.notice(notice);
   return all;
 }
 

@@ -1,5 +1,9 @@
 #!/usr/bin/env bash
-# Runs a compiler or linker and appends "<user s> <system s> <what it made>" to the file ATTUNE_CPU_LOG (tools/build_times.sh).
+# Runs a compiler or linker and appends "<user s> <system s> <what it made>" to the file ATTUNE_CPU_LOG, when there is one
+# (tools/build_times.sh).
+[[ -n ${ATTUNE_CPU_LOG:-} ]] || exec "$@"
+export LC_NUMERIC=C
+unset LC_ALL
 made=
 for ((i = 1; i < $#; ++i)); do
   if [[ ${!i} == -o ]]; then

@@ -10,7 +10,7 @@ A table stands between two marker lines:
 Known tables: reduce_vs_cub, reduce_ratios, reproducible_cost, search_quality, read_ceiling, tuning_rate, winner_repeat, dispatch_regret and dispatch_overhead (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json),
 tune_reduce (bench/results/<device>/*.txt: the output of the command, as captured), promises (tools/promise_table.py),
 histogram_vs_cub and histogram_ratios (tools/histogram_tables.py),
-builds, slow_tests, build_folders and build_headers (tools/build_tables.py),
+builds, slow_tests, build_folders, build_headers and before_and_after (tools/build_tables.py),
 ladder_rungs and rules_of_thumb (tools/ladder_tables.py), histogram_ladder and histogram_rules (tools/histogram_ladder_tables.py).
 
     tools/doc_tables.py            rewrites the files
@@ -390,7 +390,7 @@ TABLES = {"reduce_vs_cub": reduce_vs_cub, "reduce_ratios": reduce_ratios, "repro
           "histogram_ladder": histogram_ladder_tables.histogram_ladder, "histogram_rules": histogram_ladder_tables.histogram_rules,
           "promises": promise_table.promise_table,
           **{make.__name__: of_builds(make) for make in (build_tables.builds, build_tables.slow_tests, build_tables.build_folders,
-                                                         build_tables.build_headers)}}
+                                                         build_tables.build_headers, build_tables.before_and_after)}}
 
 
 def regenerate(root, path):

@@ -11,12 +11,12 @@ else
   echo "attune quickstart: no GPU here; a recording made on a real GPU is replayed, nothing is measured."
 fi
 tools/install_packages.sh
-cmake --preset release >quickstart.log 2>&1 || {
-  tail -n 30 quickstart.log >&2
-  echo "Configuring failed; the whole log is in quickstart.log" >&2
+mkdir -p build
+cmake --preset release >build/quickstart.log 2>&1 || {
+  tail -n 30 build/quickstart.log >&2
+  echo "Configuring failed; the whole log is in build/quickstart.log" >&2
   exit 1
 }
-rm -f quickstart.log
 tools/build.sh build/release attune
 attune=build/release/tools/attune
 

@@ -14,6 +14,10 @@ template auto decimal_point_impl(locale_ref) -> char;
 template auto decimal_point_impl(locale_ref) -> wchar_t;
 template void buffer<char>::append(const char*, const char*);
 template void buffer<wchar_t>::append(const wchar_t*, const wchar_t*);
+#ifndef FMT_STATIC_THOUSANDS_SEPARATOR
+template locale_ref::locale_ref(const std::locale&);
+template auto locale_ref::get<std::locale>() const -> std::locale;
+#endif
 template void vformat_to<char>(buffer<char>&, string_view, basic_format_args<buffer_context<char>>, locale_ref);
 
 }  // namespace detail

@@ -254,9 +254,6 @@ LadderRun run_ladder(const spec::KernelTemplate& kernel, const spec::VariantLadd
     }
     observer.ladder(run.problems.back());
   }
-  std::vector<const ProblemResult*> tuned;
-  for (const auto& problem : run.problems) tuned.push_back(&problem.tuned);
-  if (const std::string notice = not_recorded_notice(tuned); !notice.empty()) observer.tuning.notice(notice);
   return run;
 }
 

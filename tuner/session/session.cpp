@@ -1,6 +1,6 @@
 #include "tuner/session/session.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -39,8 +39,10 @@ std::string not_recorded_notice(const std::vector<const ProblemResult*>& problem
     fewest = std::min(fewest, problem->not_recorded);
   }
   if (incomplete.empty()) return "";
-  const std::string of = incomplete.size() == 1 ? spec::to_text(incomplete.front()->problem)
-                                                : fmt::format("{} problems ({} to {} of each)", incomplete.size(), fewest, most);
+  std::string of = spec::to_text(incomplete.front()->problem);
+  if (incomplete.size() > 1) {
+    of = fmt::format("{} problems ({} of each)", incomplete.size(), fewest == most ? fmt::to_string(most) : fmt::format("{} to {}", fewest, most));
+  }
   return fmt::format("{} configurations of {} are not in the recording and were left out", all, of);
 }
 

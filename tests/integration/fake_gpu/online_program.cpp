@@ -203,7 +203,9 @@ int main(int argc, char** argv) {
   const std::map<std::string, OnMiss> modes = {{"default", OnMiss::Default}, {"error", OnMiss::Error},
                                                {"background", OnMiss::TuneInBackground}, {"now", OnMiss::TuneNow}};
   std::string mode = "default";
-  line.option("--on-miss", mode).among({"default", "error", "background", "now"});
+  std::vector<std::string> words;
+  for (const auto& [word, value] : modes) words.push_back(word);
+  line.option("--on-miss", mode).among(words);
   line.option("--end", end);
   line.option("--db", databases);
   line.option("--template-folder", templates);

@@ -21,6 +21,21 @@ using test::kFast;
 using test::times;
 using Fixture = test::ReplayFixture;
 
+TEST_CASE("what a replay left out is one sentence that names a single problem and counts several") {
+  session::ProblemResult none, three, five;
+  three.problem = test::small_problem(1000);
+  three.not_recorded = 3;
+  five.not_recorded = 5;
+  CHECK(session::not_recorded_notice({}).empty());
+  CHECK(session::not_recorded_notice({&none}).empty());
+  CHECK(session::not_recorded_notice({&none, &three}) ==
+        "3 configurations of {\"T\":\"f32\",\"n\":1000} are not in the recording and were left out");
+  CHECK(session::not_recorded_notice({&three, &none, &five}) ==
+        "8 configurations of 2 problems (3 to 5 of each) are not in the recording and were left out");
+  CHECK(session::not_recorded_notice({&five, &five}) ==
+        "10 configurations of 2 problems (5 of each) are not in the recording and were left out");
+}
+
 TEST_CASE_FIXTURE(Fixture, "an exhaustive run stores every configuration and finds the fastest for each problem") {
   auto replay = backend();
   const auto result = session::tune(kernel, request(), replay, database, {});
