@@ -3,7 +3,7 @@ option(ATTUNE_UNITY "Compile several sources of a target as one file" ON)
 set(ATTUNE_UNITY_BATCH 8 CACHE STRING "Sources in one compiled file; 0 is all of a target")
 option(ATTUNE_COMPILER_CACHE "Use ccache or sccache when one is installed" ON)
 
-# Nine tenths of a file are headers and what is made from their templates, so a batch costs little more than one file.
+# Most of what a file costs is headers and what is made from their templates, so a batch costs little more than one file.
 # Eight sources a batch: a change of one source compiles one batch, which takes seconds.
 if(NOT DEFINED CMAKE_UNITY_BUILD)
   set(CMAKE_UNITY_BUILD ${ATTUNE_UNITY})

@@ -1,5 +1,5 @@
 // What fmt keeps in its library, made once from its headers for the portable build: Debian has libfmt as a shared library only, and
-// header-only fmt is optimised again in every file that formats (half of the build's time, docs/building.md).
+// header-only fmt would be made and optimised again in every file that formats.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

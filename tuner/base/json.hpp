@@ -14,7 +14,7 @@ namespace attune::base {
 /// A discarded value (`is_discarded()`, of no kind) when `text` is no JSON.
 [[nodiscard]] nlohmann::json try_parse_json(std::string_view text);
 /// The same for text from outside, before anything walks the value: walking one that is nested a million deep would exhaust
-/// the stack. Throws: Error with the message `too_deep` when it is nested deeper than `depth`.
+/// the stack. Throws: Error with the message `too_deep` when a value lies in more than `depth` arrays and objects.
 [[nodiscard]] nlohmann::json try_parse_shallow_json(std::string_view text, int depth, const std::string& too_deep);
 /// The same with comments allowed, as template.json has them.
 [[nodiscard]] nlohmann::json try_parse_commented_json(std::string_view text);

@@ -54,6 +54,27 @@ class DocTables(unittest.TestCase):
         (self.results / "tune_reduce.txt").write_text("Measuring on Imaginary 1\n  n  best us\n")
         self.assertIn("```text\nMeasuring on Imaginary 1\n  n  best us\n```\n", self.generated("tune_reduce"))
 
+    def test_what_builds_take_is_told_with_the_machine_and_in_minutes(self):
+        folder = self.root / "bench/results/builds"
+        folder.mkdir(parents=True)
+        machine = {"processor": "Imaginary 2", "cores": 2, "compiler": "c++ 1", "date": "2026-01-02"}
+        rows = [{"what": "tools/test.sh", "wall_s": 125.6, "cpu_s": 59.94}]
+        tests = [{"test": "slow", "wall_s": 30.0}, {"test": "slower", "wall_s": 20.0}]
+        (folder / "builds.json").write_text(json.dumps({**machine, "rows": rows, "tests": tests}))
+        text = self.generated("builds", "slow_tests")
+        self.assertIn("2 cores of Imaginary 2, c++ 1, 2026-01-02", text)
+        self.assertIn("| tools/test.sh | 2 min 05 s | 59.9 s |", text)
+        self.assertIn("| slow | 30.0 s |", text)
+
+    def test_figures_before_and_after_are_medians_with_their_ranges(self):
+        folder = self.root / "bench/results/builds"
+        folder.mkdir(parents=True)
+        rows = [{"what": "rate", "unit": "per s", "before": [3.0, 1.0, 2.0], "after": [4.0, 1.0, 2.0, 3.0]}]
+        (folder / "before_and_after.json").write_text(json.dumps({
+            "device": {"name": "Imaginary 1"}, "driver": "1", "cuda": "2", "date": "2026-01-02", "before_content": "a", "content": "b",
+            "method": "in turn", "rows": rows}))
+        self.assertIn("| rate | per s | 2.000 (1.000 to 3.000) | 2.500 (1.000 to 4.000) |", self.generated("before_and_after"))
+
     def test_a_tuning_rate_is_told_with_its_spread_and_each_row_with_its_date(self):
         rows = [{"case": "peer_space_300", "configs_per_s": 320.5, "configs_per_s_runs": [300.0, 320.5, 350.0], "gpu_busy": 0.9,
                  "compile_busy": 0.5, "whole_command_configs_per_s": 120.0, "verified": 300},

@@ -1,0 +1,50 @@
+#include "tuner/base/json.hpp"
+
+#include <doctest/doctest.h>
+
+#include "attune/error.hpp"
+#include "tuner/base/median.hpp"
+
+namespace test_json {
+
+using namespace attune;
+using nlohmann::json;
+
+TEST_CASE("text that is no JSON throws, or is discarded where the caller asks") {
+  CHECK(base::parse_json(R"({"b": [1, 2.5], "a": null})") == json{{"a", nullptr}, {"b", {1, 2.5}}});
+  for (const char* text : {"", "{", "nul", "{} {}", "// words\n{}"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(static_cast<void>(base::parse_json(text)), json::parse_error);
+    CHECK(base::try_parse_json(text).is_discarded());
+  }
+}
+
+TEST_CASE("comments are read where they are allowed, and nothing else is forgiven") {
+  CHECK(base::try_parse_commented_json("// words\n{\"a\": /* more */ 1}") == json{{"a", 1}});
+  CHECK(base::try_parse_commented_json("{\"a\": 1,}").is_discarded());
+}
+
+TEST_CASE("nesting is allowed to its limit and refused beyond, before anything walks the value") {
+  CHECK(base::try_parse_shallow_json("[[1]]", 2, "too deep") == json::array({json::array({1})}));
+  CHECK_THROWS_WITH_AS(static_cast<void>(base::try_parse_shallow_json("[[[1]]]", 2, "too deep")), "too deep", Error);
+  const std::string deep(1'000'000, '[');
+  CHECK_THROWS_WITH_AS(static_cast<void>(base::try_parse_shallow_json(deep, 16, "too deep")), "too deep", Error);
+  CHECK(base::try_parse_shallow_json("{", 16, "too deep").is_discarded());
+}
+
+TEST_CASE("members are written sorted, on one line or indented; bytes that are not UTF-8 throw or are replaced") {
+  const json value = {{"b", 1}, {"a", "x"}};
+  CHECK(base::dump_json(value) == R"({"a":"x","b":1})");
+  CHECK(base::dump_json(value, 1) == "{\n \"a\": \"x\",\n \"b\": 1\n}");
+  const json cut = "caf\xC3";
+  CHECK_THROWS_AS(static_cast<void>(base::dump_json(cut)), json::type_error);
+  CHECK(base::dump_json_replacing(cut) == "\"caf\xEF\xBF\xBD\"");
+}
+
+TEST_CASE("a median is the middle value, or the mean of the two in the middle") {
+  CHECK(base::median({3}) == 3);
+  CHECK(base::median({5, 1, 3}) == 3);
+  CHECK(base::median({4, 1, 3, 2}) == 2.5);
+}
+
+}  // namespace test_json
