@@ -35,7 +35,7 @@ show() {
 
 # Logs what ninja prints and shows the steps, which begin with a mark that no compiler prints.
 follow() {
-  local line numbers done=0 all=0 last=-100
+  local line done=0 all=0 last=-100
   while IFS= read -r line || [[ -n $line ]]; do
     if [[ $line =~ ^@([0-9]+)/([0-9]+)@\ (.*)$ ]]; then
       done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
