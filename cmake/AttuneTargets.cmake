@@ -3,15 +3,15 @@ add_library(attune_build_flags INTERFACE)
 target_compile_features(attune_build_flags INTERFACE cxx_std_20)
 target_compile_options(attune_build_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wno-sign-conversion;-Wno-restrict;-Werror>)
+# GCC 12 reports false positives of these warnings in optimised code without batches, and where sanitizers change its inlining.
+target_compile_options(attune_build_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized;-Wno-array-bounds;-Wno-stringop-overflow>)
 if(ATTUNE_SANITIZE)
   string(REPLACE "," ";" sanitizers "${ATTUNE_SANITIZE}")
   foreach(sanitizer IN LISTS sanitizers)
     target_compile_options(attune_build_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${sanitizer};-fno-omit-frame-pointer>)
     target_link_options(attune_build_flags INTERFACE -fsanitize=${sanitizer})
   endforeach()
-  # GCC 12 reports false positives of these warnings when sanitizers change its inlining.
-  target_compile_options(attune_build_flags INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized;-Wno-array-bounds;-Wno-stringop-overflow>)
 endif()
 if(ATTUNE_COVERAGE)
   target_compile_options(attune_build_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:--coverage;-O0>)

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Runs two builds' bench/dispatch_overhead and bench/tuning_rate in turn on one GPU and writes what both gave, for docs/building.md.
 
+Every other round begins with the other build: what runs first after something else may be slower. A process stays fast or slow for as
+long as it lives, so the spread is over processes and few of them say nothing.
+
     tools/before_and_after.py BEFORE AFTER --output bench/results/builds/before_and_after.json
 
 BEFORE and AFTER are build folders (cmake --preset portable).
@@ -31,7 +34,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
-    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args()
     builds = {"before": arguments.before.resolve(), "after": arguments.after.resolve()}
@@ -40,8 +43,9 @@ def main():
     def add(what, unit, which, values):
         rows.setdefault(what, {"what": what, "unit": unit, "before": [], "after": []})[which] += values
 
-    for _ in range(arguments.rounds):
-        for which, build in builds.items():
+    for number in range(arguments.rounds):
+        for which in ("before", "after") if number % 2 == 0 else ("after", "before"):
+            build = builds[which]
             with tempfile.TemporaryDirectory() as name:
                 rate = run(build, "tuning_rate", Path(name), ["--repeats", "3", "--templates", str(ROOT / "bench/templates")])
                 add("tuning rate, the 300 configurations of bench/tuning_rate", "configurations/s", which, rate["rows"][0]["configs_per_s_runs"])
@@ -53,7 +57,7 @@ def main():
     after = last["after"]
     result = {"bench": "before_and_after", "device": after["device"], "driver": after["driver"], "cuda": after["cuda"], "date": after["date"],
               "before_content": last["before"]["content"], "content": after["content"],
-              "method": f"both in turn on one machine, {arguments.rounds} times", "rows": list(rows.values())}
+              "method": f"both in turn on one machine, {arguments.rounds} times, every other time in the other order", "rows": list(rows.values())}
     arguments.output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(result["rows"]))
 
