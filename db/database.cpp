@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "db/database_state.hpp"
+#include "db/salvage.hpp"
 #include "tuner/base/files.hpp"
 
 namespace attune::db {
@@ -50,7 +51,7 @@ Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
-Database Database::open(const std::filesystem::path& path, OpenMode mode) {
+Database Database::open(const std::filesystem::path& path, OpenMode mode, const KeepGoing& keep_going) {
   if (path.empty()) throw DatabaseError("", "failed opening a database: its path is empty; pass one with --db");
   std::error_code error;
   // One name for one file: the -wal and .lock files of a database are found by its name.
@@ -62,11 +63,15 @@ Database Database::open(const std::filesystem::path& path, OpenMode mode) {
     throw DatabaseError(file.string(), fmt::format("failed opening database '{}': it is a pipe, socket or device; name a file with ATTUNE_DB or --db",
                                                    file.string()));
   }
-  return Database(std::make_unique<State>(std::move(file), mode));
+  Database database(std::make_unique<State>(std::move(file), mode, keep_going));
+  Connection& connection = database.state_->connection;
+  if (!connection.aside.empty()) connection.notices.push_back(salvage(database, connection.aside, connection.damage));
+  return database;
 }
 
 void Database::put_cubin(const std::string& key, const std::string& cubin, const std::string& detail_json) {
   state_->write("storing a cubin", [&] {
+    state_->require_own_place<CubinRow>(key);
     state_->statements.run("INSERT OR REPLACE INTO cubins (key, checksum, cubin, detail_json) VALUES (?, ?, ?, ?)", key,
                            checksum(key, CubinRow{key, cubin, detail_json}), Blob{cubin}, detail_json);
   });
@@ -232,6 +237,7 @@ Database::Batch::Batch(Database& database) : state_(database.state_.get()) {
   } catch (const SQLite::Exception& error) {
     throw sqlite_failure(state_->path, "beginning a batch", error);
   }
+  state_->guard().begin("writing to");
   state_->batch = State::BatchState::Open;
 }
 

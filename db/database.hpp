@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "attune/error.hpp"
+#include "db/guard.hpp"
 #include "db/records.hpp"
 
 namespace attune::db {
 
 enum class OpenMode {
-  ReadWrite,  ///< creates and migrates; a corrupt file is set aside under a file lock and named
+  ReadWrite,  ///< creates and migrates; a damaged database of ours is mended, or set aside under a file lock and named
   ReadOnly,   ///< never writes, never creates; works in read-only folders
 };
 
@@ -28,8 +29,11 @@ class Database {
   /// What stands for the path of a database in memory. No path: `open` makes a file of it.
   static constexpr const char* kInMemory = ":memory:";
 
-  /// Throws: DatabaseError with path and remedy: newer schema (file untouched), cannot be created or opened.
-  [[nodiscard]] static Database open(const std::filesystem::path& path, OpenMode mode);
+  /// Whatever is done with the database asks `keep_going` now and then and ends when it says false. A file that is not one of
+  /// ours is refused and stays as it is. What could be read of a file that was set aside is in the new one.
+  /// Throws: DatabaseError with path and remedy: no database of ours, newer schema (file untouched), cannot be created or
+  /// opened; Error (ExitCode::Interrupted).
+  [[nodiscard]] static Database open(const std::filesystem::path& path, OpenMode mode, const KeepGoing& keep_going = {});
   /// An empty database of this process alone, gone with the object: for results that no file takes.
   [[nodiscard]] static Database open_in_memory();
   Database(Database&&) noexcept;
@@ -97,7 +101,7 @@ class Database {
   [[nodiscard]] const std::vector<std::string>& notices() const;
   /// Gives space that removed rows held back to the file system. `keep_going` is asked now and then; on false the file stays
   /// as it was. Requires: no Batch. Throws: DatabaseError when another process is writing to it, or `keep_going` said so.
-  [[nodiscard]] VacuumReport vacuum(const std::function<bool()>& keep_going);
+  [[nodiscard]] VacuumReport vacuum(const KeepGoing& keep_going);
   /// Copies into a new file in journal_mode=DELETE (readable in read-only folders). Throws: DatabaseError; no leftovers.
   void export_to(const std::filesystem::path& path) const;
 

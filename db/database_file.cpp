@@ -97,36 +97,53 @@ int wait_for_lock(void*, int attempts) {
   return 1;
 }
 
-/// Opens, checks, migrates. Throws: SQLite::Exception, DatabaseError. `damage` is set when the file is to be set aside.
-std::unique_ptr<SQLite::Database> try_open_for_writing(const fs::path& path, const Journal& journal,
-                                                       std::string& damage) {
-  const int flags = SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX;
-  auto sqlite = std::make_unique<SQLite::Database>(path.string(), flags, kBusyTimeoutMs);
-  if (!journal.network) {
-    sqlite3_busy_handler(sqlite->getHandle(), wait_for_lock, nullptr);  // takes the timeout's place
-  } else if (is_wal_file(path)) {
-    // It came here from a local disk. Alone, SQLite reads a WAL without the shared memory that a network cannot give.
-    sqlite->exec("PRAGMA locking_mode = EXCLUSIVE");
-  }
-  // Until the file is known to be ours and sound, closing it must not move its WAL into it.
-  sqlite3_db_config(sqlite->getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+/// What is wrong with a file that may be set aside for it: one of ours, damaged. Throws: SQLite::Exception, DatabaseError.
+std::string damage_of(Connection& connection, const fs::path& path) {
+  SQLite::Database& sqlite = *connection.sqlite;
+  bool known = false;
   try {
-    const Identity identity = read_identity(*sqlite);
+    const Identity identity = read_identity(sqlite);
     require_ours(path, identity);
-    damage = page_damage(*sqlite, path);
-    if (damage.empty()) damage = schema_damage(*sqlite, identity.user_version);
+    known = true;
+    if (identity.has_tables && identity.schema.kind != SchemaFinding::Kind::Same) return identity.schema.what;
+    const PageFinding pages = check_pages(sqlite, path);
+    if (pages.damage.empty() && pages.rebuilt > 0) {
+      connection.notices.push_back(fmt::format("database '{}' was damaged in its indexes; all {} were made anew from its tables", path.string(), pages.rebuilt));
+    }
+    return pages.damage;
   } catch (const SQLite::Exception& error) {
     if (!is_damage(error)) throw;
-    damage = error.what();
+    if (!known) require_header_of_ours(path, error.what());
+    return error.what();
   }
-  if (!damage.empty()) return nullptr;
-  if (sqlite3_db_readonly(sqlite->getHandle(), "main") == 1) {
+}
+
+/// Opens, checks, migrates. False when the file is to be set aside for `connection.damage`.
+/// Throws: SQLite::Exception, DatabaseError.
+bool try_open_for_writing(Connection& connection, const fs::path& path, const Journal& journal, const KeepGoing& keep_going) {
+  const int flags = SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX;
+  connection.guard.reset();
+  connection.sqlite = std::make_unique<SQLite::Database>(path.string(), flags, kBusyTimeoutMs);
+  SQLite::Database& sqlite = *connection.sqlite;
+  harden(sqlite);
+  connection.guard = std::make_unique<Guard>(sqlite, path, keep_going);
+  if (!journal.network) {
+    sqlite3_busy_handler(sqlite.getHandle(), wait_for_lock, nullptr);  // takes the timeout's place
+  } else if (is_wal_file(path)) {
+    // It came here from a local disk. Alone, SQLite reads a WAL without the shared memory that a network cannot give.
+    sqlite.exec("PRAGMA locking_mode = EXCLUSIVE");
+  }
+  // Until the file is known to be ours and sound, closing it must not move its WAL into it.
+  sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  connection.damage = connection.guard->watch("opening", [&] { return damage_of(connection, path); });
+  if (!connection.damage.empty()) return false;
+  if (sqlite3_db_readonly(sqlite.getHandle(), "main") == 1) {
     fail_opening(path, fmt::format("the file cannot be written (read-only); {}", kOtherFileRemedy));
   }
-  sqlite3_db_config(sqlite->getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
-  prepare_journal(*sqlite, path, journal);
-  migrate(*sqlite, Database::kSchemaVersion);
-  return sqlite;
+  sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+  prepare_journal(sqlite, path, journal);
+  connection.guard->watch("migrating", [&] { migrate(sqlite, Database::kSchemaVersion); });
+  return true;
 }
 
 /// Renames the damaged file and what belongs to it; returns its new name. Requires: the opening lock.
@@ -155,7 +172,7 @@ fs::path set_aside(const fs::path& path, LockFile& lock, const std::string& dama
 
 }  // namespace
 
-Connection open_for_writing(const fs::path& path) {
+Connection open_for_writing(const fs::path& path, const KeepGoing& keep_going) {
   if (is_folder(path)) fail_opening(path, fmt::format("it is a folder; {}", kOtherFileRemedy));
   make_private_folder(path);
   refuse_foreign(path);  // before the lock file is made beside it
@@ -171,17 +188,15 @@ Connection open_for_writing(const fs::path& path) {
           "and every stored measurement waits for the server's disk; a local file (ATTUNE_DB or --db) is faster",
           path.string(), *journal.network));
     }
-    std::string damage;
-    connection.sqlite = try_open_for_writing(path, journal, damage);
-    if (!connection.sqlite) {
-      const fs::path aside = set_aside(path, lock, damage);
-      connection.notices.push_back(
-          fmt::format("database '{}' was damaged ({}); it was set aside as '{}' and a new one "
-                      "was created",
-                      path.string(), damage, aside.string()));
-      damage.clear();
-      connection.sqlite = try_open_for_writing(path, journal, damage);
-      if (!connection.sqlite) fail_opening(path, fmt::format("a newly created file is damaged ({}); check the disk", damage));
+    if (!try_open_for_writing(connection, path, journal, keep_going)) {
+      connection.guard.reset();
+      connection.sqlite.reset();
+      const std::string damage = connection.damage;
+      connection.aside = set_aside(path, lock, damage);
+      if (!try_open_for_writing(connection, path, journal, keep_going)) {
+        fail_opening(path, fmt::format("a newly created file is damaged ({}); check the disk", connection.damage));
+      }
+      connection.damage = damage;
     }
   } catch (const SQLite::Exception& error) {
     throw sqlite_failure(path, "opening it for writing", error);

@@ -8,7 +8,7 @@ namespace {
 void write_row(StatementCache& statements, const DeviceRow& row) {
   statements.run(
       "INSERT INTO devices (hard_key, checksum, hard_json, info_json) VALUES (?, ?, ?, ?) ON CONFLICT (hard_key)"
-      " DO UPDATE SET checksum = excluded.checksum, hard_json = excluded.hard_json, info_json = excluded.info_json",
+      " DO UPDATE SET hard_key = excluded.hard_key, checksum = excluded.checksum, hard_json = excluded.hard_json, info_json = excluded.info_json",
       row.hard_key, checksum(row.hard_key, row), row.hard_json, row.info_json);
 }
 
@@ -16,7 +16,7 @@ void write_row(StatementCache& statements, const DeviceRow& row) {
 void write_row(StatementCache& statements, const TemplateRow& row) {
   statements.run(
       "INSERT INTO templates (hash, checksum, name, spec_json) VALUES (?, ?, ?, ?) ON CONFLICT (hash)"
-      " DO UPDATE SET checksum = excluded.checksum, name = excluded.name, spec_json = excluded.spec_json",
+      " DO UPDATE SET hash = excluded.hash, checksum = excluded.checksum, name = excluded.name, spec_json = excluded.spec_json",
       row.hash, checksum(row.hash, row), row.name, row.spec_json);
 }
 
@@ -37,11 +37,12 @@ void write_row(StatementCache& statements, const SessionRow& row, const std::str
 
 void write_row(StatementCache& statements, const std::string& key, const RecordRow& row, const std::string& problem,
                const std::string& configuration) {
+  // The key is set as well: it may be what is damaged, which SQLite says when it finds no index entry of the old one.
   statements.run(
       "INSERT INTO records (key, checksum, template_hash, problem_key, device_key, policy, configuration_key,"
       " outcome, stage, verified, detail_json, driver, nvrtc, recorded_at, origin)"
       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
-      " checksum = excluded.checksum, template_hash = excluded.template_hash, problem_key = excluded.problem_key,"
+      " key = excluded.key, checksum = excluded.checksum, template_hash = excluded.template_hash, problem_key = excluded.problem_key,"
       " device_key = excluded.device_key, policy = excluded.policy, configuration_key = excluded.configuration_key,"
       " outcome = excluded.outcome, stage = excluded.stage, verified = excluded.verified,"
       " detail_json = excluded.detail_json, driver = excluded.driver, nvrtc = excluded.nvrtc,"
@@ -74,15 +75,21 @@ void Database::put(const DeviceRow& row) {
 
 void Database::put(const TemplateRow& row) {
   state_->write("storing a template", [&] {
+    state_->require_own_place<TemplateRow>(row.hash);
     write_row(state_->statements, row);
     for (const auto& [name, contents] : row.files) {
-      write_row(state_->statements, TemplateFileRow{row.hash, name, contents});
+      const TemplateFileRow file{row.hash, name, contents};
+      state_->require_own_place<TemplateFileRow>(Table<TemplateFileRow>::key(file));
+      write_row(state_->statements, file);
     }
   });
 }
 
 void Database::put(const SessionRow& row) {
-  state_->write("storing a session", [&] { write_row(state_->statements, row, state_->store_problem(row.problem)); });
+  state_->write("storing a session", [&] {
+    state_->require_own_place<SessionRow>(row.key);
+    write_row(state_->statements, row, state_->store_problem(row.problem));
+  });
 }
 
 void Database::put(const RecordRow& row) {

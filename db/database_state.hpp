@@ -1,4 +1,6 @@
 #pragma once
+#include <fmt/core.h>
+
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -19,10 +21,10 @@ namespace attune::db {
 struct Database::State {
   enum class BatchState { None, Open, Failed };
 
-  State(std::filesystem::path file, OpenMode open_mode)
+  State(std::filesystem::path file, OpenMode open_mode, const KeepGoing& keep_going)
       : path(std::move(file)),
         mode(open_mode),
-        connection(mode == OpenMode::ReadWrite ? open_for_writing(path) : open_for_reading(path)),
+        connection(mode == OpenMode::ReadWrite ? open_for_writing(path, keep_going) : open_for_reading(path, keep_going)),
         statements(*connection.sqlite) {}
 
   State(std::filesystem::path name, Connection opened)
@@ -39,11 +41,13 @@ struct Database::State {
     try {
       if (batch == BatchState::Open) return work();
       statements.run("BEGIN IMMEDIATE");
+      guard().begin(doing);
       work();
       statements.run("COMMIT");
     } catch (const SQLite::Exception& error) {
       roll_back();
       note_damage(error);
+      guard().explain_interruption(std::string(doing) + " in");
       throw sqlite_failure(path, doing, error);
     } catch (...) {
       roll_back();
@@ -56,14 +60,17 @@ struct Database::State {
   void scan(const std::string& sql, const std::vector<std::string>& values, Visit&& visit, Report&& report) {
     Use use(statements.prepared(sql));
     for (const std::string& value : values) use.bind(value);
-    while (use.step()) {
+    for (std::uint64_t rows = 1; use.step(); ++rows) {
+      if (rows % kRowsBetween == 0) refuse_more_rows_than_fit(rows, Table<Row>::kName);
       ColumnReader read(use.row());
       std::string key, stored;
       Row row;
       read(key);
       read(stored);
       std::apply([&](auto... field) { (read(row.*field), ...); }, Table<Row>::kFields);
-      if (stored == checksum(key, row) && key == Table<Row>::key(row) && visit(std::move(row))) continue;
+      const bool of_key = key == Table<Row>::key(row);
+      if (!of_key && mode == OpenMode::ReadWrite && is_row_of_another_key(stored, row)) mark_suspect(path);
+      if (of_key && stored == checksum(key, row) && visit(std::move(row))) continue;
       const std::string name = std::string(Table<Row>::kName) + " " + key;
       bad.insert(name);
       report(name);
@@ -86,7 +93,9 @@ struct Database::State {
     });
   }
 
-  /// The good row stored under a key; nothing counts a bad one, which whoever asks is about to replace.
+  /// The good row stored under a key; nothing counts a bad one, which whoever asks is about to replace. Before any row is
+  /// replaced it has to be asked for here: where a damaged index leads to the row of another key, SQLite would replace that one.
+  /// Throws: DatabaseError in that case.
   template <class Row>
   [[nodiscard]] std::optional<Row> stored(const std::string& key) {
     static const std::string sql = std::string(Table<Row>::kSelect) + Table<Row>::kWhereKey;
@@ -99,22 +108,49 @@ struct Database::State {
     read(found);
     read(sum);
     std::apply([&](auto... field) { (read(row.*field), ...); }, Table<Row>::kFields);
+    if (Table<Row>::key(row) != key && is_row_of_another_key(sum, row)) {
+      mark_suspect(path);
+      throw DatabaseError(path.string(), fmt::format("failed writing to database '{}': an index of the table {} leads to another row than was asked for; the "
+                                                     "next tuning run makes the indexes anew",
+                                                     path.string(), Table<Row>::kName));
+    }
     if (sum != checksum(found, row) || found != key || Table<Row>::key(row) != key) return std::nullopt;
     return row;
+  }
+  template <class Row>
+  void require_own_place(const std::string& key) {
+    (void)stored<Row>(key);
+  }
+  template <class Row>
+  [[nodiscard]] static bool is_row_of_another_key(const std::string& sum, const Row& row) {
+    return sum == checksum(Table<Row>::key(row), row);
   }
 
   template <class Work>
   auto reading(Work&& work) {
+    guard().begin("reading");
     try {
       return work();
     } catch (const SQLite::Exception& error) {
       note_damage(error);
+      guard().explain_interruption("reading");
       const DatabaseError failure = sqlite_failure(path, "reading", error);
       read_failure = failure.what();
       throw failure;
     }
   }
 
+  [[nodiscard]] Guard& guard() { return *connection.guard; }
+  /// A damaged or forged file may show the same pages again and again; whoever collects rows must not run out of memory.
+  void refuse_more_rows_than_fit(std::uint64_t rows, const char* table) {
+    constexpr std::uint64_t kLeastRowBytes = 64;  // its key and its checksum
+    const auto number = [&](const char* pragma) { return static_cast<std::uint64_t>(connection.sqlite->execAndGet(pragma).getInt64()); };
+    if (rows * kLeastRowBytes <= number("PRAGMA page_count") * number("PRAGMA page_size")) return;
+    if (mode == OpenMode::ReadWrite) mark_suspect(path);
+    read_failure = fmt::format("failed reading database '{}': the table {} shows more rows than the file can hold; `attune db check` lists the damage",
+                               path.string(), table);
+    throw DatabaseError(path.string(), read_failure);
+  }
   void require_writable(const char* doing) const;
   void roll_back() noexcept;
   /// A writer that meets damage in a file too large to be checked on opening leaves word for the next one.
@@ -124,6 +160,8 @@ struct Database::State {
   /// Stores the text under its content key, repairing a damaged one; returns the key.
   std::string store_problem(const std::string& text);
   std::string store_configuration(const std::string& text);
+
+  static constexpr std::uint64_t kRowsBetween = 4096;
 
   std::filesystem::path path;
   OpenMode mode;

@@ -60,17 +60,6 @@ class SharedAgain {
   LockFile& lock_;
 };
 
-/// What SQLite calls between the steps of a long statement; a result other than 0 ends it.
-struct Asking {
-  const std::function<bool()>& keep_going;
-  bool& stopped;
-  static int ask(void* asking) {
-    const auto* const self = static_cast<const Asking*>(asking);
-    self->stopped = self->keep_going && !self->keep_going();
-    return self->stopped ? 1 : 0;
-  }
-};
-
 /// problems and configurations: the key is the content key of the text, so it is its own checksum.
 void check_texts(SQLite::Database& sqlite, const std::string& table, CheckReport& report) {
   SQLite::Statement rows(sqlite, "SELECT key, text FROM " + table + " ORDER BY key");
@@ -122,9 +111,11 @@ CheckReport Database::check() const {
   // Damage that stops one part of the check is a finding; the other parts still run.
   const auto part = [&](const std::string& what, const auto& work) {
     try {
-      work();
+      state_->guard().watch("checking", work);
     } catch (const SQLite::Exception& error) {
       report.problems.push_back(fmt::format("{}: SQLite stopped: {}", what, error.what()));
+    } catch (const DatabaseError& error) {
+      report.problems.push_back(fmt::format("{}: {}", what, error.what()));
     }
   };
   const auto rows = [&]<class Row>(const Row&) {
@@ -154,7 +145,7 @@ CheckReport Database::check() const {
   return report;
 }
 
-VacuumReport Database::vacuum(const std::function<bool()>& keep_going) {
+VacuumReport Database::vacuum(const KeepGoing& keep_going) {
   const auto refuse = [&](const char* why, ExitCode code) {
     const std::string message = fmt::format("failed vacuuming database '{}': {}", state_->path.string(), why);
     if (code == ExitCode::Database) throw DatabaseError(state_->path.string(), message);
@@ -170,17 +161,14 @@ VacuumReport Database::vacuum(const std::function<bool()>& keep_going) {
   const auto bytes = [&] { return bytes_of(state_->path) + bytes_of(state_->path.string() + "-wal"); };
   VacuumReport report;
   report.bytes_before = bytes();
-  bool stopped = false;
-  Asking asking{keep_going, stopped};
-  sqlite3_progress_handler(sqlite.getHandle(), 1000, &Asking::ask, &asking);
+  const auto ask = [&] { return !keep_going || keep_going(); };
+  const Guard::Without unlimited(state_->guard(), ask);
   try {
     sqlite.exec("VACUUM");
-    sqlite3_progress_handler(sqlite.getHandle(), 0, nullptr, nullptr);
     // A reader that is in the middle of a query keeps the WAL; the next checkpoint empties it then.
     sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch (const SQLite::Exception& error) {
-    sqlite3_progress_handler(sqlite.getHandle(), 0, nullptr, nullptr);
-    if (stopped) refuse("interrupted; the file is as it was", ExitCode::Interrupted);
+    if (!ask()) refuse("interrupted; the file is as it was", ExitCode::Interrupted);
     throw sqlite_failure(state_->path, "vacuuming it", error);
   }
   report.bytes_after = bytes();
@@ -194,6 +182,7 @@ void Database::export_to(const fs::path& path) const {
   const Unfinished cleanup(partial);
   try {
     // VACUUM INTO sees one snapshot, the WAL included, and writes a compact rollback-mode file.
+    state_->guard().begin("exporting");
     state_->statements.run("VACUUM INTO ?", partial.string());
     SQLite::Database copy(partial.string(), SQLite::OPEN_READWRITE);
     const std::string mode = copy.execAndGet("PRAGMA journal_mode = DELETE").getString();

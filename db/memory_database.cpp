@@ -8,6 +8,7 @@ Database Database::open_in_memory() {
   try {
     Connection connection;
     connection.sqlite = std::make_unique<SQLite::Database>(kInMemory, flags);
+    connection.guard = std::make_unique<Guard>(*connection.sqlite, kInMemory, KeepGoing());
     migrate(*connection.sqlite, kSchemaVersion);
     return Database(std::make_unique<State>(kInMemory, std::move(connection)));
   } catch (const SQLite::Exception& error) {

@@ -4,12 +4,15 @@
 #include <SQLiteCpp/Transaction.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
-#include <map>
+#include <fstream>
 #include <string>
+#include <string_view>
 
 #include "db/database.hpp"
 #include "db/database_file.hpp"
+#include "db/sqlite_error.hpp"
 #include "tuner/base/embedded.hpp"
 #include "tuner/base/text.hpp"
 
@@ -43,12 +46,23 @@ void apply(SQLite::Database& sqlite, int version, const base::EmbeddedFile& file
   sqlite.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
 }
 
-std::map<std::string, std::string> schema_of(SQLite::Database& sqlite) {
-  std::map<std::string, std::string> objects;
-  SQLite::Statement rows(sqlite,
-                         "SELECT type || ' ' || name, tbl_name || ': ' || coalesce(sql, '') FROM sqlite_master");
-  while (rows.executeStep()) objects[rows.getColumn(0).getString()] = rows.getColumn(1).getString();
-  return objects;
+constexpr std::size_t kHeaderBytes = 100;
+
+/// Of https://www.sqlite.org/fileformat.html, "The Database Header"; shorter for a shorter file.
+std::string header_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string header(kHeaderBytes, '\0');
+  file.read(header.data(), kHeaderBytes);
+  header.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return header;
+}
+
+bool has_magic(std::string_view header) { return header.starts_with(std::string_view("SQLite format 3\0", 16)); }
+
+/// Our application id, and beside it the magic text or the three bytes that SQLite requires: one of them may be damaged.
+bool is_header_of_ours(std::string_view header) {
+  constexpr std::string_view kOurs("ATUN"), kPayloadFractions("\x40\x20\x20");
+  return header.size() >= kHeaderBytes && header.substr(68, 4) == kOurs && (has_magic(header) || header.substr(21, 3) == kPayloadFractions);
 }
 
 }  // namespace
@@ -59,42 +73,58 @@ Identity read_identity(SQLite::Database& sqlite) {
   Identity identity;
   identity.application_id = sqlite.execAndGet("PRAGMA application_id").getInt();
   identity.user_version = sqlite.execAndGet("PRAGMA user_version").getInt();
-  identity.has_tables = sqlite.execAndGet("SELECT count(*) FROM sqlite_master").getInt() > 0;
-  identity.has_our_tables = sqlite
-                                .execAndGet(
-                                    "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND "
-                                    "name IN ('schema_version', 'records', 'best')")
-                                .getInt() == 3;
-  if (identity.has_our_tables) {
+  const std::vector<SchemaObject> objects = schema_objects(sqlite);
+  identity.has_tables = !objects.empty();
+  int ours = 0;
+  for (const auto& object : objects) {
+    if (object.type == "table" && (object.name == "schema_version" || object.name == "records" || object.name == "best")) ++ours;
+  }
+  identity.has_our_tables = ours == 3;
+  if (!identity.has_tables) return identity;
+  identity.schema = compare_schema(objects, identity.user_version, Database::kSchemaVersion);
+  if (identity.schema.kind == SchemaFinding::Kind::Same) {
     identity.table_version = sqlite.execAndGet("SELECT coalesce(max(version), 0) FROM schema_version").getInt();
   }
   return identity;
 }
 
 void require_ours(const std::filesystem::path& path, const Identity& identity) {
-  const auto refuse = [&](const std::string& why) {
-    throw DatabaseError(path.string(), fmt::format("failed opening database '{}': {}", path.string(), why));
-  };
   const bool empty = !identity.has_tables && identity.user_version == 0;
   if (empty && (identity.application_id == 0 || identity.application_id == kApplicationId)) return;
   if (identity.application_id != kApplicationId && !identity.has_our_tables) {
-    refuse(
-        fmt::format("it belongs to another program (application_id {}, expected {}); name another file with "
-                    "ATTUNE_DB or --db",
-                    identity.application_id, kApplicationId));
+    fail_opening(path, fmt::format("it belongs to another program (application_id {}, expected {}); name another file with "
+                                   "ATTUNE_DB or --db",
+                                   identity.application_id, kApplicationId));
   }
   if (identity.user_version > Database::kSchemaVersion) {
-    refuse(
-        fmt::format("its schema version {} is newer than version {} of this build; the file was left as it is: "
-                    "update attune, or name another file with ATTUNE_DB or --db",
-                    identity.user_version, Database::kSchemaVersion));
+    fail_opening(path, fmt::format("its schema version {} is newer than version {} of this build; the file was left as it is: "
+                                   "update attune, or name another file with ATTUNE_DB or --db",
+                                   identity.user_version, Database::kSchemaVersion));
   }
-  if (identity.user_version != identity.table_version) {
-    refuse(
-        fmt::format("it is damaged: user_version says schema {}, its schema_version table says {}; move the file "
-                    "away to start a new one",
-                    identity.user_version, identity.table_version));
+  if (identity.schema.kind == SchemaFinding::Kind::Foreign) {
+    fail_opening(path, fmt::format("it holds {}, and no database of attune's has one: using the file could run what its author wrote; it was left as it "
+                                   "is: remove that, or export the file again where it came from",
+                                   identity.schema.what));
   }
+  if (identity.schema.kind == SchemaFinding::Kind::Same && identity.user_version != identity.table_version) {
+    fail_opening(path, fmt::format("it is damaged: user_version says schema {}, its schema_version table says {}; move the file "
+                                   "away to start a new one",
+                                   identity.user_version, identity.table_version));
+  }
+}
+
+void refuse_what_is_no_database(const std::filesystem::path& path) {
+  const std::string header = header_of(path);
+  if (header.empty() || has_magic(header) || is_header_of_ours(header)) return;
+  fail_opening(path, "it is no database (it does not begin as SQLite's files do) and was left as it is; name another file with ATTUNE_DB or --db, or move it "
+                     "away");
+}
+
+void require_header_of_ours(const std::filesystem::path& path, const std::string& damage) {
+  if (is_header_of_ours(header_of(path))) return;
+  fail_opening(path, fmt::format("it cannot be read ({}) and its header does not say that it is attune's; it was left as it is: move it away to start a new "
+                                 "one, or name another file with ATTUNE_DB or --db",
+                                 damage));
 }
 
 void migrate(SQLite::Database& sqlite, int last) {
@@ -117,25 +147,13 @@ void add_missing_tables(SQLite::Database& sqlite) {
   SQLite::Database model(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   migrate(model, Database::kSchemaVersion);
   sqlite.exec("PRAGMA temp_store = MEMORY");  // there may be no folder that this process can write
-  const auto existing = schema_of(sqlite);
+  const std::vector<SchemaObject> existing = schema_objects(sqlite);
   SQLite::Statement tables(model, "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE %'");
   while (tables.executeStep()) {
-    if (existing.contains("table " + tables.getColumn(0).getString())) continue;
+    const std::string name = tables.getColumn(0).getString();
+    if (std::any_of(existing.begin(), existing.end(), [&](const auto& object) { return object.name == name; })) continue;
     sqlite.exec("CREATE TEMP" + tables.getColumn(1).getString().substr(sizeof("CREATE") - 1));
   }
-}
-
-std::string schema_damage(SQLite::Database& sqlite, int version) {
-  SQLite::Database model(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  migrate(model, version);
-  const auto found = schema_of(sqlite);
-  for (const auto& [name, definition] : schema_of(model)) {
-    const auto same_name = found.find(name);
-    if (same_name == found.end() || same_name->second != definition) {
-      return fmt::format("{} is not as schema version {} made it", name, version);
-    }
-  }
-  return {};
 }
 
 }  // namespace attune::db

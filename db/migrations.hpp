@@ -4,22 +4,33 @@
 #include <filesystem>
 #include <string>
 
+#include "db/schema_check.hpp"
+
 namespace attune::db {
 
 /// What a file says about itself before anything is trusted.
 struct Identity {
   int application_id = 0;
   int user_version = 0;
-  int table_version = 0;  ///< newest row of schema_version; 0 without that table
+  int table_version = 0;  ///< newest row of schema_version; 0 unless the schema is exactly one of ours
   bool has_tables = false;
-  bool has_our_tables = false;
+  bool has_our_tables = false;  ///< tables of the names of ours, whatever else there is
+  SchemaFinding schema;         ///< of no meaning without our tables
 };
 
+/// Uses no object of the file's before its schema is known to be exactly one of ours.
 /// Throws: SQLite::Exception when the header or the schema cannot be read.
 [[nodiscard]] Identity read_identity(SQLite::Database& sqlite);
 
-/// Throws: DatabaseError when the file belongs to another program, is newer than this build, or contradicts itself.
+/// Throws: DatabaseError when the file belongs to another program, is newer than this build, holds objects that are not
+/// ours, or contradicts itself. A damaged definition is left to the caller.
 void require_ours(const std::filesystem::path& path, const Identity& identity);
+
+/// Refuses a file that shows by its first bytes that it is no database of ours, damaged or not. SQLite itself says only
+/// that it is none. Nothing is said of a file that is missing, empty or cannot be read. Throws: DatabaseError.
+void refuse_what_is_no_database(const std::filesystem::path& path);
+/// Of a file whose schema cannot be read: refuses it unless its header says that it is one of ours. Throws: DatabaseError.
+void require_header_of_ours(const std::filesystem::path& path, const std::string& damage);
 
 /// Applies the migrations that the file lacks, up to schema version `last`, all in one transaction. Requires: the opening
 /// lock. Throws: SQLite::Exception; the file is then as it was.
@@ -29,9 +40,5 @@ void migrate(SQLite::Database& sqlite, int last);
 /// every query of this build can be asked. A migration that changes a table has to say here how readers see the old one.
 /// Throws: SQLite::Exception.
 void add_missing_tables(SQLite::Database& sqlite);
-
-/// Names a table or index that is not as the migrations up to `version` made it; empty when all are. SQLite reads a
-/// damaged CREATE statement without complaint as long as it still means something. Additions are no damage.
-[[nodiscard]] std::string schema_damage(SQLite::Database& sqlite, int version);
 
 }  // namespace attune::db

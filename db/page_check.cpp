@@ -2,51 +2,109 @@
 
 #include <SQLiteCpp/Statement.h>
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <system_error>
+#include <utility>
+#include <vector>
+
+#include "db/sqlite_error.hpp"
 
 namespace attune::db {
 namespace {
 
 namespace fs = std::filesystem;
 
+std::uint64_t whole_check_bytes = kWholeCheckBytes;
+
 std::string mark_of(const fs::path& path) { return path.string() + ".suspect"; }
 
 bool is_large(const fs::path& path) {
   std::error_code error;
   const std::uintmax_t bytes = fs::file_size(path, error);
-  return !error && bytes > kWholeCheckBytes;
+  return !error && bytes > whole_check_bytes;
 }
 
-/// `what`: empty, or "('table')".
-std::string first_damage(SQLite::Database& sqlite, const std::string& what) {
-  SQLite::Statement check(sqlite, "PRAGMA quick_check" + what);
-  while (check.executeStep()) {
-    // Damage of pages comes under this heading; what else there may be is about values of single rows, which have
-    // checksums: no reason to give up the file.
-    const std::string line = check.getColumn(0).getString();
-    if (line.starts_with("*** in database")) return line.substr(line.find('\n') + 1);
+struct Damage {
+  enum class Kind { None, Index, Pages };
+  Kind kind = Kind::None;
+  std::string line;  ///< SQLite's
+};
+
+/// Damage of pages comes under a heading, and of an index as a sentence about it. What else there may be is about values of
+/// single rows, which have checksums: no reason to give up the file.
+Damage damage_in(const std::string& line) {
+  if (line.starts_with("*** in database")) return {Damage::Kind::Pages, line.substr(line.find('\n') + 1)};
+  for (const char* part : {"missing from index", "entries in index", "non-unique entry in index", "values differ from index"}) {
+    if (line.find(part) != std::string::npos) return {Damage::Kind::Index, line};
   }
   return {};
+}
+
+/// `pragma`: "integrity_check", or "quick_check('table')". Pages come before anything else.
+Damage first_damage(SQLite::Database& sqlite, const std::string& pragma) {
+  SQLite::Statement check(sqlite, "PRAGMA " + pragma);
+  Damage first;
+  while (first.kind == Damage::Kind::None && check.executeStep()) first = damage_in(check.getColumn(0).getString());
+  return first;
+}
+
+std::uint64_t rebuild_indexes(SQLite::Database& sqlite) {
+  sqlite.exec("REINDEX");
+  return static_cast<std::uint64_t>(sqlite.execAndGet("SELECT count(*) FROM sqlite_master WHERE type = 'index'").getInt64());
+}
+
+/// Reads every column of every row. No check of SQLite's does: a row whose header is damaged passes them all, and stops every
+/// query that meets it. Throws: SQLite::Exception.
+void read_everything(SQLite::Database& sqlite) {
+  std::vector<std::string> tables;
+  SQLite::Statement names(sqlite, "SELECT name FROM sqlite_master WHERE type = 'table'");
+  while (names.executeStep()) tables.push_back(names.getColumn(0).getString());
+  for (const std::string& table : tables) {
+    SQLite::Statement rows(sqlite, "SELECT * FROM " + table);
+    while (rows.executeStep()) {
+    }
+  }
+}
+
+/// Mended, or the damage that stays. An index whose pages cannot even be given back is damage that stays.
+PageFinding mend(SQLite::Database& sqlite) {
+  PageFinding finding;
+  try {
+    read_everything(sqlite);
+    finding.rebuilt = rebuild_indexes(sqlite);
+  } catch (const SQLite::Exception& error) {
+    const int primary = error.getErrorCode() & 0xff;
+    // A table with two rows of one key cannot have its unique index.
+    if (!is_damage(error) && primary != SQLITE_CONSTRAINT) throw;
+    finding.damage = error.what();
+    return finding;
+  }
+  finding.damage = first_damage(sqlite, "integrity_check").line;
+  return finding;
 }
 
 }  // namespace
 
-std::string page_damage(SQLite::Database& sqlite, const fs::path& path) {
+PageFinding check_pages(SQLite::Database& sqlite, const fs::path& path) {
   const bool suspect = ::access(mark_of(path).c_str(), F_OK) == 0;
   if (suspect || !is_large(path)) {
-    std::string damage = first_damage(sqlite, "(1)");
-    if (damage.empty() && suspect) remove_suspect_mark(path);
-    return damage;
+    const Damage damage = first_damage(sqlite, "integrity_check");
+    PageFinding finding{damage.kind == Damage::Kind::Pages ? damage.line : std::string(), 0};
+    if (finding.damage.empty() && (suspect || damage.kind == Damage::Kind::Index)) finding = mend(sqlite);
+    if (finding.damage.empty() && suspect) remove_suspect_mark(path);
+    return finding;
   }
   // Opening has compared the file's length with its header. These tables have few rows, and every run reads them.
   for (const char* table : {"schema_version", "devices", "templates", "in_flight"}) {
-    std::string damage = first_damage(sqlite, std::string("('") + table + "')");
-    if (!damage.empty()) return damage;
+    Damage damage = first_damage(sqlite, std::string("quick_check('") + table + "')");
+    if (damage.kind != Damage::Kind::None) return {std::move(damage.line), 0};
   }
   return {};
 }
+
+void check_wholly_up_to(std::uint64_t bytes) { whole_check_bytes = bytes; }
 
 void mark_suspect(const fs::path& path) noexcept {
   const int fd = ::open(mark_of(path).c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "db/database.hpp"
 #include "db/file_system.hpp"
@@ -31,6 +33,7 @@ std::unique_ptr<SQLite::Database> open_read_only(const fs::path& path, const cha
       uri + "?mode=ro" + options, SQLite::OPEN_READONLY | SQLite::OPEN_URI | SQLite::OPEN_NOMUTEX, kBusyTimeoutMs);
   // With no locks in its way SQLite would remove, on closing, a WAL that it finds nothing in.
   sqlite3_db_config(sqlite->getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  harden(*sqlite);
   return sqlite;
 }
 
@@ -41,35 +44,36 @@ std::unique_ptr<SQLite::Database> open_with_private_index(const fs::path& path) 
   return sqlite;
 }
 
-/// None of our databases has a view, a trigger or a virtual table. In one that has, reading a table may run whatever its
-/// author wrote, for ever.
-void refuse_foreign_schema(const fs::path& path, SQLite::Database& sqlite) {
-  sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-  const int foreign = sqlite.execAndGet("SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger') OR sql LIKE 'CREATE VIRTUAL%'").getInt();
-  if (foreign == 0) return;
-  fail_opening(path, fmt::format("it holds {} view(s), trigger(s) or virtual table(s), and no database of attune's has any; remove them, or export "
-                                 "it again where it came from",
-                                 foreign));
-}
-
 /// Released versions stay readable: an update of the program must not make dispatch lose what was tuned before it.
-void accept(const fs::path& path, SQLite::Database& sqlite) {
-  const Identity identity = read_identity(sqlite);
-  require_ours(path, identity);
-  if (identity.user_version == 0) {
-    fail_opening(path, "nothing has been stored in it yet, and it is opened read-only; a tuning run with --db makes it a "
-                       "database");
-  }
-  refuse_foreign_schema(path, sqlite);
-  if (identity.user_version < Database::kSchemaVersion) add_missing_tables(sqlite);
+void accept(const fs::path& path, Connection& connection, const KeepGoing& keep_going) {
+  SQLite::Database& sqlite = *connection.sqlite;
+  connection.guard = std::make_unique<Guard>(sqlite, path, keep_going);
+  connection.guard->watch("opening", [&] {
+    const Identity identity = read_identity(sqlite);
+    require_ours(path, identity);
+    if (identity.user_version == 0) {
+      fail_opening(path, "nothing has been stored in it yet, and it is opened read-only; a tuning run with --db makes it a "
+                         "database");
+    }
+    if (identity.schema.kind != SchemaFinding::Kind::Same) {
+      fail_opening(path, fmt::format("it is damaged: {}; the next tuning run sets the file aside and keeps what can be read of it", identity.schema.what));
+    }
+    if (identity.user_version < Database::kSchemaVersion) add_missing_tables(sqlite);
+  });
 }
 
-Connection read_unchanging(const fs::path& path, const std::string& why) {
+Connection read_unchanging(const fs::path& path, const std::string& why, const KeepGoing& keep_going) {
   Connection connection;
   connection.sqlite = open_untouched(path);
-  accept(path, *connection.sqlite);
+  accept(path, connection, keep_going);
   connection.notices.push_back(fmt::format("database '{}' is read as an unchanging file: {}", path.string(), why));
   return connection;
+}
+
+Identity identity_untouched(const fs::path& path) {
+  const auto sqlite = open_untouched(path);
+  Guard guard(*sqlite, path, {});
+  return guard.watch("opening", [&] { return read_identity(*sqlite); });
 }
 
 /// A writer died while it changed a file in rollback mode: until the journal beside it is played back, pages of two
@@ -77,6 +81,7 @@ Connection read_unchanging(const fs::path& path, const std::string& why) {
 void play_journal_back(const fs::path& path) {
   try {
     SQLite::Database sqlite(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_NOMUTEX, kBusyTimeoutMs);
+    harden(sqlite);
     (void)sqlite.execAndGet("SELECT count(*) FROM sqlite_master");
   } catch (const SQLite::Exception& error) {
     fail_opening(path, fmt::format("a process died while it wrote to it, and what '{}-journal' holds cannot be played back here "
@@ -94,23 +99,25 @@ bool lacks_shared_memory(const SQLite::Exception& error) {
          primary == SQLITE_PERM;
 }
 
-Connection connect(const fs::path& path) {
+Connection connect(const fs::path& path, const KeepGoing& keep_going) {
   if (is_wal_file(path)) {
     if (const auto network = network_file_system_of(path)) {
       return read_unchanging(path, fmt::format("it is in WAL mode, which does not work on its file system ({}); the next "
                                                "tuning run there converts it",
-                                               *network));
+                                               *network),
+                             keep_going);
     }
   }
   Connection connection;
   try {
     connection.sqlite = open_read_only(path, "");
-    accept(path, *connection.sqlite);
+    accept(path, connection, keep_going);
   } catch (const SQLite::Exception& error) {
     if (!lacks_shared_memory(error) || !is_wal_file(path)) throw;
     return read_unchanging(path, fmt::format("no -shm file can be made beside it, because its folder cannot be written or its disk "
                                              "is full ({})",
-                                             error.what()));
+                                             error.what()),
+                           keep_going);
   }
   return connection;
 }
@@ -162,18 +169,29 @@ std::unique_ptr<SQLite::Database> open_untouched(const fs::path& path) {
 void refuse_foreign(const fs::path& path) {
   if (!has_bytes(path)) return;
   Identity identity;
-  try {
-    identity = read_identity(*open_untouched(path));
-  } catch (const SQLite::Exception&) {
-    return;
+  // Another process may be creating the file: it is read without locks, and what is torn now is whole in a moment.
+  constexpr int kLooks = 20;
+  for (int look = 1;; ++look) {
+    try {
+      refuse_what_is_no_database(path);
+      identity = identity_untouched(path);
+      break;
+    } catch (const SQLite::Exception& error) {
+      if (!is_damage(error)) return;
+      if (look == kLooks) return require_header_of_ours(path, error.what());
+    } catch (const DatabaseError&) {
+      if (look == kLooks) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  // The rest of an identity may be torn while another process creates the file: these two stand on its first page.
-  if (identity.user_version > Database::kSchemaVersion || identity.application_id != kApplicationId) {
+  // The rest of an identity may be torn as well: these stand on its first page.
+  if (identity.user_version > Database::kSchemaVersion || identity.application_id != kApplicationId ||
+      identity.schema.kind == SchemaFinding::Kind::Foreign) {
     require_ours(path, identity);
   }
 }
 
-Connection open_for_reading(const fs::path& path) {
+Connection open_for_reading(const fs::path& path, const KeepGoing& keep_going) {
   if (is_folder(path)) fail_opening(path, "it is a folder; name a file with ATTUNE_DB or --db");
   if (::access(path.c_str(), R_OK) != 0) {
     fail_opening(path, fmt::format("{}; a tuning run creates it, or name another file with ATTUNE_DB or --db",
@@ -182,12 +200,12 @@ Connection open_for_reading(const fs::path& path) {
   refuse_foreign(path);
   try {
     try {
-      return connect(path);
+      return connect(path, keep_going);
     } catch (const SQLite::Exception& error) {
       if (error.getExtendedErrorCode() != SQLITE_READONLY_ROLLBACK) throw;
     }
     play_journal_back(path);
-    return connect(path);
+    return connect(path, keep_going);
   } catch (const SQLite::Exception& error) {
     throw sqlite_failure(path, "opening it for reading", error);
   }

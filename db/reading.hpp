@@ -21,8 +21,9 @@ namespace attune::db {
 /// damage it says. Throws: SQLite::Exception.
 [[nodiscard]] std::unique_ptr<SQLite::Database> open_untouched(const std::filesystem::path& path);
 
-/// Refuses a database of a newer schema or of another program before anything opens it in a way that leaves traces:
-/// even a connection that only reads creates a WAL file. Says nothing about damage: what follows meets it.
+/// Refuses what is no database, or one of a newer schema, of another program or with objects that are not ours, before
+/// anything opens it in a way that leaves traces: even a connection that only reads creates a WAL file. Says nothing about
+/// damage of a file that its header calls ours: what follows meets it.
 /// Throws: DatabaseError.
 void refuse_foreign(const std::filesystem::path& path);
 

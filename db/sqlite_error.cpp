@@ -1,7 +1,11 @@
 #include "db/sqlite_error.hpp"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sqlite3.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 namespace attune::db {
 namespace {
@@ -39,6 +43,8 @@ const char* code_name(int primary) {
       return "SQLITE_CONSTRAINT";
     case SQLITE_NOTADB:
       return "SQLITE_NOTADB";
+    case SQLITE_INTERRUPT:
+      return "SQLITE_INTERRUPT";
     default:
       return nullptr;
   }
@@ -58,8 +64,9 @@ const char* remedy(int primary) {
     case SQLITE_READONLY:
       return "; name a writable file with ATTUNE_DB or --db";
     case SQLITE_CORRUPT:
+      return "; `attune db check` lists the damage, and the next tuning run mends the file, or sets it aside and keeps what can be read of it";
     case SQLITE_NOTADB:
-      return "; `attune db check` lists the damage, and the next tuning run sets the file aside and starts a new one";
+      return "; name another file with ATTUNE_DB or --db";
     default:
       return "";
   }
@@ -74,6 +81,14 @@ std::string named(const std::string& doing, const std::filesystem::path& path) {
   return std::string(doing).replace(at + 1, 2, database);
 }
 
+/// SQLite calls it SQLITE_CANTOPEN, which has a dozen other reasons.
+bool lacks_descriptors() {
+  const int fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const bool lacking = fd < 0 && (errno == EMFILE || errno == ENFILE);
+  if (fd >= 0) ::close(fd);
+  return lacking;
+}
+
 }  // namespace
 
 DatabaseError sqlite_failure(const std::filesystem::path& path, const std::string& doing,
@@ -81,7 +96,9 @@ DatabaseError sqlite_failure(const std::filesystem::path& path, const std::strin
   const int primary = primary_code(error);
   const char* const name = code_name(primary);
   const std::string code = name != nullptr ? std::string(name) : fmt::format("code {}", error.getErrorCode());
-  return {path.string(), fmt::format("failed {}: SQLite returned {} ({}){}", named(doing, path), code, error.what(), remedy(primary))};
+  const char* const advice = primary == SQLITE_CANTOPEN && lacks_descriptors() ? "; this process has no file descriptor left: raise the limit (ulimit -n) or name fewer files"
+                                                                               : remedy(primary);
+  return {path.string(), fmt::format("failed {}: SQLite returned {} ({}){}", named(doing, path), code, error.what(), advice)};
 }
 
 void fail_opening(const std::filesystem::path& path, const std::string& why) {

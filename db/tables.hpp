@@ -27,7 +27,8 @@ struct CubinRow {
 };
 
 /// How a row type is stored: kName, kFields (in the order of kSelect's columns from the third on; columns one and two
-/// are the key and the checksum), kOrder (total), kWhereKey (selects one row) and `key`, the content key (or given name)
+/// are the key and the checksum), kOrder (total), kWhereKey (selects one row), kPlace (the column that the table itself, no
+/// index, is ordered by) and `key`, the content key (or given name)
 /// that rows merge by.
 template <class Row>
 struct Table;
@@ -35,6 +36,7 @@ struct Table;
 template <>
 struct Table<DeviceRow> {
   static constexpr const char* kName = "devices";
+  static constexpr const char* kPlace = "hard_key";
   static constexpr auto kFields = std::tuple{&DeviceRow::hard_key, &DeviceRow::hard_json, &DeviceRow::info_json};
   static const char* const kSelect;
   static const char* const kOrder;
@@ -45,6 +47,7 @@ struct Table<DeviceRow> {
 template <>
 struct Table<TemplateRow> {
   static constexpr const char* kName = "templates";
+  static constexpr const char* kPlace = "rowid";
   static constexpr auto kFields = std::tuple{&TemplateRow::hash, &TemplateRow::name, &TemplateRow::spec_json};
   static const char* const kSelect;
   static const char* const kOrder;
@@ -55,6 +58,7 @@ struct Table<TemplateRow> {
 template <>
 struct Table<TemplateFileRow> {
   static constexpr const char* kName = "template_files";
+  static constexpr const char* kPlace = "rowid";
   static constexpr auto kFields =
       std::tuple{&TemplateFileRow::template_hash, &TemplateFileRow::name, &TemplateFileRow::contents};
   static const char* const kSelect;
@@ -66,6 +70,7 @@ struct Table<TemplateFileRow> {
 template <>
 struct Table<RecordRow> {
   static constexpr const char* kName = "records";
+  static constexpr const char* kPlace = "t.rowid";
   static constexpr auto kFields =
       std::tuple{&RecordRow::template_hash, &RecordRow::problem, &RecordRow::device_key, &RecordRow::policy,
                  &RecordRow::configuration, &RecordRow::outcome, &RecordRow::stage,      &RecordRow::verified,
@@ -81,6 +86,7 @@ struct Table<RecordRow> {
 template <>
 struct Table<SessionRow> {
   static constexpr const char* kName = "sessions";
+  static constexpr const char* kPlace = "t.rowid";
   static constexpr auto kFields = std::tuple{
       &SessionRow::key,        &SessionRow::template_hash, &SessionRow::problem,     &SessionRow::device_key,
       &SessionRow::policy,     &SessionRow::strategy,      &SessionRow::seed,        &SessionRow::state,
@@ -94,6 +100,7 @@ struct Table<SessionRow> {
 template <>
 struct Table<BestRow> {
   static constexpr const char* kName = "best";
+  static constexpr const char* kPlace = "t.rowid";
   static constexpr auto kFields =
       std::tuple{&BestRow::template_hash, &BestRow::template_name, &BestRow::family,      &BestRow::problem,
                  &BestRow::sizes_json,    &BestRow::device_key,    &BestRow::policy,      &BestRow::objective,
@@ -108,6 +115,7 @@ struct Table<BestRow> {
 template <>
 struct Table<InFlightRow> {
   static constexpr const char* kName = "in_flight";
+  static constexpr const char* kPlace = "session_key";
   static constexpr auto kFields = std::tuple{&InFlightRow::session_key, &InFlightRow::configuration};
   static const char* const kSelect;
   static const char* const kOrder;
@@ -118,6 +126,7 @@ struct Table<InFlightRow> {
 template <>
 struct Table<CubinRow> {
   static constexpr const char* kName = "cubins";
+  static constexpr const char* kPlace = "rowid";
   static constexpr auto kFields = std::tuple{&CubinRow::key, &CubinRow::cubin, &CubinRow::detail_json};
   static const char* const kSelect;
   static const char* const kOrder;

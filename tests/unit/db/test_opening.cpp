@@ -1,6 +1,9 @@
 #include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 
+#include <map>
+#include <random>
+
 #include "db/lock_file.hpp"
 #include "tests/unit/db/support.hpp"
 
@@ -99,23 +102,57 @@ TEST_CASE("a file whose two version numbers disagree is refused as damaged") {
   CHECK(mentions(error_of(path, OpenMode::ReadOnly), "damaged"));
 }
 
-TEST_CASE("a file that is no database is set aside whole by a writer, named, and replaced") {
-  const TemporaryFolder folder;
-  const fs::path path = folder / "a.db";
-  const std::string garbage = "this is no database, but somebody may still want it";
-  for (const std::string& content : {garbage, std::string("xy"), std::string(8192, '\0'), std::string(20000, '\xff')}) {
+TEST_CASE("a file that is no database is refused, and every byte of its folder stays, whatever its size") {
+  const std::string header("SQLite format 3\0", 16);
+  for (const std::string& content : {std::string("this is no database, but somebody still wants it"), std::string("x"), std::string(8192, '\0'),
+                                     std::string(20000, '\xff'), std::string("\x7f\x45\x4c\x46") + std::string(5000, '\1'),
+                                     header.substr(0, 15), std::string(68, 'a') + "ATUN" + std::string(9000, 'b')}) {
     CAPTURE(content.size());
-    fs::remove(path);
-    write_bytes(path, content);
-    const auto before = names_in(folder.path());
+    const TemporaryFolder folder;
+    write_bytes(folder / "notes.txt", content);
+    for (const OpenMode mode : {OpenMode::ReadWrite, OpenMode::ReadOnly}) {
+      const std::string message = error_of(folder / "notes.txt", mode);
+      CHECK(mentions(message, "it is no database"));
+      CHECK(mentions(message, "was left as it is"));
+      CHECK(contents_of(folder.path()) == std::map<std::string, std::string>{{"notes.txt", content}});
+    }
+  }
+}
+
+TEST_CASE("a file that begins as a database and is none is refused, and every byte of its folder stays") {
+  // The magic text, and garbage behind it: nothing says that it was attune's.
+  const std::string header("SQLite format 3\0", 16);
+  std::mt19937 random(5);
+  for (int i = 0; i < 20; ++i) {
+    CAPTURE(i);
+    std::string content = header;
+    while (content.size() < 16 + 512 * static_cast<std::size_t>(i)) content += static_cast<char>(random());
+    const TemporaryFolder folder;
+    write_bytes(folder / "a.db", content);
+    for (const OpenMode mode : {OpenMode::ReadWrite, OpenMode::ReadOnly}) {
+      CHECK(error_of(folder / "a.db", mode) != "opened");
+      CHECK(contents_of(folder.path()) == std::map<std::string, std::string>{{"a.db", content}});
+    }
+  }
+}
+
+TEST_CASE("whichever byte of the magic text is damaged, a database of ours is known by its header, set aside and replaced") {
+  for (std::size_t at = 0; at < 16; ++at) {
+    CAPTURE(at);
+    const TemporaryFolder folder;
+    const fs::path path = folder / "a.db";
+    make_database(path);
+    std::string bytes = bytes_of(path);
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x10);
+    write_bytes(path, bytes);
     Database database = Database::open(path, OpenMode::ReadWrite);
     REQUIRE(database.notices().size() == 1);
-    auto after = names_in(folder.path());
-    std::erase_if(after,
-                  [&](const std::string& name) { return before.contains(name) || !mentions(name, ".corrupt-"); });
-    REQUIRE(after.size() == 1);
-    CHECK(mentions(database.notices()[0], *after.begin()));
-    CHECK(bytes_of(folder.path() / *after.begin()) == content);
+    std::string aside;
+    for (const std::string& name : names_in(folder.path())) {
+      if (mentions(name, "a.db.corrupt-")) aside = name;
+    }
+    CHECK(mentions(database.notices()[0], aside));
+    CHECK(bytes_of(folder.path() / aside) == bytes);
     database.put(record(1));
     CHECK(database.check().ok);
   }
@@ -124,20 +161,17 @@ TEST_CASE("a file that is no database is set aside whole by a writer, named, and
 TEST_CASE("a damaged header is set aside together with its WAL, and the WAL is not replayed into the new file") {
   const TemporaryFolder folder;
   const fs::path live = folder / "live.db", path = folder / "a.db";
+  make_database(live);
   Database writer = Database::open(live, OpenMode::ReadWrite);
-  put_golden_rows(writer);
+  writer.put(record(50));
   fs::copy_file(live, path);
   fs::copy_file(folder / "live.db-wal", folder / "a.db-wal");
-  // A WAL covers the header as well: damage shows only where the WAL has no newer page, so its own is damaged too.
   std::string bytes = bytes_of(path);
   bytes.replace(0, 16, "SQLite format 9!");
   write_bytes(path, bytes);
-  std::string wal = bytes_of(folder / "a.db-wal");
-  for (std::size_t at = wal.find("SQLite format 3"); at != std::string::npos;
-       at = wal.find("SQLite format 3", at + 1)) {
-    wal[at + 14] = '9';
-  }
-  write_bytes(folder / "a.db-wal", wal);
+  const std::string wal = bytes_of(folder / "a.db-wal");
+  REQUIRE_FALSE(wal.empty());
+  REQUIRE_FALSE(mentions(wal, "SQLite format 3"));  // it would cover the header
   Database database = Database::open(path, OpenMode::ReadWrite);
   REQUIRE(database.notices().size() == 1);
   CHECK(database.records({}).empty());
@@ -150,7 +184,7 @@ TEST_CASE("a damaged header is set aside together with its WAL, and the WAL is n
   CHECK(bytes_of(folder.path() / (aside + "-wal")) == wal);
 }
 
-TEST_CASE("a page of garbage in the middle is found when a writer opens, and the file is set aside") {
+TEST_CASE("a page of garbage in the middle is found when a writer opens; the file is set aside, and what else it held is in the new one") {
   const TemporaryFolder folder;
   const fs::path path = folder / "a.db";
   make_database(path);
@@ -159,8 +193,10 @@ TEST_CASE("a page of garbage in the middle is found when a writer opens, and the
   bytes.replace(4 * 4096, 4096, std::string(4096, '\x5a'));
   write_bytes(path, bytes);
   Database database = Database::open(path, OpenMode::ReadWrite);
-  CHECK(database.notices().size() == 1);
-  CHECK(database.records({}).empty());
+  REQUIRE(database.notices().size() == 1);
+  CHECK(mentions(database.notices()[0], "rows that could still be read"));
+  CHECK(database.devices().size() == 1);
+  CHECK(database.check().ok);
 }
 
 TEST_CASE("a truncated database is set aside by a writer") {
@@ -176,23 +212,28 @@ TEST_CASE("a truncated database is set aside by a writer") {
 TEST_CASE("a damaged file that another process is using is not set aside") {
   const TemporaryFolder folder;
   const fs::path path = folder / "a.db";
-  write_bytes(path, "garbage");
+  make_database(path);
+  std::string bytes = bytes_of(path);
+  bytes.replace(4 * 4096, 4096, std::string(4096, '\x5a'));
+  write_bytes(path, bytes);
   LockFile user(path);
   REQUIRE(user.try_lock(LockFile::Part::InUse, LockFile::Share::Shared));
   const std::string message = error_of(path, OpenMode::ReadWrite);
   CHECK(mentions(message, "another process is using it"));
-  CHECK(bytes_of(path) == "garbage");
-  CHECK(names_in(folder.path()) == std::set<std::string>{"a.db", "a.db.lock"});
+  CHECK(bytes_of(path) == bytes);
+  for (const std::string& name : names_in(folder.path())) CHECK_FALSE(mentions(name, ".corrupt-"));
 }
 
 TEST_CASE("a reader names a damaged file and leaves it where it is") {
   const TemporaryFolder folder;
   const fs::path path = folder / "a.db";
-  write_bytes(path, std::string(5000, 'x'));
+  make_database(path);
+  fs::remove(folder / "a.db.lock");
+  fs::resize_file(path, 5 * 4096);
   const std::string message = error_of(path, OpenMode::ReadOnly);
   CHECK(mentions(message, path.string()));
-  CHECK(mentions(message, "SQLITE_NOTADB"));
-  CHECK(names_in(folder.path()) == std::set<std::string>{"a.db"});
+  CHECK(mentions(message, "SQLITE_CORRUPT"));
+  for (const std::string& name : names_in(folder.path())) CHECK_FALSE(mentions(name, ".corrupt-"));
 }
 
 TEST_CASE("a reader creates nothing and names a missing file") {

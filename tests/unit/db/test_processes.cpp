@@ -191,10 +191,20 @@ TEST_CASE("sixteen processes that migrate one database at once all succeed, from
   }
 }
 
+namespace {
+
+bool has_record(const Database& database, int i) {
+  const RecordRow row = record(i);
+  return database.record({row.template_hash, std::nullopt, row.problem, row.device_key, row.policy}, row.configuration).has_value();
+}
+
+}  // namespace
+
 TEST_CASE("sixteen processes that find a damaged file set it aside once") {
   const TemporaryFolder folder;
   const fs::path path = folder / "a.db";
-  write_bytes(path, std::string(10000, 'x'));
+  make_database(path);
+  fs::resize_file(path, 5 * 4096);
   {
     std::vector<std::unique_ptr<Process>> writers;
     for (int i = 0; i < 16; ++i) writers.push_back(start_put(path, i, 1));
@@ -203,10 +213,12 @@ TEST_CASE("sixteen processes that find a damaged file set it aside once") {
       CHECK(writer->wait() == 0);
     }
   }
-  CHECK(Database::open(path, OpenMode::ReadOnly).records({}).size() == 16);
+  const Database database = Database::open(path, OpenMode::ReadOnly);
+  for (int i = 0; i < 16; ++i) CHECK(has_record(database, i));
   int aside = 0;
   for (const auto& entry : fs::directory_iterator(folder.path())) {
-    if (entry.path().filename().string().starts_with("a.db.corrupt-")) ++aside;
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("a.db.corrupt-") && !name.ends_with("-wal") && !name.ends_with("-shm")) ++aside;
   }
   CHECK(aside == 1);
 }

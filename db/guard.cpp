@@ -1,0 +1,108 @@
+#include "db/guard.hpp"
+
+#include <fmt/core.h>
+#include <sqlite3.h>
+#include <time.h>
+
+#include <array>
+#include <system_error>
+#include <utility>
+
+#include "attune/error.hpp"
+
+namespace attune::db {
+namespace {
+
+/// Steps of SQLite's machine between two questions: some hundred microseconds.
+constexpr int kStepsBetween = 10000;
+
+/// A sound file is read, checked and indexed anew at tens of megabytes a second; whatever takes a hundred times as long does
+/// something else.
+constexpr double kLeastAllowedS = 20, kAllowedSPerMiB = 2;
+
+double thread_cpu_s() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+}  // namespace
+
+void harden(SQLite::Database& sqlite) {
+  sqlite3* const handle = sqlite.getHandle();
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  for (const int off : {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+                        SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, SQLITE_DBCONFIG_DQS_DDL,
+                        SQLITE_DBCONFIG_DQS_DML}) {
+    sqlite3_db_config(handle, off, 0, nullptr);
+  }
+  // Longer than any text that db/row_check.hpp takes; VACUUM attaches a database by itself.
+  constexpr std::array<std::pair<int, int>, 8> kLimits{{{SQLITE_LIMIT_LENGTH, 256 << 20},
+                                                        {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+                                                        {SQLITE_LIMIT_COLUMN, 64},
+                                                        {SQLITE_LIMIT_EXPR_DEPTH, 100},
+                                                        {SQLITE_LIMIT_COMPOUND_SELECT, 10},
+                                                        {SQLITE_LIMIT_ATTACHED, 1},
+                                                        {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+                                                        {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100}}};
+  for (const auto& [what, most] : kLimits) sqlite3_limit(handle, what, most);
+  sqlite3_exec(handle, "PRAGMA cell_size_check = ON", nullptr, nullptr, nullptr);
+}
+
+Guard::Guard(SQLite::Database& sqlite, std::filesystem::path path, KeepGoing keep_going)
+    : sqlite_(sqlite), path_(std::move(path)), keep_going_(std::move(keep_going)), begun_s_(thread_cpu_s()), allowed_s_(allowed_s()) {
+  sqlite3_progress_handler(sqlite_.getHandle(), kStepsBetween, &Guard::ask, this);
+}
+
+Guard::~Guard() { sqlite3_progress_handler(sqlite_.getHandle(), 0, nullptr, nullptr); }
+
+double Guard::allowed_s() const {
+  std::error_code error;
+  std::uintmax_t bytes = 0;
+  for (const char* suffix : {"", "-wal"}) {
+    const std::uintmax_t of_one = std::filesystem::file_size(path_.string() + suffix, error);
+    if (!error) bytes += of_one;
+  }
+  return kLeastAllowedS + kAllowedSPerMiB * static_cast<double>(bytes) / (1 << 20);
+}
+
+void Guard::begin(const char* doing) {
+  stopped_ = keep_going_ && !keep_going_();
+  late_ = false;
+  if (stopped_) explain_interruption(doing);
+  begun_s_ = thread_cpu_s();
+}
+
+int Guard::ask(void* guard) {
+  auto* const self = static_cast<Guard*>(guard);
+  if (self->keep_going_ && !self->keep_going_()) {
+    self->stopped_ = true;
+    return 1;
+  }
+  if (!self->timed_ || thread_cpu_s() - self->begun_s_ < self->allowed_s_) return 0;
+  // It may have grown since it was opened.
+  self->allowed_s_ = self->allowed_s();
+  self->late_ = thread_cpu_s() - self->begun_s_ >= self->allowed_s_;
+  return self->late_ ? 1 : 0;
+}
+
+void Guard::explain_interruption(const std::string& doing) const {
+  if (stopped_) throw Error(fmt::format("interrupted {} database '{}'", doing, path_.string()), ExitCode::Interrupted);
+  if (!late_) return;
+  throw DatabaseError(path_.string(), fmt::format("failed {} database '{}': it takes more than {:.0f} s of processor time, which no sound file of its size "
+                                                  "does; `attune db check` lists what is wrong with it",
+                                                  doing, path_.string(), allowed_s_));
+}
+
+Guard::Without::Without(Guard& guard, KeepGoing keep_going) : guard_(guard), before_(std::exchange(guard.keep_going_, std::move(keep_going))) {
+  guard_.timed_ = false;
+  guard_.stopped_ = false;
+}
+
+Guard::Without::~Without() {
+  guard_.keep_going_ = std::move(before_);
+  guard_.timed_ = true;
+  guard_.stopped_ = false;
+}
+
+}  // namespace attune::db

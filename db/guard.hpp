@@ -1,0 +1,72 @@
+#pragma once
+#include <SQLiteCpp/Database.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace attune::db {
+
+/// Asked now and then by whatever may take long; false ends the work.
+using KeepGoing = std::function<bool()>;
+
+/// Switches off what no database of ours needs and what a forged file could use: triggers, views, functions in the schema,
+/// writing to the schema; limits lengths and nesting; checks cells as pages are read.
+/// Requires: nothing has been read from `sqlite` yet.
+void harden(SQLite::Database& sqlite);
+
+/// Ends statements of one connection that go on for too long, or that somebody wants to stop. A forged file of a few pages
+/// can hold a tree of 10^20 rows (SQLite finds that in a check of the whole file alone), so every piece of work has a bound
+/// in processor time that grows with the file. Waiting for locks does not count, nor does being stopped.
+class Guard {
+ public:
+  Guard(SQLite::Database& sqlite, std::filesystem::path path, KeepGoing keep_going);
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  ~Guard();
+
+  /// A new piece of work has its time from here on. Ends it before it begins when somebody wants to stop.
+  void begin(const char* doing);
+  /// Throws what ended the statement that SQLite says was interrupted; nothing when neither has. `doing` reads "reading".
+  /// Throws: Error (ExitCode::Interrupted), DatabaseError naming the time.
+  void explain_interruption(const std::string& doing) const;
+  /// Runs `work`; what ended a statement of it is explained. Throws: what `work` throws, and as explain_interruption.
+  template <class Work>
+  auto watch(const char* doing, Work&& work) {
+    begin(doing);
+    try {
+      return work();
+    } catch (const SQLite::Exception&) {
+      explain_interruption(doing);  // when it was one
+      throw;
+    }
+  }
+  /// Until it is destroyed, this is asked instead, and time does not count.
+  class Without {
+   public:
+    Without(Guard& guard, KeepGoing keep_going);
+    Without(const Without&) = delete;
+    Without& operator=(const Without&) = delete;
+    ~Without();
+
+   private:
+    Guard& guard_;
+    KeepGoing before_;
+  };
+
+ private:
+  static int ask(void* guard);
+  [[nodiscard]] double allowed_s() const;
+
+  SQLite::Database& sqlite_;
+  std::filesystem::path path_;
+  KeepGoing keep_going_;
+  double begun_s_ = 0;
+  double allowed_s_ = 0;
+  bool timed_ = true;
+  bool stopped_ = false;
+  bool late_ = false;
+};
+
+}  // namespace attune::db

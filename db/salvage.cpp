@@ -1,0 +1,167 @@
+#include "db/salvage.hpp"
+
+#include <fmt/core.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "db/migrations.hpp"
+#include "db/reading.hpp"
+#include "db/sqlite_error.hpp"
+#include "db/statements.hpp"
+#include "db/tables.hpp"
+
+namespace attune::db {
+namespace {
+
+/// Numbers by their size: rows come in the order in which they were first stored.
+struct InOrder {
+  bool operator()(const std::string& a, const std::string& b) const { return std::tuple(a.size(), a) < std::tuple(b.size(), b); }
+};
+using Places = std::set<std::string, InOrder>;
+
+/// A damaged file, table by table. No index is used: rows are found by walking the tables themselves.
+class DamagedFile {
+ public:
+  explicit DamagedFile(const std::filesystem::path& path)
+      : sqlite_(open_untouched(path)), guard_(*sqlite_, path, {}), usable_(guard_.watch("opening", [&] { return is_ours(); })) {}
+
+  [[nodiscard]] bool usable() const { return usable_; }
+
+  /// Every good row; what a damaged page held is passed over.
+  template <class Row, class Visit>
+  void for_each(Visit&& visit) {
+    const std::string select = std::string(Table<Row>::kSelect) + " WHERE " + Table<Row>::kPlace + " = ?";
+    for (const std::string& place : places<Row>()) {
+      try {
+        guard_.watch("reading", [&] { visit_row<Row>(select, place, visit); });
+      } catch (const SQLite::Exception&) {
+        continue;  // that is the damage
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] bool is_ours() {
+    const Identity identity = read_identity(*sqlite_);
+    if (identity.schema.kind != SchemaFinding::Kind::Same || !identity.has_tables) return false;
+    add_missing_tables(*sqlite_);
+    return true;
+  }
+
+  /// Where the table has rows. A damaged page ends a walk, so the table is walked from both ends.
+  template <class Row>
+  [[nodiscard]] Places places() {
+    const std::string select = Table<Row>::kSelect;
+    const std::string sql = fmt::format("SELECT {0}{1} ORDER BY {0}", Table<Row>::kPlace, select.substr(select.find(" FROM ")));
+    const auto most = static_cast<std::size_t>(sqlite_->execAndGet("PRAGMA page_count").getInt64()) * 65536 / 64;
+    Places found;
+    for (const char* direction : {" ASC", " DESC"}) {
+      try {
+        guard_.watch("reading", [&] {
+          Use use(statements_.prepared(sql + direction));
+          while (found.size() < most && use.step()) found.insert(use.row().getColumn(0).getString());
+        });
+      } catch (const SQLite::Exception&) {
+        continue;
+      }
+    }
+    return found;
+  }
+
+  template <class Row, class Visit>
+  void visit_row(const std::string& select, const std::string& place, const Visit& visit) {
+    Use use(statements_.prepared(select));
+    use.bind(place);
+    if (!use.step()) return;
+    ColumnReader read(use.row());
+    std::string key, sum;
+    Row row;
+    read(key);
+    read(sum);
+    std::apply([&](auto... field) { (read(row.*field), ...); }, Table<Row>::kFields);
+    if (sum == checksum(key, row) && key == Table<Row>::key(row)) visit(std::move(row));
+  }
+
+  std::unique_ptr<SQLite::Database> sqlite_;
+  Guard guard_;
+  StatementCache statements_{*sqlite_};
+  bool usable_;
+};
+
+/// Stores what it is given and counts it.
+class Salvage {
+ public:
+  Salvage(DamagedFile& file, Database& database) : file_(file), database_(database) {}
+
+  std::uint64_t run() {
+    Database::Batch batch(database_);
+    each<DeviceRow>();
+    templates();
+    each<CubinRow>();
+    each<RecordRow>();
+    each<BestRow>();
+    each<SessionRow>();
+    each<InFlightRow>();
+    batch.commit();
+    return rows_;
+  }
+
+ private:
+  void store(const CubinRow& row) { database_.put_cubin(row.key, row.cubin, row.detail_json); }
+  void store(const InFlightRow& row) { database_.set_in_flight(row.session_key, row.configuration); }
+  template <class Row>
+  void store(const Row& row) {
+    database_.put(row);
+  }
+
+  template <class Row>
+  void each() {
+    file_.for_each<Row>([&](const Row& row) {
+      store(row);
+      ++rows_;
+    });
+  }
+
+  void templates() {
+    std::map<std::string, TemplateRow> rows;
+    file_.for_each<TemplateRow>([&](TemplateRow row) {
+      std::string hash = row.hash;
+      rows.emplace(std::move(hash), std::move(row));
+    });
+    file_.for_each<TemplateFileRow>([&](TemplateFileRow file) {
+      const auto owner = rows.find(file.template_hash);
+      if (owner != rows.end()) owner->second.files.emplace(std::move(file.name), std::move(file.contents));
+    });
+    for (const auto& [hash, row] : rows) store(row);
+    rows_ += rows.size();
+  }
+
+  DamagedFile& file_;
+  Database& database_;
+  std::uint64_t rows_ = 0;
+};
+
+/// Nothing for a file of which not even the schema can be read.
+std::uint64_t copy_rows(Database& database, const std::filesystem::path& aside) {
+  try {
+    DamagedFile file(aside);
+    return file.usable() ? Salvage(file, database).run() : 0;
+  } catch (const SQLite::Exception&) {
+    return 0;
+  }
+}
+
+}  // namespace
+
+std::string salvage(Database& database, const std::filesystem::path& aside, const std::string& damage) {
+  const std::uint64_t rows = copy_rows(database, aside);
+  return fmt::format("database '{}' was damaged ({}); it was set aside as '{}' and a new one was created, {}", database.path().string(), damage,
+                     aside.string(),
+                     rows == 0 ? "empty, for nothing in it could be read" : fmt::format("with the {} rows that could still be read", rows));
+}
+
+}  // namespace attune::db

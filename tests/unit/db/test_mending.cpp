@@ -1,0 +1,217 @@
+// Damage that a run meets while it writes: the next run goes on, and what was stored is still there.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "db/page_check.hpp"
+#include "tests/support/figures.hpp"
+#include "tests/unit/db/support.hpp"
+
+namespace test_mending {
+
+using namespace attune;
+using namespace attune::db;
+using namespace attune::db::test;
+using attune::test::full_campaign;
+using attune::test::record_figures;
+
+namespace {
+
+constexpr int kRecords = 240;
+constexpr int kSizes = 24;
+
+RecordRow numbered_record(int i, const std::string& date) {
+  RecordRow row = record(i);
+  row.problem = best(std::to_string(1024 + i % kSizes)).problem;
+  row.recorded_at = date;
+  return row;
+}
+
+BestRow numbered_best(int i, const std::string& date) {
+  BestRow row = best(std::to_string(1024 + i));
+  row.recorded_at = date;
+  return row;
+}
+
+SessionRow numbered_session(int i) {
+  SessionRow row = session();
+  row.key = "session-" + std::to_string(i);
+  row.problem = numbered_best(i % kSizes, "").problem;
+  return row;
+}
+
+/// A run over everything: reads and replaces every row, as a tuning run with --retry-failed of all sizes does.
+void run_over(Database& database, const std::string& date) {
+  database.put(device());
+  database.put(kernel_template());
+  for (int i = 0; i < kRecords; ++i) {
+    const RecordRow row = numbered_record(i, date);
+    const Query query{row.template_hash, std::nullopt, row.problem, row.device_key, row.policy};
+    if (i < kSizes) {
+      (void)database.records(query);
+      (void)database.sessions(query);
+      (void)database.best_of(query);
+      database.put(numbered_session(i));
+      database.set_in_flight(numbered_session(i).key, row.configuration);
+    }
+    (void)database.record(query, row.configuration);
+    database.put(row);
+  }
+  for (int i = 0; i < kSizes; ++i) {
+    database.put(numbered_best(i, date));
+    database.clear_in_flight(numbered_session(i).key);
+  }
+  (void)database.candidates("hash-1", best("1").family, "cold/graph");
+  (void)database.best_counts("reduce", best("1").family);
+  database.put_cubin("cubin-1", kCubin, R"({"arch":"sm_90"})");
+  (void)database.templates();
+}
+
+/// Records and best rows that are neither as the first run put them nor as a later one did, or are missing.
+int wrong_rows(const Database& database, const std::string& date) {
+  int wrong = 0;
+  for (int i = 0; i < kRecords; ++i) {
+    const RecordRow row = numbered_record(i, date);
+    const auto found = database.record({row.template_hash, std::nullopt, row.problem, row.device_key, row.policy}, row.configuration);
+    wrong += found && same(*found, row) ? 0 : 1;
+  }
+  for (int i = 0; i < kSizes; ++i) {
+    const BestRow row = numbered_best(i, date);
+    const auto found = database.best_of({row.template_hash, std::nullopt, row.problem, row.device_key, row.policy});
+    wrong += found && same(*found, row) ? 0 : 1;
+  }
+  return wrong;
+}
+
+struct Tally {
+  int damages = 0, unnoticed = 0, failed_once = 0, mended = 0, set_aside = 0, refused = 0, stuck = 0, wrong = 0;
+};
+
+/// Damages a file, runs over it, and runs over it again where the first run failed.
+void try_damage(const std::string& damaged, const std::string& what, Tally& tally) {
+  CAPTURE(what);
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.db";
+  write_bytes(path, damaged);
+  ++tally.damages;
+  for (int run = 1; run <= 2; ++run) {
+    const std::string date = "2026-11-2" + std::to_string(run) + "T00:00:00Z";
+    try {
+      {
+        Database database = Database::open(path, OpenMode::ReadWrite);
+        for (const std::string& notice : database.notices()) ++(mentions(notice, "made anew") ? tally.mended : tally.set_aside);
+        run_over(database, date);
+        tally.unnoticed += run == 1 && database.notices().empty() ? 1 : 0;
+      }
+      // What a damaged index still hides is in its table: with the indexes made anew every acknowledged row is there.
+      mark_suspect(path);
+      const Database database = Database::open(path, OpenMode::ReadWrite);
+      const int wrong = wrong_rows(database, date);
+      CHECK(wrong == 0);
+      tally.wrong += wrong;
+      return;
+    } catch (const DatabaseError& error) {
+      if (run == 1 && bytes_of(path) == damaged && !fs::exists(path.string() + ".suspect")) {
+        ++tally.refused;  // another version or program by its header
+        return;
+      }
+      ++tally.failed_once;
+      if (run == 2) {
+        ++tally.stuck;
+        FAIL_CHECK(std::string(error.what()));
+      }
+    }
+  }
+}
+
+std::string sound_database() {
+  const TemporaryFolder folder;
+  Database database = Database::open(folder / "made.db", OpenMode::ReadWrite);
+  run_over(database, "2026-11-20T00:00:00Z");
+  database.export_to(folder / "sound.db");
+  return bytes_of(folder / "sound.db");
+}
+
+}  // namespace
+
+namespace {
+
+/// Bits of every page, any byte and bytes of its rows or keys, and every page zeroed; the first page behind its header.
+Tally try_every_page(int each) {
+  const std::string sound = sound_database();
+  const std::size_t pages = sound.size() / 4096;
+  REQUIRE(pages > 60);
+  std::mt19937 random(14);
+  Tally tally;
+  for (std::size_t page = 0; page < pages; ++page) {
+    const std::size_t begin = page * 4096 + (page == 0 ? 100 : 0), end = page * 4096 + 4096;
+    for (int i = 0; i < 2 * each; ++i) {
+      std::string damaged = sound;
+      const std::size_t at = std::uniform_int_distribution<std::size_t>(i % 2 == 0 ? begin : page * 4096 + 2500, end - 1)(random);
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << (random() % 8)));
+      try_damage(damaged, "a bit of byte " + std::to_string(at), tally);
+    }
+    if (page == 0) continue;
+    std::string damaged = sound;
+    damaged.replace(begin, 4096, std::string(4096, '\0'));
+    try_damage(damaged, "page " + std::to_string(page + 1) + " zeroed", tally);
+  }
+  return tally;
+}
+
+nlohmann::json figures(const Tally& tally) {
+  return {{"damages", tally.damages}, {"unnoticed", tally.unnoticed}, {"failed_once", tally.failed_once}, {"mended", tally.mended},
+          {"set_aside", tally.set_aside}, {"refused", tally.refused}, {"stuck", tally.stuck}, {"wrong", tally.wrong}};
+}
+
+}  // namespace
+
+TEST_CASE("whatever byte of whatever table or index is damaged, the next run succeeds, and every row it wrote is there") {
+  const Tally tally = try_every_page(full_campaign() ? 20 : 1);
+  CHECK(tally.stuck == 0);
+  CHECK(tally.wrong == 0);
+  CHECK(tally.mended > 0);
+  CHECK(tally.set_aside > 0);
+  record_figures(1, "damage_found_on_opening", figures(tally));
+}
+
+TEST_CASE("damage in a file too large to be checked on opening is met while writing, and the run after that succeeds") {
+  check_wholly_up_to(0);
+  const Tally tally = try_every_page(full_campaign() ? 20 : 1);
+  check_wholly_up_to(kWholeCheckBytes);
+  CHECK(tally.stuck == 0);
+  CHECK(tally.wrong == 0);
+  CHECK(tally.failed_once > 0);
+  CHECK(tally.unnoticed > 0);
+  record_figures(1, "damage_met_while_writing", figures(tally));
+}
+
+TEST_CASE("what can be read of a damaged file is in the new one, with its order, files, cubins and sessions") {
+  const std::string sound = sound_database();
+  const std::size_t pages = sound.size() / 4096;
+  std::size_t fewest = kRecords;
+  for (std::size_t page = 1; page < pages; ++page) {
+    CAPTURE(page);
+    const TemporaryFolder folder;
+    const fs::path path = folder / "a.db";
+    std::string damaged = sound;
+    damaged.replace(page * 4096, 4096, std::string(4096, '\x5a'));
+    write_bytes(path, damaged);
+    const Database database = Database::open(path, OpenMode::ReadWrite);
+    const auto rows = database.records({});
+    fewest = std::min(fewest, rows.size());
+    int wrong = 0;
+    for (const RecordRow& row : rows) {
+      const int i = std::stoi(row.configuration.substr(row.configuration.find(':') + 1));
+      wrong += same(row, numbered_record(i, "2026-11-20T00:00:00Z")) ? 0 : 1;
+    }
+    CHECK(wrong == 0);
+    CHECK(database.check().ok);
+  }
+  // A page of a table takes its own rows with it, and those that refer to it; some tables are one page.
+  CHECK(fewest < kRecords);
+}
+
+}  // namespace test_mending
