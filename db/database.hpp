@@ -36,6 +36,9 @@ class Database {
   [[nodiscard]] static Database open(const std::filesystem::path& path, OpenMode mode, const KeepGoing& keep_going = {});
   /// An empty database of this process alone, gone with the object: for results that no file takes.
   [[nodiscard]] static Database open_in_memory();
+  /// The same in a file without a name, for more rows than fit into memory. Throws: DatabaseError (no space where temporary
+  /// files go).
+  [[nodiscard]] static Database open_temporary();
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
   ~Database();
@@ -51,6 +54,13 @@ class Database {
   void put(const SessionRow& row);
   /// Inserts, or replaces the best of the same (template, problem, device, policy, objective) unless that one comes later.
   void put(const BestRow& row);
+  /// The same of a row that its process measured because of the one that is stored, or after it: replaces that one whatever
+  /// clock dated it (`supersede` of db/row_order.hpp). Only a measured row is not replaced by one of a recording.
+  void replace(RecordRow row);
+  void replace(BestRow row);
+  /// Stores `settled` in the place of `seen`, and clears what its process had in flight, unless the session has changed since it
+  /// was seen. Returns whether it was stored.
+  bool settle(const SessionRow& seen, const SessionRow& settled);
   /// A row of another database: stored when there is none of its key, or an earlier one in the order. Returns whether it
   /// was. A best row's cubin key is left out: cubins do not travel.
   bool offer(const DeviceRow& row);
@@ -71,9 +81,11 @@ class Database {
   [[nodiscard]] std::vector<RecordRow> records(const Query& query) const;
   /// The same one by one, for what may not fit into memory together. `visit` must not use the database.
   void for_each_record(const Query& query, const std::function<void(const RecordRow&)>& visit) const;
+  /// Whether a best row travels without a verified record of its configuration beside it.
+  enum class BestRows { Verified, All };
   /// Gives every row that may travel to `sink`, as of one moment: docs/database.md, "Exchange". Counts what is left out.
   /// `sink` must not use the database. Throws: DatabaseError, and what `sink` throws.
-  [[nodiscard]] LeftOut for_each_row(RowSink& sink) const;
+  [[nodiscard]] LeftOut for_each_row(RowSink& sink, BestRows best = BestRows::Verified) const;
   /// The record of one configuration. Requires: `query` names template hash, problem, device and policy.
   [[nodiscard]] std::optional<RecordRow> record(const Query& query, const std::string& configuration) const;
   [[nodiscard]] std::vector<SessionRow> sessions(const Query& query) const;
@@ -122,6 +134,7 @@ class Database {
 
  private:
   explicit Database(std::unique_ptr<State> state);
+  static Database make_private(const char* name, const char* file);
   std::unique_ptr<State> state_;
 };
 

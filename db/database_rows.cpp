@@ -67,6 +67,18 @@ void write_row(StatementCache& statements, const std::string& key, const BestRow
       row.driver, row.recorded_at, row.detail_json);
 }
 
+/// Which row of a key gives way: the one that comes earlier in the order, or the stored one, which the new one has seen.
+enum class Replacing { Order, Seen };
+
+/// Of rows that say the same the new one is stored: a best row may name a cubin that the old one lacks.
+template <class State, class Row>
+void store(State& state, Row row, const std::string& key, Replacing replacing) {
+  const auto known = state.template stored<Row>(key);
+  if (known && replacing == Replacing::Seen) supersede(row, *known);
+  if (known && order(row, *known) < 0) return;
+  write_row(state.statements, key, row, state.store_problem(row.problem), state.store_configuration(row.configuration));
+}
+
 }  // namespace
 
 void Database::put(const DeviceRow& row) {
@@ -93,24 +105,31 @@ void Database::put(const SessionRow& row) {
 }
 
 void Database::put(const RecordRow& row) {
-  state_->write("storing a record", [&] {
-    const std::string key = Table<RecordRow>::key(row);
-    const auto known = state_->stored<RecordRow>(key);
-    if (known && order(row, *known) < 0) return;
-    write_row(state_->statements, key, row, state_->store_problem(row.problem),
-              state_->store_configuration(row.configuration));
-  });
+  state_->write("storing a record", [&] { store(*state_, row, Table<RecordRow>::key(row), Replacing::Order); });
+}
+
+void Database::replace(RecordRow row) {
+  state_->write("storing a record", [&] { store(*state_, row, Table<RecordRow>::key(row), Replacing::Seen); });
 }
 
 void Database::put(const BestRow& row) {
-  state_->write("storing a best configuration", [&] {
-    const std::string key = Table<BestRow>::key(row);
-    const auto known = state_->stored<BestRow>(key);
-    // Of rows that say the same the new one is stored: it may name a cubin that the old one lacks.
-    if (known && order(row, *known) < 0) return;
-    write_row(state_->statements, key, row, state_->store_problem(row.problem),
-              state_->store_configuration(row.configuration));
+  state_->write("storing a best configuration", [&] { store(*state_, row, Table<BestRow>::key(row), Replacing::Order); });
+}
+
+void Database::replace(BestRow row) {
+  state_->write("storing a best configuration", [&] { store(*state_, row, Table<BestRow>::key(row), Replacing::Seen); });
+}
+
+bool Database::settle(const SessionRow& seen, const SessionRow& settled) {
+  bool stored = false;
+  state_->write("settling a session", [&] {
+    const auto now = state_->stored<SessionRow>(seen.key);
+    stored = now && checksum(now->key, *now) == checksum(seen.key, seen);
+    if (!stored) return;
+    write_row(state_->statements, settled, state_->store_problem(settled.problem));
+    state_->statements.run("DELETE FROM in_flight WHERE session_key = ?", seen.key);
   });
+  return stored;
 }
 
 bool Database::offer(const DeviceRow& row) {

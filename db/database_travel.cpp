@@ -34,7 +34,7 @@ class Travel {
  public:
   /// Database::State is private to Database, so this takes what it needs of it.
   template <class State>
-  LeftOut run(State& state, RowSink& sink) {
+  LeftOut run(State& state, RowSink& sink, Database::BestRows best) {
     const auto damaged = [&](const std::string&) { ++left_.damaged; };
     state.template scan<DeviceRow>(
         std::string(Table<DeviceRow>::kSelect) + Table<DeviceRow>::kOrder, {},
@@ -47,6 +47,7 @@ class Travel {
     give_templates(state, sink, damaged);
     give<SessionRow>(state, sink, " ORDER BY t.key", damaged);
     give<RecordRow>(state, sink, kRecordOrder, damaged);
+    only_verified_ = best == Database::BestRows::Verified;
     give<BestRow>(state, sink, Table<BestRow>::kOrder, damaged);
     return left_;
   }
@@ -82,27 +83,50 @@ class Travel {
       if constexpr (std::is_same_v<Row, SessionRow>) {
         if (row.state == "running") return true;
       }
-      if (devices_.contains(row.device_key) && templates_.contains(row.template_hash)) {
-        sink.take(row);
-      } else {
+      if (!devices_.contains(row.device_key) || !templates_.contains(row.template_hash)) {
         ++left_.orphaned;
+        return true;
       }
+      if constexpr (std::is_same_v<Row, BestRow>) {
+        if (only_verified_ && !has_verified_record(state, row)) {
+          ++left_.unverified;
+          return true;
+        }
+      }
+      sink.take(row);
       return true;
     };
     state.template scan<Row>(std::string(Table<Row>::kSelect) + order, {}, visit, damaged);
   }
 
+  template <class State>
+  static bool has_verified_record(State& state, const BestRow& best) {
+    RecordRow wanted;
+    wanted.template_hash = best.template_hash;
+    wanted.problem = best.problem;
+    wanted.device_key = best.device_key;
+    wanted.policy = best.policy;
+    wanted.configuration = best.configuration;
+    bool verified = false;
+    const auto look = [&](const RecordRow& record) { return verified = is_verified(record) && matches(wanted, record), true; };
+    state.template scan<RecordRow>(std::string(Table<RecordRow>::kSelect) + Table<RecordRow>::kWhereKey, {Table<RecordRow>::key(wanted)}, look,
+                                   [](const std::string&) {});
+    return verified;
+  }
+  static bool matches(const RecordRow& wanted, const RecordRow& found) { return Table<RecordRow>::key(wanted) == Table<RecordRow>::key(found); }
+
   LeftOut left_;
+  bool only_verified_ = true;
   std::set<std::string> devices_;
   std::set<std::string> templates_;
 };
 
 }  // namespace
 
-LeftOut Database::for_each_row(RowSink& sink) const {
+LeftOut Database::for_each_row(RowSink& sink, BestRows best) const {
   return state_->reading([&] {
     const Snapshot snapshot(*state_->connection.sqlite);
-    return Travel().run(*state_, sink);
+    return Travel().run(*state_, sink, best);
   });
 }
 

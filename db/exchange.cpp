@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
+#include <memory>
 #include <string_view>
 
 #include "attune/error.hpp"
@@ -81,61 +81,119 @@ void at_place(const std::string& file, int line, const std::string& row, Work&& 
   }
 }
 
-/// Checks rows, then offers them to a database.
-class StoringSink : public RowSink {
+Query problem_of(const BestRow& row) { return {row.template_hash, std::nullopt, row.problem, row.device_key, row.policy}; }
+Query problem_of(const RecordRow& row) { return {row.template_hash, std::nullopt, row.problem, row.device_key, row.policy}; }
+
+std::string why_not_verified(const RecordRow& record) {
+  return fmt::format("the record of its configuration says {}{}; only verified ones are dispatched", record.outcome, record.verified ? "" : ", not verified");
+}
+
+/// A best row whose record the file does not hold: the database has to.
+struct Unproved {
+  std::string source;
+  int line = 0;
+  BestRow row;
+};
+
+/// The rows of one file, checked, in a database of their own: checking them takes as long as it takes, and nobody waits for the
+/// lock of the database that they are for.
+class Staging : public RowSink {
  public:
-  StoringSink(Database& database, RowSink& rules, std::string source, bool names_rows)
-      : database_(database), rules_(rules), source_(std::move(source)), names_rows_(names_rows) {}
+  Staging(RowSink& rules, std::string source, bool names_rows)
+      : staged_(Database::open_temporary()), batch_(std::make_unique<Database::Batch>(staged_)), rules_(rules), source_(std::move(source)), names_rows_(names_rows) {}
   void take(const DeviceRow& row) override { store(row); }
   void take(const TemplateRow& row) override { store(row); }
   void take(const SessionRow& row) override { store(row); }
   void take(const RecordRow& row) override { store(row); }
   void take(const BestRow& row) override {
-    check(row, [&] { require_verified(row); });
+    at_place(source_, line, named(row), [&] {
+      const auto record = staged_.record(problem_of(row), row.configuration);
+      if (record && !is_verified(*record)) throw Error(why_not_verified(*record));
+      if (!record) unproved.push_back({source_, line, row});
+    });
     store(row);
   }
+  void finish() { batch_->commit(); }
+  [[nodiscard]] const Database& staged() const { return staged_; }
 
   RowCounts rows;
-  RowCounts stored;
+  std::vector<Unproved> unproved;
   int line = 0;
 
  private:
-  template <class Row, class Work>
-  void check(const Row& row, Work&& work) {
-    at_place(source_, line, names_rows_ ? name_of(row) : std::string(), work);
+  template <class Row>
+  [[nodiscard]] std::string named(const Row& row) const {
+    return names_rows_ ? name_of(row) : std::string();
   }
 
   template <class Row>
   void store(const Row& row) {
-    check(row, [&] {
+    at_place(source_, line, named(row), [&] {
       check_.take(row);
       rules_.take(row);
     });
     ++count_of(rows, row);
-    if (database_.offer(row)) ++count_of(stored, row);
+    staged_.offer(row);
   }
 
-  /// Nothing unverified is ever dispatched, wherever it comes from.
-  void require_verified(const BestRow& row) const {
-    const Query query{row.template_hash, std::nullopt, row.problem, row.device_key, row.policy};
-    const auto record = database_.record(query, row.configuration);
-    if (record && (record->outcome != "ok" || !record->verified)) {
-      throw Error(fmt::format("the record of its configuration says {}{}; only verified ones are dispatched", record->outcome,
-                              record->verified ? "" : ", not verified"));
-    }
-  }
-
-  Database& database_;
+  Database staged_;
+  std::unique_ptr<Database::Batch> batch_;
   RowSink& rules_;
   RowCheck check_;
   std::string source_;
   bool names_rows_;
 };
 
+/// Offers checked rows to the database that they are for, which has a batch open.
+class Merging : public RowSink {
+ public:
+  Merging(Database& database, const std::function<void()>& on_row) : database_(database), on_row_(on_row) {}
+  void take(const DeviceRow& row) override { offer(row); }
+  void take(const TemplateRow& row) override { offer(row); }
+  void take(const SessionRow& row) override { offer(row); }
+  void take(const RecordRow& row) override {
+    if (offer(row) && !is_verified(row)) failed_.push_back(row);
+  }
+  void take(const BestRow& row) override {
+    const auto record = database_.record(problem_of(row), row.configuration);
+    if (record && !is_verified(*record)) {
+      ++contradicted;
+    } else {
+      offer(row);
+    }
+  }
+
+  /// Best rows that were there, of configurations that fail by what has come.
+  void forget_contradicted() {
+    for (const RecordRow& record : failed_) {
+      const auto best = database_.best_of(problem_of(record));
+      if (!best || best->configuration != record.configuration) continue;
+      database_.forget_best(problem_of(record));
+      ++contradicted;
+    }
+  }
+
+  RowCounts stored;
+  std::uint64_t contradicted = 0;
+
+ private:
+  template <class Row>
+  bool offer(const Row& row) {
+    on_row_();
+    const bool taken = database_.offer(row);
+    if (taken) ++count_of(stored, row);
+    return taken;
+  }
+
+  Database& database_;
+  const std::function<void()>& on_row_;
+  std::vector<RecordRow> failed_;
+};
+
 /// The lines of a file in their order: a header, rows, the end.
 class LineOrder {
  public:
-  explicit LineOrder(StoringSink& sink) : sink_(sink) {}
+  explicit LineOrder(Staging& sink) : sink_(sink) {}
 
   void read(std::string_view line) {
     if (last_ == LineKind::End) throw Error("there is a line behind the end");
@@ -152,13 +210,13 @@ class LineOrder {
   }
 
  private:
-  StoringSink& sink_;
+  Staging& sink_;
   LineKind last_ = LineKind::Row;
   EndOfRows end_;
   Digest digest_;
 };
 
-void read_lines(base::LineReader& reader, const std::string& file, StoringSink& sink, const OnRow& on_row) {
+void read_lines(base::LineReader& reader, const std::string& file, Staging& sink, const OnRow& on_row) {
   LineOrder order(sink);
   const auto at_line = [&](auto&& work) {
     try {
@@ -184,6 +242,33 @@ void add(RowCounts& sum, const RowCounts& more) {
   sum.sessions += more.sessions;
   sum.records += more.records;
   sum.best += more.best;
+}
+
+using Stagings = std::vector<std::unique_ptr<Staging>>;
+
+/// One transaction. Throws: SpecError naming the place of a best row whose record is nowhere; DatabaseError.
+ImportReport merge_staged(Database& database, const Stagings& stagings, const OnRow& on_row) {
+  ImportReport report;
+  for (const auto& staging : stagings) add(report.rows, staging->rows);
+  const std::function<void()> ask = [&] {
+    if (on_row) on_row(report.rows.all());  // for what it throws: they were counted when they were read
+  };
+  Database::Batch batch(database);
+  Merging merging(database, ask);
+  for (const auto& staging : stagings) {
+    for (const Unproved& best : staging->unproved) {
+      if (database.record(problem_of(best.row), best.row.configuration)) continue;
+      at_place(best.source, best.line, name_of(best.row), [] {
+        throw Error("the record of its configuration is neither in the file nor in the database; only verified ones are dispatched");
+      });
+    }
+    (void)staging->staged().for_each_row(merging, Database::BestRows::All);
+  }
+  merging.forget_contradicted();
+  batch.commit();
+  report.stored = merging.stored;
+  report.left_out.contradicted = merging.contradicted;
+  return report;
 }
 
 /// Passes rows on and tells how many there were.
@@ -227,11 +312,11 @@ ImportReport import_file(Database& database, const fs::path& file, RowSink& rule
 }
 
 ImportReport import_lines(Database& database, base::LineReader& lines, const std::string& name, RowSink& rules, const OnRow& on_row) {
-  Database::Batch batch(database);
-  StoringSink sink(database, rules, name, false);
-  read_lines(lines, name, sink, on_row);
-  batch.commit();
-  return {sink.rows, sink.stored, {}};
+  Stagings stagings;
+  stagings.push_back(std::make_unique<Staging>(rules, name, false));
+  read_lines(lines, name, *stagings.back(), on_row);
+  stagings.back()->finish();
+  return merge_staged(database, stagings, on_row);
 }
 
 ImportReport merge_files(Database& database, const std::vector<fs::path>& files, RowSink& rules, const OnRow& on_row) {
@@ -251,19 +336,23 @@ std::vector<Database> open_for_merging(const fs::path& target, const std::vector
 }
 
 ImportReport merge_opened(Database& database, const std::vector<Database>& others, RowSink& rules, const OnRow& on_row) {
-  ImportReport report;
-  Database::Batch batch(database);
+  Stagings stagings;
+  LeftOut left;
+  std::uint64_t rows = 0;
   for (const Database& other : others) {
-    StoringSink sink(database, rules, other.path().string(), true);
-    CountingSink counting(sink, report.rows.all(), on_row);
-    const LeftOut left = other.for_each_row(counting);
-    report.left_out.damaged += left.damaged;
-    report.left_out.unsourced += left.unsourced;
-    report.left_out.orphaned += left.orphaned;
-    add(report.rows, sink.rows);
-    add(report.stored, sink.stored);
+    stagings.push_back(std::make_unique<Staging>(rules, other.path().string(), true));
+    CountingSink counting(*stagings.back(), rows, on_row);
+    const LeftOut of_one = other.for_each_row(counting);
+    left.damaged += of_one.damaged;
+    left.unsourced += of_one.unsourced;
+    left.orphaned += of_one.orphaned;
+    left.unverified += of_one.unverified;
+    stagings.back()->finish();
+    rows += stagings.back()->rows.all();
   }
-  batch.commit();
+  ImportReport report = merge_staged(database, stagings, on_row);
+  left.contradicted = report.left_out.contradicted;
+  report.left_out = left;
   return report;
 }
 

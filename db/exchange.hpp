@@ -30,12 +30,14 @@ ExportReport export_lines(const Database& database, const std::function<void(con
 struct ImportReport {
   RowCounts rows;    ///< read
   RowCounts stored;  ///< of these: new, or later in the order than what was there
-  LeftOut left_out;  ///< of merged files
+  LeftOut left_out;  ///< of merged files, and contradicted best rows
 };
 
 /// Reads the lines that `export_lines` gave into `database`, in one transaction: one bad line and nothing is stored.
 /// `rules` sees each row before it is stored and throws Error to refuse it; db/ itself checks what needs no knowledge of
-/// templates: types, ranges, hashes, references, and that no best row's configuration is an unverified result.
+/// templates: types, ranges, hashes, references, and that the record of every best row's configuration is in the file or in
+/// the database, and verified. Rows are read and checked into a temporary database first; `database` is locked only while the
+/// checked rows are stored. A best row whose configuration fails by a later record of the other side is left out, or removed.
 /// Throws: UsageError (no such file), SpecError naming file and line, DatabaseError, what `on_row` throws.
 ImportReport import_file(Database& database, const std::filesystem::path& file, RowSink& rules, const OnRow& on_row = {});
 /// The same from an input that is open: a caller opens it first, so that a wrong name creates no database. `name` is for errors.

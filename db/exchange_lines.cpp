@@ -77,11 +77,20 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::string base16(const std::string& bytes) {
+  std::string digits;
+  digits.reserve(2 * bytes.size());
+  constexpr const char* kDigits = "0123456789abcdef";
+  for (const char c : bytes) {
+    digits += kDigits[static_cast<unsigned char>(c) >> 4];
+    digits += kDigits[static_cast<unsigned char>(c) & 15];
+  }
+  return digits;
+}
+
 json to_field(const std::string& text) {
   if (is_utf8(text)) return text;
-  std::string digits;
-  for (const char c : text) digits += fmt::format("{:02x}", static_cast<unsigned char>(c));
-  return json{{"base16", std::move(digits)}};
+  return json{{"base16", base16(text)}};
 }
 json to_field(double number) {
   // JSON has no infinity; nothing that was measured is one.
@@ -101,6 +110,17 @@ int hex_digit(char c) {
   throw Error(fmt::format("the field '{}' must be {}", name, wanted));
 }
 
+std::string from_base16(const std::string& digits, const char* field) {
+  std::string bytes;
+  bytes.reserve(digits.size() / 2);
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    const int high = hex_digit(digits[i]), low = i + 1 < digits.size() ? hex_digit(digits[i + 1]) : -1;
+    if (high < 0 || low < 0) bad_field(field, "pairs of the digits 0-9 and a-f in its base16");
+    bytes += static_cast<char>(high * 16 + low);
+  }
+  return bytes;
+}
+
 void from_field(const json& value, const char* name, std::string& text) {
   if (value.is_string()) {
     text = value.get<std::string>();
@@ -110,13 +130,7 @@ void from_field(const json& value, const char* name, std::string& text) {
   if (!value.is_object() || value.size() != 1 || !value.contains("base16") || !value["base16"].is_string()) {
     bad_field(name, kWanted);
   }
-  const std::string digits = value["base16"].get<std::string>();
-  text.clear();
-  for (std::size_t i = 0; i < digits.size(); i += 2) {
-    const int high = hex_digit(digits[i]), low = i + 1 < digits.size() ? hex_digit(digits[i + 1]) : -1;
-    if (high < 0 || low < 0) bad_field(name, "pairs of the digits 0-9 and a-f in its base16");
-    text += static_cast<char>(high * 16 + low);
-  }
+  text = from_base16(value["base16"].get<std::string>(), name);
   if (is_utf8(text)) bad_field(name, "a plain string: its base16 stands for UTF-8");
 }
 void from_field(const json& value, const char* name, double& number) {
@@ -184,11 +198,25 @@ Row row_of(const json& object, std::size_t extra = 0) {
   return row;
 }
 
+constexpr std::string_view kBase16 = "base16:";
+
+/// A member's name has to be UTF-8, and a file's need not be.
+std::string member_name(const std::string& file) {
+  if (is_utf8(file) && !file.starts_with(kBase16)) return file;
+  return std::string(kBase16) + base16(file);
+}
+std::string file_name(const std::string& member) {
+  if (!member.starts_with(kBase16)) return member;
+  const std::string name = from_base16(member.substr(kBase16.size()), "files");
+  if (member_name(name) != member) bad_field("files", "of plain names: a base16 name stands for UTF-8");
+  return name;
+}
+
 TemplateRow template_of(const json& object) {
   TemplateRow row = row_of<TemplateRow>(object, 1);
   const json& files = require(object, "files");
   if (!files.is_object()) bad_field("files", "an object");
-  for (const auto& [name, contents] : files.items()) from_field(contents, "files", row.files[name]);
+  for (const auto& [name, contents] : files.items()) from_field(contents, "files", row.files[file_name(name)]);
   return row;
 }
 
@@ -246,7 +274,7 @@ std::string line_of(const BestRow& row) { return seal(object_of(row)); }
 std::string line_of(const TemplateRow& row) {
   json object = object_of(row);
   object["files"] = json::object();
-  for (const auto& [name, contents] : row.files) object["files"][name] = to_field(contents);
+  for (const auto& [name, contents] : row.files) object["files"][member_name(name)] = to_field(contents);
   return seal(object);
 }
 

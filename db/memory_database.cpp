@@ -3,16 +3,21 @@
 
 namespace attune::db {
 
-Database Database::open_in_memory() {
+Database Database::open_in_memory() { return make_private(kInMemory, kInMemory); }
+
+Database Database::open_temporary() { return make_private("a temporary file", ""); }
+
+Database Database::make_private(const char* name, const char* file) {
   const int flags = SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX;
   try {
     Connection connection;
-    connection.sqlite = std::make_unique<SQLite::Database>(kInMemory, flags);
-    connection.guard = std::make_unique<Guard>(*connection.sqlite, kInMemory, KeepGoing());
+    connection.sqlite = std::make_unique<SQLite::Database>(file, flags);
+    connection.sqlite->exec("PRAGMA cache_size = -65536");  // KiB; more of a temporary file goes to disk
+    connection.guard = std::make_unique<Guard>(*connection.sqlite, name, KeepGoing());
     migrate(*connection.sqlite, kSchemaVersion);
-    return Database(std::make_unique<State>(kInMemory, std::move(connection)));
+    return Database(std::make_unique<State>(name, std::move(connection)));
   } catch (const SQLite::Exception& error) {
-    throw sqlite_failure(kInMemory, "opening a database in memory", error);
+    throw sqlite_failure(name, "making a database of this process alone", error);
   }
 }
 

@@ -134,12 +134,17 @@ struct LeftOut {
   std::uint64_t damaged = 0;   ///< do not match their checksums
   std::uint64_t unsourced = 0; ///< templates of which a source is missing (schema 1 stored none) or damaged
   std::uint64_t orphaned = 0;  ///< refer to a device or template that is not there, or left out itself
+  std::uint64_t unverified = 0;    ///< best rows without a verified record of their configuration
+  std::uint64_t contradicted = 0;  ///< best rows, on either side, of configurations that fail by a later record of the other side
 };
 
 struct VacuumReport {
   std::uint64_t bytes_before = 0;  ///< of the file and its WAL
   std::uint64_t bytes_after = 0;
 };
+
+/// What a best row needs: its configuration compiled, ran and gave the right result.
+[[nodiscard]] inline bool is_verified(const RecordRow& record) { return record.outcome == "ok" && record.verified; }
 
 /// Content key of specification and sources: what TemplateRow::hash has to be.
 [[nodiscard]] std::string content_hash(const TemplateRow& row);

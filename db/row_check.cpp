@@ -3,17 +3,20 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <ctime>
 #include <string_view>
 
 #include "attune/error.hpp"
+#include "db/exchange_lines.hpp"
+#include "db/row_order.hpp"
 #include "tuner/base/hash.hpp"
+#include "tuner/base/line_file.hpp"
 #include "tuner/base/text.hpp"
 
 namespace attune::db {
 namespace {
 
 constexpr std::size_t kLongestName = 256;                     // of a template, a policy, a version
+constexpr std::size_t kLongestPath = 4096;                   // PATH_MAX
 constexpr std::size_t kLongestText = std::size_t{16} << 20;  // of a detail, a specification, a source
 constexpr double kLongestUs = 1e12;                           // eleven days
 
@@ -49,18 +52,15 @@ bool is_date(const std::string& text) {
   return true;
 }
 
-std::string tomorrow() {
-  const std::time_t then = std::time(nullptr) + 24 * 60 * 60;
-  std::tm utc{};
-  gmtime_r(&then, &utc);
-  char text[32];
-  return {text, std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc)};
-}
-
-/// A row of the future would never be replaced by a newer measurement: whoever sent it has a wrong clock, or means ill.
+/// A date of the future is taken: the clock of the machine that measured may have erred, and what is measured again replaces the
+/// row all the same (`supersede` of db/row_order.hpp).
 void check_date(const char* field, const std::string& text) {
   if (!is_date(text)) refuse(fmt::format("the field '{}' is '{}'; a date as 2026-11-20T13:17:05Z is needed", field, text));
-  if (text > tomorrow()) refuse(fmt::format("the field '{}' is {}, which is in the future: its clock, or this machine's, is wrong", field, text));
+}
+
+void check_detail(const std::string& detail_json) {
+  check_length("detail_json", detail_json, kLongestText);
+  if (revision_of(detail_json) > kMostRevision) refuse(fmt::format("the revision in its detail_json is above {}", kMostRevision));
 }
 
 /// "recording:<file>" names a file without its folder: where somebody keeps it is nobody else's business.
@@ -91,8 +91,12 @@ void RowCheck::take(const TemplateRow& row) {
   check_name("name", row.name);
   check_length("spec_json", row.spec_json, kLongestText);
   for (const auto& [name, contents] : row.files) {
-    check_name("files", name);
+    if (name.empty()) refuse("a file of its has no name");
+    check_length("files", name, kLongestPath);
     check_length("files", contents, kLongestText);
+  }
+  if (const std::size_t bytes = line_of(row).size(); bytes > base::LineReader::kMaximumLine) {
+    refuse(fmt::format("its line in an exported file would have {} bytes; at most {} are read", bytes, base::LineReader::kMaximumLine));
   }
   if (row.hash != content_hash(row)) refuse("its hash is not what its specification and sources hash to");
   templates_.insert(row.hash);
@@ -113,7 +117,7 @@ void RowCheck::take(const SessionRow& row) {
 void RowCheck::take(const RecordRow& row) {
   check_common(row);
   check_length("configuration", row.configuration, kLongestText);
-  check_length("detail_json", row.detail_json, kLongestText);
+  check_detail(row.detail_json);
   check_length("driver", row.driver, kLongestName);
   check_length("nvrtc", row.nvrtc, kLongestName);
   check_name("outcome", row.outcome);
@@ -134,7 +138,7 @@ void RowCheck::take(const BestRow& row) {
   check_length("family", row.family, kLongestText);
   check_length("sizes_json", row.sizes_json, kLongestText);
   check_length("configuration", row.configuration, kLongestText);
-  check_length("detail_json", row.detail_json, kLongestText);
+  check_detail(row.detail_json);
   check_length("driver", row.driver, kLongestName);
   check_us("median_us", row.median_us);
   check_us("default_us", row.default_us);

@@ -67,11 +67,34 @@ std::vector<std::uint64_t> version_numbers(const std::string& text) {
   return numbers;
 }
 
+/// A detail that is no object stays as it is: nothing that is measured here has one.
+template <class Row>
+void come_after(Row& row, const Row& seen) {
+  const std::uint64_t before = revision_of(seen.detail_json);
+  const std::uint64_t revision = moment(row.recorded_at) > moment(seen.recorded_at) ? before : before + 1;
+  if (revision <= revision_of(row.detail_json)) return;
+  json detail = base::try_parse_json(row.detail_json);
+  if (!detail.is_object()) return;
+  detail["revision"] = revision;
+  row.detail_json = base::dump_json(detail);
+}
+
 }  // namespace
+
+std::uint64_t revision_of(const std::string& detail_json) {
+  if (detail_json.find("\"revision\"") == std::string::npos) return 0;  // nearly all rows: no need to parse them
+  const json parsed = base::try_parse_json(detail_json);
+  if (!parsed.is_object()) return 0;
+  const auto found = parsed.find("revision");
+  return found != parsed.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+void supersede(RecordRow& row, const RecordRow& seen) { come_after(row, seen); }
+void supersede(BestRow& row, const BestRow& seen) { come_after(row, seen); }
 
 Ordering order(const RecordRow& a, const RecordRow& b) {
   const auto rank = [](const RecordRow& row) {
-    return std::tuple(row.origin == "measured", moment(row.recorded_at), row.outcome != "ok", rank_of_stage(row.stage));
+    return std::tuple(row.origin == "measured", revision_of(row.detail_json), moment(row.recorded_at), row.outcome != "ok", rank_of_stage(row.stage));
   };
   if (const auto ranked = rank(a) <=> rank(b); ranked != 0) return ranked;
   if (const auto faster = compare(b.median_us, a.median_us); faster != 0) return faster;
@@ -81,6 +104,7 @@ Ordering order(const RecordRow& a, const RecordRow& b) {
 Ordering order(const BestRow& a, const BestRow& b) {
   const auto measured = [](const BestRow& row) { return member(row.detail_json, "origin") == "measured"; };
   if (const auto ranked = measured(a) <=> measured(b); ranked != 0) return ranked;
+  if (const auto later = revision_of(a.detail_json) <=> revision_of(b.detail_json); later != 0) return later;
   if (const auto newer = moment(a.recorded_at) <=> moment(b.recorded_at); newer != 0) return newer;
   if (const auto wider = finalists_of(a) <=> finalists_of(b); wider != 0) return wider;
   if (const auto faster = compare(b.median_us, a.median_us); faster != 0) return faster;

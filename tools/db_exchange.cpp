@@ -67,7 +67,8 @@ json to_json(const db::RowCounts& rows) {
 }
 
 json to_json(const db::LeftOut& left) {
-  return {{"damaged", left.damaged}, {"unsourced", left.unsourced}, {"orphaned", left.orphaned}};
+  return {{"damaged", left.damaged}, {"unsourced", left.unsourced}, {"orphaned", left.orphaned}, {"unverified", left.unverified},
+          {"contradicted", left.contradicted}};
 }
 
 std::string words(const db::RowCounts& rows) {
@@ -82,6 +83,8 @@ void print_left_out(const db::LeftOut& left) {
     parts.push_back(fmt::format("{} templates whose sources are not stored whole (tune them again to store them)", left.unsourced));
   }
   if (left.orphaned > 0) parts.push_back(fmt::format("{} rows of a device or template that is left out or missing", left.orphaned));
+  if (left.unverified > 0) parts.push_back(fmt::format("{} best rows without a verified record of their configuration (tune them again)", left.unverified));
+  if (left.contradicted > 0) parts.push_back(fmt::format("{} best rows of configurations that fail by a later record", left.contradicted));
   if (!parts.empty()) fmt::print(stderr, "attune: left out: {}\n", fmt::join(parts, ", "));
 }
 

@@ -39,6 +39,7 @@ void ProblemTuner::choose_best() {
 /// Whether the stored best row came from a run-off of exactly these finalists (or from a GPU, while this is a replay).
 bool ProblemTuner::decided_before(const std::vector<std::string>& asked) {
   for (const auto& previous : database_.best(query_)) {
+    best_seen_ = true;
     const json detail = base::parse_json(previous.detail_json);
     const std::string origin = detail.value("origin", "");
     const bool same = counts_here(origin) && detail.value("asked", std::vector<std::string>{}) == asked;
@@ -96,7 +97,7 @@ void ProblemTuner::store_failed(const RunOffSamples& samples) {
     measurement.verified = false;
     measurement.timing = {};
     measurement.detail = "passed its first check and failed in the run-off: " + failed.detail;
-    database_.put(to_row(context_, measurement));
+    database_.replace(to_row(context_, measurement));
     const auto ordinal = space_.find(spec::configuration_from_text(kernel_, failed.configuration)).value();
     known_.remember(ordinal, measurement);
     count_failure(ordinal);
@@ -121,8 +122,9 @@ void ProblemTuner::store_best(const RunOffSamples& samples, const std::vector<st
     for (const auto& placed : decided.placed) mark_run_off(placed.configuration);
   }
   if (code) database_.put_cubin(code->cubin_key, code->cubin, base::dump_json(json{{"source_key", code->source_key}}));
-  database_.put(best);
+  best_seen_ ? database_.replace(best) : database_.put(best);
   batch.commit();
+  best_seen_ = true;
   result_.best = std::move(best);
 }
 

@@ -90,15 +90,21 @@ void ProblemTuner::open_session() {
 
 void ProblemTuner::load_records() {
   known_.forget_all(space_.size());
+  to_replace_.clear();
+  best_seen_ = database_.best_of(query_).has_value();
   noted_.assign(space_.size(), false);
   std::uint64_t foreign = 0;
   database_.for_each_record(query_, [&](const db::RecordRow& row) {
     if (!counts_here(row.origin)) {
       ++foreign;
+      to_replace_.insert(row.configuration);
       return;
     }
     const bool stays = context_.origin != "measured" && row.origin == "measured";  // a replay's answer would give way to it
-    if (request_.retry_failed && row.outcome != measure::name(Outcome::Ok) && !stays) return;
+    if (request_.retry_failed && row.outcome != measure::name(Outcome::Ok) && !stays) {
+      to_replace_.insert(row.configuration);
+      return;
+    }
     // Of the same template hash and problem, so it is in the space; a damaged one was left out by the database.
     const auto ordinal = space_.find(spec::configuration_from_text(kernel_, row.configuration));
     if (ordinal) known_.remember(*ordinal, to_measurement(row));
@@ -223,7 +229,11 @@ bool ProblemTuner::propose() {
 void ProblemTuner::accept(Measurement measurement) {
   const auto pending = pending_.find(measurement.configuration);
   if (pending == pending_.end()) throw Error("failed tuning: an answer for " + measurement.configuration + ", which was not asked for");
-  database_.put(to_row(context_, measurement));
+  if (to_replace_.contains(measurement.configuration) || known_[pending->second.whole].decided) {
+    database_.replace(to_row(context_, measurement));
+  } else {
+    database_.put(to_row(context_, measurement));
+  }
   last_commit_ = Clock::now();
   observer_.recorded(measurement);
   known_.remember(pending->second.whole, measurement);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "db/database.hpp"
@@ -139,6 +140,8 @@ class ProblemTuner {
   bool ever_restricted_ = false;
   Clock::time_point start_ = Clock::now();
   SearchMemory known_;              ///< by ordinal of the whole space
+  std::unordered_set<std::string> to_replace_;  ///< configurations whose stored records this run has seen and measures again
+  bool best_seen_ = false;                      ///< this run has seen a best row of the problem, or stored one
   std::vector<bool> noted_;         ///< by ordinal of the whole space: counted in `result_`
   Clock::time_point first_submit_;
   Clock::time_point last_commit_;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "attune/error.hpp"
+#include "db/row_check.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/session/problem_tuner.hpp"
 
@@ -23,6 +24,16 @@ bool run_or_abandon(ProblemTuner& tuner, std::optional<Clock::time_point> deadli
   } catch (...) {
     tuner.abandon();
     throw;
+  }
+}
+
+/// What is stored can be exported, and what is exported can be imported: a template that could not is refused before anything of
+/// it is measured.
+void refuse_what_cannot_travel(const db::TemplateRow& row) {
+  try {
+    db::RowCheck().take(row);
+  } catch (const Error& error) {
+    throw SpecError("template '" + row.name + "'", 0, 0, error.what());
   }
 }
 
@@ -51,7 +62,9 @@ TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, 
   for (const auto& problem : request.problems) spec::validate(kernel, problem);
   const auto& device = backend.device();
   database.put(db::DeviceRow{device.hard_key(), device.hard_json(), base::dump_json(device.to_json())});
-  database.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text, kernel.files});
+  const db::TemplateRow row{kernel.content_hash, kernel.name, kernel.spec_text, kernel.files};
+  refuse_what_cannot_travel(row);
+  database.put(row);
   const auto start = Clock::now();
   TuneResult result;
   for (std::size_t i = 0; i < request.problems.size() && !result.interrupted; ++i) {

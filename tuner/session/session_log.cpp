@@ -7,6 +7,11 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <sstream>
 
 #include "tuner/base/hash.hpp"
 #include "tuner/base/json.hpp"
@@ -23,13 +28,34 @@ std::string host_name() {
   return name.data();
 }
 
+/// When a process began, in ticks since the machine did; 0 when there is none. A number of a process is given anew: this is
+/// not. Field 22 of proc(5), behind the name in parentheses, which may hold anything.
+std::uint64_t start_of(long pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t behind_name = text.rfind(')');
+  if (behind_name == std::string::npos) return 0;
+  std::istringstream fields(text.substr(behind_name + 1));
+  std::string field;
+  for (int number = 3; number <= 22; ++number) fields >> field;
+  std::uint64_t ticks = 0;
+  std::from_chars(field.data(), field.data() + field.size(), ticks);
+  return ticks;
+}
+
 /// Whether the process that opened a session still runs. One of another host is taken to live: its database is shared.
 bool owner_lives(const db::SessionRow& session) {
-  const json summary = base::parse_json(session.summary_json.empty() ? "{}" : session.summary_json);
-  const std::string host = summary.value("host", "");
-  if (host.empty()) return false;
-  const int pid = summary.value("pid", 0);
-  return host != host_name() || ::kill(pid, 0) == 0 || errno == EPERM;
+  const json summary = base::try_parse_json(session.summary_json);
+  if (!summary.is_object() || !summary.contains("host") || !summary["host"].is_string() || summary["host"] == "") return false;
+  if (summary["host"] != host_name()) return true;
+  const auto number = [&](const char* name) {
+    return summary.contains(name) && summary[name].is_number_integer() ? summary[name].get<std::int64_t>() : 0;
+  };
+  const std::int64_t pid = number("pid");
+  if (pid <= 0 || pid > std::numeric_limits<int>::max()) return false;
+  if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno != EPERM) return false;
+  const auto start = start_of(pid), told = static_cast<std::uint64_t>(number("start"));
+  return start == 0 || told == 0 || start == told;
 }
 
 }  // namespace
@@ -38,7 +64,7 @@ void SessionLog::open(db::SessionRow row, const std::string& run) {
   row_ = std::move(row);
   row_.state = "running";
   row_.started_at = base::utc_now();
-  row_.summary_json = base::dump_json(json{{"host", host_name()}, {"pid", ::getpid()}, {"run", run}});
+  row_.summary_json = base::dump_json(json{{"host", host_name()}, {"pid", ::getpid()}, {"start", start_of(::getpid())}, {"run", run}});
   base::ContentHasher hasher;
   for (const std::string& part : {row_.template_hash, row_.problem, row_.device_key, row_.policy, row_.strategy,
                                   std::to_string(row_.seed), row_.started_at, row_.summary_json, run}) {
@@ -53,17 +79,18 @@ void SessionLog::open(db::SessionRow row, const std::string& run) {
 void SessionLog::settle_dead_sessions() {
   const auto flying = database_.in_flight();
   const db::Query query{row_.template_hash, std::nullopt, row_.problem, row_.device_key, row_.policy};
-  for (auto session : database_.sessions(query)) {
+  for (const auto& session : database_.sessions(query)) {
     if (session.state != "running" || session.key == row_.key || owner_lives(session)) continue;
-    session.state = "interrupted";
-    database_.put(session);
+    db::SessionRow settled = session;
+    settled.state = "interrupted";
+    // Its process may have closed it and ended since it was read.
+    if (!database_.settle(session, settled)) continue;
     for (const auto& [key, configurations] : flying) {
       if (key != session.key) continue;
       // The first was being measured; those behind it waited in the worker's queue.
       notice_(fmt::format("an earlier run of {} ended while {} was on the GPU; it is measured again", row_.problem,
                           configurations.substr(0, configurations.find('\n'))));
     }
-    database_.clear_in_flight(session.key);
   }
 }
 
