@@ -1,0 +1,39 @@
+#include "tuner/base/terminal.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "attune/error.hpp"
+#include "tuner/base/errno_text.hpp"
+
+namespace attune::base {
+namespace {
+
+[[noreturn]] void fail_standard_output(int error) {
+  throw EnvironmentError(fmt::format("failed writing standard output: {}{}", errno_text("write", error), errno_remedy(error)));
+}
+
+}  // namespace
+
+void write_standard_output(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) fail_standard_output(errno);
+}
+
+void flush_standard_output() {
+  if (std::fflush(stdout) != 0) fail_standard_output(errno);
+  // An earlier one failed, and somebody went on.
+  if (std::ferror(stdout) != 0) fail_standard_output(EIO);
+}
+
+void write_standard_error(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace attune::base
