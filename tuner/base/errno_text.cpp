@@ -20,7 +20,7 @@ std::string errno_remedy(int error_number) {
     case EMFILE: {
       rlimit limit{};
       if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return "; raise the limit of open files (ulimit -n)";
-      return fmt::format("; this process may have {} files open: raise the limit (ulimit -n), or name fewer files", limit.rlim_cur);
+      return fmt::format("; this process may have {} files open: raise the limit (ulimit -n)", limit.rlim_cur);
     }
     case ENFILE:
       return "; the system has no more open files to give: end other programs, or raise fs.file-max";

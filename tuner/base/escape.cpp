@@ -108,7 +108,8 @@ bool is_markup(std::string_view line, std::size_t i) {
   if (c == '/') return i > 0 && (line[i - 1] == ':' || line[i - 1] == '/');  // https:// is a link by itself
   if (c == '.') return numbers_list(line, i) || (i >= 3 && (line[i - 1] == 'w' || line[i - 1] == 'W'));  // and so is www.
   if (c == ')') return numbers_list(line, i);
-  return i == 0 && (c == '-' || c == '+' || c == '=');
+  const bool lists = c == '-' || c == '+';
+  return lists && i == 0 && line.size() > 1 && (line[1] == ' ' || line[1] == c);  // a list or a ruler, no number
 }
 
 }  // namespace

@@ -1,9 +1,13 @@
 #include "tuner/base/standard_descriptors.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstddef>
 
 namespace attune::base {
 
@@ -24,6 +28,23 @@ int above_standard_descriptors(int fd) noexcept {
   ::close(fd);
   errno = error;
   return high;
+}
+
+bool may_open(std::uint64_t count) noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return true;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, count);
+  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= count;
+}
+
+bool few_descriptors_left() noexcept {
+  constexpr std::size_t kOfADatabase = 6;  // the file, its log, its shared memory, its lock, a journal, a folder
+  std::array<int, kOfADatabase> taken{};
+  std::size_t count = 0;
+  while (count < taken.size() && (taken.at(count) = ::open("/", O_PATH | O_CLOEXEC)) >= 0) ++count;
+  const bool few = count < taken.size() && (errno == EMFILE || errno == ENFILE);
+  for (std::size_t i = 0; i < count; ++i) ::close(taken.at(i));
+  return few;
 }
 
 }  // namespace attune::base

@@ -1,5 +1,6 @@
 #include "tuner/base/terminal.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +11,8 @@
 
 namespace attune::base {
 namespace {
+
+constexpr int kLongestWaitToTellMs = 1000;
 
 [[noreturn]] void fail_standard_output(int error) {
   throw EnvironmentError(fmt::format("failed writing standard output: {}{}", errno_text("write", error), errno_remedy(error)));
@@ -31,6 +34,10 @@ void write_standard_error(std::string_view text) noexcept {
   while (!text.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {  // another program made the terminal so
+      pollfd wanted{STDERR_FILENO, POLLOUT, 0};
+      if (::poll(&wanted, 1, kLongestWaitToTellMs) > 0) continue;
+    }
     if (written <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(written));
   }
