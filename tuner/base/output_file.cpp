@@ -30,12 +30,14 @@ constexpr std::chrono::milliseconds kWaitSlice{100};
 /// What a pipe takes at once when it takes anything: a larger write could wait where no signal handler of ours ends it.
 constexpr std::size_t kPipeBytes = PIPE_BUF;
 
+std::string told(const fs::path& path) { return path == "-" ? "standard output" : path.string(); }
+
 [[noreturn]] void fail_output(const fs::path& path, const char* call, int error) {
-  throw EnvironmentError(fmt::format("failed writing {}: {}{}", path.string(), errno_text(call, error), errno_remedy(error)));
+  throw EnvironmentError(fmt::format("failed writing {}: {}{}", told(path), errno_text(call, error), errno_remedy(error)));
 }
 
 [[noreturn]] void refuse_output(const fs::path& path, const std::string& why) {
-  throw UsageError(fmt::format("failed writing {}: {}", path.string(), why));
+  throw UsageError(fmt::format("failed writing {}: {}", told(path), why));
 }
 
 /// Where a name leads.
@@ -88,7 +90,7 @@ void check_descriptor(const fs::path& path, int descriptor) {
   const bool given = descriptor <= STDERR_FILENO || (flags >= 0 && (flags & FD_CLOEXEC) == 0);
   if (flags < 0 || !given) refuse_output(path, fmt::format("descriptor {} was not given to this program", descriptor));
   if ((::fcntl(descriptor, F_GETFL) & O_ACCMODE) != O_RDONLY) return;
-  throw EnvironmentError(fmt::format("failed writing {}: descriptor {} is closed, or open for reading only", path.string(), descriptor));
+  throw EnvironmentError(fmt::format("failed writing {}: descriptor {} is closed, or open for reading only", told(path), descriptor));
 }
 
 void check_replaced(const fs::path& path, Way& way, const struct stat& meant) {
