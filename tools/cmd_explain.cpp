@@ -80,7 +80,7 @@ int explain(const ExplainOptions& options, const std::vector<std::string>& argum
   const auto kernel = library.find(options.template_name);
   const auto problems = problems_from_arguments(kernel, arguments);
   const auto opened = runtime::open_layers({options.databases.begin(), options.databases.end()});
-  for (const auto& notice : opened.notices) base::tell("attune: {}\n", base::Lines{notice});
+  for (const auto& notice : opened.notices) base::tell_message(notice);
   const auto device = device_of(options, opened.layers);
   json out = json::array();
   for (const auto& problem : problems) {

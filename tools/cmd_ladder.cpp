@@ -166,7 +166,7 @@ void print_end(const Climbing& what, const session::LadderRun& ladders, const se
               base::Lines{ladder_legend(what.ladder)});
   base::print("\n{} configurations {} in {:.1f} s\n", totals.measured, replay ? "replayed" : "measured", result.wall_s);
   base::print("{}", base::Lines{failures_text(totals)});
-  for (const auto& given_up : result.given_up) base::tell("attune: {}\n", base::Lines{given_up_text(given_up)});
+  for (const auto& given_up : result.given_up) base::tell_message(given_up_text(given_up));
   if (result.interrupted) base::print("Interrupted; everything measured is stored. The same command continues.\n");
 }
 

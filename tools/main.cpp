@@ -64,7 +64,7 @@ int run_command(int argc, char** argv) {
 
 /// What is told must not decide over the exit code: a message that cannot be written is lost, and that is all.
 int told(const char* what, const char* why, ExitCode code) {
-  base::tell("attune: {}{}\n", what, base::Lines{why});
+  base::tell_message(std::string(what) + why);
   return static_cast<int>(code);
 }
 

@@ -51,7 +51,7 @@ void print_json(const json& value, int indent) {
 }
 
 void print_notices(const db::Database& database) {
-  for (const std::string& notice : database.notices()) base::tell("attune: {}\n", base::Lines{notice});
+  for (const std::string& notice : database.notices()) base::tell_message(notice);
 }
 
 std::string short_configuration(const std::string& canonical_json) {

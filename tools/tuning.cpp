@@ -183,8 +183,8 @@ OpenedResults open_results(const TuningOptions& options) {
     return {db::Database::open(path, db::OpenMode::ReadWrite), path};
   } catch (const DatabaseError& error) {
     if (is_named(options) || DeviceList::parse(options.device).several()) throw;
-    base::tell("attune: {}\nattune: the results of this run are not stored, only printed at its end; name a file with --db or ATTUNE_DB to keep them\n",
-                base::Lines{error.what()});
+    base::tell_message(error.what());
+    base::tell_message("the results of this run are not stored, only printed at its end; name a file with --db or ATTUNE_DB to keep them");
     return {db::Database::open_in_memory(), db::Database::kInMemory};
   }
 }

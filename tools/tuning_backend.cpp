@@ -42,7 +42,7 @@ std::optional<session::Recording> try_load(const std::filesystem::path& path) {
   try {
     return session::Recording::load(path);
   } catch (const SpecError& error) {
-    base::tell("attune: {}\n", base::Lines{error.what()});
+    base::tell_message(error.what());
     return std::nullopt;
   }
 }

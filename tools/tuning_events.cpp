@@ -135,7 +135,7 @@ void TuningEvents::given_up(const session::GivenUp& given_up) {
 void TuningEvents::notice(const std::string& text) {
   line_.clear();
   if (json_) print_event("notice", {{"text", text}});
-  else base::tell("attune: {}\n", base::Lines{text});
+  else base::tell_message(text);
 }
 
 void TuningEvents::end(const session::RunResult& result) {

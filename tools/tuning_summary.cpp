@@ -140,7 +140,7 @@ void print_summary(const session::RunResult& result, bool replay) {
   base::print("{}", base::Lines{failures_text(totals)});
   if (totals.workload.known()) base::print("{}\n", workload_text(totals.workload));
   for (const auto& given_up : result.given_up) {
-    base::tell("attune: {}\n", base::Lines{given_up_text(given_up)});
+    base::tell_message(given_up_text(given_up));
   }
   if (totals.nothing_left) base::print("Nothing is left to do: every configuration of this budget was decided before.\n");
   if (result.interrupted) base::print("Interrupted; everything measured is stored. The same command continues.\n");

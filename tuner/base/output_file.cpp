@@ -40,6 +40,11 @@ std::string told(const fs::path& path) { return path == "-" ? "standard output" 
   throw UsageError(fmt::format("failed writing {}: {}", told(path), why));
 }
 
+[[noreturn]] void fail_folder(const fs::path& path, const fs::path& folder, int error) {
+  const std::string remedy = error == ENOENT ? fmt::format("; there is no folder {}: make it first", folder.string()) : errno_remedy(error);
+  throw EnvironmentError(fmt::format("failed writing {}: {}{}", told(path), errno_text("open", error), remedy));
+}
+
 /// Where a name leads.
 struct Place {
   int descriptor = -1;  ///< of this process; else
@@ -66,7 +71,7 @@ Place place_of(const fs::path& path) {
     std::error_code error;
     Place place;
     place.folder = fs::canonical(at.has_parent_path() ? at.parent_path() : fs::path("."), error);
-    if (error) fail_output(path, "open", error.value());
+    if (error) fail_folder(path, at.parent_path(), error.value());
     place.name = at.filename().string();
     if (place.name.empty() || place.name == "." || place.name == "..") refuse_output(path, "it is a folder; name a file");
     if (const auto number = number_in(place.name); number && holds_own_descriptors(place.folder)) return {*number, {}, {}};

@@ -43,4 +43,15 @@ void write_standard_error(std::string_view text) noexcept {
   }
 }
 
+void tell_message(std::string_view message) noexcept {
+  try {
+    std::string text = "attune: ";
+    for (const char c : escape_lines(message)) text.append(1, c).append(c == '\n' ? "  " : "");
+    text.erase(text.find_last_not_of(" \n") + 1);
+    write_standard_error(text + "\n");
+  } catch (...) {  // no memory for it
+    write_standard_error("attune: failed saying why: out of memory\n");
+  }
+}
+
 }  // namespace attune::base

@@ -69,4 +69,8 @@ void tell(detail::Said<T...> format, const T&... values) noexcept {
   }
 }
 
+/// "attune: " and the message of an error or a notice on standard error. Its further lines are indented: none of them, whatever
+/// text it quotes, looks like a message of its own.
+void tell_message(std::string_view message) noexcept;
+
 }  // namespace attune::base
