@@ -34,6 +34,8 @@ std::string errno_remedy(int error_number) {
     case EACCES:
     case EPERM:
       return "; name a place that this user may write to";
+    case EBUSY:
+      return "; another file system is mounted there: name a file in a folder";
     case EPIPE:
       return "; its reader is gone";
     default:

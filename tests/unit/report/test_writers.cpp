@@ -120,7 +120,7 @@ TEST_CASE("csv leaves empty what was not recorded") {
   }
 }
 
-TEST_CASE("csv quotes so that any text comes back as it was") {
+TEST_CASE("csv quotes so that text of several lines comes back as it was") {
   const auto rows = parse_csv(report::write(hostile_report(), Format::Csv));
   REQUIRE(rows.size() == 3);
   CHECK(field(rows, 1, "driver") == "555.1; </script><script>alert(\"1\")</script>, | & '\n@@DATA@@");
@@ -186,6 +186,40 @@ TEST_CASE("markdown tables keep their columns whatever the data holds") {
       CHECK_MESSAGE(bars == columns, line);
     }
   }
+}
+
+TEST_CASE("no stored text is markup in Markdown: not in headings, cells or paragraphs, of whatever field") {
+  const std::string nasty = "x</h2><script>alert(1)</script> [a](javascript:b) `c` **d** <!-- \x1b[2J";
+  auto built = hostile_report();
+  built.template_name = nasty;
+  built.summary = nasty;
+  for (auto& device : built.devices) {
+    device.name = nasty;
+    device.hard.emplace_back(nasty, nasty);
+  }
+  for (auto& series : built.series) {
+    series.policy = nasty;
+    series.choices[nasty] = nasty;
+    for (auto& problem : series.problems) problem.sizes[nasty] = 5;
+  }
+  const std::string text = report::write(built, Format::Markdown);
+  REQUIRE(count(text, "alert(1)") > 10);
+  for (const char* markup : {"<", "[a]", "](", " `c`", " **d**", "\x1b"}) {
+    CAPTURE(markup);
+    CHECK(count(text, markup) == 0);
+  }
+  const std::string page = report::write(built, Format::Html);
+  CHECK(count(page, "<script>alert") == 0);
+  CHECK(count(page, "\x1b") == 0);
+}
+
+TEST_CASE("csv gives a spreadsheet no formula, and numbers their minus") {
+  auto built = toy_report();
+  built.devices[0].name = "=HYPERLINK(\"x\")";
+  built.series[0].problems[0].best->default_us = -1.5;
+  const auto rows = parse_csv(report::write(built, Format::Csv));
+  CHECK(field(rows, 1, "device") == "'=HYPERLINK(\"x\")");
+  CHECK(field(rows, 1, "default_us") == "-1.5");
 }
 
 TEST_CASE("markdown tells origin, best, failures, effects and what is missing") {
