@@ -305,7 +305,7 @@ int main(int argc, char** argv) {
   try {
     return settings.child.empty() ? attune::bench::run(settings) : attune::bench::run_as_child(settings);
   } catch (const attune::Error& error) {
-    base::tell("cold_start: {}\n", base::Lines{error.what()});
+    attune::base::tell("cold_start: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }

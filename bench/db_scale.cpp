@@ -229,7 +229,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const std::exception& error) {
-    base::tell("db_scale: {}\n", base::Lines{error.what()});
+    attune::base::tell("db_scale: {}\n", attune::base::Lines{error.what()});
     return 1;
   }
 }

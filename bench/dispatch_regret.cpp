@@ -233,7 +233,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {
-    base::tell("dispatch_regret: {}\n", base::Lines{error.what()});
+    attune::base::tell("dispatch_regret: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }

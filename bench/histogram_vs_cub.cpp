@@ -373,7 +373,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {
-    base::tell("histogram_vs_cub: {}\n", base::Lines{error.what()});
+    attune::base::tell("histogram_vs_cub: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }

@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {
-    base::tell("read_ceiling: {}\n", base::Lines{error.what()});
+    attune::base::tell("read_ceiling: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }

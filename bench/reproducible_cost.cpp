@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {
-    base::tell("reproducible_cost: {}\n", base::Lines{error.what()});
+    attune::base::tell("reproducible_cost: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }

@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {
-    base::tell("tuning_rate: {}\n", base::Lines{error.what()});
+    attune::base::tell("tuning_rate: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }

@@ -214,7 +214,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {
-    base::tell("winner_repeat: {}\n", base::Lines{error.what()});
+    attune::base::tell("winner_repeat: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }
