@@ -16,6 +16,8 @@
 #include "tests/support/best_row.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/base/standard_descriptors.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/runtime/code_loader.hpp"
 #include "tuner/runtime/plan_state.hpp"
 
@@ -288,6 +290,7 @@ int run(const Settings& settings) {
 }  // namespace attune::bench
 
 int main(int argc, char** argv) {
+  attune::base::occupy_standard_descriptors();
   attune::bench::Settings settings;
   attune::bench::CommandLine line("Measures the start of a process to its first tuned launch, and writes <output>/<device>/cold_start.json");
   line.option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
@@ -302,7 +305,7 @@ int main(int argc, char** argv) {
   try {
     return settings.child.empty() ? attune::bench::run(settings) : attune::bench::run_as_child(settings);
   } catch (const attune::Error& error) {
-    fmt::print(stderr, "cold_start: {}\n", error.what());
+    attune::base::tell("cold_start: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }

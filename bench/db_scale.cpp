@@ -14,6 +14,8 @@
 #include "bench/support/json.hpp"
 #include "bench/support/result_file.hpp"
 #include "db/database.hpp"
+#include "tuner/base/standard_descriptors.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/runtime/ladder.hpp"
 #include "tuner/runtime/layers.hpp"
@@ -214,6 +216,7 @@ int run(const Settings& settings) {
 }  // namespace attune::bench
 
 int main(int argc, char** argv) {
+  attune::base::occupy_standard_descriptors();
   attune::bench::Settings settings;
   attune::bench::CommandLine line{"Opening and looking up in generated databases of several sizes"};
   line.option("--records", settings.records, "Numbers of records").with_default();
@@ -226,7 +229,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "db_scale: {}\n", error.what());
+    attune::base::tell("db_scale: {}\n", attune::base::Lines{error.what()});
     return 1;
   }
 }

@@ -21,6 +21,8 @@
 #include "bench/support/raw_launch.hpp"
 #include "bench/support/result_file.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tuner/base/standard_descriptors.hpp"
+#include "tuner/base/terminal.hpp"
 
 namespace attune::bench {
 namespace {
@@ -333,6 +335,7 @@ int run(const Settings& settings) {
 }  // namespace attune::bench
 
 int main(int argc, char** argv) {
+  attune::base::occupy_standard_descriptors();
   attune::bench::Settings settings;
   attune::bench::CommandLine line{"Measures what a launch through attune's dispatcher adds to cuLaunchKernelEx"};
   line.option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
@@ -350,7 +353,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {
-    fmt::print(stderr, "dispatch_overhead: {}\n", error.what());
+    attune::base::tell("dispatch_overhead: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }

@@ -16,6 +16,8 @@
 #include "db/database.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/standard_descriptors.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::bench {
@@ -218,6 +220,7 @@ int run(const Settings& settings) {
 }  // namespace attune::bench
 
 int main(int argc, char** argv) {
+  attune::base::occupy_standard_descriptors();
   attune::bench::Settings settings;
   attune::bench::CommandLine line{"Measures what dispatch loses between tuned sizes and writes <output>/<device>/dispatch_regret.json"};
   line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
@@ -230,7 +233,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {
-    fmt::print(stderr, "dispatch_regret: {}\n", error.what());
+    attune::base::tell("dispatch_regret: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }

@@ -22,6 +22,8 @@
 #include "bench/support/result_file.hpp"
 #include "bench/support/sorting_histogram.hpp"
 #include "bench/support/weighted_histogram.hpp"
+#include "tuner/base/standard_descriptors.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 
 namespace attune::bench {
@@ -359,6 +361,7 @@ int run(const Settings& settings) {
 }  // namespace attune::bench
 
 int main(int argc, char** argv) {
+  attune::base::occupy_standard_descriptors();
   attune::bench::Settings settings;
   attune::bench::CommandLine line{"Compares attune's histograms with CUB's and writes <output>/<device>/histogram_vs_cub.json"};
   line.option("--sizes", settings.problems.counts, "Numbers of pixels; default: four of each kind");
@@ -370,7 +373,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {
-    fmt::print(stderr, "histogram_vs_cub: {}\n", error.what());
+    attune::base::tell("histogram_vs_cub: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }

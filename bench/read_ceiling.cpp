@@ -9,6 +9,8 @@
 #include "bench/support/json.hpp"
 #include "bench/support/read_shapes.hpp"
 #include "bench/support/result_file.hpp"
+#include "tuner/base/standard_descriptors.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 
 namespace attune::bench {
@@ -72,6 +74,7 @@ int run(const Settings& settings) {
 }  // namespace attune::bench
 
 int main(int argc, char** argv) {
+  attune::base::occupy_standard_descriptors();
   attune::bench::Settings settings;
   attune::bench::CommandLine line{"Measures the read bandwidth of a device and writes <output>/<device>/read_ceiling.json"};
   line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
@@ -84,7 +87,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {
-    fmt::print(stderr, "read_ceiling: {}\n", error.what());
+    attune::base::tell("read_ceiling: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }

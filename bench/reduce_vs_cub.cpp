@@ -19,6 +19,8 @@
 #include "bench/support/read_shapes.hpp"
 #include "bench/support/reduction_problem.hpp"
 #include "bench/support/result_file.hpp"
+#include "tuner/base/standard_descriptors.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 
 namespace attune::bench {
@@ -223,6 +225,7 @@ int run(const Settings& settings) {
 }  // namespace attune::bench
 
 int main(int argc, char** argv) {
+  attune::base::occupy_standard_descriptors();
   attune::bench::Settings settings;
   attune::bench::CommandLine line{"Compares attune's reductions with CUB's, cold and hot, and writes <output>/<device>/reduce_vs_cub.json"};
   line.option("--sizes", settings.counts, "Numbers of elements").with_default();
@@ -232,7 +235,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {
-    fmt::print(stderr, "reduce_vs_cub: {}\n", error.what());
+    attune::base::tell("reduce_vs_cub: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }

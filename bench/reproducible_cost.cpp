@@ -16,6 +16,8 @@
 #include "bench/support/json.hpp"
 #include "bench/support/result_file.hpp"
 #include "bench/support/window_pool.hpp"
+#include "tuner/base/standard_descriptors.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/measure/measurement.hpp"
 
@@ -142,6 +144,7 @@ int run(const Settings& settings) {
 }  // namespace attune::bench
 
 int main(int argc, char** argv) {
+  attune::base::occupy_standard_descriptors();
   attune::bench::Settings settings;
   attune::bench::CommandLine line{"Compares reproducible sums with the ordinary one and writes <output>/<device>/reproducible_cost.json"};
   line.option("--db", settings.databases, "Tuning database layers in order; default: the user's, then the shipped one");
@@ -152,7 +155,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {
-    fmt::print(stderr, "reproducible_cost: {}\n", error.what());
+    attune::base::tell("reproducible_cost: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }

@@ -14,6 +14,8 @@
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/median.hpp"
+#include "tuner/base/standard_descriptors.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/gpu/handles.hpp"
 
@@ -146,6 +148,7 @@ int run(const Settings& settings) {
 }  // namespace attune::bench
 
 int main(int argc, char** argv) {
+  attune::base::occupy_standard_descriptors();
   attune::bench::Settings settings;
   attune::bench::CommandLine line{"Measures how fast tuning is and writes <output>/<device>/tuning_rate.json; rows that are not measured again stay, with their "
                "own date"};
@@ -159,7 +162,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {
-    fmt::print(stderr, "tuning_rate: {}\n", error.what());
+    attune::base::tell("tuning_rate: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }

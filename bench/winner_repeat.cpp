@@ -20,6 +20,8 @@
 #include "tests/support/temp_folder.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/median.hpp"
+#include "tuner/base/standard_descriptors.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/session/live_backend.hpp"
 #include "tuner/spec/kernel_template.hpp"
@@ -200,6 +202,7 @@ int run(const Settings& settings) {
 }  // namespace attune::bench
 
 int main(int argc, char** argv) {
+  attune::base::occupy_standard_descriptors();
   attune::bench::Settings settings;
   attune::bench::CommandLine line{"Repeats one tuning run and writes <output>/<device>/winner_repeat.json; with --search search_quality.json"};
   line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
@@ -211,7 +214,7 @@ int main(int argc, char** argv) {
   try {
     return attune::bench::run(settings);
   } catch (const attune::Error& error) {
-    fmt::print(stderr, "winner_repeat: {}\n", error.what());
+    attune::base::tell("winner_repeat: {}\n", attune::base::Lines{error.what()});
     return static_cast<int>(error.exit_code());
   }
 }

@@ -235,6 +235,7 @@ Database::Batch::Batch(Database& database) : state_(database.state_.get()) {
   try {
     state_->statements.run("BEGIN IMMEDIATE");
   } catch (const SQLite::Exception& error) {
+    state_->guard().explain_interruption("writing to");
     throw sqlite_failure(state_->path, "beginning a batch", error);
   }
   state_->guard().begin("writing to");

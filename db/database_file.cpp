@@ -90,9 +90,10 @@ void prepare_journal(SQLite::Database& sqlite, const fs::path& path, const Journ
 
 /// Several tuning processes commit a thousand times a second into one file, for some 30 us each: SQLite's own handler, which
 /// sleeps 1 to 100 ms, leaves them waiting for a lock that is long free.
-int wait_for_lock(void*, int attempts) {
+int wait_for_lock(void* guard, int attempts) {
   constexpr std::chrono::microseconds kShortest{50}, kLongest{1000};
   if (attempts >= kBusyTimeoutMs) return 0;  // nearly all attempts take a millisecond
+  if (!static_cast<Guard*>(guard)->keeps_going()) return 0;
   std::this_thread::sleep_for(std::min(kShortest * (1 << std::min(attempts, 8)), kLongest));
   return 1;
 }
@@ -128,7 +129,7 @@ bool try_open_for_writing(Connection& connection, const fs::path& path, const Jo
   harden(sqlite);
   connection.guard = std::make_unique<Guard>(sqlite, path, keep_going);
   if (!journal.network) {
-    sqlite3_busy_handler(sqlite.getHandle(), wait_for_lock, nullptr);  // takes the timeout's place
+    sqlite3_busy_handler(sqlite.getHandle(), wait_for_lock, connection.guard.get());  // takes the timeout's place
   } else if (is_wal_file(path)) {
     // It came here from a local disk. Alone, SQLite reads a WAL without the shared memory that a network cannot give.
     sqlite.exec("PRAGMA locking_mode = EXCLUSIVE");
@@ -177,7 +178,7 @@ Connection open_for_writing(const fs::path& path, const KeepGoing& keep_going) {
   make_private_folder(path);
   refuse_foreign(path);  // before the lock file is made beside it
   LockFile lock(path);
-  lock.lock(LockFile::Part::Opening, LockFile::Share::Alone, kBusyTimeout);
+  lock.lock(LockFile::Part::Opening, LockFile::Share::Alone, kBusyTimeout, keep_going);
   Connection connection;
   try {
     refuse_foreign(path);  // again: another process may have made it since
@@ -201,7 +202,7 @@ Connection open_for_writing(const fs::path& path, const KeepGoing& keep_going) {
   } catch (const SQLite::Exception& error) {
     throw sqlite_failure(path, "opening it for writing", error);
   }
-  lock.lock(LockFile::Part::InUse, LockFile::Share::Shared, kBusyTimeout);
+  lock.lock(LockFile::Part::InUse, LockFile::Share::Shared, kBusyTimeout, keep_going);
   lock.unlock(LockFile::Part::Opening);
   connection.in_use = std::move(lock);
   return connection;

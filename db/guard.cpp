@@ -67,9 +67,8 @@ double Guard::allowed_s() const {
 }
 
 void Guard::begin(const char* doing) {
-  stopped_ = keep_going_ && !keep_going_();
   late_ = false;
-  if (stopped_) explain_interruption(doing);
+  if (!keeps_going()) explain_interruption(doing);
   begun_s_ = thread_cpu_s();
 }
 

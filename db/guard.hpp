@@ -26,6 +26,11 @@ class Guard {
   Guard& operator=(const Guard&) = delete;
   ~Guard();
 
+  /// Whether nobody wants to stop; what ends because of it is explained as an interruption.
+  [[nodiscard]] bool keeps_going() {
+    stopped_ = keep_going_ && !keep_going_();
+    return !stopped_;
+  }
   /// A new piece of work has its time from here on. Ends it before it begins when somebody wants to stop.
   void begin(const char* doing);
   /// Throws what ended the statement that SQLite says was interrupted; nothing when neither has. `doing` reads "reading".

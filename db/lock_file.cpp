@@ -11,6 +11,7 @@
 
 #include "db/sqlite_error.hpp"
 #include "tuner/base/errno_text.hpp"
+#include "tuner/base/standard_descriptors.hpp"
 
 namespace attune::db {
 namespace {
@@ -38,11 +39,14 @@ timespec last_taken(int fd) {
 
 LockFile::LockFile(const std::filesystem::path& database) : database_(database) {
   const std::string path = database.string() + ".lock";
-  fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  // A file locked by name is one that others may have made: a link there would be followed to whatever it names.
+  fd_ = base::above_standard_descriptors(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (fd_ < 0) {
+    const int error_number = errno;
+    const std::string told = base::errno_remedy(error_number), remedy = told.empty() ? std::string("; ") + kOtherFileRemedy : told;
     throw DatabaseError(database.string(),
-                        fmt::format("failed opening database '{}' for writing: {} for '{}'; {}", database.string(),
-                                    base::errno_text("open", errno), path, kOtherFileRemedy));
+                        fmt::format("failed opening database '{}' for writing: {} for '{}'{}", database.string(),
+                                    base::errno_text("open", error_number), path, remedy));
   }
 }
 
@@ -56,7 +60,7 @@ LockFile::~LockFile() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-void LockFile::lock(Part part, Share share, std::chrono::milliseconds timeout) {
+void LockFile::lock(Part part, Share share, std::chrono::milliseconds timeout, const std::function<bool()>& keep_going) {
   // Polled, because a blocking F_OFD_SETLKW knows no timeout and a stopped process would hang all others for ever.
   auto deadline = std::chrono::steady_clock::now() + timeout;
   auto pause = std::chrono::milliseconds(1);
@@ -67,6 +71,7 @@ void LockFile::lock(Part part, Share share, std::chrono::milliseconds timeout) {
       taken = now;
       deadline = std::chrono::steady_clock::now() + timeout;
     }
+    if (keep_going && !keep_going()) throw Error(fmt::format("interrupted opening database '{}'", database_.string()), ExitCode::Interrupted);
     if (std::chrono::steady_clock::now() >= deadline) {
       throw DatabaseError(database_.string(),
                           fmt::format("failed opening database '{0}': another process has held '{0}.lock' for {1} s; "

@@ -1,6 +1,7 @@
 #pragma once
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <utility>
 
 namespace attune::db {
@@ -25,8 +26,9 @@ class LockFile {
   LockFile& operator=(LockFile&& other) noexcept;
   ~LockFile();
 
-  /// Throws: DatabaseError when `timeout` has passed since the part was last taken, or since the wait began.
-  void lock(Part part, Share share, std::chrono::milliseconds timeout);
+  /// Throws: DatabaseError when `timeout` has passed since the part was last taken, or since the wait began; Error
+  /// (ExitCode::Interrupted) when `keep_going` says false.
+  void lock(Part part, Share share, std::chrono::milliseconds timeout, const std::function<bool()>& keep_going = {});
   /// False when another holder is in the way. Throws: DatabaseError when the file system knows no locks.
   [[nodiscard]] bool try_lock(Part part, Share share);
   void unlock(Part part);

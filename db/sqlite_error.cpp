@@ -1,11 +1,12 @@
 #include "db/sqlite_error.hpp"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <cerrno>
+
+#include "tuner/base/errno_text.hpp"
+#include "tuner/base/standard_descriptors.hpp"
 
 namespace attune::db {
 namespace {
@@ -81,14 +82,6 @@ std::string named(const std::string& doing, const std::filesystem::path& path) {
   return std::string(doing).replace(at + 1, 2, database);
 }
 
-/// SQLite calls it SQLITE_CANTOPEN, which has a dozen other reasons.
-bool lacks_descriptors() {
-  const int fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const bool lacking = fd < 0 && (errno == EMFILE || errno == ENFILE);
-  if (fd >= 0) ::close(fd);
-  return lacking;
-}
-
 }  // namespace
 
 DatabaseError sqlite_failure(const std::filesystem::path& path, const std::string& doing,
@@ -96,8 +89,7 @@ DatabaseError sqlite_failure(const std::filesystem::path& path, const std::strin
   const int primary = primary_code(error);
   const char* const name = code_name(primary);
   const std::string code = name != nullptr ? std::string(name) : fmt::format("code {}", error.getErrorCode());
-  const char* const advice = primary == SQLITE_CANTOPEN && lacks_descriptors() ? "; this process has no file descriptor left: raise the limit (ulimit -n) or name fewer files"
-                                                                               : remedy(primary);
+  const std::string advice = primary == SQLITE_CANTOPEN && base::few_descriptors_left() ? base::errno_remedy(EMFILE) : remedy(primary);
   return {path.string(), fmt::format("failed {}: SQLite returned {} ({}){}", named(doing, path), code, error.what(), advice)};
 }
 

@@ -1,6 +1,7 @@
 // attune db: where the database is, what it holds, whether it is sound; rows between databases.
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <memory>
 
@@ -10,6 +11,7 @@
 #include "tools/db_exchange.hpp"
 #include "tools/output.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/terminal.hpp"
 
 namespace attune::tools {
 namespace {
@@ -25,9 +27,11 @@ int print_path(const DbOptions& options) {
   const std::filesystem::path path = database_path(options.database);
   std::error_code error;
   if (options.json_output) {
-    fmt::print("{}\n", base::dump_json_replacing(json{{"path", path.string()}, {"exists", std::filesystem::exists(path, error)}}, 1));
+    print_json(json{{"path", path.string()}, {"exists", std::filesystem::exists(path, error)}}, 1);
   } else {
-    fmt::print("{}\n", path.string());
+    // Exact for scripts; a terminal is shown what would act on it.
+    const std::string text = path.string();
+    base::write_standard_output((::isatty(STDOUT_FILENO) == 1 ? base::escape_line(text) : text) + "\n");
   }
   return 0;
 }
@@ -48,14 +52,14 @@ int print_info(const DbOptions& options) {
                        {"best", info.best},
                        {"cubins", info.cubins},
                        {"sessions", info.sessions}};
-    fmt::print("{}\n", base::dump_json_replacing(told, 1));
+    print_json(told, 1);
     return 0;
   }
-  fmt::print("{}\nschema version {}, {} bytes, journal mode {}\n", info.path, info.schema_version, info.bytes,
+  base::print("{}\nschema version {}, {} bytes, journal mode {}\n", info.path, info.schema_version, info.bytes,
              info.journal_mode);
-  fmt::print("devices   {:>9}\ntemplates {:>9}\nproblems  {:>9}\nrecords   {:>9}\n", info.devices, info.templates,
+  base::print("devices   {:>9}\ntemplates {:>9}\nproblems  {:>9}\nrecords   {:>9}\n", info.devices, info.templates,
              info.problems, info.records);
-  fmt::print("best      {:>9}\ncubins    {:>9}\nsessions  {:>9}\n", info.best, info.cubins, info.sessions);
+  base::print("best      {:>9}\ncubins    {:>9}\nsessions  {:>9}\n", info.best, info.cubins, info.sessions);
   return 0;
 }
 
@@ -70,10 +74,10 @@ int check(const DbOptions& options) {
                        {"rows_checked", report.rows_checked},
                        {"bad_rows", report.bad_rows},
                        {"problems", report.problems}};
-    fmt::print("{}\n", base::dump_json_replacing(told, 1));
+    print_json(told, 1);
   } else {
-    for (const std::string& problem : report.problems) fmt::print("{}\n", problem);
-    fmt::print("{}: {} rows checked, {} bad{}\n", path.string(), report.rows_checked, report.bad_rows,
+    for (const std::string& problem : report.problems) base::print("{}\n", problem);
+    base::print("{}: {} rows checked, {} bad{}\n", path.string(), report.rows_checked, report.bad_rows,
                report.ok ? "" : "; bad rows are never used, and measuring again replaces them");
   }
   return static_cast<int>(report.ok ? ExitCode::Ok : ExitCode::Database);
@@ -104,7 +108,6 @@ CLI::Option* add(CLI::App& parent, CommandContext& context, const char* name, co
   command->callback([options, work, file_work, &context] {
     context.action = [options, work, file_work] {
       work->database = database_path(options->database);
-      work->chosen = options->database.empty() ? DbChoice::Default : DbChoice::Named;
       work->json_output = options->json_output;
       return file_work(*work);
     };

@@ -9,6 +9,7 @@
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/gpu/driver.hpp"
 #include "tuner/gpu/handles.hpp"
 
@@ -40,7 +41,7 @@ int devices(const DevicesOptions& options) {
     if (!unavailable.empty()) out["unavailable"] = unavailable;
     for (const auto& device : here) out["here"].push_back(device.to_json());
     for (const auto& device : known) out["known"].push_back(device.to_json());
-    fmt::print("{}\n", base::dump_json(out, 1));
+    print_json(out, 1);
     return 0;
   }
   const auto table = [](const std::vector<spec::DeviceInfo>& list) {
@@ -52,9 +53,9 @@ int devices(const DevicesOptions& options) {
     }
     return text.text();
   };
-  if (here.empty()) fmt::print("No GPU here: {}\n", unavailable);
-  else fmt::print("On this machine\n{}", table(here));
-  if (!known.empty()) fmt::print("\nIn {}\n{}", path.string(), table(known));
+  if (here.empty()) base::print("No GPU here: {}\n", unavailable);
+  else base::print("On this machine\n{}", base::Lines{table(here)});
+  if (!known.empty()) base::print("\nIn {}\n{}", path.string(), base::Lines{table(known)});
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/gpu/driver.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/runtime/ladder.hpp"
@@ -61,17 +62,17 @@ json to_json(const spec::Problem& problem, const spec::DeviceInfo& device, const
 }
 
 void print(const spec::Problem& problem, const spec::DeviceInfo& device, const Decision& decision) {
-  fmt::print("{} on {} ({})\n  {}: {}\n", describe(problem), device.name, device.architecture, name(decision.tier),
+  base::print("{} on {} ({})\n  {}: {}\n", describe(problem), device.name, device.architecture, name(decision.tier),
              short_configuration(decision.configuration));
   if (decision.tier != Tier::Default) {
-    fmt::print("  from {} on {}{}\n", describe(spec::problem_from_text(decision.donor_problem)), decision.donor_device,
+    base::print("  from {} on {}{}\n", describe(spec::problem_from_text(decision.donor_problem)), decision.donor_device,
                time_of(decision));
-    if (!decision.device_difference.empty()) fmt::print("  that device has {}\n", decision.device_difference);
-    fmt::print("  recorded {}, {}{}\n  in {}\n", decision.recorded_at, age_of(decision).get<std::string>(),
+    if (!decision.device_difference.empty()) base::print("  that device has {}\n", decision.device_difference);
+    base::print("  recorded {}, {}{}\n  in {}\n", decision.recorded_at, age_of(decision).get<std::string>(),
                decision.aged ? fmt::format(", under another driver ({}): aged", decision.donor_driver) : "", decision.layer);
   }
-  if (!decision.forecast.empty()) fmt::print("  forecast: {}\n", decision.forecast);
-  for (const auto& reason : decision.passed_over) fmt::print("  passed over: {}\n", reason);
+  if (!decision.forecast.empty()) base::print("  forecast: {}\n", decision.forecast);
+  for (const auto& reason : decision.passed_over) base::print("  passed over: {}\n", reason);
 }
 
 int explain(const ExplainOptions& options, const std::vector<std::string>& arguments) {
@@ -79,7 +80,7 @@ int explain(const ExplainOptions& options, const std::vector<std::string>& argum
   const auto kernel = library.find(options.template_name);
   const auto problems = problems_from_arguments(kernel, arguments);
   const auto opened = runtime::open_layers({options.databases.begin(), options.databases.end()});
-  for (const auto& notice : opened.notices) fmt::print(stderr, "attune: {}\n", notice);
+  for (const auto& notice : opened.notices) base::tell_message(notice);
   const auto device = device_of(options, opened.layers);
   json out = json::array();
   for (const auto& problem : problems) {
@@ -87,7 +88,7 @@ int explain(const ExplainOptions& options, const std::vector<std::string>& argum
     if (options.json_output) out.push_back(to_json(problem, device, choice.decision));
     else print(problem, device, choice.decision);
   }
-  if (options.json_output) fmt::print("{}\n", base::dump_json(out, 1));
+  if (options.json_output) print_json(out, 1);
   return 0;
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <iterator>
 #include <memory>
 
@@ -15,6 +14,7 @@
 #include "tools/ladder_output.hpp"
 #include "tools/ladder_page.hpp"
 #include "tools/output.hpp"
+#include "tools/output_target.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tools/stop_signals.hpp"
 #include "tools/tuning.hpp"
@@ -22,6 +22,8 @@
 #include "tools/tuning_events.hpp"
 #include "tools/tuning_summary.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/output_file.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/session/ladder_run.hpp"
 
@@ -102,8 +104,8 @@ session::LadderObserver observer_of(const Climbing& what, TuningEvents& events, 
     const auto beside = peers.of(what.kernel.name, result.tuned.problem);
     events.tell("ladder", ladder_event(result, what.ladder, beside));
     if (what.options.tuning.json) return;
-    fmt::print("\n{}", ladder_table(result, what.kernel.name, what.options.tuning.policy, beside));
-    std::fflush(stdout);
+    base::print("\n{}", base::Lines{ladder_table(result, what.kernel.name, what.options.tuning.policy, beside)});
+    base::flush_standard_output();
   };
   return observer;
 }
@@ -160,11 +162,12 @@ int ladder_exit_code(const session::LadderRun& run) {
 
 void print_end(const Climbing& what, const session::LadderRun& ladders, const session::RunResult& result, bool replay) {
   const Totals totals = totals_of(result);
-  fmt::print("{}{}{}", curve_tables(ladders.problems), value_tables(ladders.problems, what.ladder), ladder_legend(what.ladder));
-  fmt::print("\n{} configurations {} in {:.1f} s\n", totals.measured, replay ? "replayed" : "measured", result.wall_s);
-  fmt::print("{}", failures_text(totals));
-  for (const auto& given_up : result.given_up) fmt::print(stderr, "attune: {}\n", given_up_text(given_up));
-  if (result.interrupted) fmt::print("Interrupted; everything measured is stored. The same command continues.\n");
+  base::print("{}{}{}", base::Lines{curve_tables(ladders.problems)}, base::Lines{value_tables(ladders.problems, what.ladder)},
+              base::Lines{ladder_legend(what.ladder)});
+  base::print("\n{} configurations {} in {:.1f} s\n", totals.measured, replay ? "replayed" : "measured", result.wall_s);
+  base::print("{}", base::Lines{failures_text(totals)});
+  for (const auto& given_up : result.given_up) base::tell_message(given_up_text(given_up));
+  if (result.interrupted) base::print("Interrupted; everything measured is stored. The same command continues.\n");
 }
 
 /// Throws: UsageError.
@@ -184,11 +187,7 @@ int ladder(const LadderOptions& options, const CommandContext& context, const st
   const auto rungs = ladder_of(kernel);
   const auto problems = problems_from_arguments(kernel, arguments, rungs.defaults);
   check_request(tuning, problems);
-  // Before minutes of measuring.
-  const auto page_folder = std::filesystem::absolute(options.html.empty() ? "." : options.html).parent_path();
-  if (!std::filesystem::is_directory(page_folder)) {
-    throw UsageError(fmt::format("failed writing --html {}: there is no folder {}; make it first", options.html, page_folder.string()));
-  }
+  if (!options.html.empty()) check_output_target(options.html, database_path(tuning.database), "writing --html");  // before minutes of measuring
   auto devices = DeviceList::parse(tuning.device);
   if (devices.several()) throw UsageError("the ladder is measured on one GPU, so that its rungs can be compared; give --device with one number");
   const Climbing what{options, kernel, rungs, problems};
@@ -198,10 +197,10 @@ int ladder(const LadderOptions& options, const CommandContext& context, const st
   auto [database, path] = open_results(tuning);
   print_notices(database);
   if (!tuning.json) {
-    for (const auto& backend : plan.backends) fmt::print("{}\n", backend.banner);
-    fmt::print("The ladder of {}: {} rungs, {} problem{}, into {}\n", kernel.name, rungs.rungs.size(), problems.size(), problems.size() == 1 ? "" : "s",
+    for (const auto& backend : plan.backends) base::print("{}\n", base::Lines{backend.banner});
+    base::print("The ladder of {}: {} rungs, {} problem{}, into {}\n", kernel.name, rungs.rungs.size(), problems.size(), problems.size() == 1 ? "" : "s",
                path == db::Database::kInMemory ? "memory" : path.string());
-    std::fflush(stdout);
+    base::flush_standard_output();
   }
   TuningEvents events(tuning.json, problems.size() * rungs.rungs.size(), 1, session::Budget::parse(tuning.budget).seconds);
   events.start(start_event(what, plan, path.string()));
@@ -215,8 +214,10 @@ int ladder(const LadderOptions& options, const CommandContext& context, const st
   events.end(result);
   if (!tuning.json) print_end(what, run, result, plan.backends.front().replay);
   if (!options.html.empty() && !run.problems.empty()) {
+    const bool on_standard_output = base::is_standard_output(options.html);
+    base::flush_standard_output();  // what was printed comes before the page, where both go to one place
     write_ladder_page(options.html, {database, kernel, run.problems, plan.backends.front().backend->device().hard_key(), tuning.policy, peers});
-    if (!tuning.json) fmt::print("Wrote {}.\n", options.html);
+    if (!tuning.json && !on_standard_output) base::print("Wrote {}.\n", options.html);
   }
   return ladder_exit_code(run);
 }

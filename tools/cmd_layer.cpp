@@ -2,14 +2,22 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <utility>
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tools/commands.hpp"
+#include "tools/output_target.hpp"
+#include "tuner/base/errno_text.hpp"
+#include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/output_file.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/session/layer.hpp"
 
 namespace attune::tools {
@@ -20,34 +28,62 @@ struct LayerOptions {
   std::string output;
 };
 
-void fill(db::Database& layer, const std::vector<session::LayerSource>& sources) {
+/// What to say of it.
+std::string fill(db::Database& layer, const std::vector<session::LayerSource>& sources) {
   const auto rows = session::layer_rows(sources);
   db::Database::Batch batch(layer);
+  std::string told;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto& [recording, path, kernel] = sources[i];
     layer.put(db::DeviceRow{recording.device.hard_key(), recording.device.hard_json(), base::dump_json(recording.device.to_json())});
     layer.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text, kernel.files});
     for (const auto& row : rows.best[i]) layer.put(row);
-    fmt::print("{}: {} best configurations\n", std::filesystem::path(path).filename().string(), rows.best[i].size());
+    told += fmt::format("{}: {} best configurations\n", base::escape_line(std::filesystem::path(path).filename().string()), rows.best[i].size());
   }
   for (const auto& record : rows.records) layer.put(record);
   batch.commit();
+  return told;
 }
 
-/// A folder that is gone when its owner is, whatever happens.
-struct ScratchFolder {
-  std::filesystem::path path;
-  explicit ScratchFolder(std::filesystem::path folder) : path(std::move(folder)) {
-    std::filesystem::remove_all(path);
-    std::filesystem::create_directories(path);
+/// A new folder of this process alone, among the temporary ones, that is gone when its owner is, whatever happens.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::error_code error;
+    std::string name = (std::filesystem::temp_directory_path(error) / "attune-layer-XXXXXX").string();
+    if (error || ::mkdtemp(name.data()) == nullptr) {
+      throw EnvironmentError(fmt::format("failed making a temporary folder: {}; name another place with TMPDIR",
+                                         error ? error.message() : base::errno_text("mkdtemp", errno)));
+    }
+    path_ = name;
   }
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   ~ScratchFolder() {
     std::error_code ignored;  // a folder that cannot be removed must not turn a finished layer into a failure
-    std::filesystem::remove_all(path, ignored);
+    std::filesystem::remove_all(path_, ignored);
   }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
 };
+
+/// A layer takes the place of an older one. A database that is tuned into (its header asks for a write-ahead log, which a layer's
+/// never does) is no layer, and neither is what has such a log beside it.
+void check_layer_target(const std::string& output) {
+  std::error_code error;
+  const std::string place = base::output_place(output).string();
+  if (!place.empty() && std::filesystem::exists(place + "-wal", error)) throw UsageError(fmt::format("failed writing {}: it is a database in use; name another file", output));
+  if (!std::filesystem::is_regular_file(output, error)) return;
+  constexpr std::size_t kWriteVersionAt = 18;
+  std::ifstream stream(output, std::ios::binary);
+  std::string start(kWriteVersionAt + 1, '\0');
+  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
+  if (stream && start.starts_with("SQLite format 3") && start[kWriteVersionAt] != 1) {
+    throw UsageError(fmt::format("failed writing {}: it is a database that is tuned into, no layer; name another file", output));
+  }
+}
 
 int build_layer(const LayerOptions& options) {
   std::vector<session::LayerSource> sources;
@@ -56,13 +92,16 @@ int build_layer(const LayerOptions& options) {
     auto kernel = spec::TemplateLibrary().find(recording.template_name);
     sources.push_back({std::move(recording), path, std::move(kernel)});
   }
-  const auto output = std::filesystem::absolute(options.output);
-  const ScratchFolder scratch(output.parent_path() / (output.filename().string() + ".making"));
-  auto layer = db::Database::open(scratch.path / "layer.db", db::OpenMode::ReadWrite);
-  fill(layer, sources);
-  const auto exported = scratch.path / "exported.db";
+  check_layer_target(options.output);
+  base::check_output(options.output);
+  const ScratchFolder scratch;
+  auto layer = db::Database::open(scratch.path() / "layer.db", db::OpenMode::ReadWrite);
+  const auto told = fill(layer, sources);
+  const auto exported = scratch.path() / "exported.db";
   layer.export_to(exported);
-  std::filesystem::rename(exported, output);
+  const bool on_standard_output = base::is_standard_output(options.output);
+  write_output_target(options.output, base::read_file(exported));
+  if (!on_standard_output) base::print("{}", base::Lines{told});
   return 0;
 }
 

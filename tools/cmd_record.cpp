@@ -2,15 +2,17 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <memory>
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
+#include "tools/output_target.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tools/tuning.hpp"
 #include "tools/tuning_summary.hpp"
+#include "tuner/base/output_file.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/session/recording.hpp"
 #include "tuner/session/store.hpp"
 
@@ -31,14 +33,15 @@ int record(const RecordOptions& options, const CommandContext& context, const st
   check_request(tuning, problems);
   auto where = conditions_of(tuning, kernel);
   const auto path = database_path(tuning.database);
+  check_output_target(options.output, path);  // before hours of measuring
   auto database = db::Database::open(path, db::OpenMode::ReadWrite);
   print_notices(database);
   TuningOptions on_gpu = tuning;
   if (on_gpu.device.empty()) on_gpu.device = "0";  // no silent replay: a recording of a recording would carry a false date
-  const auto run = run_tuning({on_gpu, context.executable, kernel, problems, path, std::move(where)}, database, stderr);
+  const auto run = run_tuning({on_gpu, context.executable, kernel, problems, path, std::move(where)}, database, BannerTo::StandardError);
   const int code = exit_code_of(run.result);
   if (run.result.interrupted) {
-    fmt::print(stderr, "attune: interrupted; no recording is written. The same command continues.\n");
+    base::tell("attune: interrupted; no recording is written. The same command continues.\n");
     return code;
   }
   if (!run.result.given_up.empty()) throw Error(given_up_text(run.result.given_up.front()), run.result.given_up.front().exit_code);
@@ -48,9 +51,12 @@ int record(const RecordOptions& options, const CommandContext& context, const st
   }
   const auto recording = session::extract_recording(database, kernel, problems, run.result.groups.front().device.hard_key(), tuning.policy,
                                                    run.origin);
-  recording.save(options.output);
-  fmt::print("recorded {} problems of {} on {} ({}) into {}\n", recording.problems.size(), kernel.name, recording.device.name,
+  const std::string told = fmt::format("recorded {} problems of {} on {} ({}) into {}\n", recording.problems.size(), kernel.name, base::escape_line(recording.device.name),
              recording.coverage, options.output);
+  const bool on_standard_output = base::is_standard_output(options.output);
+  recording.save(options.output, throw_when_output_is_stopped);
+  if (on_standard_output) base::tell("{}", base::Lines{told});
+  else base::print("{}", base::Lines{told});
   return code;
 }
 

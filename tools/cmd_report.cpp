@@ -2,14 +2,15 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <memory>
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
-#include "tuner/base/files.hpp"
+#include "tools/output_target.hpp"
+#include "tuner/base/output_file.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/measure/measurement.hpp"
 #include "tuner/report/writers.hpp"
 
@@ -52,32 +53,23 @@ report::Request request_of(const ReportOptions& options) {
   return request;
 }
 
-void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw Error("failed writing the report: standard output does not take it; use --output FILE");
-  }
-}
-
 int report(const ReportOptions& options) {
   const report::Format format = report::format_from_name(options.format);
   const report::Request request = request_of(options);
   const auto path = database_path(options.database);
+  std::string output = options.output;
+  if (output.empty()) output = format == report::Format::Html ? "report.html" : kStandardOutput;
+  check_output_target(output, path);
   const auto database = db::Database::open(path, db::OpenMode::ReadOnly);
   print_notices(database);
   const report::Report built = report::build(database, request);
   if (database.bad_rows() > 0) {
-    fmt::print(stderr, "attune: {} damaged rows of {} were skipped; see attune db check\n", database.bad_rows(),
+    base::tell("attune: {} damaged rows of {} were skipped; see attune db check\n", database.bad_rows(),
                path.string());
   }
-  std::string output = options.output;
-  if (output.empty()) output = format == report::Format::Html ? "report.html" : kStandardOutput;
-  const std::string text = report::write(built, format);
-  if (output == kStandardOutput) {
-    print(text);
-    return 0;
-  }
-  base::write_file_atomic(output, text);
-  fmt::print("Wrote {} ({} measurements of {}).\n", output, built.records, built.template_name);
+  const bool on_standard_output = base::is_standard_output(output);
+  write_output_target(output, report::write(built, format));
+  if (!on_standard_output) base::print("Wrote {} ({} measurements of {}).\n", output, built.records, built.template_name);
   return 0;
 }
 

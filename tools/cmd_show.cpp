@@ -12,6 +12,7 @@
 #include "tools/failed_records.hpp"
 #include "tools/output.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/measure/measurement.hpp"
 
 namespace attune::tools {
@@ -58,11 +59,11 @@ void show_best(const db::Database& database, const ShowOptions& options) {
   if (options.json_output) {
     json out = json::array();
     for (const auto& row : rows) out.push_back(to_json(row));
-    fmt::print("{}\n", base::dump_json(out, 1));
+    print_json(out, 1);
     return;
   }
   if (rows.empty()) {
-    fmt::print("The database holds no best configuration{}; attune tune makes one.\n",
+    base::print("The database holds no best configuration{}; attune tune makes one.\n",
                options.template_name.empty() ? "" : " of " + options.template_name);
     return;
   }
@@ -72,11 +73,11 @@ void show_best(const db::Database& database, const ShowOptions& options) {
   for (const auto& [key, of_device] : by_device) {
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const auto& device) { return device.hard_key == key; });
     const json info = found == devices.end() ? json::object() : base::parse_json(found->info_json);
-    fmt::print("{} ({}, driver {}, key {})\n", info.value("name", "unknown device"), info.value("architecture", "?"),
+    base::print("{} ({}, driver {}, key {})\n", info.value("name", "unknown device"), info.value("architecture", "?"),
                info.value("driver", "?"), key.substr(0, 12));
     db::Query query = query_of(options);
     query.device_key = key;
-    fmt::print("{}\n", best_table(of_device, ceiling_of(database, query)));
+    base::print("{}\n", base::Lines{best_table(of_device, ceiling_of(database, query))});
   }
 }
 
@@ -92,7 +93,7 @@ int show(const ShowOptions& options) {
   } else {
     show_best(database, options);
   }
-  if (database.bad_rows() > 0) fmt::print(stderr, "attune: {} damaged rows of {} were skipped; see attune db check\n", database.bad_rows(), path.string());
+  if (database.bad_rows() > 0) base::tell("attune: {} damaged rows of {} were skipped; see attune db check\n", database.bad_rows(), path.string());
   return 0;
 }
 

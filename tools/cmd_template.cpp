@@ -11,6 +11,7 @@
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/compile/compile_pool.hpp"
 #include "tuner/compile/occupancy.hpp"
 #include "tuner/session/ladder_plan.hpp"
@@ -91,8 +92,8 @@ json to_json(const std::vector<CheckedRung>& rungs) {
 }
 
 void print(const CheckedLadder& ladder) {
-  if (!ladder.rungs.empty()) fmt::print("  ladder of {} rungs, which takes at most {} configurations\n", ladder.rungs.size(), ladder.planned);
-  for (const auto& rung : ladder.rungs) fmt::print("    {}: {}\n", rung.name, rung.configurations > 0 ? fmt::format("{} configurations", rung.configurations) : "EMPTY here");
+  if (!ladder.rungs.empty()) base::print("  ladder of {} rungs, which takes at most {} configurations\n", ladder.rungs.size(), ladder.planned);
+  for (const auto& rung : ladder.rungs) base::print("    {}: {}\n", rung.name, rung.configurations > 0 ? fmt::format("{} configurations", rung.configurations) : "EMPTY here");
 }
 
 int check(const CheckOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
@@ -121,19 +122,19 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
                      {"compiles", compiles}, {"kernels", describe_kernels(compiled)}, {"log", compiles ? "" : compiled.log}});
       continue;
     }
-    fmt::print("{} {} for {}\n  search space: {} of {} combinations\n", kernel.name, describe(problem), options.architecture, space.size(),
+    base::print("{} {} for {}\n  search space: {} of {} combinations\n", kernel.name, describe(problem), options.architecture, space.size(),
                space.cartesian_size());
-    if (space.size() == 0) fmt::print("  EMPTY: condition \"{}\" leaves no configuration\n", space.emptied_by());
+    if (space.size() == 0) base::print("  EMPTY: condition \"{}\" leaves no configuration\n", space.emptied_by());
     print(ladder);
-    if (!default_valid) fmt::print("  the default configuration does not satisfy the constraints here\n");
-    if (!compiles) fmt::print("  the default configuration does not compile:\n{}\n", compiled.log);
+    if (!default_valid) base::print("  the default configuration does not satisfy the constraints here\n");
+    if (!compiles) base::print("  the default configuration does not compile:\n{}\n", base::Lines{compiled.log});
     for (const auto& used : compiled.kernels) {
-      fmt::print("  {}: {} registers, {} bytes shared, {} bytes stack, {} bytes spilled\n", used.kernel, used.registers,
+      base::print("  {}: {} registers, {} bytes shared, {} bytes stack, {} bytes spilled\n", used.kernel, used.registers,
                  used.static_shared_bytes, used.stack_bytes, used.spill_store_bytes + used.spill_load_bytes);
     }
   }
-  if (options.json_output) fmt::print("{}\n", base::dump_json(out, 1));
-  else fmt::print("template {} is {}\n", kernel.name, usable ? "valid" : "NOT usable");
+  if (options.json_output) print_json(out, 1);
+  else base::print("template {} is {}\n", kernel.name, usable ? "valid" : "NOT usable");
   return static_cast<int>(usable ? ExitCode::Ok : ExitCode::NothingValid);
 }
 
@@ -146,7 +147,7 @@ void add_template_command(CLI::App& app, CommandContext& context) {
   list->callback([&context] {
     context.action = [] {
       const spec::TemplateLibrary library;
-      for (const auto& name : library.names()) fmt::print("{}: {}\n", name, library.find(name).summary);
+      for (const auto& name : library.names()) base::print("{}: {}\n", name, library.find(name).summary);
       return 0;
     };
   });

@@ -23,7 +23,7 @@ int tune(const TuningOptions& options, const CommandContext& context, const std:
   auto where = conditions_of(options, kernel);
   auto [database, path] = open_results(options);
   print_notices(database);
-  const auto run = run_tuning({options, context.executable, kernel, problems, path, std::move(where)}, database, stdout);
+  const auto run = run_tuning({options, context.executable, kernel, problems, path, std::move(where)}, database, BannerTo::StandardOutput);
   if (!options.json) print_summary(run.result, run.replay);
   return exit_code_of(run.result);
 }

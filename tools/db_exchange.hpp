@@ -5,12 +5,8 @@
 
 namespace attune::tools {
 
-/// Whether the database was named with --db, or is the one that ATTUNE_DB or the XDG folders give.
-enum class DbChoice { Default, Named };
-
 struct DbWork {
   std::filesystem::path database;
-  DbChoice chosen = DbChoice::Default;
   std::vector<std::string> files;
   bool json_output = false;
 };

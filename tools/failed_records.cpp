@@ -10,6 +10,7 @@
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/compile/compiler.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
@@ -50,8 +51,6 @@ bool has_all(const json& configuration, const json& wanted) {
 
 std::string up_to_newline(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-std::string dump(const json& value) { return base::dump_json_replacing(value, 1); }
-
 std::string name_of(const db::RecordRow& record, const std::vector<db::TemplateRow>& templates) {
   const auto found =
       std::find_if(templates.begin(), templates.end(), [&](const auto& row) { return row.hash == record.template_hash; });
@@ -66,7 +65,7 @@ std::string title_of(const db::RecordRow& record, const std::vector<db::Template
 void print_indented(const std::string& text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    fmt::print("    {}\n", text.substr(begin, end - begin));
+    base::print("    {}\n", base::Lines{std::string_view(text).substr(begin, end - begin)});
     begin = end + 1;
   }
 }
@@ -75,17 +74,17 @@ void print_indented(const std::string& text) {
 class LogPrinter {
  public:
   void print(const std::string& title, const std::string& log, const StoredSource& source) {
-    fmt::print("  log:\n");
+    base::print("  log:\n");
     print_indented(log);
     if (source.text.empty()) {
-      fmt::print("  source: {}\n\n", source.missing);
+      base::print("  source: {}\n\n", source.missing);
       return;
     }
     const auto [first, is_new] = printed_.emplace(source.text + source.architecture, title);
     if (is_new) {
-      fmt::print("  source, compiled with {}:\n{}\n", fmt::join(source.options, " "), source.text);
+      base::print("  source, compiled with {}:\n{}\n", fmt::join(source.options, " "), base::Lines{source.text});
     } else {
-      fmt::print("  source: as of {}\n\n", first->second);
+      base::print("  source: as of {}\n\n", first->second);
     }
   }
 
@@ -157,17 +156,17 @@ void show_failed(const db::Database& database, const FailedOptions& options) {
       continue;
     }
     const std::string title = title_of(record, templates);
-    fmt::print("{}  {}\n", record.outcome, title);
+    base::print("{}  {}\n", record.outcome, title);
     if (options.log) logs.print(title, detail, source_of(record, templates, devices));
-    else fmt::print("    {}\n", up_to_newline(detail));
+    else base::print("    {}\n", up_to_newline(detail));
   }
   if (options.json_output) {
-    fmt::print("{}\n", dump(out));
+    print_json(out, 1);
     return;
   }
-  if (counts.empty()) fmt::print("The database holds no failed configuration{}.\n", wanted.empty() ? "" : " like that");
-  for (const auto& [outcome, count] : counts) fmt::print("{}{} {}", outcome == counts.begin()->first ? "" : ", ", count, outcome);
-  if (!counts.empty()) fmt::print("{}\n", options.log ? "" : "; --log prints logs and sources");
+  if (counts.empty()) base::print("The database holds no failed configuration{}.\n", wanted.empty() ? "" : " like that");
+  for (const auto& [outcome, count] : counts) base::print("{}{} {}", outcome == counts.begin()->first ? "" : ", ", count, outcome);
+  if (!counts.empty()) base::print("{}\n", options.log ? "" : "; --log prints logs and sources");
 }
 
 }  // namespace attune::tools

@@ -7,6 +7,7 @@
 
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
+#include "tuner/base/escape.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/report/size_cuts.hpp"
@@ -45,8 +46,8 @@ std::string rung_note(const RungResult& rung) {
 
 std::string heading(const LadderResult& result, const std::string& template_name, const std::string& policy) {
   const double ceiling = result.read_ceiling_bytes_per_s;
-  return fmt::format("{} {}, {}, at most {} of {} configurations, read ceiling {}", template_name, describe(result.tuned.problem), policy,
-                     result.planned, result.tuned.space_size, ceiling > 0 ? fmt::format("{:.0f} GB/s", ceiling / 1e9) : "unknown");
+  return base::escape_line(fmt::format("{} {}, {}, at most {} of {} configurations, read ceiling {}", template_name, describe(result.tuned.problem), policy,
+                     result.planned, result.tuned.space_size, ceiling > 0 ? fmt::format("{:.0f} GB/s", ceiling / 1e9) : "unknown"));
 }
 
 /// Rung by problem of the cut; `common` is what all of it have in common.
@@ -68,7 +69,7 @@ std::string curve_table(const std::vector<LadderResult>& results, const report::
     }
     table.add(row);
   }
-  return fmt::format("\nGB/s over {}, {}\n{}", cut.axis, describe(common), table.text());
+  return fmt::format("\nGB/s over {}, {}\n{}", base::escape_line(cut.axis), describe(common), table.text());
 }
 
 }  // namespace
@@ -123,7 +124,7 @@ std::string value_tables(const std::vector<LadderResult>& results, const spec::V
       }
       table.add(row);
     }
-    text += fmt::format("\nFastest of each {} in the winning rung, us of the search\n{}", ladder.tables[parameter], table.text());
+    text += fmt::format("\nFastest of each {} in the winning rung, us of the search\n{}", base::escape_line(ladder.tables[parameter]), table.text());
   }
   return text;
 }
@@ -144,8 +145,8 @@ std::string curve_tables(const std::vector<LadderResult>& results) {
 std::string ladder_legend(const spec::VariantLadder& ladder) {
   std::string text = "\nWhy each rung, and what was published on other hardware\n";
   for (const auto& rung : ladder.rungs) {
-    text += fmt::format("  {}: {}\n", rung.name, rung.why);
-    for (const auto& figure : rung.published) text += fmt::format("    published: {} ({}; {})\n", figure.text, figure.hardware, figure.source);
+    text += fmt::format("  {}: {}\n", base::escape_line(rung.name), base::escape_line(rung.why));
+    for (const auto& figure : rung.published) text += fmt::format("    published: {} ({}; {})\n", base::escape_line(figure.text), base::escape_line(figure.hardware), base::escape_line(figure.source));
   }
   return text;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "tuner/base/files.hpp"
+#include "tools/output_target.hpp"
 #include "tuner/report/writers.hpp"
 
 namespace attune::tools {
@@ -36,7 +36,7 @@ void write_ladder_page(const std::string& path, const LadderPage& page) {
       }
     }
   }
-  base::write_file_atomic(path, report::write(report, report::Format::Html));
+  write_output_target(path, report::write(report, report::Format::Html));
 }
 
 }  // namespace attune::tools

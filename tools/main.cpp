@@ -1,10 +1,9 @@
 // The `attune` command. Workers are this same executable with a private subcommand.
 #include <CLI/CLI.hpp>
-#include <fmt/core.h>
-
 #include <csignal>
-#include <cstdio>
 #include <exception>
+#include <new>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 
@@ -14,6 +13,8 @@
 #include "tools/commands.hpp"
 #include "tools/tuning_backend.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/base/standard_descriptors.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/compile/compiler.hpp"
 #include "tuner/measure/gpu_executor.hpp"
 #include "tuner/session/online_process.hpp"
@@ -24,8 +25,8 @@ using namespace attune;
 
 constexpr const char* kFooter =
     "Exit codes: 0 ok, 1 internal error, 2 wrong arguments, 3 malformed template or file, 4 no driver, device, NVRTC or\n"
-    "memory, 5 database, 6 nothing valid (empty space or no configuration worked), 130 interrupted (what was measured\n"
-    "is stored; a db command stores nothing).\n"
+    "memory, or an output that cannot be written, 5 database, 6 nothing valid (empty space or no configuration worked),\n"
+    "130 interrupted (what was measured is stored; a db command stores nothing).\n"
     "Environment: ATTUNE_DB (database file), ATTUNE_TEMPLATES (folders of templates), ATTUNE_NVRTC (library file).";
 
 int run_command(int argc, char** argv) {
@@ -48,19 +49,33 @@ int run_command(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? static_cast<int>(ExitCode::Ok) : static_cast<int>(ExitCode::Usage);
+    std::ostringstream out, err;
+    const bool asked = app.exit(error, out, err) == 0;  // --help, --version
+    base::print("{}", base::Lines{out.str()});
+    base::tell("{}", base::Lines{err.str()});
+    base::flush_standard_output();
+    return static_cast<int>(asked ? ExitCode::Ok : ExitCode::Usage);
   }
   const int code = context.action();
   // A full disk or a closed pipe behind standard output must not look like success.
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw EnvironmentError("failed writing standard output: is its disk full or its reader gone?");
+  base::flush_standard_output();
   return code;
+}
+
+/// What is told must not decide over the exit code: a message that cannot be written is lost, and that is all.
+int told(const char* what, const char* why, ExitCode code) {
+  base::tell_message(std::string(what) + why);
+  return static_cast<int>(code);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  base::occupy_standard_descriptors();  // before any file is opened
   const std::string_view first = argc > 1 ? argv[1] : "";
-  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of the write, with a message, not a silent death
+  // A file size limit and a reader that is gone are errors of the write, with a message, not a silent death.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
   try {
     if (first == "worker-compile") return compile::compile_worker_main();
     if (first == "worker-gpu") return measure::gpu_worker_main();
@@ -68,13 +83,12 @@ int main(int argc, char** argv) {
     if (first == "worker-online") return session::online_process_main(tools::live_hooks(base::own_executable()));
     return run_command(argc, argv);
   } catch (const Error& error) {
-    fmt::print(stderr, "attune: {}\n", error.what());
-    return static_cast<int>(error.exit_code());
-  } catch (const std::system_error& error) {  // fmt's way to tell that an output cannot be written
-    fmt::print(stderr, "attune: failed writing: {}\n", error.what());
-    return static_cast<int>(ExitCode::Environment);
+    return told("", error.what(), error.exit_code());
+  } catch (const std::system_error& error) {  // the file system or a thread's refusal
+    return told("failed: ", error.what(), ExitCode::Environment);
+  } catch (const std::bad_alloc&) {
+    return told("failed: ", "out of memory; raise the limit (ulimit -v), or end other programs", ExitCode::Environment);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "attune: internal error: {}\n", error.what());
-    return static_cast<int>(ExitCode::Internal);
+    return told("internal error: ", error.what(), ExitCode::Internal);
   }
 }

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <cstdio>
 
 #include "tools/problem_arguments.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/terminal.hpp"
 
 namespace attune::tools {
 namespace {
@@ -18,6 +18,11 @@ using nlohmann::json;
 bool numeric(const std::string& cell) { return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) != 0 || cell[0] == '-'); }
 
 }  // namespace
+
+void TextTable::add(std::vector<std::string> row) {
+  for (std::string& cell : row) cell = base::escape_line(cell);
+  rows_.push_back(std::move(row));
+}
 
 std::string TextTable::text() const {
   std::vector<std::size_t> widths(rows_.front().size());
@@ -38,17 +43,24 @@ std::string TextTable::text() const {
   return text;
 }
 
+std::string json_text(const json& value, int indent) { return base::escape_json(base::dump_json_replacing(value, indent)); }
+
+void print_json(const json& value, int indent) {
+  base::write_standard_output(json_text(value, indent));
+  base::write_standard_output("\n");
+}
+
 void print_notices(const db::Database& database) {
-  for (const std::string& notice : database.notices()) fmt::print(stderr, "attune: {}\n", notice);
+  for (const std::string& notice : database.notices()) base::tell_message(notice);
 }
 
 std::string short_configuration(const std::string& canonical_json) {
   std::string text;
   const json configuration = base::parse_json(canonical_json);
   for (const auto& [name, value] : configuration.items()) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value.is_string() ? value.get<std::string>() : base::dump_json(value));
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value.is_string() ? value.get<std::string>() : base::dump_json_replacing(value));
   }
-  return text;
+  return base::escape_line(text);
 }
 
 std::string format_us(double us) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -7,16 +8,22 @@
 
 namespace attune::tools {
 
-/// A plain-text table: columns as wide as their widest cell, numbers right-aligned, one space-padded line a row.
+/// A plain-text table, each cell on its line whatever it holds: columns as wide as their widest cell, numbers right-aligned, one space-padded line a row.
 class TextTable {
  public:
-  explicit TextTable(std::vector<std::string> headers) : rows_{std::move(headers)} {}
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  explicit TextTable(std::vector<std::string> headers) { add(std::move(headers)); }
+  void add(std::vector<std::string> row);
   [[nodiscard]] std::string text() const;
 
  private:
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// A JSON text that says the same to every reader and does nothing to a terminal: DEL, C1 and what turns the direction of writing
+/// are JSON escapes, as C0 always is. What is not UTF-8 is replaced.
+[[nodiscard]] std::string json_text(const nlohmann::json& value, int indent = -1);
+/// Such a text and a line end on standard output. Throws: EnvironmentError when it cannot be written.
+void print_json(const nlohmann::json& value, int indent = -1);
 
 /// What opening the database had to say (a file set aside, a fallback), on standard error.
 void print_notices(const db::Database& database);

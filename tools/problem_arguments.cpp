@@ -6,6 +6,7 @@
 #include <map>
 
 #include "attune/error.hpp"
+#include "tuner/base/escape.hpp"
 #include "tuner/base/text.hpp"
 
 namespace attune::tools {
@@ -115,7 +116,7 @@ std::string describe(const spec::Problem& problem) {
   std::string text;
   for (const auto& [name, value] : problem.choices) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
   for (const auto& [name, size] : problem.sizes) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, base::format_count(size));
-  return text;
+  return base::escape_line(text);
 }
 
 }  // namespace attune::tools

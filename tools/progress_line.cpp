@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
+#include "tuner/base/terminal.hpp"
 
 namespace attune::tools {
 namespace {
@@ -65,22 +65,20 @@ bool ProgressLine::due() const {
 void ProgressLine::show(const session::RunProgress::View& view) {
   if (!due()) return;
   last_ = Clock::now();
-  std::string line = progress_text(view);
+  std::string line = base::escape_line(progress_text(view));
   if (style_ == Style::Plain) {
-    fmt::print(stderr, "{}\n", line);
+    base::tell("{}\n", line);
     return;
   }
   // A line that wraps could not be rewritten.
   line.resize(std::min(line.size(), terminal_columns() - 1));
-  fmt::print(stderr, "\r{:<{}}", line, width_);
-  std::fflush(stderr);
+  base::write_standard_error(fmt::format("\r{:<{}}", line, width_));
   width_ = line.size();
 }
 
 void ProgressLine::clear() {
   if (width_ == 0) return;
-  fmt::print(stderr, "\r{:<{}}\r", "", width_);
-  std::fflush(stderr);
+  base::write_standard_error(fmt::format("\r{:<{}}\r", "", width_));
   width_ = 0;
 }
 

@@ -18,6 +18,7 @@
 #include "tools/tuning_backend.hpp"
 #include "tools/tuning_events.hpp"
 #include "tuner/base/hash.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/search/strategy.hpp"
 #include "tuner/session/device_fleet.hpp"
@@ -61,14 +62,20 @@ json start_event(const TuningJob& job, const session::TuneRequest& request, cons
           {"policy", job.options.policy}};
 }
 
-void print_banner(const TuningJob& job, const std::string& banner, std::FILE* file) {
+void print_banner(const TuningJob& job, const std::string& banner, BannerTo to) {
   if (job.options.json) return;
   const bool in_memory = job.database_path == db::Database::kInMemory;
-  fmt::print(file, "{}\nTuning {} into {}\n", banner, job.kernel.name, in_memory ? "memory" : job.database_path.string());
-  std::fflush(file);
+  const std::string text = fmt::format("{}\nTuning {} into {}\n", banner, base::escape_line(job.kernel.name),
+                                       in_memory ? "memory" : base::escape_line(job.database_path.string()));
+  if (to == BannerTo::StandardError) {
+    base::tell("{}", base::Lines{text});
+    return;
+  }
+  base::print("{}", base::Lines{text});
+  base::flush_standard_output();
 }
 
-TuningRun run_on_one(const TuningJob& job, const session::DeviceSettings& settings, db::Database& database, std::FILE* banner) {
+TuningRun run_on_one(const TuningJob& job, const session::DeviceSettings& settings, db::Database& database, BannerTo banner) {
   auto chosen = choose_backend(job.options, job.executable, settings, job.kernel, job.problems);
   const auto request = request_of(job);
   const std::vector<int> ordinals = chosen.replay ? std::vector<int>{} : std::vector<int>{settings.ordinal};
@@ -96,13 +103,13 @@ TuningRun run_on_one(const TuningJob& job, const session::DeviceSettings& settin
 std::string fleet_banner(const std::vector<spec::DeviceInfo>& devices, const std::vector<int>& ordinals) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    parts.push_back(fmt::format("{}: {} ({}, driver {})", ordinals[i], devices[i].name, devices[i].architecture, devices[i].driver));
+    parts.push_back(fmt::format("{}: {} ({}, driver {})", ordinals[i], base::escape_line(devices[i].name), devices[i].architecture, devices[i].driver));
   }
   return fmt::format("Measuring on {} devices, {}\n  {}", devices.size(), base::utc_now(), fmt::join(parts, "\n  "));
 }
 
 TuningRun run_on_several(const TuningJob& job, const std::vector<session::DeviceSettings>& settings, db::Database& database,
-                         std::FILE* banner) {
+                         BannerTo banner) {
   const auto request = request_of(job);
   session::DeviceFleet fleet(job.kernel, request, {job.executable, job.database_path, settings});
   std::vector<int> ordinals;
@@ -176,8 +183,8 @@ OpenedResults open_results(const TuningOptions& options) {
     return {db::Database::open(path, db::OpenMode::ReadWrite), path};
   } catch (const DatabaseError& error) {
     if (is_named(options) || DeviceList::parse(options.device).several()) throw;
-    fmt::print(stderr, "attune: {}\nattune: the results of this run are not stored, only printed at its end; name a file with --db or ATTUNE_DB to keep them\n",
-               error.what());
+    base::tell_message(error.what());
+    base::tell_message("the results of this run are not stored, only printed at its end; name a file with --db or ATTUNE_DB to keep them");
     return {db::Database::open_in_memory(), db::Database::kInMemory};
   }
 }
@@ -207,7 +214,7 @@ void check_request(const TuningOptions& options, const std::vector<spec::Problem
   }
 }
 
-TuningRun run_tuning(const TuningJob& job, db::Database& database, std::FILE* banner) {
+TuningRun run_tuning(const TuningJob& job, db::Database& database, BannerTo banner) {
   auto devices = DeviceList::parse(job.options.device);
   if (devices.all) {
     const int count = session::DeviceFleet::count_devices(job.executable);

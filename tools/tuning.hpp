@@ -1,6 +1,5 @@
 #pragma once
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -69,11 +68,14 @@ struct TuningRun {
   bool replay = false;
 };
 
+/// Which output tells what is about to be tuned: a command whose result is on standard output says it elsewhere.
+enum class BannerTo { StandardOutput, StandardError };
+
 /// Tunes on one device in this process, on several with a process each. Progress and Ctrl-C handling included (SIGINT and
 /// SIGTERM stop cleanly; a second one kills); with --json one JSON object a line on standard output, else a line about
 /// the devices on `banner` before it starts.
 /// Throws: what opening devices throws; UsageError, SpecError, DatabaseError.
-[[nodiscard]] TuningRun run_tuning(const TuningJob& job, db::Database& database, std::FILE* banner);
+[[nodiscard]] TuningRun run_tuning(const TuningJob& job, db::Database& database, BannerTo banner);
 
 /// Exit code of a finished run: Interrupted after Ctrl-C, that of the first problem that was given up, NothingValid when
 /// some problem has no best.

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "attune/error.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/session/live_backend.hpp"
@@ -24,8 +25,9 @@ ChosenBackend open_replay(session::Recording loaded, const std::string& path, co
   }
   ChosenBackend chosen;
   chosen.banner = fmt::format("REPLAY, nothing is measured here{}: times come from {} ({}, driver {}, recorded {}, {})",
-                              reason.empty() ? "" : " (" + reason + ")", std::filesystem::path(path).filename().string(),
-                              recording.device.name, recording.device.driver, recording.date, recording.coverage);
+                              reason.empty() ? "" : " (" + reason + ")", base::escape_line(std::filesystem::path(path).filename().string()),
+                              base::escape_line(recording.device.name), base::escape_line(recording.device.driver), base::escape_line(recording.date),
+                              base::escape_line(recording.coverage));
   chosen.backend = std::move(backend);
   chosen.replay = true;
   return chosen;
@@ -40,7 +42,7 @@ std::optional<session::Recording> try_load(const std::filesystem::path& path) {
   try {
     return session::Recording::load(path);
   } catch (const SpecError& error) {
-    fmt::print(stderr, "attune: {}\n", error.what());
+    base::tell_message(error.what());
     return std::nullopt;
   }
 }
@@ -59,7 +61,7 @@ std::optional<std::filesystem::path> fitting_recording(const spec::KernelTemplat
 }
 
 std::string measuring_banner(const spec::DeviceInfo& device) {
-  return fmt::format("Measuring on {} ({}, driver {}), {}", device.name, device.architecture, device.driver, base::utc_now());
+  return fmt::format("Measuring on {} ({}, driver {}), {}", base::escape_line(device.name), device.architecture, device.driver, base::utc_now());
 }
 
 }  // namespace

@@ -2,12 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <memory>
 
+#include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tools/tuning_summary.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/terminal.hpp"
 
 namespace attune::tools {
 namespace {
@@ -18,8 +19,8 @@ constexpr double kEventEvery_s = 1;
 
 void print_event(const char* name, json event) {
   event["event"] = name;
-  fmt::print("{}\n", base::dump_json_replacing(event));
-  std::fflush(stdout);
+  print_json(event);
+  base::flush_standard_output();
 }
 
 json problem_json(const spec::Problem& problem) { return base::parse_json(spec::to_text(problem)); }
@@ -134,7 +135,7 @@ void TuningEvents::given_up(const session::GivenUp& given_up) {
 void TuningEvents::notice(const std::string& text) {
   line_.clear();
   if (json_) print_event("notice", {{"text", text}});
-  else fmt::print(stderr, "attune: {}\n", text);
+  else base::tell_message(text);
 }
 
 void TuningEvents::end(const session::RunResult& result) {

@@ -8,6 +8,7 @@
 
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
+#include "tuner/base/terminal.hpp"
 
 namespace attune::tools {
 namespace {
@@ -28,8 +29,8 @@ void print_tables(const session::RunResult& result) {
       if (problem.best) best.push_back(*problem.best);
     }
     if (best.empty()) continue;
-    if (result.groups.size() > 1) fmt::print("\n{}", group_heading(group));
-    fmt::print("\n{}", best_table(best, group.read_ceiling_bytes_per_s));
+    if (result.groups.size() > 1) base::print("\n{}", group_heading(group));
+    base::print("\n{}", base::Lines{best_table(best, group.read_ceiling_bytes_per_s)});
   }
 }
 
@@ -39,7 +40,7 @@ void print_restricted(const session::RunResult& result) {
     for (const auto& problem : group.problems) {
       const auto& found = problem.restricted;
       if (!found || found->configuration.empty() || (problem.best && problem.best->configuration == found->configuration)) continue;
-      fmt::print("\n{}: the fastest of the {} configurations under these conditions takes {} us by the search ({}); the best of all known stays\n",
+      base::print("\n{}: the fastest of the {} configurations under these conditions takes {} us by the search ({}); the best of all known stays\n",
                  describe(problem.problem), found->size, format_us(found->median_us), short_configuration(found->configuration));
     }
   }
@@ -116,10 +117,10 @@ std::string failures_text(const Totals& totals) {
   for (const auto& [outcome, count] : kinds) lost += count;
   std::string text = fmt::format("Lost to failures: {} of {} configurations\n", lost, totals.measured + totals.reused);
   for (const auto& [outcome, count] : kinds) {
-    text += fmt::format("  {} {}", count, outcome);
+    text += fmt::format("  {} {}", count, base::escape_line(outcome));
     const auto example = totals.failure_examples.find(outcome);
     if (example != totals.failure_examples.end()) {
-      text += fmt::format(", e.g. {}: {}", short_configuration(example->second.configuration), first_line(example->second.detail));
+      text += fmt::format(", e.g. {}: {}", short_configuration(example->second.configuration), base::escape_line(first_line(example->second.detail)));
     }
     text += "\n";
   }
@@ -127,22 +128,22 @@ std::string failures_text(const Totals& totals) {
 }
 
 std::string given_up_text(const session::GivenUp& given_up) {
-  return fmt::format("gave up tuning {} on {}: {}", describe(given_up.problem), given_up.device_name, given_up.why);
+  return fmt::format("gave up tuning {} on {}: {}", describe(given_up.problem), base::escape_line(given_up.device_name), given_up.why);
 }
 
 void print_summary(const session::RunResult& result, bool replay) {
   const Totals totals = totals_of(result);
   print_tables(result);
   print_restricted(result);
-  fmt::print("\n{} configurations {} in {:.1f} s, {} known from before\n", totals.measured, replay ? "replayed" : "measured", result.wall_s,
+  base::print("\n{} configurations {} in {:.1f} s, {} known from before\n", totals.measured, replay ? "replayed" : "measured", result.wall_s,
              totals.reused);
-  fmt::print("{}", failures_text(totals));
-  if (totals.workload.known()) fmt::print("{}\n", workload_text(totals.workload));
+  base::print("{}", base::Lines{failures_text(totals)});
+  if (totals.workload.known()) base::print("{}\n", workload_text(totals.workload));
   for (const auto& given_up : result.given_up) {
-    fmt::print(stderr, "attune: {}\n", given_up_text(given_up));
+    base::tell_message(given_up_text(given_up));
   }
-  if (totals.nothing_left) fmt::print("Nothing is left to do: every configuration of this budget was decided before.\n");
-  if (result.interrupted) fmt::print("Interrupted; everything measured is stored. The same command continues.\n");
+  if (totals.nothing_left) base::print("Nothing is left to do: every configuration of this budget was decided before.\n");
+  if (result.interrupted) base::print("Interrupted; everything measured is stored. The same command continues.\n");
 }
 
 }  // namespace attune::tools

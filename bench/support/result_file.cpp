@@ -7,7 +7,7 @@
 #include "attune/error.hpp"
 #include "attune_build/content_hash.hpp"
 #include "bench/support/json.hpp"
-#include "tuner/base/files.hpp"
+#include "tuner/base/output_file.hpp"
 #include "tuner/base/text.hpp"
 
 namespace attune::bench {
@@ -44,7 +44,7 @@ std::filesystem::path write_results(const std::filesystem::path& folder, const s
     throw EnvironmentError(fmt::format("failed creating the results folder {}: {}; choose another with --output",
                                        path.parent_path().string(), failure.message()));
   }
-  base::write_file_atomic(path, dump_json(file, 1) + "\n");
+  base::write_output(path, dump_json(file, 1) + "\n");
   return path;
 }
 

@@ -206,7 +206,7 @@ TEST_CASE_FIXTURE(Ladder, "template check counts each rung") {
 
 TEST_CASE_FIXTURE(Ladder, "a page that could not be written is refused before anything is measured") {
   const auto refused = attune(words({"--html", (folder / "missing" / "page.html").string()}));
-  CHECK(refused.exit_code == 2);
+  CHECK(refused.exit_code == 4);
   CHECK(refused.err.find("there is no folder") != std::string::npos);
   CHECK(refused.out.empty());
 }

@@ -6,81 +6,21 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
-#include <random>
-#include <utility>
 
 #include "attune/error.hpp"
 #include "tuner/base/errno_text.hpp"
+#include "tuner/base/file_descriptor.hpp"
 
 namespace attune::base {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { (void)close(); }
-  [[nodiscard]] int get() const noexcept { return fd_; }
-  /// 0, or -1 with errno. On Linux the descriptor is gone either way.
-  [[nodiscard]] int close() noexcept {
-    const int fd = std::exchange(fd_, -1);
-    return fd < 0 ? 0 : ::close(fd);
-  }
-
- private:
-  int fd_;
-};
-
-/// Removes a file unless the work on it was completed.
-class Leftover {
- public:
-  explicit Leftover(fs::path path) : path_(std::move(path)) {}
-  Leftover(const Leftover&) = delete;
-  Leftover& operator=(const Leftover&) = delete;
-  ~Leftover() {
-    if (!path_.empty()) ::unlink(path_.c_str());
-  }
-  void keep() noexcept { path_.clear(); }
-
- private:
-  fs::path path_;
-};
-
 [[noreturn]] void fail(const char* verb, const fs::path& path, const char* call, int error_number) {
-  throw Error(fmt::format("failed {} {}: {}", verb, path.string(), errno_text(call, error_number)));
-}
-
-/// A name in the same folder (rename does not cross file systems) that no other writer, in this process, in another
-/// one or on another host of a shared file system, picks as well; O_EXCL decides in the last resort.
-fs::path temporary_beside(const fs::path& path) {
-  static std::atomic<unsigned> counter{std::random_device{}()};
-  return path.parent_path() /
-         fmt::format(".{}.{}-{:x}.new", path.filename().string(), ::getpid(), counter.fetch_add(1));
-}
-
-void write_all(int fd, std::string_view bytes, const fs::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      fail("writing", path, "write", errno);
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
-void sync_folder(const fs::path& folder) {
-  // Only makes the rename durable. Its failure (some network file systems know no fsync of a folder) is no failure of
-  // the write: the new file is in place, and a crash leaves the old or the new one.
-  const Descriptor fd(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() >= 0) (void)::fsync(fd.get());
+  throw EnvironmentError(fmt::format("failed {} {}: {}{}", verb, path.string(), errno_text(call, error_number), error_number == EMFILE ? errno_remedy(EMFILE) : ""));
 }
 
 /// An absolute path out of the environment: the XDG specification says to ignore relative ones.
@@ -117,8 +57,8 @@ fs::path xdg_folder(const char* variable, const char* below_home) {
 }  // namespace
 
 std::string read_file(const fs::path& path) {
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0) fail("reading", path, "open", errno);
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.open()) fail("reading", path, "open", errno);
   std::string bytes;
   struct stat status {};
   if (::fstat(fd.get(), &status) == 0 && status.st_size > 0) bytes.reserve(static_cast<std::size_t>(status.st_size));
@@ -135,16 +75,9 @@ std::string read_file(const fs::path& path) {
 }
 
 void write_file_atomic(const fs::path& path, std::string_view bytes, Durability durability) {
-  const fs::path temporary = temporary_beside(path);
-  Descriptor fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (fd.get() < 0) fail("writing", path, "open", errno);
-  Leftover leftover(temporary);
-  write_all(fd.get(), bytes, path);
-  if (durability == Durability::Durable && ::fsync(fd.get()) != 0) fail("writing", path, "fsync", errno);
-  if (fd.close() != 0) fail("writing", path, "close", errno);
-  if (::rename(temporary.c_str(), path.c_str()) != 0) fail("writing", path, "rename", errno);
-  leftover.keep();
-  if (durability == Durability::Durable) sync_folder(path.parent_path());
+  Replacement file(path.parent_path(), path.filename().string(), path, Replacement::Over::FilesAndLinks);
+  file.write(bytes);
+  file.commit(durability);
 }
 
 void create_private_folder(const fs::path& folder) {

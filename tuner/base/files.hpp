@@ -3,17 +3,17 @@
 #include <string>
 #include <string_view>
 
+#include "tuner/base/replacement.hpp"
+
 namespace attune::base {
 
-/// Whole file as bytes. Throws: Error naming the path and errno text.
+/// Whole file as bytes. Throws: EnvironmentError naming the path and errno text.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 
-/// Whether a write waits for the disk (fsync). `Relaxed` is for files that are checked when read and can be made again.
-enum class Durability { Durable, Relaxed };
-
-/// Replaces `path` in one step (temporary file in the same folder, fsync, rename): a reader sees the old or the new
-/// bytes, never a mixture, also after a crash (of the machine only when Durable).
-/// Throws: Error; the old file is left unchanged, no leftovers.
+/// Replaces `path` in one step: a reader sees the old or the new bytes, never a mixture, also after a crash (of the machine only
+/// when Durable). For the files of attune's own folders; what a user names is written by base::write_output. A link at `path` is
+/// replaced, not followed; a folder, a pipe or a device is refused.
+/// Throws: EnvironmentError naming the path and errno text; the old file is left unchanged, no leftovers.
 void write_file_atomic(const std::filesystem::path& path, std::string_view bytes,
                        Durability durability = Durability::Durable);
 

@@ -1,6 +1,5 @@
 #include "tuner/base/line_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -11,7 +10,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/errno_text.hpp"
-#include "tuner/base/file_descriptor.hpp"
+#include "tuner/base/output_file.hpp"
 
 namespace attune::base {
 namespace {
@@ -117,48 +116,16 @@ std::uint64_t LineReader::bytes_read() const noexcept { return input_->done; }
 std::uint64_t LineReader::bytes_total() const noexcept { return input_->whole.bytes; }
 
 struct LineWriter::Output {
-  explicit Output(fs::path file) : path(std::move(file)), compressor(nullptr, &ZSTD_freeCCtx) {
-    std::error_code error;
-    const auto status = fs::status(path, error);
-    // A pipe or a device is written to as it is: a file that takes its place is not what was meant.
-    const bool in_place = fs::exists(status) && !fs::is_regular_file(status);
-    if (path != "-" && in_place) {
-      owned = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-      if (!owned.open()) fail("writing", path, errno_text("open", errno));
-    } else if (path != "-") {
-      temporary = path.string() + fmt::format(".{}.new", ::getpid());
-      owned = FileDescriptor(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-      if (!owned.open()) {
-        const int error_number = errno;
-        temporary.clear();
-        fail("writing", path, errno_text("open", error_number));
-      }
-    }
+  Output(const fs::path& name, const OnWait& on_wait) : path(name), file(name, on_wait), compressor(nullptr, &ZSTD_freeCCtx) {
     if (!is_compressed(path)) return;
     compressor.reset(ZSTD_createCCtx());
     if (compressor == nullptr) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_checksumFlag, 1);
   }
-  ~Output() {
-    if (!temporary.empty()) ::unlink(temporary.c_str());
-  }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-
-  [[nodiscard]] int descriptor() const { return path == "-" ? STDOUT_FILENO : owned.get(); }
-
-  void write_raw(std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(descriptor(), bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("writing", path, errno_text("write", errno));
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
 
   void flush(ZSTD_EndDirective directive) {
     if (compressor == nullptr) {
-      write_raw(pending);
+      file.write(pending);
       pending.clear();
       return;
     }
@@ -168,20 +135,19 @@ struct LineWriter::Output {
       ZSTD_outBuffer out{chunk.data(), chunk.size(), 0};
       const std::size_t left = ZSTD_compressStream2(compressor.get(), &out, &in, directive);
       if (ZSTD_isError(left) != 0) fail("writing", path, fmt::format("ZSTD_compressStream2 returned {}", ZSTD_getErrorName(left)));
-      write_raw({chunk.data(), out.pos});
+      file.write({chunk.data(), out.pos});
       more = directive == ZSTD_e_end ? left != 0 : in.pos < in.size;
     }
     pending.clear();
   }
 
   fs::path path;
-  std::string temporary;  ///< empty: standard output, a pipe or device, or renamed
-  FileDescriptor owned;
+  OutputFile file;
   Compressor compressor;
   std::string pending;
 };
 
-LineWriter::LineWriter(const fs::path& path) : output_(std::make_unique<Output>(path)) {}
+LineWriter::LineWriter(const fs::path& path, const OnWait& on_wait) : output_(std::make_unique<Output>(path, on_wait)) {}
 LineWriter::~LineWriter() = default;
 
 void LineWriter::write(std::string_view line) {
@@ -191,11 +157,7 @@ void LineWriter::write(std::string_view line) {
 
 void LineWriter::commit() {
   output_->flush(ZSTD_e_end);
-  if (output_->temporary.empty()) return;
-  // On disk before it has its name: after a power cut the old file or the whole new one is there.
-  if (::fsync(output_->owned.get()) != 0) fail("writing", output_->path, errno_text("fsync", errno));
-  if (::rename(output_->temporary.c_str(), output_->path.c_str()) != 0) fail("writing", output_->path, errno_text("rename", errno));
-  output_->temporary.clear();
+  output_->file.commit();
 }
 
 }  // namespace attune::base

@@ -43,12 +43,11 @@ class LineReader {
   int line_number_ = 0;
 };
 
-/// Writes a text line by line into a file that appears, whole and on disk, when `commit` is called, and replaces what was
-/// there; without that call nothing stays. Compressed when the name ends in .zst. "-" is standard output; it, pipes and devices are written as it comes.
+/// Writes a text line by line, as an OutputFile: a file appears whole when `commit` is called. Compressed when the name ends in .zst.
 class LineWriter {
  public:
-  /// Throws: EnvironmentError naming the path and errno.
-  explicit LineWriter(const std::filesystem::path& path);
+  /// Throws: as OutputFile.
+  explicit LineWriter(const std::filesystem::path& path, const OnWait& on_wait = {});
   ~LineWriter();
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;

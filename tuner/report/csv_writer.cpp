@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "tuner/base/escape.hpp"
 #include "tuner/report/writers.hpp"
 
 namespace attune::report {
@@ -9,29 +10,15 @@ namespace {
 constexpr const char* kOutcomes[] = {"ok",           "compile_failed", "exceeds_limits", "launch_failed",
                                      "wrong_result", "crashed",        "timed_out"};
 
-std::string quoted(const std::string& field) {
-  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
-  std::string text = "\"";
-  for (const char c : field) {
-    if (c == '"') text += '"';
-    text += c;
-  }
-  return text + '"';
-}
-
 class Line {
  public:
-  void add(const std::string& field) {
-    if (!first_) text_ += ',';
-    text_ += quoted(field);
-    first_ = false;
-  }
+  void add(const std::string& field) { put(base::escape_csv(field)); }
   void add(const char* field) { add(std::string(field)); }
-  /// The shortest text that reads back as the same number.
-  void add(double value) { add(fmt::format("{}", value)); }
-  void add(std::uint64_t value) { add(fmt::format("{}", value)); }
-  void add(std::int64_t value) { add(fmt::format("{}", value)); }
-  void add(bool value) { add(value ? "true" : "false"); }
+  /// The shortest text that reads back as the same number; a minus begins no formula.
+  void add(double value) { put(fmt::format("{}", value)); }
+  void add(std::uint64_t value) { put(fmt::format("{}", value)); }
+  void add(std::int64_t value) { put(fmt::format("{}", value)); }
+  void add(bool value) { put(value ? "true" : "false"); }
   template <class T>
   void add(const std::optional<T>& value) {
     if (value) {
@@ -43,6 +30,12 @@ class Line {
   [[nodiscard]] std::string end() const { return text_ + "\r\n"; }
 
  private:
+  void put(const std::string& field) {
+    if (!first_) text_ += ',';
+    text_ += field;
+    first_ = false;
+  }
+
   std::string text_;
   bool first_ = true;
 };

@@ -9,55 +9,6 @@
 
 namespace attune::report {
 
-std::string escape_html(const std::string& text) {
-  std::string escaped;
-  escaped.reserve(text.size());
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\'':
-        escaped += "&#39;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
-
-std::string escape_script_json(const std::string& plain) {
-  std::string escaped;
-  escaped.reserve(plain.size());
-  for (const char c : plain) {
-    // Outside strings JSON has none of these, inside them the escape means the same character.
-    switch (c) {
-      case '<':
-        escaped += "\\u003c";
-        break;
-      case '>':
-        escaped += "\\u003e";
-        break;
-      case '&':
-        escaped += "\\u0026";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
-
 std::string sizes_html(const std::map<std::string, std::int64_t>& sizes) {
   if (sizes.empty()) return "&ndash;";
   std::string html;

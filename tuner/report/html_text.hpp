@@ -4,12 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "tuner/base/escape.hpp"
+
 namespace attune::report {
 
-/// Text for an element's content or a quoted attribute.
-[[nodiscard]] std::string escape_html(const std::string& text);
-/// JSON for a <script> element: no character of it can end the element or start markup.
-[[nodiscard]] std::string escape_script_json(const std::string& json);
+using base::escape_html;
+using base::escape_script_json;
+
 /// "n = 2^20" with the exponent raised.
 [[nodiscard]] std::string sizes_html(const std::map<std::string, std::int64_t>& sizes);
 

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "tuner/base/escape.hpp"
 #include "tuner/report/writers.hpp"
 
 namespace attune::report {
@@ -214,7 +215,8 @@ std::string write_json(const Report& report) {
       {"devices", devices},
       {"series", series}};
   // A compiler log in a failure's detail may hold bytes that are no UTF-8.
-  return root.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  // What acts on a terminal is a JSON escape, which means the same text.
+  return base::escape_json(root.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace attune::report

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "tuner/base/escape.hpp"
 #include "tuner/report/text.hpp"
 #include "tuner/report/writers.hpp"
 
@@ -7,25 +8,9 @@ namespace attune::report {
 
 namespace {
 
-/// Text that stays text: a pipe or a line break would end a table cell, a tag would vanish.
-std::string cell(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '|')
-      escaped += "\\|";
-    else if (c == '\n' || c == '\r')
-      escaped += ' ';
-    else if (c == '<')
-      escaped += "&lt;";
-    else
-      escaped += c;
-  }
-  return escaped;
-}
-
 std::string row(const std::vector<std::string>& cells) {
   std::string line = "|";
-  for (const std::string& text : cells) line.append(" ").append(cell(text)).append(" |");
+  for (const std::string& text : cells) line.append(" ").append(base::escape_markdown(text)).append(" |");
   return line + "\n";
 }
 
@@ -42,9 +27,9 @@ std::string or_not_recorded(const std::optional<T>& value, F format) {
 }
 
 std::string md_header(const Report& report) {
-  std::string text = fmt::format("# Tuning report: {}\n\n", report.template_name);
-  if (!report.summary.empty()) text += cell(report.summary) + "\n\n";
-  text += fmt::format("**{}**\n\n", cell(origin_statement(report)));
+  std::string text = fmt::format("# Tuning report: {}\n\n", base::escape_markdown(report.template_name));
+  if (!report.summary.empty()) text += base::escape_markdown(report.summary) + "\n\n";
+  text += fmt::format("**{}**\n\n", base::escape_markdown(origin_statement(report)));
   std::vector<std::string> devices;
   for (const Device& device : report.devices) devices.push_back(device.name.empty() ? device.key : device.name);
   text += head({"", ""}, 2);
@@ -145,21 +130,21 @@ std::string md_session_table(const Series& series) {
 std::string series_section(const Report& report, const Series& series) {
   const Device& device = report.devices[series.device];
   std::string text =
-      fmt::format("\n## {}{}{} on {}\n\n", choices_text(series.choices), series.choices.empty() ? "" : ", ",
-                  policy_text(series.policy), cell(device.name.empty() ? device.key : device.name));
-  text += ceiling_statement(series) + "\n\n" + md_best_table(series);
+      fmt::format("\n## {}{}{} on {}\n\n", base::escape_markdown(choices_text(series.choices)), series.choices.empty() ? "" : ", ",
+                  base::escape_markdown(policy_text(series.policy)), base::escape_markdown(device.name.empty() ? device.key : device.name));
+  text += base::escape_markdown(ceiling_statement(series)) + "\n\n" + md_best_table(series);
   text += "\n### Outcomes\n\n" + outcome_table(series);
   text += "\n### Clocks\n\n" + md_clock_table(series);
   text += "\n### Sessions\n\n" + md_session_table(series);
   for (const ProblemReport& problem : series.problems) {
     if (problem.effects.empty()) continue;
-    text += fmt::format("\n### Effect of each parameter, {}\n\n", sizes_text(problem.sizes)) + effects_table(problem);
+    text += fmt::format("\n### Effect of each parameter, {}\n\n", base::escape_markdown(sizes_text(problem.sizes))) + effects_table(problem);
   }
   return text;
 }
 
 std::string device_section(const Device& device) {
-  std::string text = fmt::format("\n## Device {}\n\n", cell(device.name.empty() ? device.key : device.name));
+  std::string text = fmt::format("\n## Device {}\n\n", base::escape_markdown(device.name.empty() ? device.key : device.name));
   text += head({"Field", "Value"}, 2) + row({"Key", device.key});
   for (const auto& [label, value] : device.hard) text += row({label, value});
   for (const auto& [label, value] : device.soft) text += row({label, value});

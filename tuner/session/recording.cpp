@@ -9,6 +9,7 @@
 #include "attune/error.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/output_file.hpp"
 
 namespace attune::session {
 namespace {
@@ -387,7 +388,7 @@ Recording Recording::load(const std::filesystem::path& path) {
   return parse(bytes, path.string());
 }
 
-void Recording::save(const std::filesystem::path& path) const {
+void Recording::save(const std::filesystem::path& path, const base::OnWait& on_wait) const {
   json all = json::array();
   for (const auto& problem : problems) all.push_back(problem_to_json(problem));
   const json object = {{"attune_recording", kFormatVersion},
@@ -403,7 +404,7 @@ void Recording::save(const std::filesystem::path& path) const {
                        {"problems", std::move(all)}};
   // A compiler log cut in the middle of a character must not cost the whole recording.
   const std::string text = base::dump_json_replacing(object) + "\n";
-  base::write_file_atomic(path, is_compressed(path) ? base::compress(text) : text);
+  base::write_output(path, is_compressed(path) ? base::compress(text) : text, on_wait);
 }
 
 }  // namespace attune::session

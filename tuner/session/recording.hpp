@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tuner/base/whole_input.hpp"
 #include "tuner/measure/measurement.hpp"
 #include "tuner/session/backend.hpp"
 #include "tuner/spec/device_info.hpp"
@@ -47,9 +48,10 @@ struct Recording {
   [[nodiscard]] static Recording load(const std::filesystem::path& path);
   /// `path` is what errors name.
   [[nodiscard]] static Recording parse(const std::string& json_text, const std::string& path);
-  /// In one step: a reader sees the old or the new file. Throws: Error when it cannot be written, or when the recording
+  /// As an output (base::OutputFile): a reader sees the old or the new file. Throws: Error when it cannot be written, or when the recording
   /// contradicts itself (what `load` would refuse); nothing is written then.
-  void save(const std::filesystem::path& path) const;
+  /// `on_wait` is called while a pipe takes nothing.
+  void save(const std::filesystem::path& path, const base::OnWait& on_wait = {}) const;
 };
 
 }  // namespace attune::session

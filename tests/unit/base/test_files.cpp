@@ -61,8 +61,8 @@ TEST_CASE("files larger than one read come back whole") {
 
 TEST_CASE("reading names the path and the reason") {
   CHECK_THROWS_WITH_AS((void)read_file("/nonexistent/file"),
-                       "failed reading /nonexistent/file: open returned ENOENT (No such file or directory)", Error);
-  CHECK_THROWS_WITH_AS((void)read_file("/"), "failed reading /: read returned EISDIR (Is a directory)", Error);
+                       "failed reading /nonexistent/file: open returned ENOENT (No such file or directory)", attune::EnvironmentError);
+  CHECK_THROWS_WITH_AS((void)read_file("/"), "failed reading /: read returned EISDIR (Is a directory)", attune::EnvironmentError);
 }
 
 TEST_CASE("a failed write leaves the old file and no other") {

@@ -47,6 +47,17 @@ inline BestRow real_best(const std::string& size) {
   return row;
 }
 
+/// What a best row needs beside it: the verified result of its configuration.
+inline RecordRow record_of(const BestRow& best) {
+  RecordRow row = real_record(1);
+  row.template_hash = best.template_hash;
+  row.problem = best.problem;
+  row.device_key = best.device_key;
+  row.policy = best.policy;
+  row.configuration = best.configuration;
+  return row;
+}
+
 inline SessionRow real_session() {
   SessionRow row = session();
   row.template_hash = real_template(0).hash;
@@ -74,8 +85,10 @@ inline void put_real_rows(Database& database) {
   running.key = "session-2";
   running.state = "running";
   database.put(running);
-  database.put(real_best("4096"));
-  database.put(real_best("1024"));
+  for (const char* size : {"4096", "1024"}) {
+    database.put(record_of(real_best(size)));
+    database.put(real_best(size));
+  }
   database.put_cubin("cubin-1", kCubin, R"({"arch":"sm_90"})");
   database.set_in_flight("session-2", R"({"block_size":5})");
 }
@@ -135,6 +148,7 @@ inline void put_random_rows(Database& database, unsigned seed, int rows) {
     chosen.detail_json = pick(3) == 0 ? "{}" : R"({"origin":"measured"})";
     chosen.cubin_key = pick(2) == 0 ? "" : "cubin-" + std::to_string(seed);
     database.put(chosen);
+    database.put(record_of(chosen));
     SessionRow run = real_session();
     const char* const states[] = {"running", "interrupted", "finished"};
     run.key = "session-" + std::to_string(pick(5));

@@ -120,7 +120,7 @@ TEST_CASE("csv leaves empty what was not recorded") {
   }
 }
 
-TEST_CASE("csv quotes so that any text comes back as it was") {
+TEST_CASE("csv quotes so that text of several lines comes back as it was") {
   const auto rows = parse_csv(report::write(hostile_report(), Format::Csv));
   REQUIRE(rows.size() == 3);
   CHECK(field(rows, 1, "driver") == "555.1; </script><script>alert(\"1\")</script>, | & '\n@@DATA@@");
@@ -188,13 +188,47 @@ TEST_CASE("markdown tables keep their columns whatever the data holds") {
   }
 }
 
+TEST_CASE("no stored text is markup in Markdown: not in headings, cells or paragraphs, of whatever field") {
+  const std::string nasty = "x</h2><script>alert(1)</script> [a](javascript:b) `c` **d** <!-- \x1b[2J";
+  auto built = hostile_report();
+  built.template_name = nasty;
+  built.summary = nasty;
+  for (auto& device : built.devices) {
+    device.name = nasty;
+    device.hard.emplace_back(nasty, nasty);
+  }
+  for (auto& series : built.series) {
+    series.policy = nasty;
+    series.choices[nasty] = nasty;
+    for (auto& problem : series.problems) problem.sizes[nasty] = 5;
+  }
+  const std::string text = report::write(built, Format::Markdown);
+  REQUIRE(count(text, "alert(1)") > 10);
+  for (const char* markup : {"<", "[a]", " `c`", " **d**", "\x1b"}) {
+    CAPTURE(markup);
+    CHECK(count(text, markup) == 0);
+  }
+  const std::string page = report::write(built, Format::Html);
+  CHECK(count(page, "<script>alert") == 0);
+  CHECK(count(page, "\x1b") == 0);
+}
+
+TEST_CASE("csv gives a spreadsheet no formula, and numbers their minus") {
+  auto built = toy_report();
+  built.devices[0].name = "=HYPERLINK(\"x\")";
+  built.series[0].problems[0].best->default_us = -1.5;
+  const auto rows = parse_csv(report::write(built, Format::Csv));
+  CHECK(field(rows, 1, "device") == "'=HYPERLINK(\"x\")");
+  CHECK(field(rows, 1, "default_us") == "-1.5");
+}
+
 TEST_CASE("markdown tells origin, best, failures, effects and what is missing") {
   const std::string text = report::write(toy_report(), Format::Markdown);
-  CHECK(contains(text, "**Measured on Toy &lt;GPU> & Sons by the tuning runs themselves.**"));
+  CHECK(contains(text, "**Measured on Toy &lt;GPU&gt; &amp; Sons by the tuning runs themselves.**"));
   CHECK(contains(
       text, "| n = 2^10 | block=128, stage=shuffle | 2.000 | 1.500 to 2.500 | 4.000 | 2.00× | 2.048 | 50.0 % | no |"));
   CHECK(contains(text, "| n = 2^12 | no valid configuration |"));
-  CHECK(contains(text, "| n = 2^10 | wrong result | block=128, stage=tree | out[0] is 1, expected 2 | 1 |"));
+  CHECK(contains(text, "| n = 2^10 | wrong result | block=128, stage=tree | out\\[0\\] is 1, expected 2 | 1 |"));
   CHECK(contains(text, "| block | 64 (default) | 1.50× | 1.75× | 2 | 2 |"));
   CHECK(contains(text, "| n = 2^12 | not recorded | 1 | 0 | 1 |"));
   CHECK(contains(text, "random, seed 7"));

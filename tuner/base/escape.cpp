@@ -1,0 +1,185 @@
+#include "tuner/base/escape.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace attune::base {
+namespace {
+
+/// The character that a text begins with.
+struct Character {
+  std::size_t bytes = 1;
+  std::uint32_t code = 0;
+  bool valid = false;  ///< else one byte that is no UTF-8
+};
+
+bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80; }
+
+/// Requires: `text` is not empty.
+Character first_of(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  if (lead < 0x80) return {1, lead, true};
+  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {1, lead, false};
+  std::uint32_t code = lead & (0x7FU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if (!continues(text[i])) return {1, lead, false};
+    code = code << 6U | (static_cast<unsigned char>(text[i]) & 0x3FU);
+  }
+  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  if (code < kLeast.at(bytes) || code > 0x10FFFF || surrogate) return {1, lead, false};
+  return {bytes, code, true};
+}
+
+struct Range {
+  std::uint32_t first, last;
+};
+
+/// Characters that act on others or cannot be seen; U+200C and U+200D are letters' business.
+bool acts(std::uint32_t code) {
+  constexpr std::array<Range, 11> kRanges{{{0, 0x1F}, {0x7F, 0x9F}, {0x61C, 0x61C}, {0x200B, 0x200B}, {0x200E, 0x200F}, {0x2028, 0x202E},
+                                           {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE007F}}};
+  return std::any_of(kRanges.begin(), kRanges.end(), [code](const Range& range) { return range.first <= code && code <= range.last; });
+}
+
+std::string number_of(const Character& character) {
+  if (!character.valid || character.code < 0x80) return fmt::format("\\x{:02x}", character.code);
+  return character.code > 0xFFFF ? fmt::format("\\U{:08x}", character.code) : fmt::format("\\u{:04x}", character.code);
+}
+
+std::string json_number_of(const Character& character) {
+  if (!character.valid) return "\\ufffd";
+  if (character.code <= 0xFFFF) return fmt::format("\\u{:04x}", character.code);
+  const std::uint32_t offset = character.code - 0x10000;
+  return fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (offset >> 10U), 0xDC00 + (offset & 0x3FFU));
+}
+
+/// `put(character, its bytes, out)` for each character of the text.
+template <class Put>
+std::string each(std::string_view text, Put put) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const Character character = first_of(text);
+    put(character, text.substr(0, character.bytes), out);
+    text.remove_prefix(character.bytes);
+  }
+  return out;
+}
+
+bool hidden(const Character& character) { return !character.valid || acts(character.code); }
+
+const char* html_entity(std::uint32_t code) {
+  switch (code) {
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '"':
+      return "&quot;";
+    case '\'':
+      return "&#39;";
+    default:
+      return nullptr;
+  }
+}
+
+bool is_word(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// Whether "1." or "1)" at `i` begins a numbered list.
+bool numbers_list(std::string_view line, std::size_t i) {
+  return line.find_first_not_of("0123456789") == i && (i + 1 == line.size() || line[i + 1] == ' ');
+}
+
+/// Whether the ASCII character at `i` could be markup there.
+bool is_markup(std::string_view line, std::size_t i) {
+  constexpr std::string_view kAnywhere = "\\`*[]|~#$";
+  const char c = line[i];
+  if (kAnywhere.find(c) != std::string_view::npos) return true;
+  const bool after_word = i > 0 && is_word(line[i - 1]), before_word = i + 1 < line.size() && is_word(line[i + 1]);
+  if (c == '_') return !after_word || !before_word;                          // block_size is no emphasis
+  if (c == '/') return i > 0 && (line[i - 1] == ':' || line[i - 1] == '/');  // https:// is a link by itself
+  if (c == '.') return numbers_list(line, i) || (i >= 3 && (line[i - 1] == 'w' || line[i - 1] == 'W'));  // and so is www.
+  if (c == ')') return numbers_list(line, i);
+  const bool lists = c == '-' || c == '+';
+  return lists && i == 0 && line.size() > 1 && (line[1] == ' ' || line[1] == c);  // a list or a ruler, no number
+}
+
+}  // namespace
+
+std::string escape_line(std::string_view text) {
+  return each(text, [](const Character& character, std::string_view bytes, std::string& out) {
+    if (!hidden(character)) out += bytes;
+    else if (character.code == '\n') out += "\\n";
+    else if (character.code == '\r') out += "\\r";
+    else if (character.code == '\t') out += "\\t";
+    else out += number_of(character);
+  });
+}
+
+std::string escape_lines(std::string_view text) {
+  return each(text, [](const Character& character, std::string_view bytes, std::string& out) {
+    if (!hidden(character) || character.code == '\n' || character.code == '\t') out += bytes;
+    else if (character.code == '\r') out += "\\r";
+    else out += number_of(character);
+  });
+}
+
+std::string escape_json(std::string_view json) {
+  return each(json, [](const Character& character, std::string_view bytes, std::string& out) {
+    if (character.code < 0x20 || !hidden(character)) out += bytes;  // between values: line ends and spaces
+    else out += json_number_of(character);
+  });
+}
+
+std::string escape_script_json(std::string_view json) {
+  return each(json, [](const Character& character, std::string_view bytes, std::string& out) {
+    // Outside strings JSON has none of these, inside them the escape means the same character.
+    const bool markup = character.code == '<' || character.code == '>' || character.code == '&';
+    if (markup || (character.code >= 0x20 && hidden(character))) out += json_number_of(character);
+    else out += bytes;
+  });
+}
+
+std::string escape_html(std::string_view text) {
+  return each(text, [](const Character& character, std::string_view bytes, std::string& out) {
+    const char* const entity = html_entity(character.code);
+    if (entity != nullptr) out += entity;
+    else if (!hidden(character) || character.code == '\n' || character.code == '\t') out += bytes;
+    else if (character.code == '\r') out += "\\r";
+    else out += number_of(character);
+  });
+}
+
+std::string escape_markdown(std::string_view text) {
+  std::string line(text);
+  std::replace_if(line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  line.erase(0, line.find_first_not_of(' '));  // four spaces would make it code
+  line = escape_line(line);
+  std::string out;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool entity = line[i] == '&' || line[i] == '<' || line[i] == '>';
+    if (entity) out += html_entity(static_cast<unsigned char>(line[i]));
+    else if (is_markup(line, i)) out.append(1, '\\').append(1, line[i]);
+    else out += line[i];
+  }
+  return out;
+}
+
+std::string escape_csv(std::string_view text) {
+  std::string field = escape_lines(text);
+  if (!field.empty() && std::string_view("=+-@\t\n").find(field.front()) != std::string_view::npos) field.insert(field.begin(), '\'');
+  if (field.find_first_of(",\"\n\t") == std::string::npos) return field;
+  std::string quoted = "\"";
+  for (const char c : field) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+
+}  // namespace attune::base

@@ -1,0 +1,54 @@
+#pragma once
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tuner/base/file_descriptor.hpp"
+
+namespace attune::base {
+
+/// Whether a write waits for the disk (fsync). `Relaxed` is for files that are checked when read and can be made again.
+enum class Durability { Durable, Relaxed };
+
+/// A new file that takes a name in one step: readers see the old or the new bytes, never a mixture. Until then it has no name, and
+/// nothing of it is left when the process ends (O_TMPFILE), or a hidden one that ends in ".new" where the file system knows no
+/// such files.
+class Replacement {
+ public:
+  /// What may stand at the name and be replaced. Anything else there, a pipe or a device, is refused.
+  enum class Over { FilesOnly, FilesAndLinks };
+
+  /// Throws: EnvironmentError that names `told` and the errno; nothing is left then.
+  Replacement(const std::filesystem::path& folder, const std::string& name, std::filesystem::path told, Over over);
+  ~Replacement();
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+
+  /// Mode, owner and group of a file that it will replace, as far as the user may give them; its group gets no rights that the
+  /// old file's did not have.
+  void look_like(const struct stat& old);
+  void write(std::string_view bytes);
+  /// Gives it the name. Throws: the old file is left as it was, no leftovers.
+  void commit(Durability durability);
+
+ private:
+  void open_named();
+  void copy_into_named();
+  void check_name() const;
+  void link_as(const std::string& name);
+  void move_to_name();
+  [[noreturn]] void fail(const char* call, int error_number) const;
+
+  FileDescriptor folder_;
+  std::string name_;
+  std::filesystem::path told_;
+  Over over_;
+  FileDescriptor file_;
+  std::string temporary_;  ///< its name in the folder; empty: none
+  std::optional<struct stat> old_;
+};
+
+}  // namespace attune::base
