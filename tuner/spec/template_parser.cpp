@@ -49,6 +49,7 @@ std::vector<std::string> read_words(const JsonNode& node, const std::string& wha
     if (!seen.insert(word).second) fail(item.position, fmt::format("{} hold '{}' twice", what, word));
     words.push_back(word);
   }
+  if (words.size() > kMostValues) fail(node.position, fmt::format("{} are more than {}", what, kMostValues));
   if (words.empty()) fail(node.position, fmt::format("{} are empty; give at least one", what));
   return words;
 }
