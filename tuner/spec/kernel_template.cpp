@@ -20,8 +20,17 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// Of names and scalars. These texts come from databases of others, and whoever writes a value that is nested a million deep into a
+/// message walks it recursively.
 Json parse_object(const std::string& text, const char* what) {
-  Json json = base::try_parse_json(text);
+  constexpr int kMostDepth = 2;
+  constexpr std::size_t kShown = 200;
+  Json json;
+  try {
+    json = base::try_parse_shallow_json(text, kMostDepth, "its values are nested too deeply");
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("failed reading the {} {}...: {}", what, text.substr(0, kShown), error.what()));
+  }
   if (json.is_discarded()) throw UsageError(fmt::format("failed reading the {} {}: it is no JSON", what, text));
   if (!json.is_object()) throw UsageError(fmt::format("failed reading the {} {}: a JSON object is needed", what, text));
   return json;

@@ -148,6 +148,16 @@ TEST_CASE("a source is read in time that grows with its size, whatever stands in
   CHECK(contains(source_error({{"sample.cu", "/*" + repeated("#/*\n", 500'000) + "*/" + std::string(1 << 20, ' ')}}), "too many blanks and comments"));
 }
 
+TEST_CASE("a configuration or a problem that is nested a million deep is refused, not walked through") {
+  const auto kernel = parse_sample();
+  for (const char* opener : {"[", "{\"a\":"}) {
+    const std::string deep = "{\"block_size\":" + repeated(opener, 1'000'000) + "1" + repeated(*opener == '[' ? "]" : "}", 1'000'000) + "}";
+    CHECK(contains(error_of([&] { (void)configuration_from_text(kernel, deep); }), "nested too deeply"));
+    CHECK(contains(error_of([&] { (void)problem_from_text(deep); }), "nested too deeply"));
+  }
+  CHECK(contains(error_of([&] { (void)configuration_from_text(kernel, R"({"block_size": [1], "stage": "atomic", "unroll": false, "waves": 1})"); }), "cannot be [1]"));
+}
+
 TEST_CASE("a ladder has at most 1,000 rungs") {
   const auto kernel = parse_sample();
   const auto ladder = [](std::size_t count) {
