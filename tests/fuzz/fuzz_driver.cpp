@@ -27,6 +27,9 @@
 #include "tuner/base/hash.hpp"
 #include "tuner/base/json.hpp"
 
+// What the sanitizer of undefined behaviour reports is a finding too; by default it would only be printed.
+extern "C" const char* __ubsan_default_options() { return "halt_on_error=1:print_stacktrace=1"; }
+
 namespace attune::test {
 namespace {
 

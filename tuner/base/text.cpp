@@ -115,7 +115,7 @@ void append_range(std::string_view item, std::vector<std::int64_t>& counts) {
   if (step.geometric && first == 0) bad_range(item, "a range with a factor cannot start at 0");
   for (std::int64_t value = first; value <= last;) {
     append(value);
-    // Both operands are at most 2^62, so the sum fits.
+    if (!step.geometric && value > kMaximumCount - step.amount) break;
     const auto next = step.geometric ? checked_multiply(value, step.amount) : std::optional(value + step.amount);
     if (!next) break;
     value = *next;
