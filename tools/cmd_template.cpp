@@ -10,6 +10,8 @@
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
+#include "tools/progress_line.hpp"
+#include "tools/stop_signals.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/compile/compile_pool.hpp"
@@ -75,11 +77,12 @@ struct CheckedLadder {
 };
 
 /// How much of the space each rung of the template's ladder is; nothing without a ladder. Throws: SpecError.
-CheckedLadder check_ladder(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device) {
+CheckedLadder check_ladder(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+                           const space::BuildWatch& watch) {
   CheckedLadder checked;
   const auto ladder = spec::VariantLadder::of(kernel);
   if (!ladder) return checked;
-  const auto plan = session::plan_ladder(kernel, *ladder, session::LadderEffort::AsTheLadderSays, {}, problem, device);
+  const auto plan = session::plan_ladder(kernel, *ladder, session::LadderEffort::AsTheLadderSays, {}, problem, device, watch);
   for (std::size_t i = 0; i < ladder->rungs.size(); ++i) checked.rungs.push_back({ladder->rungs[i].name, plan.rung_sizes[i]});
   checked.planned = plan.configurations;
   return checked;
@@ -107,10 +110,18 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
   json out = json::array();
   bool usable = true;
   for (const auto& problem : problems) {
-    const auto space = space::SearchSpace::build(kernel, problem, device);
+    stop_on_signals();
+    ProgressLine line(options.json_output);
+    const space::BuildWatch watch = [&](const space::BuildProgress& progress) {
+      if (line.due()) line.show(building_text(describe(problem), progress));
+      return !stop_asked();
+    };
+    const auto space = space::SearchSpace::build(kernel, problem, device, {}, watch);
     const auto configuration = spec::default_configuration(kernel);
     const bool default_valid = spec::satisfies(kernel, problem, configuration, device);
-    const auto ladder = check_ladder(kernel, problem, device);
+    const auto ladder = check_ladder(kernel, problem, device, watch);
+    line.clear();
+    end_on_signals();
     const auto compiled = pool.compile_now({spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu",
                                             options.architecture, kernel.options});
     const bool compiles = compiled.status == compile::CompileStatus::Ok;

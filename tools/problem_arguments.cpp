@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <cstdint>
 #include <map>
+#include <utility>
 
 #include "attune/error.hpp"
 #include "tuner/base/escape.hpp"
@@ -65,14 +67,41 @@ std::vector<std::string> words_of(const spec::ProblemAxis& axis, const std::stri
   return axis.kind == spec::AxisKind::Code ? std::vector{given} : split(given, ',');
 }
 
+/// More than anybody tunes: each is a session of its own, and makes a list of this length in the memory.
+constexpr std::size_t kMostProblems = 1'000'000;
+
+/// One axis with what was given for it.
+struct GivenAxis {
+  const spec::ProblemAxis* axis = nullptr;
+  std::vector<std::string> words;
+  std::vector<std::int64_t> sizes;
+
+  [[nodiscard]] std::size_t count() const { return axis->kind == spec::AxisKind::Size ? sizes.size() : words.size(); }
+};
+
+/// Throws: UsageError when the combinations are too many, before any of them is made.
+void check_count(const std::vector<GivenAxis>& axes) {
+  std::uint64_t count = 1;
+  bool overflows = false;
+  std::string product;
+  for (const auto& given : axes) {
+    overflows = overflows || __builtin_mul_overflow(count, static_cast<std::uint64_t>(given.count()), &count);
+    product += fmt::format("{}{} of {}", product.empty() ? "" : " x ", given.count(), given.axis->name);
+  }
+  if (!overflows && count <= kMostProblems) return;
+  const std::string told = overflows ? "more than 2^64" : fmt::to_string(count);
+  throw UsageError(fmt::format("the arguments name {} problems ({}); at most {} are taken at once: give fewer values, or several commands", told, product, kMostProblems));
+}
+
 /// Every problem so far combined with every value of one more axis.
-template <class Values, class Set>
-std::vector<spec::Problem> combine(const std::vector<spec::Problem>& problems, const Values& values, Set set) {
+std::vector<spec::Problem> combine(std::vector<spec::Problem> problems, const GivenAxis& given) {
   std::vector<spec::Problem> combined;
-  for (const auto& problem : problems) {
-    for (const auto& value : values) {
+  combined.reserve(problems.size() * given.count());
+  for (auto& problem : problems) {
+    for (std::size_t i = 0; i < given.count(); ++i) {
+      if (given.axis->kind == spec::AxisKind::Size) problem.sizes[given.axis->name] = given.sizes[i];
+      else problem.choices[given.axis->name] = given.words[i];
       combined.push_back(problem);
-      set(combined.back(), value);
     }
   }
   return combined;
@@ -84,7 +113,7 @@ std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& k
                                                    const std::map<std::string, std::string>& defaults) {
   auto values = pair_up(kernel, arguments);
   values.insert(defaults.begin(), defaults.end());
-  std::vector<spec::Problem> problems(1);
+  std::vector<GivenAxis> axes;
   for (const bool sizes : {false, true}) {
     for (const auto& axis : kernel.problem) {
       if ((axis.kind == spec::AxisKind::Size) != sizes) continue;
@@ -94,17 +123,18 @@ std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& k
           throw UsageError(fmt::format("which {}? give --{} a value or a range, for example --{} 2^10..2^28:x4", axis.name, axis.name,
                                        axis.name));
         }
-        problems = combine(problems, base::parse_counts(given->second),
-                           [&](spec::Problem& problem, std::int64_t size) { problem.sizes[axis.name] = size; });
+        axes.push_back({&axis, {}, base::parse_counts(given->second)});
       } else {
         if (given == values.end() && axis.values.size() != 1 && axis.default_value.empty()) {
           throw UsageError(fmt::format("which {}? give --{} one of {}", axis.name, axis.name, fmt::join(axis.values, ", ")));
         }
-        problems = combine(problems, given == values.end() ? std::vector{standard(axis)} : words_of(axis, given->second),
-                           [&](spec::Problem& problem, const std::string& value) { problem.choices[axis.name] = value; });
+        axes.push_back({&axis, given == values.end() ? std::vector{standard(axis)} : words_of(axis, given->second), {}});
       }
     }
   }
+  check_count(axes);
+  std::vector<spec::Problem> problems(1);
+  for (const auto& given : axes) problems = combine(std::move(problems), given);
   for (auto& problem : problems) {
     problem = spec::canonical(kernel, std::move(problem));
     spec::validate(kernel, problem);

@@ -54,6 +54,10 @@ std::string progress_text(const session::RunProgress::View& view) {
   return text;
 }
 
+std::string building_text(const std::string& what, const space::BuildProgress& progress) {
+  return fmt::format("{}: building the search space  {:.1f} %  {} configurations", what, 100 * progress.share, progress.found);
+}
+
 ProgressLine::ProgressLine(bool quiet) : style_(style(quiet)) {}
 ProgressLine::~ProgressLine() { clear(); }
 
@@ -63,9 +67,13 @@ bool ProgressLine::due() const {
 }
 
 void ProgressLine::show(const session::RunProgress::View& view) {
+  if (due()) show(progress_text(view));
+}
+
+void ProgressLine::show(const std::string& text) {
   if (!due()) return;
   last_ = Clock::now();
-  std::string line = base::escape_line(progress_text(view));
+  std::string line = base::escape_line(text);
   if (style_ == Style::Plain) {
     base::tell("{}\n", line);
     return;

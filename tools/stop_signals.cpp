@@ -2,6 +2,8 @@
 
 #include <csignal>
 
+#include "attune/error.hpp"
+
 namespace attune::tools {
 namespace {
 
@@ -20,6 +22,12 @@ extern "C" void on_stop_signal(int signal) {
 void stop_on_signals() {
   std::signal(SIGINT, on_stop_signal);
   std::signal(SIGTERM, on_stop_signal);
+}
+
+void end_on_signals() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  if (stop_asked()) throw Error("interrupted", ExitCode::Interrupted);
 }
 
 bool stop_asked() { return g_stop != 0; }

@@ -78,6 +78,9 @@ session::Observer TuningEvents::observer(std::size_t device, std::function<bool(
   observer.finished = [this, device](const session::ProblemResult& result) { finished(device, result); };
   observer.notice = [this](const std::string& text) { notice(text); };
   observer.interrupted = std::move(interrupted);
+  observer.building = [this](const spec::Problem& problem, const space::BuildProgress& progress) {
+    if (line_.due()) line_.show(building_text(describe(problem), progress));
+  };
   return observer;
 }
 

@@ -102,10 +102,11 @@ void append_range(std::string_view item, std::vector<std::int64_t>& counts) {
   if (colon != std::string_view::npos && (dots == std::string_view::npos || colon < dots)) {
     bad_range(item, "a step needs a range before it");
   }
-  if (dots == std::string_view::npos) {
-    counts.push_back(parse_count(item));
-    return;
-  }
+  const auto append = [&](std::int64_t value) {
+    if (counts.size() == kMaximumCounts) bad_range(item, fmt::format("with it the list holds more than {} values", kMaximumCounts));
+    counts.push_back(value);
+  };
+  if (dots == std::string_view::npos) return append(parse_count(item));
   const std::int64_t first = parse_count(item.substr(0, dots));
   const std::int64_t last =
       parse_count(item.substr(dots + 2, colon == std::string_view::npos ? colon : colon - dots - 2));
@@ -113,9 +114,8 @@ void append_range(std::string_view item, std::vector<std::int64_t>& counts) {
   if (last < first) bad_range(item, fmt::format("the range descends from {} to {}", first, last));
   if (step.geometric && first == 0) bad_range(item, "a range with a factor cannot start at 0");
   for (std::int64_t value = first; value <= last;) {
-    if (counts.size() == kMaximumCounts) bad_range(item, fmt::format("it holds more than {} values", kMaximumCounts));
-    counts.push_back(value);
-    // Both operands are at most 2^62, so the sum fits.
+    append(value);
+    if (!step.geometric && value > kMaximumCount - step.amount) break;
     const auto next = step.geometric ? checked_multiply(value, step.amount) : std::optional(value + step.amount);
     if (!next) break;
     value = *next;
@@ -220,9 +220,13 @@ std::string utc_stamp() {
 }
 
 std::string closest(std::string_view word, const std::vector<std::string>& candidates) {
+  // The distance takes time in proportion to both lengths, and nobody mistypes a page.
+  constexpr std::size_t kLongestWord = 128;
   std::string best;
+  if (word.size() > kLongestWord) return best;
   std::size_t best_distance = 0;
   for (const std::string& candidate : candidates) {
+    if (candidate.size() > kLongestWord) continue;
     // A third of the letters: more, and the suggestion is a guess rather than a correction.
     const std::size_t tolerated = std::max<std::size_t>(1, std::max(word.size(), candidate.size()) / 3);
     const std::size_t distance = edit_distance(word, candidate);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tuner/session/budget.hpp"
+#include "tuner/space/build_watch.hpp"
 #include "tuner/spec/device_info.hpp"
 #include "tuner/spec/variant_ladder.hpp"
 
@@ -34,6 +35,6 @@ struct LadderPlan {
 
 /// `budget` counts when the request says. Throws: SpecError, as the space does.
 [[nodiscard]] LadderPlan plan_ladder(const spec::KernelTemplate& kernel, const spec::VariantLadder& ladder, LadderEffort effort, const Budget& budget,
-                                     const spec::Problem& problem, const spec::DeviceInfo& device);
+                                     const spec::Problem& problem, const spec::DeviceInfo& device, const space::BuildWatch& watch = {});
 
 }  // namespace attune::session

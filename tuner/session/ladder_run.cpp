@@ -48,7 +48,7 @@ class Climb {
       return;
     }
     opened_ = true;
-    result_.planned = plan_ladder(kernel_, ladder_, request_.effort, request_.tune.budget, problem_, backend_.device()).configurations;
+    result_.planned = plan_ladder(kernel_, ladder_, request_.effort, request_.tune.budget, problem_, backend_.device(), observer_.tuning.watch(problem_)).configurations;
     for (std::size_t i = 0; i < ladder_.rungs.size(); ++i) {
       const bool complete = tuner_.search(search_of(i));
       result_.rungs.push_back(rung_of(ladder_.rungs[i]));
@@ -247,6 +247,9 @@ LadderRun run_ladder(const spec::KernelTemplate& kernel, const spec::VariantLadd
       run.interrupted = !run.problems.back().complete;
     } catch (const DatabaseError&) {
       throw;
+    } catch (const space::BuildStopped&) {
+      run.interrupted = true;
+      run.problems.emplace_back().tuned.problem = problems[i];
     } catch (const Error& error) {  // this problem cannot be tuned; others can
       if (problems.size() == 1) throw;
       run.given_up.push_back({problems[i], device.name, error.what(), error.exit_code()});

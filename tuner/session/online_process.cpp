@@ -103,6 +103,7 @@ class OnlineProcess {
     Observer observer;
     observer.notice = [this](const std::string& text) { tell(text); };
     observer.progress = [this](const Progress& progress) { tell_life(progress.done); };
+    observer.building = [this](const spec::Problem&, const space::BuildProgress&) { tell_life(0); };
     observer.interrupted = [this] { return stop_asked(); };
     return session::tune(request_.kernel, tune_, *backend_, *database_, observer);
   }

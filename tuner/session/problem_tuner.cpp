@@ -36,7 +36,7 @@ std::vector<std::string> texts_of(const std::vector<spec::Constraint>& condition
 ProblemTuner::ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest& request, std::size_t number, Backend& backend,
                            db::Database& database, const Observer& observer)
     : kernel_(kernel), request_(request), number_(number), problem_(request.problems[number]), backend_(backend), database_(database),
-      observer_(observer), space_(space::SearchSpace::build(kernel, problem_, backend.device())), log_(database, observer.notice) {
+      observer_(observer), space_(space::SearchSpace::build(kernel, problem_, backend.device(), {}, observer.watch(problem_))), log_(database, observer.notice) {
   context_ = {kernel.content_hash, kernel.name, problem_, backend.device().hard_key(), measure::to_text(request.policy),
               backend.device().driver, backend.nvrtc_build(), backend.origin(), backend.measured_at()};
   query_ = {kernel.content_hash, std::nullopt, spec::to_text(problem_), context_.device_key, context_.policy};
@@ -118,7 +118,7 @@ void ProblemTuner::start_search(const Search& what) {
   restricted_.reset();
   if (!what.where.empty()) {
     ever_restricted_ = true;
-    restricted_ = space::SearchSpace::build(kernel_, problem_, backend_.device(), what.where);
+    restricted_ = space::SearchSpace::build(kernel_, problem_, backend_.device(), what.where, observer_.watch(problem_));
   }
   search_start_ = Clock::now();
   deadline_ = what.deadline;

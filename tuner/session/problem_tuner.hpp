@@ -37,7 +37,7 @@ class ProblemTuner {
     std::uint64_t sample = 0;
   };
 
-  /// Requires: all that is passed outlives it. Builds the space. Throws: SpecError, UsageError.
+  /// Requires: all that is passed outlives it. Builds the space. Throws: SpecError, UsageError, space::BuildStopped.
   ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest& request, std::size_t number, Backend& backend,
                db::Database& database, const Observer& observer);
 
@@ -47,6 +47,7 @@ class ProblemTuner {
   /// Opens the session and reads what is known. False: the space is empty, which was told; nothing else may be called then.
   [[nodiscard]] bool begin();
   /// Tries what is not known yet. False when it was interrupted. A part without configurations is told and is no error.
+  /// Throws: space::BuildStopped when that was while the part's space was built.
   [[nodiscard]] bool search(const Search& what);
   /// Of the last search.
   struct Part {

@@ -82,6 +82,9 @@ TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, 
       result.problems.push_back(tuner.take_result());
     } catch (const DatabaseError&) {
       throw;
+    } catch (const space::BuildStopped&) {
+      result.interrupted = true;
+      result.problems.emplace_back().problem = request.problems[i];
     } catch (const Error& error) {  // this problem cannot be tuned; others can
       if (request.problems.size() == 1) throw;
       result.given_up.push_back({request.problems[i], device.name, error.what(), error.exit_code()});

@@ -12,6 +12,7 @@
 #include "tuner/session/backend.hpp"
 #include "tuner/session/budget.hpp"
 #include "tuner/session/finalists.hpp"
+#include "tuner/space/build_watch.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::session {
@@ -85,6 +86,16 @@ struct Observer {
   std::function<void(const ProblemResult&)> finished = [](const ProblemResult&) {};
   std::function<void(const std::string&)> notice = [](const std::string&) {};
   std::function<bool()> interrupted = [] { return false; };
+  /// While the space of a problem, or of a part of it, is built; `interrupted` is asked as well.
+  std::function<void(const spec::Problem&, const space::BuildProgress&)> building = [](const spec::Problem&, const space::BuildProgress&) {};
+
+  /// Asks and tells both. Requires: this object and the problem outlive it.
+  [[nodiscard]] space::BuildWatch watch(const spec::Problem& problem) const {
+    return [this, &problem](const space::BuildProgress& so_far) {
+      building(problem, so_far);
+      return !interrupted();
+    };
+  }
 };
 
 /// A problem that could not be tuned to its end: its reference fails, it does not fit the device, its process died.

@@ -23,6 +23,11 @@ enum class Verdict : std::uint8_t {
 
 /// Remembered verdicts of one condition fit a core's second-level cache; larger ones are evaluated each time.
 constexpr std::size_t kMaxRemembered = std::size_t{1} << 18;
+/// All conditions together: a template may have thousands.
+constexpr std::size_t kMaxRememberedInAll = std::size_t{1} << 26;
+
+/// Values tried between two looks at the watch.
+constexpr std::uint64_t kWatchEvery = 1024;
 
 /// A condition on at least one parameter, prepared for repeated evaluation.
 struct Condition {
@@ -47,7 +52,8 @@ class DepthFirst {
   void collect_depths(const std::string& variable, const spec::Expression& expression, std::set<std::size_t>& depths,
                       std::set<std::string>& seen) const;
   void bind_variables(Condition& condition);
-  static void plan_memory(Condition& condition, const std::vector<spec::Parameter>& parameters);
+  void plan_memory(Condition& condition, const std::vector<spec::Parameter>& parameters);
+  void look_at_watch() const;
   [[noreturn]] void throw_unknown(const std::string& variable, const spec::Expression& expression) const;
 
   void go_on(std::size_t depth) { depth == path_.index.size() ? emit() : descend(depth); }
@@ -66,6 +72,9 @@ class DepthFirst {
   std::vector<std::vector<std::size_t>> conditions_at_;  ///< by depth, in declaration order
   std::vector<std::size_t> undecided_;                   ///< conditions on the path that could not be evaluated
   spec::Configuration path_;
+  std::size_t remembered_ = 0;  ///< verdicts that all conditions remember
+  std::uint64_t most_ = 0;      ///< configurations
+  std::uint64_t tried_ = 0;
   Enumeration result_;
 };
 
@@ -82,6 +91,7 @@ DepthFirst::DepthFirst(const SearchInput& input) : input_(input) {
   }
   conditions_at_.resize(parameters.size());
   path_.index.assign(parameters.size(), 0);
+  most_ = std::min(kMaxConfigurations, kMaxPackedIndices / std::max<std::uint64_t>(1, parameters.size()));
   for (const auto& constraint : input.constraints) prepare(constraint.expression);
 }
 
@@ -139,6 +149,8 @@ void DepthFirst::plan_memory(Condition& condition, const std::vector<spec::Param
     combinations *= std::max<std::size_t>(1, parameters[condition.depths[i]].values.size());
     if (combinations > kMaxRemembered) return;
   }
+  if (remembered_ + combinations > kMaxRememberedInAll) return;
+  remembered_ += combinations;
   condition.remembered.assign(combinations, Verdict::Unknown);
 }
 
@@ -182,9 +194,21 @@ void DepthFirst::descend(std::size_t depth) {
   const std::size_t value_count = input_.parameters[depth].values.size();
   for (std::size_t value_index = 0; value_index < value_count; ++value_index) {
     path_.index[depth] = static_cast<std::uint16_t>(value_index);
+    if (++tried_ % kWatchEvery == 0) look_at_watch();
     if (admits(depth, value_index)) go_on(depth + 1);
     undecided_.resize(undecided_above);
   }
+}
+
+void DepthFirst::look_at_watch() const {
+  if (!input_.watch) return;
+  BuildProgress progress{0, result_.count};
+  double width = 1;  // of what one value of the parameter stands for
+  for (std::size_t depth = 0; depth < path_.index.size(); ++depth) {
+    width /= static_cast<double>(input_.parameters[depth].values.size());
+    progress.share += width * path_.index[depth];
+  }
+  if (!input_.watch(progress)) throw BuildStopped();
 }
 
 bool DepthFirst::admits(std::size_t depth, std::size_t value_index) {
@@ -228,11 +252,11 @@ Verdict DepthFirst::decide(Condition& condition) {
 
 void DepthFirst::emit() {
   for (const std::size_t i : undecided_) static_cast<void>(truth(conditions_[i]));
-  if (result_.count == kMaxConfigurations) {
+  if (result_.count == most_) {
     throw UsageError(
         fmt::format("failed building the search space: more than {} configurations satisfy the conditions; "
                     "declare fewer values or add conditions",
-                    kMaxConfigurations));
+                    most_));
   }
   result_.packed.insert(result_.packed.end(), path_.index.begin(), path_.index.end());
   ++result_.count;

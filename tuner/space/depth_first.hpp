@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tuner/space/build_watch.hpp"
 #include "tuner/spec/expression.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
@@ -20,6 +21,7 @@ struct SearchInput {
   std::map<std::string, std::vector<std::string>, std::less<>> derived;
   /// Gives every variable, derived ones as well, of a configuration. Needed where `derived` has entries.
   std::function<spec::Scope(const spec::Configuration&)> scope_of;
+  BuildWatch watch;
 };
 
 /// The valid configurations, in declaration order with the last parameter fastest.
@@ -31,6 +33,8 @@ struct Enumeration {
 
 /// More than this many valid configurations are refused: no tuning run can use them, and their rows fill the memory.
 inline constexpr std::uint64_t kMaxConfigurations = std::uint64_t{1} << 26;
+/// The same of their value indices together: spaces of more than eight parameters may have fewer configurations.
+inline constexpr std::uint64_t kMaxPackedIndices = std::uint64_t{1} << 29;
 
 /// Binds one parameter after another and checks each condition as soon as the last of its parameters is bound, so that
 /// a failing condition cuts the whole subtree. Conditions of few parameters are evaluated once for each combination of
@@ -38,8 +42,7 @@ inline constexpr std::uint64_t kMaxConfigurations = std::uint64_t{1} << 26;
 /// A condition that cannot be evaluated (a division by zero) is an error only for a configuration that every other
 /// condition admits: whether a guard stands before or after it in the file, or at a deeper parameter, makes no
 /// difference. Throws: SpecError at the condition's place (unknown variable, evaluation); UsageError over
-/// kMaxConfigurations, or for
-///         a parameter of more than 65536 values.
+/// kMaxConfigurations or kMaxPackedIndices, or for a parameter of more than 65536 values; BuildStopped when the watch asks for it.
 [[nodiscard]] Enumeration search_depth_first(const SearchInput& input);
 
 }  // namespace attune::space

@@ -26,11 +26,11 @@ std::uint64_t saturating_product(const std::vector<std::size_t>& factors) {
 }  // namespace
 
 SearchSpace SearchSpace::build(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                               const spec::DeviceInfo& device, const std::vector<spec::Constraint>& further) {
+                               const spec::DeviceInfo& device, const std::vector<spec::Constraint>& further, const BuildWatch& watch) {
   std::vector<spec::Constraint> constraints = kernel.constraints;
   constraints.insert(constraints.end(), further.begin(), further.end());
   const spec::Configuration any{std::vector<std::uint16_t>(kernel.parameters.size(), 0)};
-  SearchInput input{kernel.parameters, constraints, spec::make_scope(kernel, problem, any, device), {}, {}};
+  SearchInput input{kernel.parameters, constraints, spec::make_scope(kernel, problem, any, device), {}, {}, watch};
   for (const auto& [name, expression] : kernel.lets) input.derived.emplace(name, expression.variables());
   input.scope_of = [&](const spec::Configuration& configuration) {
     return spec::make_scope(kernel, problem, configuration, device);
@@ -40,7 +40,7 @@ SearchSpace SearchSpace::build(const spec::KernelTemplate& kernel, const spec::P
 
 SearchSpace SearchSpace::build(const std::vector<spec::Parameter>& parameters,
                                const std::vector<spec::Constraint>& constraints, const spec::Scope& constants) {
-  return {parameters, search_depth_first({parameters, constraints, constants, {}, {}})};
+  return {parameters, search_depth_first({parameters, constraints, constants, {}, {}, {}})};
 }
 
 SearchSpace::SearchSpace(const std::vector<spec::Parameter>& parameters, Enumeration found)

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "tuner/spec/failure.hpp"
+#include "tuner/spec/spec_limits.hpp"
 
 namespace attune::spec {
 namespace {
@@ -330,6 +331,7 @@ void ExpressionParser::parse_sizeof(const Token& name) {
 }
 
 Expression Expression::parse(std::string_view text, const SourcePosition& position) {
+  if (text.size() > kMostExpressionBytes) fail(position, fmt::format("the expression has {} bytes; at most {} are read", text.size(), kMostExpressionBytes));
   const std::vector<Token> tokens = tokenise(text, position);
   if (tokens.size() == 1) fail(position, "the expression is empty; write a number, a name or a formula");
   std::size_t cursor = 0;

@@ -29,6 +29,10 @@ std::string hint(std::string_view word, const std::vector<std::string>& candidat
   return near.empty() && !candidates.empty() ? fmt::format("; known: {}", joined(candidates)) : near;
 }
 
-std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
+std::string joined(const std::vector<std::string>& words) {
+  constexpr std::size_t kMostNamed = 100;
+  if (words.size() <= kMostNamed) return fmt::format("{}", fmt::join(words, ", "));
+  return fmt::format("{} and {} more", fmt::join(words.begin(), words.begin() + kMostNamed, ", "), words.size() - kMostNamed);
+}
 
 }  // namespace attune::spec

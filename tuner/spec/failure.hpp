@@ -19,7 +19,7 @@ namespace attune::spec {
 /// The suggestion or, when nothing is near, "; known: a, b, c".
 [[nodiscard]] std::string hint(std::string_view word, const std::vector<std::string>& candidates);
 
-/// "a, b, c"
+/// "a, b, c"; of many words the first ones and how many more there are.
 [[nodiscard]] std::string joined(const std::vector<std::string>& words);
 
 }  // namespace attune::spec

@@ -3,118 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "attune/error.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/spec/device_headers.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/kernel_template.hpp"
+#include "tuner/spec/source_lines.hpp"
+#include "tuner/spec/spec_limits.hpp"
 
 namespace attune::spec {
 namespace {
-
-constexpr int kMostIncluded = 1000;
-
-/// Reads a source line by line as a preprocessor does: lines joined by a backslash are one, a comment is a blank.
-class Lines {
- public:
-  struct Line {
-    std::string text;  ///< without comments; strings as they are
-    std::size_t begin = 0, end = 0;
-    int number = 0;
-  };
-
-  explicit Lines(std::string_view source) : source_(source) {}
-
-  bool next(Line& line) {
-    if (at_ >= source_.size()) return false;
-    line = {"", at_, at_, number_};
-    while (at_ < source_.size() && source_[at_] != '\n') step(line);
-    line.end = at_;
-    if (at_ < source_.size()) advance();
-    return true;
-  }
-  [[nodiscard]] int number() const { return number_; }
-
- private:
-  [[nodiscard]] bool at(std::string_view word) const { return source_.substr(at_, word.size()) == word; }
-
-  char advance() {
-    if (source_[at_] == '\n') ++number_;
-    return source_[at_++];
-  }
-
-  /// One character, comment, string or joint of two lines.
-  void step(Line& line) {
-    if (const std::size_t joint = joint_length(); joint > 0) {
-      for (std::size_t i = 0; i < joint; ++i) advance();
-    } else if (at("//")) {
-      while (at_ < source_.size() && source_[at_] != '\n') skip_joint_or_character();
-    } else if (at("/*")) {
-      at_ += 2;
-      while (at_ < source_.size() && !at("*/")) advance();
-      at_ = std::min(at_ + 2, source_.size());
-      line.text += ' ';
-    } else if (at("R\"") && (line.text.empty() || !is_word(line.text.back()) || is_encoding_prefix(line.text))) {
-      raw_string(line);
-    } else if (source_[at_] == '"' || source_[at_] == '\'') {
-      string(line);
-    } else {
-      line.text += advance();
-    }
-  }
-
-  [[nodiscard]] std::size_t joint_length() const { return at("\\\n") ? 2 : at("\\\r\n") ? 3 : 0; }
-
-  void skip_joint_or_character() {
-    const std::size_t joint = std::max<std::size_t>(joint_length(), 1);
-    for (std::size_t i = 0; i < joint; ++i) advance();
-  }
-
-  /// Up to the closing quote or, as in `1'000` and in text that is skipped, the end of the line.
-  void string(Line& line) {
-    const char quote = advance();
-    line.text += quote;
-    while (at_ < source_.size() && source_[at_] != '\n') {
-      if (joint_length() > 0) {
-        skip_joint_or_character();
-        continue;
-      }
-      const bool escape = source_[at_] == '\\' && at_ + 1 < source_.size() && source_[at_ + 1] != '\n';
-      if (escape) line.text += advance();
-      const char c = advance();
-      line.text += c;
-      if (c == quote && !escape) return;
-    }
-  }
-
-  void raw_string(Line& line) {
-    const std::size_t open = source_.find('(', at_);
-    const std::size_t line_end = source_.find('\n', at_);
-    if (open == std::string_view::npos || open > line_end) {
-      line.text += advance();
-      return;
-    }
-    const std::string close = fmt::format("){}\"", source_.substr(at_ + 2, open - at_ - 2));
-    const std::size_t found = source_.find(close, open);
-    const std::size_t stop = found == std::string_view::npos ? source_.size() : found + close.size();
-    while (at_ < stop) advance();
-    line.text += "\"\"";
-  }
-
-  static bool is_word(char c) {
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  }
-  static bool is_encoding_prefix(std::string_view text) {
-    return text.ends_with("L") || text.ends_with("u") || text.ends_with("U") || text.ends_with("u8");
-  }
-
-  std::string_view source_;
-  std::size_t at_ = 0;
-  int number_ = 1;
-};
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\f\v");
@@ -174,7 +78,8 @@ bool read_directive(std::string_view text, FileDirective& directive) {
     directive.kind = Kind::PragmaOnce;
     return take_word(text) == "once";
   }
-  const bool asks = (word == "if" || word == "elif") && text.find("__has_include") != std::string_view::npos;
+  // Also in a macro, which an #if may name.
+  const bool asks = text.find("__has_include") != std::string_view::npos || text.find("__has_embed") != std::string_view::npos;
   if (word != "include_next" && word != "import" && word != "embed" && !asks) return false;
   directive.kind = Kind::Refused;
   directive.text =
@@ -202,14 +107,18 @@ bool is_read_once(const std::vector<FileDirective>& directives) {
                      [](const FileDirective& directive) { return directive.kind == FileDirective::Kind::PragmaOnce; });
 }
 
-/// A source with what it includes in its place.
+bool is_on_the_way(const std::vector<std::string>& open, const std::string& file) {
+  return std::find(open.begin(), open.end(), file) != open.end();
+}
+
+/// A source with what it includes in its place. Recursion is as deep as check_includes admits.
 class Expansion {
  public:
   explicit Expansion(const KernelTemplate& kernel) : kernel_(kernel) {}
 
   void add(const std::string& file) {
     // On the way here already: what #pragma once would skip.
-    if (std::find(open_.begin(), open_.end(), file) != open_.end()) return;
+    if (is_on_the_way(open_, file)) return;
     const std::string& source = kernel_.files.at(file);
     const std::vector<FileDirective> directives = file_directives(source);
     const bool included = !open_.empty();
@@ -234,64 +143,112 @@ class Expansion {
 
  private:
   void include(const std::string& file, const FileDirective& directive) {
-    if (++included_ > kMostIncluded) {
-      throw SpecError(
-          beside(kernel_, file), directive.line, 1,
-          fmt::format("a source includes more than {} files, each as often as it is met; put #pragma once into them "
-                      "or include fewer",
-                      kMostIncluded));
-    }
+    const auto refuse = [&](const std::string& what) {
+      throw SpecError(beside(kernel_, file), directive.line, 1,
+                      fmt::format("a source includes more than {}, each file as often as it is met; put #pragma once into them or include fewer", what));
+    };
+    if (++included_ > kMostIncludes) refuse(fmt::format("{} files", kMostIncludes));
+    if (text_.size() > kMostSourceBytes) refuse(fmt::format("{} bytes", kMostSourceBytes));
     add(target_of(file, directive));
   }
 
   const KernelTemplate& kernel_;
   std::vector<std::string> open_;  ///< files on the way from the source to here
   std::string text_;
-  int included_ = 0;
+  std::size_t included_ = 0;
 };
 
-/// Whether it includes anything. `open`: the files on the way from a source to `file`.
-bool check_file(const KernelTemplate& kernel, const std::string& file, std::vector<std::string>& open,
-                std::set<std::string>& done) {
-  const std::vector<FileDirective> directives = file_directives(kernel.files.at(file));
-  open.push_back(file);
-  bool includes = false;
-  for (const FileDirective& directive : directives) {
-    const auto refuse = [&](const std::string& why) { throw SpecError(beside(kernel, file), directive.line, 1, why); };
-    if (directive.kind == FileDirective::Kind::Refused) refuse(directive.text);
-    if (!names_a_file(directive)) continue;
-    includes = true;
+/// The files of a template and what each includes, every one read once.
+class IncludeCheck {
+ public:
+  explicit IncludeCheck(const KernelTemplate& kernel) : kernel_(kernel) {}
+
+  /// `file` and what it includes, directly or not. Whether it includes anything.
+  bool check(const std::string& file) {
+    const std::vector<FileDirective>& directives = directives_of(file);
+    if (open_.size() == kMostIncludeDepth) {
+      throw SpecError(beside(kernel_, open_.back()), 0, 0, fmt::format("files include each other more than {} deep; include fewer", kMostIncludeDepth));
+    }
+    open_.push_back(file);
+    bool includes = false;
+    for (const FileDirective& directive : directives) {
+      if (directive.kind == FileDirective::Kind::Refused) refuse(file, directive.line, directive.text);
+      if (!names_a_file(directive)) continue;
+      includes = true;
+      follow(file, directive);
+    }
+    open_.pop_back();
+    done_.insert(file);
+    return includes;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& file, int line, const std::string& why) const { throw SpecError(beside(kernel_, file), line, 1, why); }
+
+  void follow(const std::string& file, const FileDirective& directive) {
     const std::string target = target_of(file, directive);
+    const auto refuse_it = [&](const std::string& why) { refuse(file, directive.line, why); };
     if (target.empty())
-      refuse(fmt::format("the included file '{}' must be a path inside the template's folder", directive.text));
-    if (directive.kind == FileDirective::Kind::Own && !kernel.files.contains(target)) {
-      refuse(fmt::format("attune has no header {}; known: {}{}", target, joined(device_header_names()),
-                         suggestion(target, device_header_names())));
+      refuse_it(fmt::format("the included file '{}' must be a path inside the template's folder, of at most {} bytes", directive.text, kMostPathBytes));
+    if (directive.kind == FileDirective::Kind::Own && !kernel_.files.contains(target)) {
+      refuse_it(fmt::format("attune has no header {}; known: {}{}", target, joined(device_header_names()), suggestion(target, device_header_names())));
     }
-    if (!kernel.files.contains(target)) {
-      refuse(fmt::format(
-          "the included file '{}' is missing; it belongs into the template's folder, and a header of CUDA is "
-          "included as <{}>",
-          directive.text, directive.text));
+    if (!kernel_.files.contains(target)) {
+      refuse_it(fmt::format("the included file '{}' is missing; it belongs into the template's folder, and a header of CUDA is "
+                            "included as <{}>", directive.text, directive.text));
     }
-    if (std::find(open.begin(), open.end(), target) != open.end()) {
-      if (!is_read_once(file_directives(kernel.files.at(target))))
-        refuse(fmt::format("'{}' includes itself; put #pragma once into it", target));
-    } else if (!done.contains(target)) {
-      static_cast<void>(check_file(kernel, target, open, done));
+    if (is_on_the_way(open_, target)) {
+      if (!is_read_once(directives_of(target))) refuse_it(fmt::format("'{}' includes itself; put #pragma once into it", target));
+    } else if (!done_.contains(target)) {
+      static_cast<void>(check(target));
     }
   }
-  open.pop_back();
-  done.insert(file);
-  return includes;
-}
+
+  const std::vector<FileDirective>& directives_of(const std::string& file) {
+    const auto known = directives_.find(file);
+    if (known != directives_.end()) return known->second;
+    const std::string& source = kernel_.files.at(file);
+    const std::vector<FileDirective>& directives = directives_.emplace(file, file_directives(source)).first->second;
+    refuse_hidden(file, source, directives);
+    return directives;
+  }
+
+  /// What is no directive here may be one to the compiler, which would then read a file that the template does not hold.
+  void refuse_hidden(const std::string& file, const std::string& source, const std::vector<FileDirective>& directives) const {
+    auto directive = directives.begin();
+    for_each_possible_include(source, beside(kernel_, file), [&](const PossibleInclude& possible) {
+      while (directive != directives.end() && directive->end <= possible.offset) ++directive;
+      if (possible.header || (directive != directives.end() && directive->begin <= possible.offset)) return;
+      refuse(file, possible.line, fmt::format("'{}' would read a file that the template does not hold if it were a directive, and compilers differ "
+                                              "in what they take for a comment or a string; remove it, or put // before it", possible.text));
+    });
+  }
+
+  const KernelTemplate& kernel_;
+  std::map<std::string, std::vector<FileDirective>> directives_;
+  std::vector<std::string> open_;  ///< files on the way from a source to the one that is checked
+  std::set<std::string> done_;
+};
+
+/// Counts what a template holds.
+class FileCount {
+ public:
+  void add(const std::string& file, std::size_t bytes) {
+    bytes_ += bytes;
+    if (++files_ > kMostFiles) throw SpecError(file, 0, 0, fmt::format("the template includes more than {} files", kMostFiles));
+    if (bytes_ > kMostFileBytes) throw SpecError(file, 0, 0, fmt::format("with it the files of the template have more than {} bytes", kMostFileBytes));
+  }
+
+ private:
+  std::size_t files_ = 0, bytes_ = 0;
+};
 
 }  // namespace
 
 std::vector<FileDirective> file_directives(std::string_view source) {
   std::vector<FileDirective> found;
-  Lines lines(source);
-  for (Lines::Line line; lines.next(line);) {
+  SourceLines lines(source);
+  for (SourceLines::Line line; lines.next(line);) {
     FileDirective directive;
     if (!read_directive(line.text, directive)) continue;
     directive.begin = line.begin;
@@ -304,15 +261,21 @@ std::vector<FileDirective> file_directives(std::string_view source) {
 }
 
 std::string included_file(const std::string& includer, const std::string& name) {
-  if (name.empty() || name.starts_with('/')) return {};
+  const bool plain = std::none_of(name.begin(), name.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; });
+  if (name.empty() || name.starts_with('/') || !plain || name.size() > kMostPathBytes) return {};
   const std::string path = (std::filesystem::path(includer).parent_path() / name).lexically_normal().generic_string();
-  return path == ".." || path.starts_with("../") || path.starts_with('<') ? std::string() : path;
+  const bool leads_out = path == ".." || path.starts_with("../") || path.starts_with('<') || path.size() > kMostPathBytes;
+  return leads_out ? std::string() : path;
 }
 
 void add_included_files(std::map<std::string, std::string>& files,
                         const std::function<bool(const std::string&, std::string&)>& read) {
+  FileCount count;
   std::vector<std::string> waiting;
-  for (const auto& [name, bytes] : files) waiting.push_back(name);
+  for (const auto& [name, bytes] : files) {
+    count.add(name, bytes.size());
+    waiting.push_back(name);
+  }
   while (!waiting.empty()) {
     const std::string file = std::move(waiting.back());
     waiting.pop_back();
@@ -326,6 +289,7 @@ void add_included_files(std::map<std::string, std::string>& files,
         if (!own) continue;
         bytes = *own;
       }
+      count.add(target, bytes.size());
       files.emplace(target, std::move(bytes));
       waiting.push_back(target);
     }
@@ -333,10 +297,9 @@ void add_included_files(std::map<std::string, std::string>& files,
 }
 
 bool check_includes(const KernelTemplate& kernel) {
-  std::vector<std::string> open;
-  std::set<std::string> done;
+  IncludeCheck files(kernel);
   bool includes = false;
-  for (const SourceSpec& source : kernel.sources) includes = check_file(kernel, source.file, open, done) || includes;
+  for (const SourceSpec& source : kernel.sources) includes = files.check(source.file) || includes;
   return includes;
 }
 

@@ -35,15 +35,18 @@ struct FileDirective {
 
 /// Adds to `files` every file that those in it include, directly or not, as far as `read` has it; attune's own headers
 /// that it lacks are those of this build. `read(name, bytes)` returns false for a file that is not there.
+/// Throws: SpecError for more than spec_limits.hpp admits.
 void add_included_files(std::map<std::string, std::string>& files,
                         const std::function<bool(const std::string&, std::string&)>& read);
 
 /// Every `#include "..."` and `#include <attune/...>` of the template's files names one of them, none includes itself,
-/// and nothing else reads files. Returns whether there is any. Throws: SpecError with file and line.
+/// and nothing else reads files, however a compiler reads strings and comments. Returns whether there is any. Takes time in
+/// proportion to the files. Throws: SpecError with file and line.
 [[nodiscard]] bool check_includes(const KernelTemplate& kernel);
 
 /// The file with every such include replaced by what it names, behind `#line`, so that the result compiles alike
-/// wherever it is compiled. Requires: check_includes passed. Throws: SpecError when it includes more than 1,000.
+/// wherever it is compiled. Requires: check_includes passed. Throws: SpecError when it includes more than
+/// spec_limits.hpp admits.
 [[nodiscard]] std::string with_includes(const KernelTemplate& kernel, const std::string& file);
 
 /// `#line` takes a string literal: quotes and backslashes in a file name are escaped, the brackets around one of

@@ -5,17 +5,19 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "tuner/spec/failure.hpp"
+#include "tuner/spec/spec_limits.hpp"
 
 namespace attune::spec {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMaximumDepth = 32;
+constexpr std::size_t kMostMessageBytes = 300;
 
-/// Walks JSON text that nlohmann has found well-formed: it keeps the positions and the order of members, which a
+/// Walks JSON text that nlohmann has found well-formed, and check_limits not too deep: it keeps the positions and the order of members, which a
 /// nlohmann value forgets. Numbers and strings are decoded by nlohmann.
 class Walker {
  public:
@@ -25,7 +27,7 @@ class Walker {
 
   JsonNode run() {
     skip();
-    return value(0);
+    return value();
   }
 
   /// Position of a byte; used when nlohmann rejected the text there.
@@ -66,16 +68,15 @@ class Walker {
     }
   }
 
-  JsonNode value(int depth) {
-    if (depth > kMaximumDepth) fail(here_, "the values are nested too deeply");
+  JsonNode value() {
     JsonNode node;
     node.position = here_;
     if (text_[at_] == '{') {
       node.kind = JsonNode::Kind::Object;
-      read_members(node, depth);
+      read_members(node);
     } else if (text_[at_] == '[') {
       node.kind = JsonNode::Kind::Array;
-      read_items(node, depth);
+      read_items(node);
     } else {
       read_leaf(node);
     }
@@ -91,26 +92,26 @@ class Walker {
     return false;
   }
 
-  void read_members(JsonNode& node, int depth) {
+  void read_members(JsonNode& node) {
+    std::unordered_set<std::string> keys;
     while (next_element('}')) {
       JsonNode::Member member;
       member.position = here_;
       member.key = token().get<std::string>();
-      if (node.find(member.key) != nullptr)
-        fail(member.position, fmt::format("the key '{}' is given twice", member.key));
+      if (!keys.insert(member.key).second) fail(member.position, fmt::format("the key '{}' is given twice", member.key));
       skip();
       step();  // the colon
       skip();
-      member.value = value(depth + 1);
+      member.value = value();
       node.members.push_back(std::move(member));
       skip();
       if (text_[at_] == '}') return step();
     }
   }
 
-  void read_items(JsonNode& node, int depth) {
+  void read_items(JsonNode& node) {
     while (next_element(']')) {
-      node.items.push_back(value(depth + 1));
+      node.items.push_back(value());
       skip();
       if (text_[at_] == ']') return step();
     }
@@ -153,9 +154,42 @@ class Walker {
 
 /// nlohmann's own words for a syntax error, without its prefix, which repeats the position.
 std::string syntax_message(const Json::parse_error& error) {
-  const std::string text = error.what();
+  std::string text = error.what();
   const std::size_t cut = text.find(": ");
-  return "malformed JSON: " + (cut == std::string::npos ? text : text.substr(cut + 2));
+  if (cut != std::string::npos) text.erase(0, cut + 2);
+  // It quotes the token that it stopped at, however long.
+  if (text.size() > kMostMessageBytes) text = text.substr(0, kMostMessageBytes / 2) + " ... " + text.substr(text.size() - kMostMessageBytes / 2);
+  return "malformed JSON: " + text;
+}
+
+/// Before anything is built of the text: how deep it is nested, and how many values it may hold at most. Whether it is well-formed,
+/// the parser says; what is not is counted somehow.
+void check_limits(const std::string& text, const std::string& path) {
+  if (text.size() > kMostSpecBytes) {
+    throw SpecError(path, 0, 0, fmt::format("the file has {} bytes; at most {} are read", text.size(), kMostSpecBytes));
+  }
+  int depth = 0;
+  std::size_t values = 1;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') {
+      for (++at; at < text.size() && text[at] != '"'; ++at) {
+        if (text[at] == '\\') ++at;
+      }
+    } else if (c == '/' && at + 1 < text.size() && (text[at + 1] == '/' || text[at + 1] == '*')) {
+      const bool line = text[at + 1] == '/';
+      const std::size_t end = text.find(line ? "\n" : "*/", at + 2);
+      if (end == std::string::npos) return;
+      at = line ? end : end + 1;
+    } else if (c == '{' || c == '[') {
+      if (++depth > kMostSpecDepth) fail(Walker(text, path).locate(at), fmt::format("the values are nested too deeply, more than {} in each other", kMostSpecDepth));
+      ++values;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    } else if (c == ',' && ++values > kMostSpecValues) {
+      fail(Walker(text, path).locate(at), fmt::format("the file has more than {} members and items", kMostSpecValues));
+    }
+  }
 }
 
 void check_syntax(const std::string& text, const std::string& path) {
@@ -177,6 +211,7 @@ void check_syntax(const std::string& text, const std::string& path) {
 }  // namespace
 
 JsonNode JsonNode::parse(const std::string& text, const std::string& path) {
+  check_limits(text, path);
   check_syntax(text, path);
   return Walker(text, path).run();
 }

@@ -13,14 +13,24 @@
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/includes.hpp"
 #include "tuner/spec/json_document.hpp"
+#include "tuner/spec/spec_limits.hpp"
 
 namespace attune::spec {
 namespace {
 
 using Json = nlohmann::json;
 
+/// Of names and scalars. These texts come from databases of others, and whoever writes a value that is nested a million deep into a
+/// message walks it recursively.
 Json parse_object(const std::string& text, const char* what) {
-  Json json = base::try_parse_json(text);
+  constexpr int kMostDepth = 2;
+  constexpr std::size_t kShown = 200;
+  Json json;
+  try {
+    json = base::try_parse_shallow_json(text, kMostDepth, "its values are nested too deeply");
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("failed reading the {} {}...: {}", what, text.substr(0, kShown), error.what()));
+  }
   if (json.is_discarded()) throw UsageError(fmt::format("failed reading the {} {}: it is no JSON", what, text));
   if (!json.is_object()) throw UsageError(fmt::format("failed reading the {} {}: a JSON object is needed", what, text));
   return json;
@@ -87,6 +97,14 @@ void check_axis_name(const KernelTemplate& kernel, const std::string& name, bool
                                hint(name, known)));
 }
 
+/// Asks for the size first: a file that is no template must not fill the memory.
+std::string read_part(const std::filesystem::path& path, std::size_t most) {
+  if (const auto bytes = std::filesystem::file_size(path); bytes > most) {
+    throw SpecError(path.string(), 0, 0, fmt::format("the file has {} bytes; at most {} are read", bytes, most));
+  }
+  return base::read_file(path);
+}
+
 }  // namespace
 
 KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
@@ -96,7 +114,7 @@ KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
         spec.string(), 0, 0,
         "failed reading the template: no such file; a template is a folder with template.json and its sources");
   }
-  const std::string text = base::read_file(spec);
+  const std::string text = read_part(spec, kMostSpecBytes);
   const JsonNode root = JsonNode::parse(text, spec.string());
   std::map<std::string, std::string> files;
   // A loose first look at the sources; parse() then says what is wrong with them, at its place.
@@ -105,17 +123,18 @@ KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
       const JsonNode* name = item.kind == JsonNode::Kind::Object ? item.find("file") : &item;
       if (name == nullptr || !name->is_string()) continue;
       const std::string file = name->string("a source");
-      if (std::filesystem::is_regular_file(folder / file)) files[file] = base::read_file(folder / file);
+      if (files.contains(file) || files.size() > kMostFiles) continue;
+      if (std::filesystem::is_regular_file(folder / file)) files[file] = read_part(folder / file, kMostFileBytes);
     }
   }
   add_included_files(files, [&](const std::string& name, std::string& bytes) {
     if (is_device_header(name) || !std::filesystem::is_regular_file(folder / name)) return false;
-    bytes = base::read_file(folder / name);
+    bytes = read_part(folder / name, kMostFileBytes);
     return true;
   });
   KernelTemplate kernel = parse(text, files, spec.string());
   if (const auto ladder = folder / "ladder.json"; std::filesystem::is_regular_file(ladder)) {
-    kernel.ladder_text = base::read_file(ladder);
+    kernel.ladder_text = read_part(ladder, kMostSpecBytes);
     kernel.ladder_path = ladder.string();
   }
   return kernel;

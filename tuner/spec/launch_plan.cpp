@@ -14,6 +14,7 @@ namespace attune::spec {
 namespace {
 
 constexpr std::int64_t kMaximumRepeats = 65536;  ///< unrolled launches; more is a mistake in the count
+constexpr std::size_t kMaximumUnrolled = std::size_t{1} << 20;  ///< launches and their arguments of one plan
 constexpr std::int64_t kMaximumBytes = std::int64_t{1} << 48;
 // Above 8 a device may refuse the launch, which is recorded like any other failure then.
 constexpr std::uint64_t kMostClusterBlocks = 16;
@@ -153,6 +154,11 @@ class Resolver {
   }
 
   void resolve_launch(const LaunchSpec& spec, const Scope& scope) {
+    unrolled_ += 1 + spec.arguments.size();
+    if (unrolled_ > kMaximumUnrolled) {
+      const SourcePosition& at = spec.grid.front().position();
+      fail(at, fmt::format("the launches and their arguments, each as often as it is repeated, are more than {}; repeat fewer", kMaximumUnrolled));
+    }
     if (spec.condition && !spec.condition->truth(scope)) return;
     ResolvedLaunch launch;
     launch.kernel = spec.kernel;
@@ -256,6 +262,7 @@ class Resolver {
   const DeviceInfo& device_;
   Scope scope_;
   LaunchPlan plan_;
+  std::size_t unrolled_ = 0;
 };
 
 }  // namespace

@@ -16,12 +16,13 @@ namespace {
 class Headers {
  public:
   void add(std::string_view header) {
-    const std::string line = fmt::format("#include {}\n", header);
-    if (lines_.find(line) == std::string::npos) lines_ += line;
+    const auto [line, fresh] = known_.insert(fmt::format("#include {}\n", header));
+    if (fresh) lines_ += *line;
   }
   [[nodiscard]] std::string text() const { return lines_.empty() ? lines_ : lines_ + "#pragma nv_hdrstop\n"; }
 
  private:
+  std::set<std::string> known_;
   std::string lines_;
 };
 
@@ -81,27 +82,28 @@ class Prelude {
 std::string move_leading_includes(const std::string& file, Headers& headers) {
   constexpr std::string_view kSpace = " \t\r\n\f\v";
   constexpr std::string_view kBlank = " \t";
-  std::string rest = file;
-  for (std::size_t at = rest.find_first_not_of(kSpace); at != std::string::npos;
-       at = rest.find_first_not_of(kSpace, at)) {
-    if (rest.compare(at, 2, "//") == 0) {
-      at = rest.find('\n', at);
-    } else if (rest.compare(at, 2, "/*") == 0) {
-      const std::size_t end = rest.find("*/", at + 2);
+  std::string left;  // what is kept of the file up to `copied`
+  std::size_t copied = 0;
+  for (std::size_t at = file.find_first_not_of(kSpace); at != std::string::npos; at = file.find_first_not_of(kSpace, at)) {
+    if (file.compare(at, 2, "//") == 0) {
+      at = file.find('\n', at);
+    } else if (file.compare(at, 2, "/*") == 0) {
+      const std::size_t end = file.find("*/", at + 2);
       at = end == std::string::npos ? end : end + 2;
     } else {
-      const std::size_t word = rest[at] == '#' ? rest.find_first_not_of(kBlank, at + 1) : std::string::npos;
-      if (word == std::string::npos || rest.compare(word, 7, "include") != 0) break;
-      const std::size_t open = rest.find_first_not_of(kBlank, word + 7);
-      const std::size_t line_end = std::min(rest.find('\n', at), rest.size());
-      const std::size_t close = rest.find('>', at);
-      if (open == std::string::npos || rest[open] != '<' || close == std::string::npos || close > line_end) break;
-      headers.add(std::string_view(rest).substr(open, close + 1 - open));
-      rest.erase(at, close + 1 - at);
+      const std::size_t word = file[at] == '#' ? file.find_first_not_of(kBlank, at + 1) : std::string::npos;
+      if (word == std::string::npos || file.compare(word, 7, "include") != 0) break;
+      const std::size_t open = file.find_first_not_of(kBlank, word + 7);
+      const std::size_t close = file.find('>', at);
+      if (open == std::string::npos || file[open] != '<' || close == std::string::npos) break;
+      if (std::string_view(file).substr(at, close - at).find('\n') != std::string_view::npos) break;
+      headers.add(std::string_view(file).substr(open, close + 1 - open));
+      left.append(file, copied, at - copied);
+      copied = at = close + 1;
     }
     if (at == std::string::npos) break;
   }
-  return rest;
+  return left.append(file, copied, std::string::npos);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "tuner/spec/device_info.hpp"
 #include "tuner/spec/failure.hpp"
+#include "tuner/spec/spec_limits.hpp"
 
 namespace attune::spec {
 
@@ -42,6 +43,9 @@ const char* describe(NameKind kind) {
 
 void check_identifier(const std::string& name, std::string_view what, const SourcePosition& position) {
   const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  if (name.size() > kMostNameBytes) {
+    fail(position, fmt::format("{} '{}...' is longer than {} characters", what, name.substr(0, 32), kMostNameBytes));
+  }
   const bool valid = !name.empty() && std::all_of(name.begin(), name.end(), part) &&
                      std::isdigit(static_cast<unsigned char>(name.front())) == 0;
   if (!valid) {
@@ -54,7 +58,7 @@ void NameTable::add(const std::string& name, NameKind kind, const SourcePosition
   check_identifier(name, "the name", position);
   // Buffers and scalars are arguments only, so that a buffer may be called "in".
   const bool in_expressions = kind != NameKind::Buffer && kind != NameKind::Scalar;
-  const std::vector<std::string> reserved = reserved_words();
+  static const std::vector<std::string> reserved = reserved_words();
   if (in_expressions && std::find(reserved.begin(), reserved.end(), name) != reserved.end()) {
     fail(position, fmt::format("the name '{}' means something in expressions already; choose another", name));
   }
@@ -62,22 +66,25 @@ void NameTable::add(const std::string& name, NameKind kind, const SourcePosition
     fail(position, fmt::format("the name '{}' is taken by the {} at line {}; rename one of them", name,
                                describe(taken->kind), taken->position.line));
   }
+  if (entries_.size() == kMostNames) fail(position, fmt::format("the template has more than {} names", kMostNames));
+  places_.emplace(name, entries_.size());
   entries_.push_back({name, kind, position});
 }
 
 void NameTable::define_let(std::string_view name) {
-  for (Entry& candidate : entries_) {
-    if (candidate.name == name) candidate.kind = NameKind::Let;
-  }
+  const auto found = places_.find(name);
+  if (found != places_.end()) entries_[found->second].kind = NameKind::Let;
 }
 
-void NameTable::remove(std::string_view name) {
-  std::erase_if(entries_, [&](const Entry& candidate) { return candidate.name == name; });
+void NameTable::remove_last(std::string_view name) {
+  if (entries_.empty() || entries_.back().name != name) throw Error("failed removing a name: it is not the last (a defect of the caller)");
+  places_.erase(places_.find(name));
+  entries_.pop_back();
 }
 
 const NameTable::Entry* NameTable::entry(std::string_view name) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.name == name; });
-  return found == entries_.end() ? nullptr : &*found;
+  const auto found = places_.find(name);
+  return found == places_.end() ? nullptr : &entries_[found->second];
 }
 
 const NameKind* NameTable::find(std::string_view name) const {

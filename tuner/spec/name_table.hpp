@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,11 +34,12 @@ struct Visibility {
 /// Every name of a template and what it is. One name means one thing.
 class NameTable {
  public:
-  /// Throws: SpecError when the name is no C identifier, taken, or a word of expressions although it can stand in them.
+  /// Throws: SpecError when the name is no C identifier, too long, one too many, taken, or a word of expressions although it can stand in them.
   void add(const std::string& name, NameKind kind, const SourcePosition& position);
   /// A let becomes visible once its own expression has been read.
   void define_let(std::string_view name);
-  void remove(std::string_view name);
+  /// Requires: nothing was added since.
+  void remove_last(std::string_view name);
   /// Throws: SpecError at the variable when the expression refers to something unknown or not visible.
   void check(const Expression& expression, const Visibility& visibility) const;
   /// Nothing when there is no such name.
@@ -56,6 +58,7 @@ class NameTable {
   [[nodiscard]] const Entry* entry(std::string_view name) const;
 
   std::vector<Entry> entries_;
+  std::map<std::string, std::size_t, std::less<>> places_;  ///< into entries_
 };
 
 [[nodiscard]] const char* describe(NameKind kind);

@@ -6,6 +6,7 @@
 
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/json_document.hpp"
+#include "tuner/spec/spec_limits.hpp"
 
 namespace attune::spec {
 namespace {
@@ -26,11 +27,10 @@ std::vector<Value> read_values(const JsonNode& node, const std::string& name) {
     for (const JsonNode& item : node.array(what)) values.push_back(item.value("each of " + what));
   }
   if (values.empty()) fail(node.position, fmt::format("{} are empty", what));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (std::any_of(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(i),
-                    [&](const Value& v) { return equal(v, values[i]); })) {
-      fail(node.position, fmt::format("{} hold {} twice", what, to_text(values[i])));
-    }
+  if (values.size() > kMostValues) fail(node.position, fmt::format("{} are more than {}", what, kMostValues));
+  DistinctValues seen;
+  for (const Value& value : values) {
+    if (!seen.add(value)) fail(node.position, fmt::format("{} hold {} twice", what, to_text(value)));
   }
   return values;
 }
@@ -83,6 +83,7 @@ T1Space parse_t1(const std::string& text, const std::string& path) {
     if (std::find(names.begin(), names.end(), parameter.name) != names.end()) {
       fail(item.position, fmt::format("the parameter '{}' is given twice", parameter.name));
     }
+    if (names.size() == kMostNames) fail(item.position, fmt::format("there are more than {} parameters", kMostNames));
     names.push_back(parameter.name);
     result.parameters.push_back(std::move(parameter));
   }

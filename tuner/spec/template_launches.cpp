@@ -5,6 +5,7 @@
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/macros.hpp"
 #include "tuner/spec/scalar_bits.hpp"
+#include "tuner/spec/spec_limits.hpp"
 #include "tuner/spec/template_parser.hpp"
 
 namespace attune::spec {
@@ -195,8 +196,11 @@ LaunchSpec TemplateParser::read_launch(const JsonNode& node) {
   launch.block = read_dimensions(reader.require("block", "give the number of threads of a block"), "\"block\"");
   read_launch_extras(reader, launch);
   const JsonNode& arguments = reader.require("args", "list the kernel's arguments in order");
-  for (const JsonNode& item : arguments.array("\"args\"")) launch.arguments.push_back(read_argument(item));
-  if (launch.repeat) names_.remove(launch.repeat->index);
+  for (const JsonNode& item : arguments.array("\"args\"")) {
+    if (launch.arguments.size() == kMostArguments) fail(item.position, fmt::format("the kernel has more than {} arguments", kMostArguments));
+    launch.arguments.push_back(read_argument(item));
+  }
+  if (launch.repeat) names_.remove_last(launch.repeat->index);
   return launch;
 }
 

@@ -3,32 +3,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <set>
 
 #include "tuner/base/hash.hpp"
+#include "tuner/spec/compiler_options.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/includes.hpp"
 #include "tuner/spec/macros.hpp"
+#include "tuner/spec/spec_limits.hpp"
 
 namespace attune::spec {
 namespace {
 
 constexpr std::int64_t kTemplateFormat = 1;
 
+/// A line break in it would end the #line that names it, and begin a directive of its own.
 bool is_safe_path(const std::string& file) {
   const std::filesystem::path path(file);
-  return !file.empty() && path.is_relative() && !file.starts_with('<') &&
+  const bool plain = std::none_of(file.begin(), file.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; });
+  return !file.empty() && plain && file.size() <= kMostPathBytes && path.is_relative() && !file.starts_with('<') &&
          std::none_of(path.begin(), path.end(), [](const std::filesystem::path& part) { return part == ".."; });
 }
 
-/// Options by which code would come from files that no content hash covers: a result measured with them would go on to
-/// match after they have changed.
-bool reads_files(const std::string& option) {
-  static constexpr std::string_view kPrefixes[] = {"-I", "--include-path", "-include", "--pre-include", "-pre-include",
-                                                   "--use-pch", "-use-pch", "--pch", "-pch", "--options-file", "-optf"};
-  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes), [&](std::string_view prefix) { return option.starts_with(prefix); });
-}
+/// Far more than there are options to give.
+constexpr std::size_t kMostOptions = 256;
 
 }  // namespace
 
@@ -42,14 +42,14 @@ std::size_t read_word(const JsonNode& node, const std::string& what, const std::
 
 std::vector<std::string> read_words(const JsonNode& node, const std::string& what) {
   std::vector<std::string> words;
+  std::set<std::string> seen;
   for (const JsonNode& item : node.array(what)) {
     const std::string& word = item.string("each of " + what);
     if (word.empty()) fail(item.position, fmt::format("{} hold an empty string", what));
-    if (std::find(words.begin(), words.end(), word) != words.end()) {
-      fail(item.position, fmt::format("{} hold '{}' twice", what, word));
-    }
+    if (!seen.insert(word).second) fail(item.position, fmt::format("{} hold '{}' twice", what, word));
     words.push_back(word);
   }
+  if (words.size() > kMostValues) fail(node.position, fmt::format("{} are more than {}", what, kMostValues));
   if (words.empty()) fail(node.position, fmt::format("{} are empty; give at least one", what));
   return words;
 }
@@ -149,15 +149,14 @@ void TemplateParser::read_specialised(Parameter& parameter, const JsonNode& node
 
 std::vector<Value> TemplateParser::read_values(const JsonNode& node, const std::string& what) {
   std::vector<Value> values;
+  DistinctValues seen;
   for (const JsonNode& item : node.array(what)) {
     const Value& value = item.value("each of " + what);
     const auto kind = [](const Value& v) { return v.index() == 1 || v.index() == 2 ? std::size_t{1} : v.index(); };
     if (!values.empty() && kind(value) != kind(values.front())) {
       fail(item.position, fmt::format("{} mix kinds; use only numbers, only booleans or only strings", what));
     }
-    if (std::any_of(values.begin(), values.end(), [&](const Value& v) { return equal(v, value); })) {
-      fail(item.position, fmt::format("{} hold {} twice", what, to_text(value)));
-    }
+    if (!seen.add(value)) fail(item.position, fmt::format("{} hold {} twice", what, to_text(value)));
     if (to_text(value).empty()) fail(item.position, fmt::format("{} hold an empty string", what));
     values.push_back(value);
   }
@@ -235,7 +234,7 @@ void TemplateParser::read_sources(const JsonNode& node, const std::map<std::stri
     }
     source.file = file->string("a source");
     if (!is_safe_path(source.file)) {
-      fail(file->position, fmt::format("the source '{}' must be a path inside the template's folder", source.file));
+      fail(file->position, fmt::format("the source '{}' must be a path inside the template's folder, of at most {} bytes and without control characters", source.file, kMostPathBytes));
     }
     const auto found = files.find(source.file);
     if (found == files.end())
@@ -243,6 +242,7 @@ void TemplateParser::read_sources(const JsonNode& node, const std::map<std::stri
            fmt::format("the source file '{}' is missing; it belongs beside template.json", source.file));
     if (!kernel_.files.insert(*found).second)
       fail(file->position, fmt::format("the source '{}' is named twice", source.file));
+    if (kernel_.files.size() > kMostFiles) fail(file->position, fmt::format("there are more than {} sources", kMostFiles));
     kernel_.sources.push_back(std::move(source));
   }
   if (kernel_.sources.empty()) fail(node.position, "\"sources\" is empty; name at least one file");
@@ -256,15 +256,10 @@ void TemplateParser::read_sources(const JsonNode& node, const std::map<std::stri
 void TemplateParser::read_options(const JsonNode& node) {
   for (const JsonNode& item : node.array("\"options\"")) {
     const std::string& option = item.string("an option");
-    if (!option.starts_with("-")) fail(item.position, fmt::format("the option '{}' does not begin with '-'", option));
-    if (option.starts_with("-arch") || option.starts_with("--gpu-architecture")) {
-      fail(item.position,
-           fmt::format("the option '{}' is attune's own: the device tuned for decides; remove it", option));
+    if (const std::string why = why_no_option(option); !why.empty()) {
+      fail(item.position, fmt::format("the option '{}' {}", option.substr(0, 80), why));
     }
-    if (reads_files(option)) {
-      fail(item.position, fmt::format("the option '{}' would read files that the template does not hold; put them beside "
-                                      "template.json and write #include \"file\"", option));
-    }
+    if (kernel_.options.size() == kMostOptions) fail(item.position, fmt::format("there are more than {} options", kMostOptions));
     kernel_.options.push_back(option);
   }
 }

@@ -64,6 +64,12 @@ bool equal(const Value& a, const Value& b) {
   return number(a) == number(b);
 }
 
+bool DistinctValues::add(const Value& value) {
+  if (const std::string* text = std::get_if<std::string>(&value)) return texts_.insert(*text).second;
+  const long double held = number(value);
+  return std::isnan(held) || numbers_.insert(held).second;  // NaN equals nothing, and has no place in an order
+}
+
 nlohmann::json to_json(const Value& value) {
   return std::visit([](const auto& held) { return nlohmann::json(held); }, value);
 }

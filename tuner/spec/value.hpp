@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -17,6 +18,16 @@ using Value = std::variant<bool, std::int64_t, double, std::string>;
 [[nodiscard]] std::string to_text(const Value& value);
 /// Python equality: 1 == 1.0 == True; a string equals only a string.
 [[nodiscard]] bool equal(const Value& a, const Value& b);
+/// Values no two of which are equal.
+class DistinctValues {
+ public:
+  /// False when one that is equal is there already.
+  [[nodiscard]] bool add(const Value& value);
+
+ private:
+  std::set<std::string> texts_;
+  std::set<long double> numbers_;
+};
 [[nodiscard]] nlohmann::json to_json(const Value& value);
 /// Throws: Error for null, arrays and objects.
 [[nodiscard]] Value value_from_json(const nlohmann::json& json);

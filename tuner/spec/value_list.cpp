@@ -3,9 +3,13 @@
 #include "tuner/spec/expression_lexer.hpp"
 #include "tuner/spec/expression_parser.hpp"
 #include "tuner/spec/failure.hpp"
+#include "tuner/spec/spec_limits.hpp"
 
 namespace attune::spec {
 namespace {
+
+/// Of all comprehensions of a list: their elements, each times the length of the text, which bounds what one costs.
+constexpr std::size_t kMostWork = std::size_t{1} << 28;
 
 class ValueListParser {
  public:
@@ -92,6 +96,7 @@ class ValueListParser {
     if (accept("if")) condition = element();
     std::vector<Value> values;
     for (const Value& bound : source) {
+      if ((work_ += text_.size()) > kMostWork) error(name.offset, "the list takes too long to compute; write its values out");
       const Scope scope = [&](std::string_view variable) {
         return variable == name.text ? std::optional<Value>(bound) : std::nullopt;
       };
@@ -126,12 +131,14 @@ class ValueListParser {
   const SourcePosition& position_;
   std::vector<Token> tokens_;
   std::size_t cursor_ = 0;
+  std::size_t work_ = 0;
   int nesting_ = 0;
 };
 
 }  // namespace
 
 std::vector<Value> parse_value_list(std::string_view text, const SourcePosition& position) {
+  if (text.size() > kMostListBytes) fail(position, fmt::format("the list has {} bytes; at most {} are read", text.size(), kMostListBytes));
   return ValueListParser(text, position).run();
 }
 

@@ -7,6 +7,7 @@
 #include "tuner/spec/condition.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/json_document.hpp"
+#include "tuner/spec/spec_limits.hpp"
 
 namespace attune::spec {
 namespace {
@@ -49,6 +50,7 @@ Rung read_rung(const KernelTemplate& kernel, const JsonNode& node) {
 
 void read_rungs(const KernelTemplate& kernel, const JsonNode& node, VariantLadder& ladder) {
   for (const JsonNode& item : node.array("\"rungs\"")) {
+    if (ladder.rungs.size() == kMostRungs) fail(item.position, fmt::format("there are more than {} rungs", kMostRungs));
     Rung rung = read_rung(kernel, item);
     const bool taken = std::any_of(ladder.rungs.begin(), ladder.rungs.end(), [&](const Rung& other) { return other.name == rung.name; });
     if (taken) fail(item.position, fmt::format("there are two rungs '{}'; rename one of them", rung.name));

@@ -33,13 +33,12 @@ struct FakeGpu {
   /// Processes of this world that run, `word` in their command line.
   [[nodiscard]] std::vector<int> processes(const std::string& word) const;
 
+  [[nodiscard]] std::map<std::string, std::string> full_environment() const;
+
   TempFolder folder;
   std::string database;                             ///< path, not created yet
   nlohmann::json settings;                          ///< of the driver: ATTUNE_FAKE_CUDA
   std::map<std::string, std::string> environment;
-
- private:
-  [[nodiscard]] std::map<std::string, std::string> full_environment() const;
 };
 
 /// The JSON objects of an output's lines; a line that a kill tore off is left out.

@@ -92,6 +92,8 @@ TEST_CASE("a range that names no sizes is refused with the reason") {
   refused("1..", "a digit is missing");
   refused("1..8:xx", "a digit is missing");
   refused("0..1G:+1", "more than 65536 values");
+  refused("1..65536:+1,7", "more than 65536 values");
+  CHECK(parse_counts("0..2^62:+2^62") == std::vector<std::int64_t>{0, std::int64_t{1} << 62});
 }
 
 TEST_CASE("a formatted count reads back as itself") {

@@ -14,6 +14,22 @@ using namespace attune;
 using namespace attune::space;
 using namespace attune::space::test;
 
+namespace {
+
+/// 40 x 40 x 40 combinations.
+spec::KernelTemplate wide_template() {
+  std::string values = "[0";
+  for (int i = 1; i < 40; ++i) values += "," + std::to_string(i);
+  const std::string parameter = ": {\"values\": " + values + "], \"default\": 0}";
+  return spec::KernelTemplate::parse(R"({"attune": 1, "name": "wide", "sources": ["a.cu"], "problem": {"n": {"size": {}}}, "parameters": {"a")" + parameter +
+                                         ", \"b\"" + parameter + ", \"c\"" + parameter + R"(}, "constraints": ["a + b + c != 7"],
+      "buffers": {"out": {"type": "f32", "count": "n", "output": true}},
+      "launches": [{"kernel": "k", "grid": 1, "block": 1, "args": ["out"]}], "reference": "none"})",
+                                     {{"a.cu", ""}}, "t.json");
+}
+
+}  // namespace
+
 TEST_CASE("without conditions the space is the Cartesian product, the last parameter fastest") {
   const auto space = SearchSpace::build({integers("a", {5, 6}), texts("b", {"x", "y", "z"})}, {}, no_constants);
   CHECK(space.size() == 6);
@@ -217,6 +233,43 @@ TEST_CASE("a parameter of more values than an index can tell apart is refused") 
   CHECK(SearchSpace::build({counting("a", 65536)}, conditions({"a == 65535"}), no_constants).at(0).index.front() ==
         65535);
   CHECK_THROWS_AS(static_cast<void>(SearchSpace::build({counting("a", 65537)}, {}, no_constants)), UsageError);
+}
+
+TEST_CASE("a space is built no further than its watch wants, and the share that is done grows to it") {
+  const auto kernel = wide_template();
+  std::vector<double> shares;
+  const BuildWatch watch = [&](const BuildProgress& progress) {
+    shares.push_back(progress.share);
+    return shares.size() < 5;
+  };
+  const spec::Problem problem{{}, {{"n", 1}}};
+  CHECK_THROWS_AS((void)SearchSpace::build(kernel, problem, spec::DeviceInfo::of_architecture("sm_90"), {}, watch), BuildStopped);
+  REQUIRE(shares.size() == 5);
+  CHECK(std::is_sorted(shares.begin(), shares.end()));
+  CHECK(shares.front() > 0);
+  CHECK(shares.back() < 1);
+}
+
+TEST_CASE("a watch that goes on changes nothing") {
+  const auto kernel = wide_template();
+  const auto device = spec::DeviceInfo::of_architecture("sm_90");
+  const spec::Problem problem{{}, {{"n", 1}}};
+  double last = 0;
+  const auto watched = SearchSpace::build(kernel, problem, device, {}, [&](const BuildProgress& progress) {
+    last = progress.share;
+    return true;
+  });
+  CHECK(rows(watched) == rows(SearchSpace::build(kernel, problem, device)));
+  CHECK(last > 0.9);
+  CHECK(last < 1);
+}
+
+TEST_CASE("a space of many parameters is refused by the memory that it takes, not only by its count") {
+  std::vector<spec::Parameter> parameters;
+  for (int i = 0; i < 1000; ++i) parameters.push_back(integers("p" + std::to_string(i), {1}));
+  parameters.push_back(counting("last", 60'000));
+  parameters.push_back(counting("more", 10));
+  CHECK_THROWS_WITH_AS((void)SearchSpace::build(parameters, {}, no_constants), doctest::Contains("more than 535799 configurations"), UsageError);
 }
 
 }  // namespace test_search_space

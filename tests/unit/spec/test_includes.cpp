@@ -211,7 +211,7 @@ TEST_CASE("options that would read further files are refused") {
                              "--use-pch=a.pch", "--options-file=a"}) {
     CAPTURE(option);
     CHECK(contains(sample_error(R"("work":)", std::string(R"("options": [")") + option + R"("], "work":)"),
-                   "would read files that the template does not hold"));
+                   "may not be given by a template, as it may read or write files"));
   }
   CHECK(sample_error(R"("work":)", R"("options": ["--use_fast_math", "-DX=1"], "work":)").empty());
 }
