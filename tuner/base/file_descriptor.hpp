@@ -22,6 +22,8 @@ class FileDescriptor {
 
   [[nodiscard]] int get() const noexcept { return fd_; }
   [[nodiscard]] bool open() const noexcept { return fd_ >= 0; }
+  /// Somebody else closes it.
+  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
   void close() noexcept {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   }

@@ -337,6 +337,7 @@ void ProblemTuner::add_engine_figures(json& summary) const {
   summary["utilisation"] = to_json(result_.utilisation);
   summary["sentinel"] = to_json(sentinel);
   if (const std::string notice = drift_notice(sentinel, log_.problem()); !notice.empty()) observer_.notice(notice);
+  for (const auto& warning : backend_.take_warnings()) observer_.notice(warning);
 }
 
 void ProblemTuner::finish(bool complete, const json& more) {
