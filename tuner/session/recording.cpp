@@ -9,6 +9,7 @@
 #include "attune/error.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/zstd.hpp"
 
 namespace attune::session {
 namespace {
