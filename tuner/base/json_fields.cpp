@@ -87,6 +87,12 @@ std::uint64_t JsonFields::unsigned_integer(const char* name, std::uint64_t low, 
   return value.get<std::uint64_t>();
 }
 
+JsonFields JsonFields::object(const char* name) const {
+  const json& value = at(name);
+  if (!value.is_object()) fail(name, "an object", value);
+  return {value, context_, prefix_ + name + "."};
+}
+
 const json& JsonFields::array(const char* name) const {
   const json& value = at(name);
   if (!value.is_array()) fail(name, "an array", value);

@@ -34,6 +34,8 @@ class JsonFields {
       return static_cast<Int>(signed_integer(name, low, high));
     }
   }
+  /// The fields of an object in this one; messages name them "<name>.<field>".
+  [[nodiscard]] JsonFields object(const char* name) const;
   [[nodiscard]] const nlohmann::json& array(const char* name) const;
   [[nodiscard]] std::vector<std::string> texts(const char* name) const;
 

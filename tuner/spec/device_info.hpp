@@ -45,7 +45,7 @@ struct DeviceInfo {
   /// Where the hard identity is not the other's: "sm_count 114 instead of 132, l2_bytes ..."; empty when they are equal.
   [[nodiscard]] std::string hard_difference(const DeviceInfo& other) const;
   [[nodiscard]] nlohmann::json to_json() const;  ///< everything, for messages and recordings
-  /// Throws: Error naming the missing or mistyped field.
+  /// Throws: Error (exit code Spec) naming the field that is missing, mistyped or outside of what a device can have.
   [[nodiscard]] static DeviceInfo from_json(const nlohmann::json& json);
   /// A stand-in with the figures of one well-known part, for compiling and counting without a GPU ("sm_90" -> H100's
   /// figures). Throws: UsageError listing the known architectures.
