@@ -27,7 +27,8 @@ constexpr std::uint64_t kMostStoredBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t kMostUnpackedBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kFreeBytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t kMostRatioOfBytes = 100;
-constexpr double kLongestUs = 1e12;  // eleven days
+constexpr double kShortestUs = 1e-6;  // ratios of two times stay far from what a double cannot hold
+constexpr double kLongestUs = 1e12;   // eleven days
 constexpr double kMostRatio = 1e9;
 constexpr std::size_t kMostEpochs = 1'000'000'000;
 constexpr std::size_t kMostNameBytes = 1024;
@@ -91,11 +92,11 @@ void read_measurements(const base::JsonFields& fields, RecordedProblem& problem)
 void read_rounds(const base::JsonFields& fields, RecordedProblem& problem) {
   problem.finalists = fields.texts("finalists");
   const auto is_time = [](const json& time_us) {
-    return time_us.is_number() && time_us.get<double>() > 0 && time_us.get<double>() <= kLongestUs;
+    return time_us.is_number() && time_us.get<double>() >= kShortestUs && time_us.get<double>() <= kLongestUs;
   };
   for (const json& round : fields.array("rounds_us")) {
     if (!round.is_array() || !std::all_of(round.begin(), round.end(), is_time)) {
-      fields.fail(fmt::format("rounds_us[{}] must be an array of times above 0 and up to {} us", problem.rounds_us.size(), kLongestUs));
+      fields.fail(fmt::format("rounds_us[{}] must be an array of times above 0, from {} to {} us", problem.rounds_us.size(), kShortestUs, kLongestUs));
     }
     problem.rounds_us.push_back(round.get<std::vector<double>>());
   }
