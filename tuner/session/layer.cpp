@@ -21,7 +21,7 @@ std::string default_of(const LayerSource& source) { return spec::to_text(source.
 RowContext context_of(const LayerSource& source, const std::string& origin, const spec::Problem& problem) {
   const auto& recording = source.recording;
   return {source.kernel.content_hash, source.kernel.name, problem, recording.device.hard_key(), recording.policy,
-          recording.device.driver, recording.nvrtc, origin, recording.date};
+          recording.device.driver, recording.nvrtc, origin, recording.date, recording.device.memory_clock_khz};
 }
 
 [[noreturn]] void refuse(const LayerSource& source, const RecordedProblem& problem, const std::string& why) {

@@ -38,7 +38,7 @@ ProblemTuner::ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest
     : kernel_(kernel), request_(request), number_(number), problem_(request.problems[number]), backend_(backend), database_(database),
       observer_(observer), space_(space::SearchSpace::build(kernel, problem_, backend.device())), log_(database, observer.notice) {
   context_ = {kernel.content_hash, kernel.name, problem_, backend.device().hard_key(), measure::to_text(request.policy),
-              backend.device().driver, backend.nvrtc_build(), backend.origin(), backend.measured_at()};
+              backend.device().driver, backend.nvrtc_build(), backend.origin(), backend.measured_at(), backend.device().memory_clock_khz};
   query_ = {kernel.content_hash, std::nullopt, spec::to_text(problem_), context_.device_key, context_.policy};
   default_text_ = spec::to_text(kernel, spec::default_configuration(kernel));
   result_.problem = problem_;
@@ -91,10 +91,14 @@ void ProblemTuner::open_session() {
 void ProblemTuner::load_records() {
   known_.forget_all(space_.size());
   noted_.assign(space_.size(), false);
-  std::uint64_t foreign = 0;
+  std::uint64_t foreign = 0, of_other_memory = 0;
   database_.for_each_record(query_, [&](const db::RecordRow& row) {
     if (!counts_here(row.origin)) {
       ++foreign;
+      return;
+    }
+    if (!of_this_memory(row.detail_json)) {
+      ++of_other_memory;
       return;
     }
     const bool stays = context_.origin != "measured" && row.origin == "measured";  // a replay's answer would give way to it
@@ -105,6 +109,10 @@ void ProblemTuner::load_records() {
   });
   if (foreign > 0) {
     observer_.notice(fmt::format("{} records of {} came from a recording; on a GPU they are measured again", foreign, log_.problem()));
+  }
+  if (of_other_memory > 0) {
+    observer_.notice(fmt::format("{} records of {} are of a device with the same figures and faster or slower memory than here ({} kHz); they are "
+                                 "measured again", of_other_memory, log_.problem(), context_.memory_clock_khz));
   }
 }
 

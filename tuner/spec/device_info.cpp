@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 
 #include "attune/error.hpp"
 #include "tuner/base/hash.hpp"
@@ -113,6 +114,26 @@ std::string DeviceInfo::hard_difference(const DeviceInfo& other) const {
     text += fmt::format("{} {} instead of {}", field, shown(ours[field]), shown(theirs[field]));
   }
   return text;
+}
+
+std::string DeviceInfo::memory_difference(const DeviceInfo& other) const {
+  if (!other_memory_clock(memory_clock_khz, other.memory_clock_khz)) return {};
+  return fmt::format("{} {} instead of {}", kMemoryClockField, memory_clock_khz, other.memory_clock_khz);
+}
+
+bool other_memory_clock(int a_khz, int b_khz) {
+  if (a_khz <= 0 || b_khz <= 0) return false;
+  const double ratio = static_cast<double>(a_khz) / b_khz;
+  return ratio < 0.99 || ratio > 1.01;
+}
+
+int memory_clock_of(std::string_view detail_json) {
+  // In canonical JSON a quote inside of a text is escaped: this can only be a key.
+  static const std::string key = fmt::format("\"{}\":", kMemoryClockField);
+  const std::size_t at = detail_json.find(key);
+  int khz = 0;
+  if (at != std::string_view::npos) (void)std::from_chars(detail_json.data() + at + key.size(), detail_json.data() + detail_json.size(), khz);
+  return std::max(khz, 0);
 }
 
 Json DeviceInfo::to_json() const {
