@@ -96,4 +96,22 @@ TEST_CASE_FIXTURE(Recordings, "empty and cut files, and what is no text, are ref
   expect("\xFF\xFE\xFD", "damaged");
 }
 
+TEST_CASE_FIXTURE(Recordings, "recordings beside a template that others could have put there are not replayed unless they are named") {
+  const auto place = folder / "double_it" / "recordings";
+  std::filesystem::create_directories(place);
+  std::filesystem::permissions(place, std::filesystem::perms(0700));
+  write("double_it/recordings/mine.json.zst", base::compress(text, 1));
+  const std::vector<std::string> words = {"tune", kernel, "--T", "f32", "--size", "1000"};
+  const std::map<std::string, std::string> no_gpu = {{"CUDA_VISIBLE_DEVICES", ""}};
+  CHECK(attune(words, no_gpu).exit_code == 0);
+  std::filesystem::permissions(place, std::filesystem::perms(0777));
+  const auto refused = attune(words, no_gpu);
+  CAPTURE(refused.err);
+  CHECK(refused.exit_code == 4);
+  CHECK(contains(refused.err, "chmod go-w '" + place.string() + "'"));
+  auto named = words;
+  named.insert(named.end(), {"--replay", (place / "mine.json.zst").string()});
+  CHECK(attune(named, no_gpu).exit_code == 0);
+}
+
 }  // namespace test_bad_recordings
