@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-pattern=${1:-'^(unit_db|unit_runtime|integration_.*|kill_nine.*)$'}
+pattern=${1:-'^(unit_db.*|unit_runtime|integration_.*|kill_nine.*)$'}
 tools/install_packages.sh
 # The limits of the tests are those of small counts.
 cmake --preset release -DATTUNE_TEST_TIMEOUT=7200

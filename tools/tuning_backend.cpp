@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "attune/error.hpp"
+#include "tuner/base/private_path.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/gpu/handles.hpp"
@@ -85,8 +86,15 @@ std::unique_ptr<session::Backend> open_live(const std::filesystem::path& executa
 
 std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& kernel) {
   std::vector<std::filesystem::path> folders;
-  std::error_code ignored;  // a built-in template's spec_path is no file: then the folder simply is not there
-  folders.push_back(std::filesystem::path(kernel.spec_path).parent_path() / "recordings");
+  std::error_code ignored;  // a folder that cannot be looked into holds none
+  // A built-in template's spec_path is no file, and its folder would be one of the working directory: what nobody has named is
+  // replayed only where nobody else could have put it.
+  const auto beside = std::filesystem::path(kernel.spec_path).parent_path() / "recordings";
+  if (std::filesystem::is_directory(beside, ignored)) {
+    const std::string reason = base::why_not_trusted(beside);
+    if (reason.empty()) folders.push_back(beside);
+    else fmt::print(stderr, "attune: recordings in {} are not looked for: {}; or name one with --replay\n", beside.string(), reason);
+  }
   folders.push_back(std::filesystem::path(ATTUNE_INSTALLED_DATA) / "recordings" / kernel.name);
   folders.push_back(std::filesystem::path(ATTUNE_SOURCE_TEMPLATES) / kernel.name / "recordings");
   std::vector<std::filesystem::path> found;

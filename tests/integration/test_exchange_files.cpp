@@ -13,6 +13,7 @@
 #include "db/database.hpp"
 #include "tests/integration/cli_fixture.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/base/zstd.hpp"
 
 namespace test_exchange_files {
 

@@ -4,11 +4,11 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include <cerrno>
 #include <cstdlib>
-#include <memory>
+#include <random>
+#include <utility>
 
 #include "attune/error.hpp"
 #include "tuner/base/errno_text.hpp"
@@ -96,47 +96,6 @@ fs::path own_executable() {
                                        errno_text("readlink(/proc/self/exe)", error.value())));
   }
   return path;
-}
-
-std::string compress(std::string_view bytes, int level) {
-  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), &ZSTD_freeCCtx);
-  if (context == nullptr) throw std::bad_alloc();
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
-  std::string frame(ZSTD_compressBound(bytes.size()), '\0');
-  const std::size_t size = ZSTD_compress2(context.get(), frame.data(), frame.size(), bytes.data(), bytes.size());
-  if (ZSTD_isError(size) != 0) {
-    throw Error(
-        fmt::format("failed compressing {} bytes: ZSTD_compress2 returned {}", bytes.size(), ZSTD_getErrorName(size)));
-  }
-  frame.resize(size);
-  return frame;
-}
-
-std::string decompress(std::string_view bytes) {
-  // Streaming, because a file that the zstd command wrote from a pipe does not say how long its contents are.
-  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), &ZSTD_freeDCtx);
-  if (context == nullptr) throw std::bad_alloc();
-  std::string contents;
-  std::string chunk(ZSTD_DStreamOutSize(), '\0');
-  ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
-  std::size_t wanted = 1;  // 0: a frame has just ended
-  for (;;) {
-    ZSTD_outBuffer out{chunk.data(), chunk.size(), 0};
-    const std::size_t taken = in.pos;
-    wanted = in.pos == in.size && wanted == 0 ? 0 : ZSTD_decompressStream(context.get(), &out, &in);
-    if (ZSTD_isError(wanted) != 0) {
-      throw Error(fmt::format("failed decompressing {} bytes: truncated or damaged zstd data ({})", bytes.size(),
-                              ZSTD_getErrorName(wanted)));
-    }
-    contents.append(chunk.data(), out.pos);
-    if (in.pos == taken && out.pos == 0) break;
-  }
-  if (wanted != 0) {
-    throw Error(fmt::format("failed decompressing {} bytes: truncated or damaged zstd data (it ends within a frame)",
-                            bytes.size()));
-  }
-  return contents;
 }
 
 }  // namespace attune::base

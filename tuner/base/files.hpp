@@ -30,8 +30,4 @@ void create_private_folder(const std::filesystem::path& folder);
 /// Path of the running executable (/proc/self/exe).
 [[nodiscard]] std::filesystem::path own_executable();
 
-/// zstd frames, for recordings. `decompress` throws Error("... truncated or damaged ...") on a bad frame.
-[[nodiscard]] std::string compress(std::string_view bytes, int level = 19);
-[[nodiscard]] std::string decompress(std::string_view bytes);
-
 }  // namespace attune::base

@@ -17,7 +17,7 @@
 namespace attune::base {
 namespace {
 
-constexpr mode_t kNewFile = 0666;  // less the umask
+constexpr mode_t kNewOutput = 0666;  // less the umask
 
 /// A name that no other writer, in this process, in another one or on another host of a shared file system, picks as well;
 /// O_EXCL decides in the last resort. Not made of the file's own name: that may be as long as names can be.
@@ -41,7 +41,7 @@ Replacement::Replacement(const std::filesystem::path& folder, const std::string&
   folder_ = FileDescriptor(above_standard_descriptors(::open(folder.empty() ? "." : folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
   if (!folder_.open()) fail("open", errno);
   // Read again only where it must be copied, which needs the right to.
-  file_ = FileDescriptor(above_standard_descriptors(::openat(folder_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, kNewFile)));
+  file_ = FileDescriptor(above_standard_descriptors(::openat(folder_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, kNewOutput)));
   if (file_.open()) return;
   if (!means_unsupported(errno)) fail("open", errno);
   open_named();
@@ -53,7 +53,7 @@ Replacement::~Replacement() {
 
 void Replacement::open_named() {
   const std::string name = temporary_name();
-  file_ = FileDescriptor(above_standard_descriptors(::openat(folder_.get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kNewFile)));
+  file_ = FileDescriptor(above_standard_descriptors(::openat(folder_.get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kNewOutput)));
   if (!file_.open()) fail("open", errno);
   temporary_ = name;
 }

@@ -10,6 +10,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/errno_text.hpp"
+#include "tuner/compile/precompiled_headers.hpp"
 
 namespace attune::compile {
 namespace {
@@ -155,6 +156,19 @@ std::vector<int> CompilePool::worker_pids() const {
 }
 
 std::string CompilePool::cache_warning() const { return cache_ == nullptr ? "" : cache_->warning(); }
+
+std::vector<std::string> CompilePool::take_warnings() {
+  std::vector<std::string> warnings;
+  if (!told_cache_ && cache_ != nullptr && cache_->refused()) {
+    told_cache_ = true;
+    warnings.push_back(cache_->warning());
+  }
+  if (!told_headers_ && counts_.headers_refused > 0) {
+    told_headers_ = true;
+    if (auto reason = PrecompiledHeaders::why_no_folder(); !reason.empty()) warnings.push_back(std::move(reason));
+  }
+  return warnings;
+}
 
 void CompilePool::feed() {
   for (const auto& worker : workers_) {

@@ -86,6 +86,8 @@ class CompilePool {
   [[nodiscard]] std::vector<int> worker_pids() const;
   /// Why the cache stores nothing; empty while it does.
   [[nodiscard]] std::string cache_warning() const;
+  /// What is not used because others could have written it, with the remedy; each once.
+  [[nodiscard]] std::vector<std::string> take_warnings();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -108,6 +110,8 @@ class CompilePool {
   std::string nvrtc_build_;
   RecentResults recent_;
   std::unique_ptr<CubinCache> cache_;
+  bool told_cache_ = false;
+  bool told_headers_ = false;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unordered_map<std::string, std::unique_ptr<Job>> jobs_;  ///< by cubin key
   std::deque<std::string> queue_;                               ///< keys that no worker has yet

@@ -1,9 +1,6 @@
 #include "tuner/compile/cubin_cache.hpp"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,9 +11,8 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/errno_text.hpp"
-#include "tuner/base/files.hpp"
 #include "tuner/base/hash.hpp"
-#include "tuner/base/private_path.hpp"
+#include "tuner/base/private_folder.hpp"
 
 namespace attune::compile {
 namespace {
@@ -54,8 +50,12 @@ std::optional<CompileResult> decode(std::string_view bytes, const std::string& k
   }
 }
 
+/// Larger than any that is written: a library's code has a few megabytes.
+constexpr std::uint64_t kMostCubinBytes = std::uint64_t{1} << 30;
+
 struct CachedFile {
-  fs::path path;
+  std::string folder;
+  std::string name;
   std::uint64_t bytes = 0;
   timespec used{};
 };
@@ -65,19 +65,16 @@ bool used_earlier(const CachedFile& a, const CachedFile& b) {
   return a.used.tv_nsec < b.used.tv_nsec;
 }
 
+std::string folder_of(const std::string& key) { return key.substr(0, 2); }
+
 /// Our files in the folders of two hex digits; whatever else a user keeps there is not ours to count or remove.
-std::vector<CachedFile> list_files(const fs::path& folder) {
+std::vector<CachedFile> list_files(const base::PrivateFolder& folder) {
   std::vector<CachedFile> files;
-  std::error_code error;
-  for (const fs::directory_entry& sub : fs::directory_iterator(folder, error)) {
-    const std::string name = sub.path().filename().string();
-    if (name.size() != 2 || name.find_first_not_of("0123456789abcdef") != std::string::npos) continue;
-    for (const fs::directory_entry& entry : fs::directory_iterator(sub.path(), error)) {
-      struct stat status {};
-      const fs::path extension = entry.path().extension();
-      const bool ours = extension == kExtension || extension == ".new";  // .new: what a killed writer left
-      if (!ours || ::stat(entry.path().c_str(), &status) != 0) continue;
-      files.push_back({entry.path(), static_cast<std::uint64_t>(status.st_size), status.st_mtim});
+  for (const auto& sub : folder.entries()) {
+    if (!sub.is_folder || sub.name.size() != 2 || sub.name.find_first_not_of("0123456789abcdef") != std::string::npos) continue;
+    for (auto& entry : folder.subfolder(sub.name, base::IfMissing::Leave).entries()) {
+      const bool ours = entry.name.ends_with(kExtension) || entry.name.ends_with(".new");  // .new: what a killed writer left
+      if (ours && !entry.is_folder) files.push_back({sub.name, std::move(entry.name), entry.bytes, entry.modified});
     }
   }
   return files;
@@ -88,53 +85,54 @@ std::vector<CachedFile> list_files(const fs::path& folder) {
 CubinCache::CubinCache(fs::path folder, std::uint64_t limit_bytes)
     // The first store trims: an earlier process may have left more than this one allows.
     : folder_(std::move(folder)), limit_bytes_(limit_bytes), untrimmed_bytes_(limit_bytes) {
-  try {
-    base::create_private_folder(folder_);
-    if (::access(folder_.c_str(), W_OK) != 0) warning_ = base::errno_text("access", errno);
-  } catch (const Error& error) {
-    warning_ = error.what();
-  }
-  if (!warning_.empty()) warning_ = fmt::format("compile cache {} is not written to: {}", folder_.string(), warning_);
-  std::error_code error;
-  if (!fs::is_directory(folder_, error)) return;
-  if (const std::string reason = base::why_not_private(folder_); !reason.empty()) {
-    refused_ = true;
-    warning_ = fmt::format("compile cache {} is not used: {}", folder_.string(), reason);
-  }
+  const auto opened = base::PrivateFolder::open(folder_, base::IfMissing::Create);
+  read_only_ = !opened.is_writable();
+  refuse("", opened.refusal());
+  if (!read_only_ || refused_) return;
+  warning_ = fmt::format("compile cache {} is not written to: {}", folder_.string(),
+                         opened.is_open() ? base::errno_text("access", errno) : opened.missing());
 }
 
-fs::path CubinCache::path_of(const std::string& key) const { return folder_ / key.substr(0, 2) / (key + kExtension); }
+base::PrivateFolder CubinCache::open_folder(const std::string& key, base::IfMissing if_missing) const {
+  const auto folder = base::PrivateFolder::open(folder_, if_missing);
+  auto sub = folder.subfolder(folder_of(key), if_missing);
+  refuse(folder.is_open() ? "a folder of " : "", sub.refusal());
+  return sub;
+}
+
+void CubinCache::refuse(const char* part, const std::string& reason) const {
+  if (reason.empty() || refused_) return;
+  refused_ = true;
+  warning_ = fmt::format("{}compile cache {} is not used: {}", part, folder_.string(), reason);
+}
 
 std::optional<CompileResult> CubinCache::find(const std::string& key) const {
-  if (refused_) return std::nullopt;
-  const fs::path path = path_of(key);
-  std::error_code error;
-  if (!fs::exists(path, error)) return std::nullopt;
-  std::string bytes;
-  try {
-    bytes = base::read_file(path);
-  } catch (const Error&) {
-    return std::nullopt;  // trimmed by another process since, or unreadable: compiling again answers as well
-  }
-  std::optional<CompileResult> result = decode(bytes, key);
+  const auto folder = open_folder(key, base::IfMissing::Leave);
+  const base::PrivateFile file = folder.open_file(key + kExtension, kMostCubinBytes);
+  refuse("a file of ", file.refusal);
+  const auto bytes = file.read();
+  if (!bytes) return std::nullopt;  // not there, or cut by another process just now: compiling again answers as well
+  std::optional<CompileResult> result = decode(*bytes, key);
   if (!result) {
-    fs::remove(path, error);
+    folder.remove(key + kExtension);
     return std::nullopt;
   }
-  (void)::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // not possible in a read-only folder, which is never trimmed
+  folder.touch(key + kExtension);  // not possible in a read-only folder, which is never trimmed
   return result;
 }
 
 void CubinCache::store(const std::string& key, const CompileResult& result) {
   const bool deterministic = result.status == CompileStatus::Ok || result.status == CompileStatus::Failed;
-  if (!deterministic || !warning_.empty()) return;
-  const fs::path path = path_of(key);
+  if (!deterministic || read_only_) return;
   const std::string bytes = encode(result);
+  const auto folder = open_folder(key, base::IfMissing::Create);
+  if (!folder.refusal().empty()) return;
   try {
-    base::create_private_folder(path.parent_path());
-    base::write_file_atomic(path, bytes, base::Durability::Relaxed);
+    if (!folder.is_open()) throw Error(folder.missing());
+    folder.write(key + kExtension, bytes);
   } catch (const Error& error) {  // a full disk must not end a tuning run
-    warning_ = fmt::format("compile cache {} is not written to any more: {}", folder_.string(), error.what());
+    read_only_ = true;
+    if (warning_.empty()) warning_ = fmt::format("compile cache {} is not written to any more: {}", folder_.string(), error.what());
     return;
   }
   untrimmed_bytes_ += bytes.size();
@@ -143,16 +141,16 @@ void CubinCache::store(const std::string& key, const CompileResult& result) {
 }
 
 std::uint64_t CubinCache::trim() {
-  if (refused_) return 0;
   untrimmed_bytes_ = 0;
-  std::vector<CachedFile> files = list_files(folder_);
+  const auto folder = base::PrivateFolder::open(folder_, base::IfMissing::Leave);
+  std::vector<CachedFile> files = list_files(folder);
   std::uint64_t total = 0;
   for (const CachedFile& file : files) total += file.bytes;
   std::sort(files.begin(), files.end(), used_earlier);
   std::uint64_t freed = 0;
   for (const CachedFile& file : files) {
     if (total - freed <= limit_bytes_) break;
-    if (::unlink(file.path.c_str()) == 0) freed += file.bytes;
+    if (folder.subfolder(file.folder, base::IfMissing::Leave).remove(file.name)) freed += file.bytes;
   }
   return freed;
 }

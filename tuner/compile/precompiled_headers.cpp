@@ -1,9 +1,7 @@
 #include "tuner/compile/precompiled_headers.hpp"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "tuner/base/hash.hpp"
+#include "tuner/base/private_folder.hpp"
 
 namespace attune::compile {
 namespace {
@@ -23,6 +22,8 @@ constexpr std::string_view kStop = "#pragma nv_hdrstop\n";
 /// the process ends.
 constexpr std::size_t kMostEntries = 4;
 constexpr std::string_view kFolderName = "attune-headers-";
+constexpr const char* kFileName = "headers.pch";
+constexpr std::uint64_t kMostHeaderBytes = std::uint64_t{1} << 32;
 
 /// Warnings that a header file does not fit (20282, 629, 630, 2226), does not fit the heap (639), or was not made
 /// because of a #line (20283; said of every one behind the pragma). What they tell is told by HeaderUse; the log of a
@@ -39,48 +40,64 @@ bool remove_message(std::string& log, std::string_view message) {
   return true;
 }
 
-/// A private folder of this process while a file is being made in it; NVRTC wants a name.
+std::string name_prefix() { return fmt::format("{}{}-", kFolderName, ::geteuid()); }
+
+/// A private folder of this process while a file is being made in it; NVRTC wants a name. What comes back is loaded into this
+/// process as it is, so the folder is made only where nobody else can put another in its place: in a temporary folder that is
+/// sticky, or this user's alone.
 class Workshop {
  public:
   Workshop() {
     std::error_code error;
-    const fs::path parent = fs::temp_directory_path(error);
+    const fs::path temporary = fs::temp_directory_path(error);
     if (error) return;
-    clean_up(parent);
-    const fs::path folder = parent / fmt::format("{}{}-{}", kFolderName, ::getuid(), ::getpid());
-    if (::mkdir(folder.c_str(), 0700) == 0) folder_ = folder;
+    const std::string name = fmt::format("{}{}", name_prefix(), ::getpid());
+    clean_up(temporary, name);
+    folder_ = base::PrivateFolder::open(temporary / name, base::IfMissing::Create);
   }
   Workshop(const Workshop&) = delete;
   Workshop& operator=(const Workshop&) = delete;
   ~Workshop() {
-    std::error_code ignored;  // what cannot be removed now is removed by a later process
-    if (!folder_.empty()) fs::remove_all(folder_, ignored);
+    if (folder_.is_open()) remove(folder_);  // what cannot be removed now is removed by a later process
   }
 
-  [[nodiscard]] bool ready() const noexcept { return !folder_.empty(); }
-  [[nodiscard]] fs::path file() const { return folder_ / "headers.pch"; }
+  [[nodiscard]] const base::PrivateFolder& folder() const noexcept { return folder_; }
+  [[nodiscard]] fs::path file() const { return folder_.path() / kFileName; }
 
  private:
-  /// Folders of ours whose process was killed while it made a file.
-  static void clean_up(const fs::path& parent) {
-    const std::string ours = fmt::format("{}{}-", kFolderName, ::getuid());
+  static void remove(const base::PrivateFolder& folder) {
+    for (const auto& entry : folder.entries()) (void)folder.remove(entry.name);
     std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(parent, ignored)) {
+    fs::remove(folder.path(), ignored);  // an empty folder, or nothing
+  }
+
+  /// Folders of ours whose process was killed while it made a file. One that somebody else made under such a name is refused
+  /// by the door and stays.
+  static void clean_up(const fs::path& temporary, const std::string& mine) {
+    const std::string ours = name_prefix();
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(temporary, ignored)) {
       const std::string name = entry.path().filename().string();
       int pid = 0;
       if (!name.starts_with(ours)) continue;
       const auto [end, error] = std::from_chars(name.data() + ours.size(), name.data() + name.size(), pid);
-      if (error != std::errc() || pid <= 0 || (pid != ::getpid() && ::kill(pid, 0) == 0)) continue;
-      if (fs::symlink_status(entry.path(), ignored).type() == fs::file_type::directory) {
-        fs::remove_all(entry.path(), ignored);
-      }
+      const bool is_pid = error == std::errc() && end == name.data() + name.size() && pid > 0;
+      if (!is_pid || (name != mine && (::kill(pid, 0) == 0 || errno == EPERM))) continue;
+      if (const auto folder = base::PrivateFolder::open(entry.path(), base::IfMissing::Leave); folder.is_open()) remove(folder);
     }
   }
 
-  fs::path folder_;
+  base::PrivateFolder folder_;
 };
 
 }  // namespace
+
+std::string PrecompiledHeaders::why_no_folder() {
+  const Workshop workshop;
+  if (workshop.folder().is_open() || workshop.folder().refusal().empty()) return {};
+  return fmt::format("headers are not precompiled, and compiling takes longer: {}; or set TMPDIR to a folder of yours alone",
+                     workshop.folder().refusal());
+}
 
 std::optional<std::string_view> PrecompiledHeaders::prefix_of(const std::string& source) {
   const std::size_t stop = source.find(kStop);
@@ -106,7 +123,7 @@ PrecompiledHeaders::Attempt PrecompiledHeaders::create(NvrtcProgram& program, co
                                                        std::vector<std::string> options) {
   Attempt attempt;
   const Workshop workshop;
-  if (!workshop.ready()) return attempt;
+  if (!workshop.folder().is_open()) return attempt;
   options.push_back("-create-pch=" + workshop.file().string());
   attempt.compiled = program.compile(options) == NVRTC_SUCCESS;
   attempt.log = program.log();
@@ -123,7 +140,7 @@ PrecompiledHeaders::Attempt PrecompiledHeaders::create(NvrtcProgram& program, co
   entry.key = key;
   if (entries_.size() > kMostEntries) entries_.pop_back();
   if (status == NVRTC_SUCCESS) {
-    entry.file = base::FileDescriptor(::open(workshop.file().c_str(), O_RDONLY | O_CLOEXEC));
+    entry.file = workshop.folder().open_file(kFileName, kMostHeaderBytes).fd;
     if (entry.file.open()) attempt.use = HeaderUse::Created;
   }
   return attempt;

@@ -21,6 +21,9 @@ class PrecompiledHeaders {
   /// The part of a source that can be precompiled: up to and with its `#pragma nv_hdrstop`; nothing without one.
   [[nodiscard]] static std::optional<std::string_view> prefix_of(const std::string& source);
 
+  /// Why no folder is safe to make the files in, with the remedy; empty when one is, or there is no temporary folder.
+  [[nodiscard]] static std::string why_no_folder();
+
   /// Requires: outlived by `api`, which knows precompiled headers.
   explicit PrecompiledHeaders(const NvrtcApi& api) : api_(api) {}
 

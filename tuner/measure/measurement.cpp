@@ -10,6 +10,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/json_fields.hpp"
 #include "tuner/base/median.hpp"
 
 namespace attune::measure {
@@ -53,74 +54,30 @@ auto key_in(const Names& names, const std::string& text, const char* what) {
   return found->first;
 }
 
-/// Reads the fields of one JSON object and names the one that is wrong.
-class FieldReader {
- public:
-  /// `name` of the object, empty for the measurement itself.
-  FieldReader(const json& object, const std::string& name) : object_(object), prefix_(name.empty() ? "" : name + ".") {
-    if (!object.is_object()) fail(name, "an object", object);
-  }
-  [[nodiscard]] const json& at(const char* field) const {
-    const auto found = object_.find(field);
-    if (found == object_.end()) {
-      throw Error(fmt::format("failed reading a measurement: field '{}{}' is missing", prefix_, field));
-    }
-    return *found;
-  }
-  [[nodiscard]] std::string text(const char* field) const {
-    const json& value = at(field);
-    if (!value.is_string()) fail(prefix_ + field, "a string", value);
-    return value.get<std::string>();
-  }
-  [[nodiscard]] bool flag(const char* field) const {
-    const json& value = at(field);
-    if (!value.is_boolean()) fail(prefix_ + field, "true or false", value);
-    return value.get<bool>();
-  }
-  [[nodiscard]] double number(const char* field) const {
-    const json& value = at(field);
-    if (!value.is_number() || value.get<double>() < 0) fail(prefix_ + field, "a number from 0 up", value);
-    return value.get<double>();
-  }
-  [[nodiscard]] int count(const char* field) const {
-    const json& value = at(field);
-    const bool fits =
-        value.is_number_integer() && std::in_range<int>(value.get<std::int64_t>()) && value.get<std::int64_t>() >= 0;
-    if (!fits) fail(prefix_ + field, "a whole number from 0 to 2147483647", value);
-    return value.get<int>();
-  }
+constexpr std::size_t kMostNameBytes = 64;
+constexpr double kLongestUs = 1e12;                         // eleven days
+constexpr std::size_t kMostDetailBytes = std::size_t{16} << 20;  // as db/exchange takes
 
- private:
-  [[noreturn]] static void fail(const std::string& field, const char* expected, const json& value) {
-    throw Error(
-        fmt::format("failed reading a measurement: field '{}' must be {}, not {}", field, expected, base::dump_json(value)));
-  }
-  const json& object_;
-  std::string prefix_;
-};
-
-Timing timing_from_json(const json& object) {
-  const FieldReader read(object, "timing");
+Timing timing_from_json(const base::JsonFields& read) {
   Timing timing;
-  timing.median_us = read.number("median_us");
-  timing.low_us = read.number("low_us");
-  timing.high_us = read.number("high_us");
-  timing.min_us = read.number("min_us");
+  timing.median_us = read.number("median_us", 0, kLongestUs);
+  timing.low_us = read.number("low_us", 0, kLongestUs);
+  timing.high_us = read.number("high_us", 0, kLongestUs);
+  timing.min_us = read.number("min_us", 0, kLongestUs);
   timing.within_spread = read.number("within_spread");
   timing.between_spread = read.number("between_spread");
-  timing.samples = read.count("samples");
-  timing.visits = read.count("visits");
-  timing.calls_per_sample = read.count("calls_per_sample");
+  timing.samples = read.integer<int>("samples");
+  timing.visits = read.integer<int>("visits");
+  timing.calls_per_sample = read.integer<int>("calls_per_sample");
   return timing;
 }
 
-Resources resources_from_json(const json& object) {
-  const FieldReader read(object, "resources");
+Resources resources_from_json(const base::JsonFields& read) {
   Resources resources;
-  resources.registers = read.count("registers");
-  resources.shared_bytes = read.count("shared_bytes");
-  resources.stack_bytes = read.count("stack_bytes");
-  resources.spill_bytes = read.count("spill_bytes");
+  resources.registers = read.integer<int>("registers");
+  resources.shared_bytes = read.integer<int>("shared_bytes");
+  resources.stack_bytes = read.integer<int>("stack_bytes");
+  resources.spill_bytes = read.integer<int>("spill_bytes");
   resources.occupancy = read.number("occupancy");
   resources.compile_ms = read.number("compile_ms");
   return resources;
@@ -206,17 +163,17 @@ json to_json(const Measurement& measurement) {
 }
 
 Measurement measurement_from_json(const json& object) {
-  const FieldReader read(object, "");
+  const base::JsonFields read(object, "failed reading a measurement: ");
   Measurement measurement;
   measurement.configuration = read.text("configuration");
-  measurement.outcome = outcome_from_name(read.text("outcome"));
-  measurement.stage = stage_from_name(read.text("stage"));
+  measurement.outcome = outcome_from_name(read.text("outcome", kMostNameBytes));
+  measurement.stage = stage_from_name(read.text("stage", kMostNameBytes));
   measurement.verified = read.flag("verified");
-  measurement.timing = timing_from_json(read.at("timing"));
-  measurement.resources = resources_from_json(read.at("resources"));
-  measurement.sm_clock_mhz = read.count("sm_clock_mhz");
+  measurement.timing = timing_from_json(read.object("timing"));
+  measurement.resources = resources_from_json(read.object("resources"));
+  measurement.sm_clock_mhz = read.integer<int>("sm_clock_mhz");
   measurement.throttle = read.text("throttle");
-  measurement.detail = read.text("detail");
+  measurement.detail = read.text("detail", kMostDetailBytes);
   return measurement;
 }
 

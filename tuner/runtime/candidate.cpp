@@ -15,11 +15,21 @@ bool nearer(const Candidate& a, const Candidate& b) {
   return rank(a) < rank(b);
 }
 
+spec::DeviceInfo donor_of(const db::BestRow& row, spec::DeviceInfo described) {
+  if (const int khz = spec::memory_clock_of(row.detail_json); khz > 0) described.memory_clock_khz = khz;
+  return described;
+}
+
 void set_tier(Candidate& candidate, const spec::DeviceInfo& donor, const spec::DeviceInfo& device, const std::string& device_key) {
   candidate.device_name = donor.name;
   candidate.device_difference = donor.hard_difference(device);
   candidate.sm_distance = std::abs(donor.sm_count - device.sm_count);
-  if (candidate.row.device_key == device_key) {
+  const bool same_key = candidate.row.device_key == device_key;
+  const std::string memory = same_key ? donor.memory_difference(device) : std::string();
+  if (same_key && !memory.empty()) {
+    candidate.tier = Tier::SiblingDevice;
+    candidate.device_difference = memory;
+  } else if (same_key) {
     candidate.tier = candidate.size_distance > 0 ? Tier::NearestSize : Tier::ExactSize;
   } else if (donor.architecture == device.architecture) {
     candidate.tier = Tier::SiblingDevice;

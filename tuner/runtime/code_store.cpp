@@ -27,7 +27,6 @@ CodeStore::CodeStore(const std::filesystem::path& folder) {
     return;
   }
   cache_.emplace(folder);
-  warning_ = cache_->warning();
 }
 
 std::optional<Code> CodeStore::stored(const CodeRequest& request, const Choice& choice,
@@ -68,7 +67,6 @@ Code CodeStore::compile(const CodeRequest& request) {
   if (cache_) {
     result.key = request.cache_key;  // the cache checks that a file holds what its name says
     cache_->store(request.cache_key, result);
-    warning_ = cache_->warning();
   }
   return Code{std::move(result.cubin), "compiled"};
 }

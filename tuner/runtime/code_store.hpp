@@ -46,8 +46,8 @@ class CodeStore {
   /// The only place where dispatch loads NVRTC; stores what it compiles, in place of what the cache had. Throws: EnvironmentError (no NVRTC),
   /// CompileError.
   [[nodiscard]] Code compile(const CodeRequest& request);
-  /// Why compiled code is not kept; empty when it is.
-  [[nodiscard]] const std::string& warning() const noexcept { return warning_; }
+  /// Why compiled code is not kept or not used; empty when it is.
+  [[nodiscard]] const std::string& warning() const noexcept { return cache_ ? cache_->warning() : warning_; }
 
  private:
   std::optional<compile::CubinCache> cache_;

@@ -76,7 +76,8 @@ class Ladder {
         auto row = layers_[layer].database.best_of(query);
         if (row) candidate = place_row(std::move(*row), layer, described_devices(layer));
       });
-      if (!candidate) continue;
+      // Of the device's key, it may still be of one with other memory: then a size of this device comes first.
+      if (!candidate || candidate->tier != Tier::ExactSize) continue;
       if (auto choice = try_candidate(*candidate)) return choice;
     }
     passed_over_.resize(told);  // the walk over all rows meets and tells the same again
@@ -139,7 +140,7 @@ class Ladder {
       candidate.size_distance = donor_problem.sizes == problem_.sizes ? 0 : size_distance(donor_problem, problem_);
       const auto info = infos.find(row.device_key);
       if (info == infos.end()) return refuse("its device " + row.device_key + " is not described there");
-      const spec::DeviceInfo& donor = described(info->second);
+      const spec::DeviceInfo donor = donor_of(row, described(info->second));
       if (donor.backend != device_.backend) return refuse("its device is of the backend " + donor.backend);
       set_tier(candidate, donor, device_, device_key_);
       if (donor_problem.sizes != problem_.sizes) generalise(candidate);

@@ -34,7 +34,7 @@ void keep(OpenedLayers& opened, db::Database database, const fs::path& path, boo
 /// user's rights: a file that others could have written is a source of configurations, which the ladder checks, never of code.
 void open_default(OpenedLayers& opened, const fs::path& path, WhenNotPrivate when) {
   try {
-    const std::string reason = base::why_not_private(path);
+    const std::string reason = base::why_not_private_database(path);
     keep(opened, db::Database::open(path, db::OpenMode::ReadOnly), path, reason.empty());
     if (reason.empty() || when == WhenNotPrivate::Silent) return;
     opened.notices.push_back(
@@ -116,7 +116,7 @@ std::vector<fs::path> shipped_database_paths() {
 }
 
 Layer open_layer(const fs::path& path, bool named) {
-  return Layer{db::Database::open(path, db::OpenMode::ReadOnly), path, named || base::why_not_private(path).empty()};
+  return Layer{db::Database::open(path, db::OpenMode::ReadOnly), path, named || base::why_not_private_database(path).empty()};
 }
 
 OpenedLayers open_layers(const std::vector<fs::path>& named) {

@@ -6,6 +6,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/runtime/candidate.hpp"
 #include "tuner/runtime/ladder.hpp"
 
 namespace attune::runtime {
@@ -60,6 +61,19 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
+/// Of this device's key alone it may still be of another with slower memory, which the layer or the row tells.
+bool is_of(const spec::DeviceInfo& device, const db::Database& database, const db::BestRow& row) {
+  try {
+    spec::DeviceInfo described;
+    for (const auto& known : database.devices()) {
+      if (known.hard_key == row.device_key) described = spec::DeviceInfo::from_json(base::parse_json(known.info_json));
+    }
+    return donor_of(row, described).memory_difference(device).empty();
+  } catch (const std::exception&) {  // json and field errors: the ladder passes such a row over and says so
+    return false;
+  }
+}
+
 }  // namespace
 
 bool is_miss(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
@@ -72,12 +86,12 @@ bool is_miss(const spec::KernelTemplate& kernel, const spec::Problem& problem, c
   const db::Query exactly{kernel.content_hash, std::nullopt, spec::to_text(problem), device_key, policy};
   return !any_layer(layers, [&](const db::Database& database) {
     const auto row = database.best_of(exactly);  // first: a family may have a thousand other sizes
-    return row && usable(kernel, problem, row->configuration, device);
+    return row && usable(kernel, problem, row->configuration, device) && is_of(device, database, *row);
   }) && !any_layer(layers, [&](const db::Database& database) {
     const auto rows = database.candidates(kernel.content_hash, family, policy);
     return std::any_of(rows.begin(), rows.end(), [&](const db::BestRow& row) {
       return row.device_key == device_key && row.objective == "time" && near(row.sizes_json, problem, reach) &&
-             usable(kernel, problem, row.configuration, device);
+             usable(kernel, problem, row.configuration, device) && is_of(device, database, row);
     });
   });
 }

@@ -106,6 +106,8 @@ class Backend {
   /// Of the prepared problem.
   [[nodiscard]] virtual Sentinel sentinel() const { return {}; }
   [[nodiscard]] virtual std::optional<CompiledCode> code(const spec::Configuration& configuration) = 0;
+  /// What the user should know of this machine, each once.
+  [[nodiscard]] virtual std::vector<std::string> take_warnings() { return {}; }
   /// Called with the configurations that a GPU worker is about to hold, the one being measured first, right before another
   /// is handed over.
   std::function<void(const std::vector<std::string>&)> on_hand_over = [](const std::vector<std::string>&) {};

@@ -64,7 +64,7 @@ DeviceFleet::DeviceFleet(const spec::KernelTemplate& kernel, const TuneRequest& 
   std::vector<std::string> keys;
   for (Slot& slot : slots_) {
     await_ready(slot);
-    keys.push_back(slot.device.hard_key());
+    keys.push_back(fmt::format("{}@{}", slot.device.hard_key(), slot.device.memory_clock_khz));  // whose results are each other's
   }
   std::vector<double> work;
   for (const auto& problem : request_.problems) work.push_back(estimated_work(kernel_, problem, slots_.front().device));

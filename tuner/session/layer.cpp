@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "attune/error.hpp"
@@ -20,17 +21,40 @@ std::string default_of(const LayerSource& source) { return spec::to_text(source.
 RowContext context_of(const LayerSource& source, const std::string& origin, const spec::Problem& problem) {
   const auto& recording = source.recording;
   return {source.kernel.content_hash, source.kernel.name, problem, recording.device.hard_key(), recording.policy,
-          recording.device.driver, recording.nvrtc, origin, recording.date};
+          recording.device.driver, recording.nvrtc, origin, recording.date, recording.device.memory_clock_khz};
+}
+
+[[noreturn]] void refuse(const LayerSource& source, const RecordedProblem& problem, const std::string& why) {
+  throw SpecError(source.path, 0, 0, fmt::format("failed reading the recording: {}: {}", spec::to_text(problem.problem), why));
+}
+
+/// The recording says itself which template it is of: its problems and configurations are checked against that one, and nothing
+/// that was not found right becomes a best row.
+void check(const LayerSource& source, const RecordedProblem& problem) {
+  std::set<std::string_view> right;
+  try {
+    spec::validate(source.kernel, problem.problem);
+    for (const auto& measurement : problem.measurements) {
+      (void)spec::configuration_from_text(source.kernel, measurement.configuration);
+      if (measurement.outcome == measure::Outcome::Ok && measurement.verified) right.insert(measurement.configuration);
+    }
+  } catch (const Error& error) {
+    refuse(source, problem, error.what());
+  }
+  for (const auto& finalist : problem.finalists) {
+    if (!right.contains(finalist)) refuse(source, problem, fmt::format("the finalist {} is not verified", finalist));
+  }
 }
 
 std::vector<db::BestRow> best_rows_of(const LayerSource& source, const std::string& origin) {
   const std::string default_text = default_of(source);
   std::vector<db::BestRow> rows;
   for (const auto& problem : source.recording.problems) {
+    check(source, problem);
     // Its own finalists, all of them: it is its own run that is decided again.
     RunOffSamples samples{problem.finalists, problem.rounds_us, problem.rounds_per_epoch, problem.left, {}};
     if (samples.configurations.empty() || samples.rounds_us.empty()) {
-      throw Error(fmt::format("failed reading {}: it holds no run-off of {}; record it again", source.path, spec::to_text(problem.problem)));
+      refuse(source, problem, "it holds no run-off; record it again");
     }
     std::vector<std::string> asked = problem.finalists;
     for (const auto& left : problem.left) asked.push_back(left.configuration);

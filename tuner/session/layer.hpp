@@ -24,7 +24,8 @@ struct LayerRows {
 };
 
 /// Best rows are decided from the recorded run-offs exactly as tuning decides, and dated with the recording's date.
-/// Throws: UsageError (a recording is of another version of its template), Error (a problem without a run-off).
+/// Throws: UsageError (a recording is of another version of its template), SpecError naming the file (a problem without a run-off,
+///         of other axes than the template's, a configuration outside of its space, a finalist that was not found right).
 [[nodiscard]] LayerRows layer_rows(const std::vector<LayerSource>& sources);
 
 }  // namespace attune::session

@@ -45,6 +45,7 @@ class LiveBackend : public Backend {
   [[nodiscard]] std::optional<CompiledCode> code(const spec::Configuration& configuration) override;
   [[nodiscard]] Utilisation utilisation() const override;
   [[nodiscard]] Sentinel sentinel() const override { return sentinel_; }
+  [[nodiscard]] std::vector<std::string> take_warnings() override { return compilers_.take_warnings(); }
   /// GPU workers that had to be replaced so far.
   [[nodiscard]] int replacements() const noexcept { return gpu_->replacements(); }
 

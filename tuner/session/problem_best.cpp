@@ -40,6 +40,7 @@ void ProblemTuner::choose_best() {
 bool ProblemTuner::decided_before(const std::vector<std::string>& asked) {
   for (const auto& previous : database_.best(query_)) {
     best_seen_ = true;
+    if (!of_this_memory(previous.detail_json)) continue;
     const json detail = base::parse_json(previous.detail_json);
     const std::string origin = detail.value("origin", "");
     const bool same = counts_here(origin) && detail.value("asked", std::vector<std::string>{}) == asked;
@@ -57,7 +58,7 @@ bool ProblemTuner::decided_before(const std::vector<std::string>& asked) {
 bool ProblemTuner::better_is_known(const db::BestRow& best) {
   if (!ever_restricted_) return false;
   auto previous = database_.best_of(query_);
-  if (!previous || previous->median_us > best.median_us) return false;
+  if (!previous || previous->median_us > best.median_us || !of_this_memory(previous->detail_json)) return false;
   const auto ordinal = space_.find(spec::configuration_from_text(kernel_, previous->configuration));
   if (ordinal && known_[*ordinal].decided) return false;
   observer_.notice(fmt::format("the stored best of {} ({:.3f} us) stays: it is faster than what was found under these conditions ({:.3f} us), and "

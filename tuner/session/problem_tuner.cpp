@@ -38,7 +38,7 @@ ProblemTuner::ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest
     : kernel_(kernel), request_(request), number_(number), problem_(request.problems[number]), backend_(backend), database_(database),
       observer_(observer), space_(space::SearchSpace::build(kernel, problem_, backend.device(), {}, observer.watch(problem_))), log_(database, observer.notice) {
   context_ = {kernel.content_hash, kernel.name, problem_, backend.device().hard_key(), measure::to_text(request.policy),
-              backend.device().driver, backend.nvrtc_build(), backend.origin(), backend.measured_at()};
+              backend.device().driver, backend.nvrtc_build(), backend.origin(), backend.measured_at(), backend.device().memory_clock_khz};
   query_ = {kernel.content_hash, std::nullopt, spec::to_text(problem_), context_.device_key, context_.policy};
   default_text_ = spec::to_text(kernel, spec::default_configuration(kernel));
   result_.problem = problem_;
@@ -93,11 +93,15 @@ void ProblemTuner::load_records() {
   to_replace_.clear();
   best_seen_ = database_.best_of(query_).has_value();
   noted_.assign(space_.size(), false);
-  std::uint64_t foreign = 0;
+  std::uint64_t foreign = 0, of_other_memory = 0;
   database_.for_each_record(query_, [&](const db::RecordRow& row) {
     if (!counts_here(row.origin)) {
       ++foreign;
       to_replace_.insert(row.configuration);
+      return;
+    }
+    if (!of_this_memory(row.detail_json)) {
+      ++of_other_memory;
       return;
     }
     const bool stays = context_.origin != "measured" && row.origin == "measured";  // a replay's answer would give way to it
@@ -111,6 +115,10 @@ void ProblemTuner::load_records() {
   });
   if (foreign > 0) {
     observer_.notice(fmt::format("{} records of {} came from a recording; on a GPU they are measured again", foreign, log_.problem()));
+  }
+  if (of_other_memory > 0) {
+    observer_.notice(fmt::format("{} records of {} are of a device with the same figures and faster or slower memory than here ({} kHz); they are "
+                                 "measured again", of_other_memory, log_.problem(), context_.memory_clock_khz));
   }
 }
 
@@ -347,6 +355,7 @@ void ProblemTuner::add_engine_figures(json& summary) const {
   summary["utilisation"] = to_json(result_.utilisation);
   summary["sentinel"] = to_json(sentinel);
   if (const std::string notice = drift_notice(sentinel, log_.problem()); !notice.empty()) observer_.notice(notice);
+  for (const auto& warning : backend_.take_warnings()) observer_.notice(warning);
 }
 
 void ProblemTuner::finish(bool complete, const json& more) {

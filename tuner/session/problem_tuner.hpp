@@ -85,6 +85,10 @@ class ProblemTuner {
   [[nodiscard]] measure::Measurement stored(const std::string& configuration) const { return to_measurement(stored_row(configuration)); }
   /// Whether a row of this origin answers here: a replayed one answers only another replay, a GPU measures for itself.
   [[nodiscard]] bool counts_here(const std::string& origin) const { return context_.origin != "measured" || origin == "measured"; }
+  /// Whether a row with this detail was measured with memory as fast as here, as far as is known. The key of the device does not say.
+  [[nodiscard]] bool of_this_memory(const std::string& detail_json) const {
+    return !spec::other_memory_clock(spec::memory_clock_of(detail_json), context_.memory_clock_khz);
+  }
 
  private:
   struct Pending {

@@ -12,7 +12,7 @@
 namespace attune::session {
 
 ReplayBackend::ReplayBackend(Recording recording, const std::string& path, const spec::KernelTemplate& kernel)
-    : recording_(std::move(recording)), origin_("recording:" + std::filesystem::path(path).filename().string()), kernel_(&kernel) {
+    : recording_(std::move(recording)), path_(path), origin_("recording:" + std::filesystem::path(path).filename().string()), kernel_(&kernel) {
   if (recording_.template_hash != kernel.content_hash) {
     throw UsageError(fmt::format(
         "failed replaying {}: it was recorded with version {} of template \"{}\", the template here is version {}; record it again "
@@ -32,9 +32,18 @@ void ReplayBackend::prepare(const spec::KernelTemplate&, const spec::Problem& pr
   }
   by_configuration_.clear();
   for (const auto& measurement : current_->measurements) {
-    by_configuration_.emplace(spec::configuration_from_text(*kernel_, measurement.configuration), &measurement);
+    by_configuration_.emplace(configuration_of(measurement), &measurement);
   }
   ready_.clear();
+}
+
+/// The recording is of this template by its hash, which whoever wrote the file has chosen.
+spec::Configuration ReplayBackend::configuration_of(const measure::Measurement& measurement) const {
+  try {
+    return spec::configuration_from_text(*kernel_, measurement.configuration);
+  } catch (const Error& error) {
+    throw SpecError(path_, 0, 0, fmt::format("failed replaying {}: {}", spec::to_text(current_->problem), error.what()));
+  }
 }
 
 void ReplayBackend::submit(const spec::Configuration& configuration) {

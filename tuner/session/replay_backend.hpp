@@ -34,7 +34,10 @@ class ReplayBackend : public Backend {
   [[nodiscard]] std::uint64_t missing() const override { return missing_; }
 
  private:
+  [[nodiscard]] spec::Configuration configuration_of(const measure::Measurement& measurement) const;
+
   Recording recording_;
+  std::string path_;
   std::string origin_;
   const spec::KernelTemplate* kernel_;
   const RecordedProblem* current_ = nullptr;

@@ -58,8 +58,10 @@ db::RecordRow to_row(const RowContext& context, const measure::Measurement& meas
   row.low_us = measurement.timing.low_us;
   row.high_us = measurement.timing.high_us;
   row.samples = measurement.timing.samples;
+  json detail = measure::to_json(measurement);
+  if (context.memory_clock_khz > 0) detail[spec::kMemoryClockField] = context.memory_clock_khz;
   // A compiler log may be cut inside a character: replaced rather than refused.
-  row.detail_json = base::dump_json_replacing(measure::to_json(measurement));
+  row.detail_json = base::dump_json_replacing(detail);
   row.driver = context.driver;
   row.nvrtc = context.nvrtc;
   row.recorded_at = context.measured_at.empty() ? base::utc_stamp() : context.measured_at;
@@ -117,6 +119,7 @@ db::BestRow to_best_row(const RowContext& context, const Decided& decided, const
                  {"asked", asked}, {"round_configurations", samples.configurations}, {"rounds_us", samples.rounds_us},
                  {"rounds_per_epoch", samples.rounds_per_epoch}, {"left", left}, {"origin", context.origin}};
   if (code) detail["source_key"] = code->source_key;
+  if (context.memory_clock_khz > 0) detail[spec::kMemoryClockField] = context.memory_clock_khz;
   row.detail_json = base::dump_json(detail);
   return row;
 }

@@ -23,6 +23,7 @@ struct RowContext {
   std::string nvrtc;
   std::string origin;
   std::string measured_at;  ///< UTC; empty: now
+  int memory_clock_khz = 0; ///< of the device; 0: unknown
 };
 
 /// What a finished problem came to, as its session keeps it.

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 
 #include "attune/error.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/json_fields.hpp"
 #include "tuner/spec/failure.hpp"
 
 namespace attune::spec {
@@ -78,25 +81,21 @@ Json fields(const DeviceInfo& device, std::size_t count) {
   return json;
 }
 
-template <class T>
-bool has_type(const Json& value) {
-  if constexpr (std::is_same_v<T, bool>) return value.is_boolean();
-  if constexpr (std::is_same_v<T, std::string>) return value.is_string();
-  if constexpr (std::is_integral_v<T>) return value.is_number_integer();
-  return value.is_number();
-}
+constexpr int kMostUnits = 1 << 20;
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
+constexpr std::int64_t kMostRegisters = std::int64_t{1} << 30;
+constexpr int kMostKhz = 1'000'000'000;
+constexpr double kMostWatts = 1e6;
+constexpr std::size_t kMostNameBytes = 1024;
 
-template <class T>
-void read(const Json& json, const char* field, T& target) {
-  const auto found = json.find(field);
-  if (found == json.end())
-    throw Error(fmt::format("failed reading a device: the field '{}' is missing", field), ExitCode::Spec);
-  if (!has_type<T>(*found)) {
-    throw Error(
-        fmt::format("failed reading a device: the field '{}' has the wrong type ({})", field, found->type_name()),
-        ExitCode::Spec);
-  }
-  target = found->get<T>();
+/// "cuda", "sm_90a": such a word becomes a part of the compiler's options.
+std::string read_word(const base::JsonFields& read, const char* field) {
+  const std::string word = read.text(field, kMostNameBytes);
+  const bool fits = !word.empty() && word.size() <= 32 && std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+  if (!fits) read.fail(field, "a word of at most 32 letters, digits and '_'", Json(word));
+  return word;
 }
 
 }  // namespace
@@ -117,6 +116,26 @@ std::string DeviceInfo::hard_difference(const DeviceInfo& other) const {
   return text;
 }
 
+std::string DeviceInfo::memory_difference(const DeviceInfo& other) const {
+  if (!other_memory_clock(memory_clock_khz, other.memory_clock_khz)) return {};
+  return fmt::format("{} {} instead of {}", kMemoryClockField, memory_clock_khz, other.memory_clock_khz);
+}
+
+bool other_memory_clock(int a_khz, int b_khz) {
+  if (a_khz <= 0 || b_khz <= 0) return false;
+  const double ratio = static_cast<double>(a_khz) / b_khz;
+  return ratio < 0.99 || ratio > 1.01;
+}
+
+int memory_clock_of(std::string_view detail_json) {
+  // In canonical JSON a quote inside of a text is escaped: this can only be a key.
+  static const std::string key = fmt::format("\"{}\":", kMemoryClockField);
+  const std::size_t at = detail_json.find(key);
+  int khz = 0;
+  if (at != std::string_view::npos) (void)std::from_chars(detail_json.data() + at + key.size(), detail_json.data() + detail_json.size(), khz);
+  return std::max(khz, 0);
+}
+
 Json DeviceInfo::to_json() const {
   Json json = fields(*this, kAttributes.size());
   json.update({{"name", name},
@@ -131,34 +150,32 @@ Json DeviceInfo::to_json() const {
 }
 
 DeviceInfo DeviceInfo::from_json(const Json& json) {
-  if (!json.is_object()) {
-    throw Error(fmt::format("failed reading a device: an object is needed, not {}", json.type_name()), ExitCode::Spec);
-  }
+  const base::JsonFields read(json, "failed reading a device: ");
   DeviceInfo device;
-  read(json, "backend", device.backend);
-  read(json, "architecture", device.architecture);
-  read(json, "sm_count", device.sm_count);
-  read(json, "shared_optin_bytes", device.shared_optin_bytes);
-  read(json, "registers_per_sm", device.registers_per_sm);
-  read(json, "l2_bytes", device.l2_bytes);
-  read(json, "memory_bus_bits", device.memory_bus_bits);
-  read(json, "warp_size", device.warp_size);
-  read(json, "compute_capability", device.compute_capability);
-  read(json, "max_threads_per_block", device.max_threads_per_block);
-  read(json, "max_threads_per_sm", device.max_threads_per_sm);
-  read(json, "max_blocks_per_sm", device.max_blocks_per_sm);
-  read(json, "shared_per_sm_bytes", device.shared_per_sm_bytes);
-  read(json, "shared_per_block_bytes", device.shared_per_block_bytes);
-  read(json, "registers_per_block", device.registers_per_block);
-  read(json, "cooperative_launch", device.cooperative_launch);
-  read(json, "name", device.name);
-  read(json, "uuid", device.uuid);
-  read(json, "driver", device.driver);
-  read(json, "sm_clock_khz", device.sm_clock_khz);
-  read(json, "memory_clock_khz", device.memory_clock_khz);
-  read(json, "memory_bytes", device.memory_bytes);
-  read(json, "power_limit_w", device.power_limit_w);
-  read(json, "ecc", device.ecc);
+  device.backend = read_word(read, "backend");
+  device.architecture = read_word(read, "architecture");
+  device.sm_count = read.integer("sm_count", 1, kMostUnits);
+  device.shared_optin_bytes = read.integer("shared_optin_bytes", std::int64_t{0}, kMostBytes);
+  device.registers_per_sm = read.integer("registers_per_sm", std::int64_t{0}, kMostRegisters);
+  device.l2_bytes = read.integer("l2_bytes", std::int64_t{0}, kMostBytes);
+  device.memory_bus_bits = read.integer("memory_bus_bits", 0, kMostUnits);
+  device.warp_size = read.integer("warp_size", 1, kMostUnits);
+  device.compute_capability = read.integer("compute_capability", 0, kMostUnits);
+  device.max_threads_per_block = read.integer("max_threads_per_block", 1, kMostUnits);
+  device.max_threads_per_sm = read.integer("max_threads_per_sm", 0, kMostUnits);
+  device.max_blocks_per_sm = read.integer("max_blocks_per_sm", 0, kMostUnits);
+  device.shared_per_sm_bytes = read.integer("shared_per_sm_bytes", std::int64_t{0}, kMostBytes);
+  device.shared_per_block_bytes = read.integer("shared_per_block_bytes", std::int64_t{0}, kMostBytes);
+  device.registers_per_block = read.integer("registers_per_block", std::int64_t{0}, kMostRegisters);
+  device.cooperative_launch = read.flag("cooperative_launch");
+  device.name = read.text("name", kMostNameBytes);
+  device.uuid = read.text("uuid", kMostNameBytes);
+  device.driver = read.text("driver", kMostNameBytes);
+  device.sm_clock_khz = read.integer("sm_clock_khz", 0, kMostKhz);
+  device.memory_clock_khz = read.integer("memory_clock_khz", 0, kMostKhz);
+  device.memory_bytes = read.integer("memory_bytes", std::int64_t{0}, kMostBytes);
+  device.power_limit_w = read.number("power_limit_w", 0, kMostWatts);
+  device.ecc = read.flag("ecc");
   return device;
 }
 

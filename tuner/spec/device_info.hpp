@@ -44,8 +44,12 @@ struct DeviceInfo {
   [[nodiscard]] std::string hard_key() const;    ///< content key of hard_json()
   /// Where the hard identity is not the other's: "sm_count 114 instead of 132, l2_bytes ..."; empty when they are equal.
   [[nodiscard]] std::string hard_difference(const DeviceInfo& other) const;
+  /// "memory_clock_khz 1215000 instead of 1593000" where the other one's memory is slower or faster by more than 1 %; empty when it is
+  /// not, or one does not tell. Such devices (A100 of 40 and 80 GB, A40 and RTX A6000) agree in the hard identity, which is the
+  /// key of what is stored and so cannot change; their results are not each other's all the same.
+  [[nodiscard]] std::string memory_difference(const DeviceInfo& other) const;
   [[nodiscard]] nlohmann::json to_json() const;  ///< everything, for messages and recordings
-  /// Throws: Error naming the missing or mistyped field.
+  /// Throws: Error (exit code Spec) naming the field that is missing, mistyped or outside of what a device can have.
   [[nodiscard]] static DeviceInfo from_json(const nlohmann::json& json);
   /// A stand-in with the figures of one well-known part, for compiling and counting without a GPU ("sm_90" -> H100's
   /// figures). Throws: UsageError listing the known architectures.
@@ -56,5 +60,12 @@ struct DeviceInfo {
   /// A short folder name for results: "nvidia_h200".
   [[nodiscard]] std::string slug() const;
 };
+
+/// The member of a stored row's detail that tells at which memory clock it was measured, in kHz.
+inline constexpr const char* kMemoryClockField = "memory_clock_khz";
+/// Its value, without reading the whole detail, which is long; 0 when it does not tell, as rows of older versions do not.
+[[nodiscard]] int memory_clock_of(std::string_view detail_json);
+/// Whether both are known and more than 1 % apart.
+[[nodiscard]] bool other_memory_clock(int a_khz, int b_khz);
 
 }  // namespace attune::spec

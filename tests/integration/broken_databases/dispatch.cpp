@@ -170,6 +170,16 @@ std::size_t about(const std::vector<std::string>& notices, const fs::path& path)
   return count;
 }
 
+std::size_t unfinished_files(const fs::path& folder) {
+  std::size_t count = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".new") || name.ends_with(".tmp")) ++count;
+    if (name.ends_with(".cubin") && entry.file_size() < 100) ++count;
+  }
+  return count;
+}
+
 std::string read_bytes(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};

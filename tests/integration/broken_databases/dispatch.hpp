@@ -68,4 +68,7 @@ void write_bytes(const std::filesystem::path& path, const std::string& bytes);
 /// Names and contents of the files in a folder.
 [[nodiscard]] std::map<std::string, std::string> contents_of(const std::filesystem::path& folder);
 
+/// Files that somebody began to write, below a folder.
+[[nodiscard]] std::size_t unfinished_files(const std::filesystem::path& folder);
+
 }  // namespace attune::test

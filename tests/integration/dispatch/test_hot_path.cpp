@@ -12,6 +12,7 @@
 #include "tests/integration/dispatch/dispatching.hpp"
 #include "tests/integration/dispatch/watch.hpp"
 #include "tests/support/figures.hpp"
+#include "tests/support/skip.hpp"
 
 namespace test_hot_path {
 
@@ -84,8 +85,7 @@ void meet(std::atomic<std::size_t>& arrived) {
 
 TEST_CASE("the watch sees a system call, an allocation and a lock") {
   if (const auto reason = Watch::unavailable_reason(); !reason.empty()) {
-    MESSAGE("not watched: ", reason);
-    return;
+    return skip(reason);
   }
   std::thread([] {
     std::mutex mutex;
@@ -152,8 +152,7 @@ TEST_CASE("32 threads that launch known sizes make no system call, allocate noth
   CHECK(world.runtime.counters().launches ==
         launches + kThreads * (Worker::kLaunches + 2 * std::size(kSizes)));  // and the warm-up, and the last look
   if (const auto reason = Watch::unavailable_reason(); !reason.empty()) {
-    MESSAGE("system calls, allocations and locks are not counted: ", reason);
-    return;
+    return skip("system calls, allocations and locks are not counted: " + reason);
   }
   CAPTURE(all.last_system_call);
   CHECK(all.system_calls == 0);

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/figures.hpp"
+
 namespace attune::test {
 
 using nlohmann::json;
@@ -48,6 +50,21 @@ void OnMissProgram::tune(const std::string& sizes) const {
   const auto result = attune({"tune", ATTUNE_SOURCE_DIR "/tests/support/fake_templates/brief", "--T", "i32", "--end", "well", "--size", sizes,
                               "--compile-workers", "2"});
   REQUIRE_MESSAGE(result.exit_code == 0, result.err);
+}
+
+void check_kept_in_memory(const Said& said, const std::string& place) {
+  CHECK(said.exit_code == 0);
+  REQUIRE(said.all("launch").size() == 2);
+  for (const auto& launch : said.all("launch")) {
+    CHECK(launch["tier"] == "exact size");
+    CHECK(launch["configuration"] == best_configuration());
+    CHECK(launch["cubin_source"] == "database");
+    CHECK(launch["layer"] == ":memory:");
+    CHECK(launch["right"] == true);
+  }
+  CHECK(said.last("counters")["finished"] == 2);
+  CHECK(said.notices_with(kInMemory).size() == 1);
+  record_figures(5, "online_" + place, {{"tuned", said.last("counters")["finished"]}, {"notices", said.notices_with(kInMemory).size()}});
 }
 
 json best_configuration() { return {{"block_size", 256}, {"waves", 2}}; }

@@ -31,6 +31,10 @@ struct OnMissProgram : FakeGpu {
   void tune(const std::string& sizes) const;
 };
 
+inline constexpr const char* kInMemory = "kept in memory until this program ends";
+/// Wants two tunings whose results nothing took but memory; `place` names the figures.
+void check_kept_in_memory(const Said& said, const std::string& place);
+
 /// The configuration that is the best at every size, and the default.
 [[nodiscard]] nlohmann::json best_configuration();
 [[nodiscard]] nlohmann::json default_configuration();

@@ -1,6 +1,5 @@
 // Where what a program tunes on a miss is kept, and what happens when it cannot be.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <fstream>
 
@@ -13,47 +12,17 @@ namespace test_on_miss_places {
 using namespace attune;
 using nlohmann::json;
 using test::best_configuration;
+using test::check_kept_in_memory;
+using test::kInMemory;
 using test::OnMissProgram;
 
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kInMemory = "kept in memory until this program ends";
-
-/// Wants two tunings whose results nothing took but memory.
-void check_kept_in_memory(const test::Said& said, const std::string& place) {
-  CHECK(said.exit_code == 0);
-  REQUIRE(said.all("launch").size() == 2);
-  for (const auto& launch : said.all("launch")) {
-    CHECK(launch["tier"] == "exact size");
-    CHECK(launch["configuration"] == best_configuration());
-    CHECK(launch["cubin_source"] == "database");
-    CHECK(launch["layer"] == ":memory:");
-    CHECK(launch["right"] == true);
-  }
-  CHECK(said.last("counters")["finished"] == 2);
-  CHECK(said.notices_with(kInMemory).size() == 1);
-  test::record_figures(5, "online_" + place, {{"tuned", said.last("counters")["finished"]}, {"notices", said.notices_with(kInMemory).size()}});
-}
-
 const std::vector<std::string> kTwoTunings = {"launch:1000", "launch:10000", "counters"};
 
 }  // namespace
-
-TEST_CASE_FIXTURE(OnMissProgram, "a read-only folder and database: results stay in memory, told once, and what is in the file serves") {
-  if (::geteuid() == 0) {  // root writes wherever it wants; folders of /proc say no to it as well (below)
-    MESSAGE("skipped: the superuser may write read-only files");
-    return;
-  }
-  tune("1");
-  fs::permissions(database, fs::perms::owner_read);
-  fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
-  const auto said = program("now", {"explain:1", "launch:1000", "launch:10000", "counters"});
-  fs::permissions(folder.path(), fs::perms::owner_all);
-  CHECK(said.last("explain")["tier"] == "exact size");
-  check_kept_in_memory(said, "read_only_folder");
-}
 
 TEST_CASE_FIXTURE(OnMissProgram, "a folder that nobody can write: results stay in memory, told once") {
   environment["ATTUNE_DB"] = "/proc/attune-test/tune.db";

@@ -141,32 +141,6 @@ TEST_CASE("a private folder is made with its parents, again without harm, and no
 
 TEST_CASE("the running executable is this test") { CHECK(own_executable().filename() == "test_unit_base"); }
 
-TEST_CASE("compressed bytes come back, whatever they are") {
-  std::string noise(300000, '\0');
-  unsigned state = 1;
-  for (char& byte : noise) byte = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
-  for (const std::string& bytes : {std::string(), std::string("abc"), std::string(2000000, 'z'), noise}) {
-    CHECK(decompress(compress(bytes)) == bytes);
-  }
-  CHECK(compress(std::string(2000000, 'z'), 3).size() < 2000);
-}
-
-TEST_CASE("several frames after one another are their contents after one another") {
-  CHECK(decompress(compress("one ") + compress("two")) == "one two");
-}
-
-TEST_CASE("truncated or damaged zstd data is an error") {
-  const std::string frame = compress(std::string(5000, 'a') + "the end");
-  for (std::size_t length = 0; length < frame.size(); ++length) {
-    CHECK_THROWS_WITH_AS((void)decompress(frame.substr(0, length)), doctest::Contains("truncated or damaged"), Error);
-  }
-  std::string flipped = frame;
-  flipped[flipped.size() / 2] ^= 4;
-  CHECK_THROWS_WITH_AS((void)decompress(flipped), doctest::Contains("truncated or damaged"), Error);
-  CHECK_THROWS_WITH_AS((void)decompress("no zstd at all"), doctest::Contains("truncated or damaged"), Error);
-  CHECK_THROWS_WITH_AS((void)decompress(frame + "tail"), doctest::Contains("truncated or damaged"), Error);
-}
-
 TEST_CASE("an unknown errno is still a number") {
   CHECK(errno_text("open", 13) == "open returned EACCES (Permission denied)");
   CHECK(errno_text("open", 99999) == "open returned errno 99999");

@@ -196,4 +196,101 @@ TEST_CASE("storing keeps the folder near its limit by itself") {
   CHECK(cache.find(key_of(49)).has_value());
 }
 
+// What runs as code: nothing that others could have written is found, wherever on the way it is.
+
+TEST_CASE("where others may write a folder on the way, the cache, one of its folders or a file, nothing is found, and the path is told once") {
+  const std::string key = key_of(1), second = key_of(2);
+  for (const char* const which : {"home", "home/cache", "home/cache/cubins", "folder", "file"}) {
+    for (const mode_t bits : {0020, 0002, 0022}) {
+      const TempFolder root;
+      const fs::path folder = root / "home/cache/cubins";
+      const fs::path file = path_in(folder, key);
+      CubinCache cache(folder);
+      cache.store(key, result_of(key));
+      cache.store(second, result_of(second));
+      REQUIRE(cache.find(key).has_value());
+      const fs::path shared = which == std::string("file") ? file : which == std::string("folder") ? file.parent_path() : root / which;
+      CAPTURE(shared);
+      REQUIRE(::chmod(shared.c_str(), 0700 | bits) == 0);
+      CubinCache fresh(folder);
+      for (CubinCache* each : {&cache, &fresh}) {
+        CHECK_FALSE(each->find(key).has_value());
+        CHECK_FALSE(each->find(key).has_value());
+        CHECK(each->refused());
+        CHECK(each->warning().find("is not used: ") != std::string::npos);
+        CHECK(each->warning().find("'" + shared.string() + "' can be written by others") != std::string::npos);
+        CHECK(each->warning().find("chmod go-w '" + shared.string() + "'") != std::string::npos);
+      }
+      const bool only_one_key = which == std::string("file") || which == std::string("folder");
+      CHECK(fresh.find(second).has_value() == only_one_key);  // the rest of the cache serves
+      CHECK(fs::exists(file));  // it is the user's to look at
+    }
+  }
+}
+
+TEST_CASE("a file that others may write is replaced by one that they may not, a folder is not stored into") {
+  const TempFolder root;
+  const std::string key = key_of(1);
+  CubinCache cache(root / "cubins");
+  cache.store(key, result_of(key));
+  const fs::path file = path_in(root / "cubins", key);
+  REQUIRE(::chmod(file.c_str(), 0666) == 0);
+  CHECK_FALSE(cache.find(key).has_value());
+  cache.store(key, result_of(key));
+  CHECK(cache.find(key).has_value());
+  struct stat status {};
+  REQUIRE(::stat(file.c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0600);
+  REQUIRE(::chmod(file.parent_path().c_str(), 0777) == 0);
+  fs::remove(file);
+  cache.store(key, result_of(key));
+  CHECK_FALSE(fs::exists(file));
+}
+
+TEST_CASE("no link of a cache is followed: neither a folder's, nor a file's, for reading, storing, marking or trimming") {
+  const TempFolder root;
+  const std::string key = key_of(1);
+  CubinCache planted(root / "planted");
+  planted.store(key, result_of(key));
+  const fs::path elsewhere = path_in(root / "planted", key);
+  set_used(elsewhere, 1000);
+  {
+    CubinCache cache(root / "files", 1);
+    fs::create_directories(path_in(root / "files", key).parent_path());
+    fs::permissions(path_in(root / "files", key).parent_path(), fs::perms(0700));
+    fs::create_symlink(elsewhere, path_in(root / "files", key));
+    CHECK_FALSE(cache.find(key).has_value());
+    CHECK(cache.warning().find("is a symbolic link; remove it") != std::string::npos);
+    CHECK(cache.trim() == 0);
+    cache.store(key, result_of(key, 20));
+  }
+  {
+    CubinCache cache(root / "folders", 1);
+    fs::create_directory_symlink(elsewhere.parent_path(), path_in(root / "folders", key).parent_path());
+    CHECK_FALSE(cache.find(key).has_value());
+    CHECK(cache.warning().find("is a symbolic link; remove it") != std::string::npos);
+    CHECK(cache.trim() == 0);
+    cache.store(key, result_of(key, 20));
+  }
+  struct stat status {};
+  REQUIRE(::stat(elsewhere.c_str(), &status) == 0);
+  CHECK(status.st_mtim.tv_sec == 1000);
+  CHECK(planted.find(key)->cubin == "cccccccccc");
+}
+
+TEST_CASE("a pipe or a hard link in the place of a file is a miss that nobody waits for") {
+  const TempFolder root;
+  const std::string key = key_of(1);
+  CubinCache cache(root / "cubins");
+  cache.store(key, result_of(key));
+  const fs::path file = path_in(root / "cubins", key);
+  fs::create_hard_link(file, root / "second");
+  CHECK_FALSE(cache.find(key).has_value());
+  fs::remove(file);
+  REQUIRE(::mkfifo(file.c_str(), 0600) == 0);
+  CHECK_FALSE(cache.find(key).has_value());
+  cache.store(key, result_of(key));
+  CHECK(cache.find(key).has_value());
+}
+
 }  // namespace test_cubin_cache

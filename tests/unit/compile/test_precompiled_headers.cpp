@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "tests/support/temp_folder.hpp"
 #include "tests/unit/base/scoped_variable.hpp"
+#include "tuner/base/files.hpp"
 #include "tuner/compile/compiler.hpp"
 #include "tuner/compile/precompiled_headers.hpp"
 
@@ -181,6 +183,39 @@ TEST_CASE("nothing stays in the temporary folder, and what a killed process left
   CHECK(fs::exists(other));
   CHECK_FALSE(fs::exists(path_for(std::to_string(::getpid()))));
   CHECK(nvrtc.compile(half_request(2)).headers == HeaderUse::Used);
+}
+
+TEST_CASE("where others could put a file of theirs in the place of ours, headers are read as text, and path and remedy are told") {
+  const TempFolder folder;
+  const ScopedVariable variable("TMPDIR", folder.path().c_str());
+  fs::permissions(folder.path(), fs::perms(0777));
+  CHECK(Nvrtc(Nvrtc::Headers::Precompiled).compile(half_request(1)).headers == HeaderUse::Refused);
+  CHECK(PrecompiledHeaders::why_no_folder().find("chmod go-w '" + folder.path().string() + "'") != std::string::npos);
+  CHECK(fs::is_empty(folder.path()));
+  fs::permissions(folder.path(), fs::perms(01777));  // as /tmp is
+  CHECK(PrecompiledHeaders::why_no_folder().empty());
+  CHECK(Nvrtc(Nvrtc::Headers::Precompiled).compile(half_request(1)).headers == HeaderUse::Created);
+}
+
+TEST_CASE("what somebody has put under the name of our folder is not used, entered or removed") {
+  const TempFolder folder, elsewhere;
+  const ScopedVariable variable("TMPDIR", folder.path().c_str());
+  const auto path_for = [&](const std::string& pid) { return folder.path() / fmt::format("attune-headers-{}-{}", ::geteuid(), pid); };
+  const fs::path dead = path_for("4194999"), ours = path_for(std::to_string(::getpid()));
+  std::ofstream(elsewhere / "headers.pch") << "planted";
+  SUBCASE("a folder that others may write") {
+    for (const fs::path& path : {dead, ours}) {
+      fs::create_directory(path);
+      std::ofstream(path / "headers.pch") << "planted";
+      fs::permissions(path, fs::perms(0777));
+    }
+  }
+  SUBCASE("a link to a folder") {
+    for (const fs::path& path : {dead, ours}) fs::create_directory_symlink(elsewhere.path(), path);
+    fs::permissions(folder.path(), fs::perms(01777));  // anybody could have put it there
+  }
+  CHECK(Nvrtc(Nvrtc::Headers::Precompiled).compile(half_request(1)).headers == HeaderUse::Refused);
+  for (const fs::path& path : {dead, ours}) CHECK(attune::base::read_file(path / "headers.pch") == "planted");
 }
 
 }  // namespace test_precompiled_headers

@@ -7,6 +7,7 @@
 #include "db/exchange_lines.hpp"
 #include "tests/unit/db/exchange_fixture.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/base/zstd.hpp"
 
 namespace test_exchange {
 

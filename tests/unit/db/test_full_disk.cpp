@@ -5,6 +5,7 @@
 
 #include "tests/support/conditions.hpp"
 #include "tests/support/figures.hpp"
+#include "tests/support/skip.hpp"
 #include "tests/unit/db/support.hpp"
 
 namespace test_full_disk {
@@ -76,8 +77,7 @@ TEST_CASE("on a file system without a free byte a writer reports an error, and e
   const TemporaryFolder folder;
   const SmallDisk disk(folder / "disk", 4 << 20);
   if (!disk.why_not().empty()) {
-    MESSAGE("skipped: no file system can be mounted here: " << disk.why_not());
-    return;
+    return attune::test::skip("no file system can be mounted here: " + disk.why_not());
   }
   const fs::path path = folder / "disk" / "a.db";
   std::size_t stored = 0;

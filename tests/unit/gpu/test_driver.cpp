@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "tests/support/skip.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/measure/gpu_executor.hpp"
 
@@ -11,10 +12,7 @@ using namespace attune;
 
 TEST_CASE("without a driver every way in throws one paragraph that says what is missing and what to do") {
   const std::string reason = gpu::Driver::unavailable_reason();
-  if (reason.empty()) {
-    CHECK(gpu::device_count() > 0);  // this machine has a GPU: tests/gpu says the rest
-    return;
-  }
+  if (reason.empty()) return test::skip("this machine has a driver: tests/gpu says the rest");
   CHECK(reason.rfind("failed ", 0) == 0);
   CHECK(reason.find('\n') == std::string::npos);
   CHECK(reason.find("--replay") != std::string::npos);
@@ -26,7 +24,7 @@ TEST_CASE("without a driver every way in throws one paragraph that says what is 
 
 TEST_CASE("without a driver the executor reports what its worker found") {
   const std::string reason = gpu::Driver::unavailable_reason();
-  if (reason.empty()) return;
+  if (reason.empty()) return test::skip("this machine has a driver");
   measure::GpuExecutor::Options options;
   options.worker = ATTUNE_GPU_WORKER;
   CHECK_THROWS_WITH_AS(measure::GpuExecutor{options}, reason.c_str(), EnvironmentError);

@@ -1,6 +1,7 @@
 // Devices that are easily taken for each other: what a result of one is to another.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <set>
@@ -8,7 +9,9 @@
 
 #include "tests/support/figures.hpp"
 #include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/runtime/ladder.hpp"
+#include "tuner/runtime/miss.hpp"
 
 namespace test_look_alikes {
 
@@ -28,29 +31,31 @@ struct Part {
   std::int64_t l2_bytes;
   int memory_bus_bits;
   std::int64_t shared_optin_bytes;
+  int memory_clock_khz;
 };
 
 // Vendor data sheets. The MIG slices say the name of the whole GPU, as cuDeviceGetName does on some drivers.
 const std::vector<Part> kParts = {
-    {"H100 SXM5", "NVIDIA H100 80GB HBM3", "sm_90", 132, 50 * kMib, 5120, 227 * kKib},
-    {"H100 PCIe", "NVIDIA H100 PCIe", "sm_90", 114, 50 * kMib, 5120, 227 * kKib},
-    {"H100 PCIe with the SXM5's name", "NVIDIA H100 80GB HBM3", "sm_90", 114, 50 * kMib, 5120, 227 * kKib},
-    {"H20", "NVIDIA H20", "sm_90", 78, 60 * kMib, 6144, 227 * kKib},
-    {"H20 with 114 SMs", "NVIDIA H20", "sm_90", 114, 60 * kMib, 6144, 227 * kKib},
-    {"H200", "NVIDIA H200", "sm_90", 132, 60 * kMib, 6144, 227 * kKib},
-    {"H200 NVL, the same silicon", "NVIDIA H200 NVL", "sm_90", 132, 60 * kMib, 6144, 227 * kKib},
-    {"H200 with a smaller L2", "NVIDIA H200", "sm_90", 132, 50 * kMib, 6144, 227 * kKib},
-    {"H200 on a narrower bus", "NVIDIA H200", "sm_90", 132, 60 * kMib, 5120, 227 * kKib},
-    {"H200 MIG 1g", "NVIDIA H200", "sm_90", 16, 60 * kMib / 8, 768, 227 * kKib},
-    {"H200 MIG 3g", "NVIDIA H200", "sm_90", 60, 60 * kMib / 2, 3072, 227 * kKib},
-    {"GH200", "NVIDIA GH200 480GB", "sm_90", 132, 50 * kMib, 5120, 227 * kKib},
-    {"A100 40 GB", "NVIDIA A100-SXM4-40GB", "sm_80", 108, 40 * kMib, 5120, 163 * kKib},
-    {"A100 80 GB, the same silicon", "NVIDIA A100-SXM4-80GB", "sm_80", 108, 40 * kMib, 5120, 163 * kKib},
-    {"A100 80 GB with the H200's figures", "NVIDIA H200", "sm_80", 132, 60 * kMib, 6144, 227 * kKib},
-    {"A40", "NVIDIA A40", "sm_86", 84, 6 * kMib, 384, 99 * kKib},
-    {"RTX A6000, the same silicon", "NVIDIA RTX A6000", "sm_86", 84, 6 * kMib, 384, 99 * kKib},
-    {"RTX A5500, fewer SMs", "NVIDIA RTX A5500", "sm_86", 80, 6 * kMib, 384, 99 * kKib},
-    {"B200", "NVIDIA B200", "sm_100", 148, 126 * kMib, 8192, 227 * kKib},
+    {"H100 SXM5", "NVIDIA H100 80GB HBM3", "sm_90", 132, 50 * kMib, 5120, 227 * kKib, 2619000},
+    {"H100 PCIe", "NVIDIA H100 PCIe", "sm_90", 114, 50 * kMib, 5120, 227 * kKib, 1593000},
+    {"H100 PCIe with the SXM5's name", "NVIDIA H100 80GB HBM3", "sm_90", 114, 50 * kMib, 5120, 227 * kKib, 1593000},
+    {"H20", "NVIDIA H20", "sm_90", 78, 60 * kMib, 6144, 227 * kKib, 2619000},
+    {"H20 with 114 SMs", "NVIDIA H20", "sm_90", 114, 60 * kMib, 6144, 227 * kKib, 2619000},
+    {"H200", "NVIDIA H200", "sm_90", 132, 60 * kMib, 6144, 227 * kKib, 3201000},
+    {"H200 NVL, the same silicon", "NVIDIA H200 NVL", "sm_90", 132, 60 * kMib, 6144, 227 * kKib, 3201000},
+    {"H200 with a smaller L2", "NVIDIA H200", "sm_90", 132, 50 * kMib, 6144, 227 * kKib, 3201000},
+    {"H200 on a narrower bus", "NVIDIA H200", "sm_90", 132, 60 * kMib, 5120, 227 * kKib, 3201000},
+    {"H200 MIG 1g", "NVIDIA H200", "sm_90", 16, 60 * kMib / 8, 768, 227 * kKib, 3201000},
+    {"H200 MIG 3g", "NVIDIA H200", "sm_90", 60, 60 * kMib / 2, 3072, 227 * kKib, 3201000},
+    {"GH200", "NVIDIA GH200 480GB", "sm_90", 132, 50 * kMib, 5120, 227 * kKib, 2619000},
+    {"A100 40 GB", "NVIDIA A100-SXM4-40GB", "sm_80", 108, 40 * kMib, 5120, 163 * kKib, 1215000},
+    {"A100 80 GB, faster memory", "NVIDIA A100-SXM4-80GB", "sm_80", 108, 40 * kMib, 5120, 163 * kKib, 1593000},
+    {"A100 80 GB PCIe, memory in between", "NVIDIA A100 80GB PCIe", "sm_80", 108, 40 * kMib, 5120, 163 * kKib, 1512000},
+    {"A100 80 GB with the H200's figures", "NVIDIA H200", "sm_80", 132, 60 * kMib, 6144, 227 * kKib, 1593000},
+    {"A40", "NVIDIA A40", "sm_86", 84, 6 * kMib, 384, 99 * kKib, 7251000},
+    {"RTX A6000, faster memory", "NVIDIA RTX A6000", "sm_86", 84, 6 * kMib, 384, 99 * kKib, 8001000},
+    {"RTX A5500, fewer SMs", "NVIDIA RTX A5500", "sm_86", 80, 6 * kMib, 384, 99 * kKib, 8001000},
+    {"B200", "NVIDIA B200", "sm_100", 148, 126 * kMib, 8192, 227 * kKib, 3996000},
 };
 
 spec::DeviceInfo device_of(const Part& part) {
@@ -58,16 +63,15 @@ spec::DeviceInfo device_of(const Part& part) {
   info.l2_bytes = part.l2_bytes;
   info.memory_bus_bits = part.memory_bus_bits;
   info.shared_optin_bytes = part.shared_optin_bytes;
+  info.memory_clock_khz = part.memory_clock_khz;
   return info;
 }
 
-/// The pairs that share results: the same silicon under two names. By the rows' own names, not by any figure.
+/// The pairs that share results: the same silicon under two names, with memory as fast. By the rows' own names, not by any figure.
 bool is_same_silicon(const Part& a, const Part& b) {
   static const std::vector<std::set<std::string>> kSame = {{"H200", "H200 NVL, the same silicon"},
-                                                           {"A100 40 GB", "A100 80 GB, the same silicon"},
                                                            {"H100 SXM5", "GH200"},
-                                                           {"H100 PCIe", "H100 PCIe with the SXM5's name"},
-                                                           {"A40", "RTX A6000, the same silicon"}};
+                                                           {"H100 PCIe", "H100 PCIe with the SXM5's name"}};
   if (a.what == b.what) return true;
   for (const auto& pair : kSame) {
     if (pair.contains(a.what) && pair.contains(b.what)) return true;
@@ -81,7 +85,7 @@ struct Fixture {
 
   /// A file with one result of `donor`, at n = 1000.
   std::vector<runtime::Layer> layers_of(const spec::DeviceInfo& donor) const {
-    const auto path = folder / (donor.hard_key() + ".db");
+    const auto path = folder / (donor.slug() + donor.hard_key() + ".db");
     LayerFile(path).add(kernel, 1000, donor, configuration(64));
     return runtime::open_layers({path}).layers;
   }
@@ -112,7 +116,7 @@ TEST_CASE_FIXTURE(Fixture, "of every pair of look-alikes only the same silicon c
       alike += donor.name == here.name && !same ? 1 : 0;
     }
   }
-  CHECK(pairs == 19 * 19);
+  CHECK(pairs == 20 * 20);
   CHECK(alike == 34);  // ordered pairs of the same name that are not the same device
   record_figures(
       10, "look_alikes",
@@ -157,14 +161,14 @@ TEST_CASE_FIXTURE(Fixture, "each hard figure alone makes another device, and the
   CHECK(decide(other, 1000, layers).device_difference == "architecture sm_90 instead of sm_100");
 }
 
-TEST_CASE_FIXTURE(Fixture, "what is soft never makes another device: name, UUID, driver, clocks, memory, power, ECC") {
+TEST_CASE_FIXTURE(Fixture, "what is soft never makes another device: name, UUID, driver, SM clock, memory size, power, ECC") {
   const auto donor = device_of(kParts[5]);
   const auto layers = layers_of(donor);
   auto here = donor;
   here.name = "NVIDIA H200 (renamed)";
   here.uuid = "GPU-00000000-0000-0000-0000-000000000001";
   here.sm_clock_khz = 1;
-  here.memory_clock_khz = 1;
+  here.memory_clock_khz += here.memory_clock_khz / 200;  // half a percent is the same memory
   here.memory_bytes = 1;
   here.power_limit_w = 1;
   here.ecc = !donor.ecc;
@@ -173,6 +177,53 @@ TEST_CASE_FIXTURE(Fixture, "what is soft never makes another device: name, UUID,
   here.driver = "999.99";
   CHECK(decide(here, 1000, layers).tier == Tier::ExactSize);
   CHECK(decide(here, 1000, layers).aged);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the same figures with another memory bandwidth are a sibling, and the difference is told; unknown is no difference") {
+  const auto find = [](const char* what) { return device_of(*std::find_if(kParts.begin(), kParts.end(), [&](const Part& part) { return part.what == what; })); };
+  const std::vector<std::pair<const char*, const char*>> pairs = {{"A100 40 GB", "A100 80 GB, faster memory"},
+                                                                  {"A100 80 GB, faster memory", "A100 80 GB PCIe, memory in between"},
+                                                                  {"A40", "RTX A6000, faster memory"}};
+  for (const auto& [one, other] : pairs) {
+    const auto donor = find(one), here = find(other);
+    CAPTURE(one);
+    CAPTURE(other);
+    REQUIRE(donor.hard_key() == here.hard_key());
+    const auto layers = layers_of(donor);
+    for (const std::int64_t n : {1000, 3000}) {
+      const auto decision = decide(here, n, layers);
+      const std::string told = "memory_clock_khz " + std::to_string(donor.memory_clock_khz) + " instead of " + std::to_string(here.memory_clock_khz);
+      CHECK(decision.tier == Tier::SiblingDevice);
+      CHECK(decision.device_difference == told);
+      CHECK(describe(decision).find("\ndevice:        " + told + "\n") != std::string::npos);
+      CHECK(runtime::is_miss(kernel, twice_problem(n), here, layers, "cold/graph", 4));
+    }
+    CHECK_FALSE(runtime::is_miss(kernel, twice_problem(1000), donor, layers, "cold/graph", 4));
+    auto unknown = here;
+    unknown.memory_clock_khz = 0;
+    CHECK(decide(unknown, 1000, layers).tier == Tier::ExactSize);
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "in one database each row tells its own memory, whichever device was described last") {
+  const auto slow = device_of(kParts[12]);
+  auto fast = slow;
+  fast.name = "NVIDIA A100-SXM4-80GB";
+  fast.memory_clock_khz = 1593000;
+  LayerFile file(folder / "both.db");
+  for (const auto& [donor, n] : {std::pair(slow, 1000), std::pair(fast, 2000)}) {
+    auto row = best_row(kernel, twice_problem(n), donor, configuration(64));
+    auto detail = base::parse_json(row.detail_json);
+    detail["memory_clock_khz"] = donor.memory_clock_khz;
+    row.detail_json = base::dump_json(detail);
+    file.add(row, donor);
+  }
+  const auto layers = runtime::open_layers({file.path()}).layers;
+  CHECK(decide(slow, 1000, layers).tier == Tier::ExactSize);
+  CHECK(decide(fast, 2000, layers).tier == Tier::ExactSize);
+  CHECK(decide(slow, 2000, layers).tier == Tier::NearestSize);
+  CHECK(decide(slow, 2000, layers).donor_problem == R"({"T":"f32","n":1000})");
+  CHECK(decide(fast, 1000, layers).donor_problem == R"({"T":"f32","n":2000})");
 }
 
 TEST_CASE_FIXTURE(Fixture, "a device of another backend lends nothing, and is named") {

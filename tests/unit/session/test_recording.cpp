@@ -253,7 +253,7 @@ TEST_CASE("a mistyped or contradictory field is named with its place") {
   CHECK(has(error_with("/problems", "none"), "field 'problems' must be an array"));
   CHECK(has(error_with("/read_ceiling_bytes_per_s", "fast"), "field 'read_ceiling_bytes_per_s' must be a number"));
   CHECK(has(error_with("/device/sm_count", "many"), "field 'device': "));
-  CHECK(has(error_with("/driver", "1.0"), "field 'driver' is '1.0', but the device's is '580.159.04'"));
+  CHECK(has(error_with("/driver", "1.0"), "field 'driver' is \"1.0\", but the device's is '580.159.04'"));
   CHECK(has(error_with("/problems/1", 7), "problems[1]: must be an object, not 7"));
   CHECK(has(error_with("/problems/1/problem", 7), "problems[1]: field 'problem': "));
   CHECK(has(error_with("/problems/1/work_bytes", -1), "problems[1]: field 'work_bytes' must be a whole number"));

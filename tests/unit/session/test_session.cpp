@@ -157,6 +157,34 @@ TEST_CASE_FIXTURE(Fixture, "the same command again measures nothing and says tha
   }
 }
 
+TEST_CASE_FIXTURE(Fixture, "what a device with the same figures and other memory has measured is measured again, decided again, and told") {
+  auto slow = backend();
+  const auto space_size = space::SearchSpace::build(kernel, problems[0], slow.device()).size();
+  CHECK(session::tune(kernel, request(), slow, database, {}).problems[0].measured == space_size);
+  auto recording = synthetic_recording(kernel, problems, times(R"({"block_size":64,"items":1,"waves":1})"));
+  recording.device.memory_clock_khz = 3201000;
+  session::ReplayBackend fast(recording, "fast.json.zst", kernel);
+  recording.device.memory_clock_khz = 2619000;
+  recording.date = "2026-01-03T00:00:00Z";  // the newer row stays
+  session::ReplayBackend other(recording, "other.json.zst", kernel);
+  REQUIRE(fast.device().hard_key() == slow.device().hard_key());
+  std::vector<std::string> notices;
+  session::Observer observer;
+  observer.notice = [&](const std::string& text) { notices.push_back(text); };
+  // The first rows tell no memory clock, as those of older versions: they are taken for this device's.
+  CHECK(session::tune(kernel, request(), fast, database, observer).problems[0].measured == 0);
+  auto anew = request();
+  db::Database fresh = db::Database::open_in_memory();
+  CHECK(session::tune(kernel, anew, fast, fresh, observer).problems[0].measured == space_size);
+  CHECK(session::tune(kernel, anew, fast, fresh, observer).problems[0].measured == 0);
+  CHECK(notices.empty());
+  CHECK(session::tune(kernel, anew, other, fresh, observer).problems[0].measured == space_size);
+  REQUIRE(notices.size() == 2);  // one a problem
+  CHECK(notices[0].find(std::to_string(space_size) + " records of") == 0);
+  CHECK(notices[0].find("faster or slower memory than here (2619000 kHz); they are measured again") != std::string::npos);
+  for (const auto& best : fresh.best({})) CHECK(spec::memory_clock_of(best.detail_json) == 2619000);
+}
+
 TEST_CASE_FIXTURE(Fixture, "an interrupted run keeps what it measured and the next one measures only the rest") {
   auto replay = backend();
   session::TuneRequest part = request();

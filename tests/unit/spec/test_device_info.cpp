@@ -69,11 +69,42 @@ TEST_CASE("reading a device names the field that is missing or mistyped") {
   json.erase("sm_count");
   CHECK(contains(error_of([&] { (void)DeviceInfo::from_json(json); }), "'sm_count' is missing"));
   json["sm_count"] = "many";
-  CHECK(contains(error_of([&] { (void)DeviceInfo::from_json(json); }), "'sm_count' has the wrong type (string)"));
+  CHECK(contains(error_of([&] { (void)DeviceInfo::from_json(json); }), "'sm_count' must be a whole number from 1 to 1048576, not \"many\""));
   json["sm_count"] = 1;
   json["ecc"] = 1;
-  CHECK(contains(error_of([&] { (void)DeviceInfo::from_json(json); }), "'ecc' has the wrong type"));
+  CHECK(contains(error_of([&] { (void)DeviceInfo::from_json(json); }), "'ecc' must be true or false, not 1"));
   CHECK_THROWS_AS((void)DeviceInfo::from_json(nlohmann::json::array()), Error);
+}
+
+TEST_CASE("a figure that does not fit its type, or no device can have, is refused and never taken for another") {
+  const nlohmann::json whole = DeviceInfo::of_architecture("sm_90").to_json();
+  const auto refused = [&](const char* field, const nlohmann::json& value) {
+    nlohmann::json json = whole;
+    json[field] = value;
+    CAPTURE(field);
+    CAPTURE(value.dump());
+    CHECK(contains(error_of([&] { (void)DeviceInfo::from_json(json); }), std::string("field '") + field + "' must be "));
+  };
+  for (const auto& [field, value] : whole.items()) {
+    if (value.is_number()) {
+      for (const char* const text : {"-1", "4294967428", "9223372036854775808", "18446744073709551615", "18446744073709551616", "1e300", "-1e300", "\"132\"", "\"NaN\"", "null", "[132]", "{}", "true"}) {
+        // 2^32 + 132 bytes is something that a device may have.
+        if (field.ends_with("_bytes") && text == std::string("4294967428")) continue;
+        refused(field.c_str(), nlohmann::json::parse(text));
+      }
+      if (value.is_number_integer()) refused(field.c_str(), 1.5);
+    } else {
+      refused(field.c_str(), 1);
+      refused(field.c_str(), nullptr);
+    }
+  }
+  for (const char* const word : {"", "sm_90 -I/etc", "sm 90", "sm_90\n", "\xC3\xA9", "0123456789012345678901234567890123"}) {
+    refused("architecture", word);
+    refused("backend", word);
+  }
+  refused("name", std::string(2000, 'x'));
+  refused("sm_count", 0);
+  refused("warp_size", 0);
 }
 
 TEST_CASE("expressions see figures that the hard identity fixes, and nothing soft") {
