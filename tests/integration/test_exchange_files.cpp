@@ -121,7 +121,14 @@ TEST_CASE_FIXTURE(ExchangeFiles, "a file named with --db that is no database is 
   write("notes.txt", text);
   const std::size_t files = static_cast<std::size_t>(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()));
   expect(attune({"db", "import", rows, "--db", notes}), 5, {notes, "it is no database", "--db"});
-  expect(attune({"db", "import", (folder / "none").string(), "--db", notes}), 5, {notes, "it is no database"});
+  expect(attune(tune_words({"--db", notes})), 5, {notes, "it is no database"});
+  expect(attune({"show", "--db", notes}), 5, {notes, "it is no database"});
+  expect(attune({"db", "check", "--db", notes}), 5, {notes, "it is no database"});
+  expect(test::run({ATTUNE_EXECUTABLE, "db", "vacuum"}, [&] {
+           auto named = environment;
+           named["ATTUNE_DB"] = notes;
+           return named;
+         }()), 5, {notes, "it is no database"});
   expect(attune({"db", "merge", database, "--db", notes}), 5, {notes, "it is no database"});
   expect(attune({"db", "vacuum", "--db", notes}), 5, {notes, "it is no database"});
   CHECK(read("notes.txt") == text);

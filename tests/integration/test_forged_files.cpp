@@ -1,0 +1,227 @@
+// Exchange files that were edited by rule: every line removed, doubled and swapped, every field of every kind of row changed,
+// with and without checksums, counts and digest made to match.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "db/exchange.hpp"
+#include "db/exchange_lines.hpp"
+#include "tests/integration/cli_fixture.hpp"
+#include "tests/support/figures.hpp"
+#include "tuner/base/hash.hpp"
+#include "tuner/base/json.hpp"
+#include "tuner/session/exchange_rules.hpp"
+
+namespace test_forged_files {
+
+using namespace attune;
+using nlohmann::json;
+using test::Cli;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Lines lines_of(const std::string& text) {
+  Lines lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::string joined(const Lines& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+/// A line with a checksum that matches, whatever it says.
+std::string sealed(const json& object) {
+  const std::string body = base::dump_json(object);
+  return R"({"checksum":")" + base::content_key(body) + "\"," + body.substr(1);
+}
+
+json object_of(const std::string& line) {
+  json object = base::parse_json(line);
+  object.erase("checksum");
+  return object;
+}
+
+std::string kind_of(const std::string& line) { return object_of(line).at("kind"); }
+
+/// With counts and digest that match its rows: what a forger would send.
+std::string closed(Lines lines) {
+  base::ContentHasher digest;
+  std::map<std::string, int> counts;
+  for (std::size_t i = 1; i + 1 < lines.size(); ++i) {
+    digest.add(db::checksum_of(lines[i]));
+    ++counts[kind_of(lines[i])];
+  }
+  json end = object_of(lines.back());
+  for (const auto& [kind, name] : {std::pair("device", "devices"), std::pair("template", "templates"), std::pair("session", "sessions"),
+                                   std::pair("record", "records"), std::pair("best", "best")}) {
+    end[name] = counts[kind];
+  }
+  end["digest"] = digest.key();
+  lines.back() = sealed(end);
+  return joined(lines);
+}
+
+struct Forgery : Cli {
+  Lines lines;
+  int files = 0, refused = 0;
+  std::set<std::string> taken;  ///< what was taken, by the name of its edit
+
+  Forgery() {
+    // Small: every line is edited in many ways.
+    REQUIRE(attune({"tune", kernel, "--T", "f32", "--size", "1000", "--replay", recording, "--db", database, "--budget", "6"}).exit_code == 0);
+    REQUIRE(attune({"db", "export", (folder / "rows.jsonl").string()}).exit_code == 0);
+    lines = lines_of(read("rows.jsonl"));
+    for (const char* kind : {"device", "template", "session", "record", "best"}) {
+      REQUIRE(std::any_of(lines.begin(), lines.end(), [&](const std::string& line) { return kind_of(line) == kind; }));
+    }
+  }
+
+  /// Imports into a database of its own. Whatever is refused stores nothing and names a line; whatever is taken comes out again
+  /// as it went in, and each of its best rows has a verified record.
+  void give(const std::string& name, const std::string& text) {
+    CAPTURE(name);
+    ++files;
+    write("forged.jsonl", text);
+    auto target = db::Database::open_in_memory();
+    session::ExchangeRules rules;
+    try {
+      (void)db::import_file(target, folder / "forged.jsonl", rules);
+    } catch (const SpecError& error) {
+      ++refused;
+      CHECK(error.line() > 0);
+      CHECK(target.info().devices + target.info().templates + target.info().records + target.info().best + target.info().sessions == 0);
+      return;
+    }
+    taken.insert(name);
+    std::string again;
+    const auto report = db::export_lines(target, [&](const std::string& line) { again += line + "\n"; });
+    CHECK(again == text);
+    CHECK(report.left_out.unverified + report.left_out.orphaned + report.left_out.unsourced + report.left_out.damaged == 0);
+    for (const auto& best : target.best({})) {
+      const auto record = target.record({best.template_hash, std::nullopt, best.problem, best.device_key, best.policy}, best.configuration);
+      CHECK((record && db::is_verified(*record)));
+    }
+  }
+
+  [[nodiscard]] std::size_t first(const std::string& kind) const {
+    return static_cast<std::size_t>(std::find_if(lines.begin(), lines.end(), [&](const std::string& line) { return kind_of(line) == kind; }) - lines.begin());
+  }
+};
+
+/// What a field may be changed into, whatever it was.
+std::vector<std::pair<std::string, json>> edits_of(const json& value) {
+  std::vector<std::pair<std::string, json>> edits{
+      {"null", nullptr}, {"list", json::array({value})}, {"object", json{{"a", value}}}, {"empty", ""}, {"word", "word"}, {"long", std::string(5000, 'x')},
+      {"control", "a\x1b[2Jb\n"}, {"base16 of text", json{{"base16", "6162"}}}, {"base16 of bytes", json{{"base16", "ff00"}}}, {"base16 of nothing", json{{"base16", "zz"}}},
+      {"minus one", -1}, {"half", 0.5}, {"great", 1e300}, {"true", true}, {"2^64 - 1", 18446744073709551615u}};
+  if (value.is_string()) {
+    const std::string text = value;
+    edits.emplace_back("one more", text + " ");
+    if (!text.empty()) edits.emplace_back("one less", text.substr(0, text.size() - 1));
+  }
+  if (value.is_number_float()) edits.emplace_back("a little more", value.get<double>() * 1.25);
+  if (value.is_number_unsigned()) edits.emplace_back("one more", value.get<std::uint64_t>() + 1);
+  if (value.is_boolean()) edits.emplace_back("the other", !value.get<bool>());
+  std::erase_if(edits, [&](const auto& edit) { return edit.second == value; });
+  return edits;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Forgery, "any line that is removed, doubled, swapped, cut or changed in one byte, without more ado, has the file refused") {
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string at = " line " + std::to_string(i + 1);
+    Lines fewer = lines, twice = lines;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    twice.insert(twice.begin() + static_cast<std::ptrdiff_t>(i), lines[i]);
+    give("without" + at, joined(fewer));
+    give("twice" + at, joined(twice));
+    if (i + 1 < lines.size()) {
+      Lines moved = lines;
+      std::swap(moved[i], moved[i + 1]);
+      give("swapped" + at, joined(moved));
+    }
+    for (std::size_t at_byte = 0; at_byte < lines[i].size(); at_byte += 1 + lines[i].size() / 12) {
+      Lines changed = lines;
+      changed[i][at_byte] = static_cast<char>(changed[i][at_byte] ^ 1);
+      give("byte " + std::to_string(at_byte) + at, joined(changed));
+    }
+    Lines cut = lines;
+    cut[i].resize(cut[i].size() / 2);
+    give("half of" + at, joined(cut));
+  }
+  CHECK(taken.empty());
+  CHECK(files == refused);
+}
+
+TEST_CASE_FIXTURE(Forgery, "a line that is removed, doubled or moved by a forger is missed where another needs it, and is no row that was not there") {
+  for (std::size_t i = 1; i + 1 < lines.size(); ++i) {
+    const json object = object_of(lines[i]);
+    const std::string kind = object["kind"];
+    Lines fewer = lines;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    const json best = object_of(lines[first("best")]);
+    const bool of_best = kind == "record" && object["configuration"] == best["configuration"];
+    const bool needed = kind == "device" || kind == "template" || of_best;
+    const std::string name = "without " + kind + " " + std::to_string(i + 1);
+    give(name, closed(fewer));
+    CHECK(taken.contains(name) == !needed);
+  }
+}
+
+TEST_CASE_FIXTURE(Forgery, "every field of every kind of row is changed in every way, and only what names nothing and decides nothing is taken") {
+  // Field by field, what a forger may say of what was measured, where, when and with what: it is his word. All else is refused.
+  const std::map<std::string, std::set<std::string>> free{
+      {"session.key", {}}, {"session.strategy", {}}, {"session.seed", {}}, {"session.space_size", {}}, {"session.summary_json", {}},
+      {"record.driver", {}}, {"record.nvrtc", {}}, {"best.driver", {}}, {"best.median_us", {}}, {"best.default_us", {}}, {"best.tie", {}},
+      {"best.objective", {}}, {"best.detail_json", {}}};
+  std::set<std::string> surprising;
+  for (const char* kind : {"device", "template", "session", "record", "best"}) {
+    const std::size_t at = first(kind);
+    const json row = object_of(lines[at]);
+    for (const auto& [field, value] : row.items()) {
+      const std::string what = std::string(kind) + "." + field;
+      const auto try_row = [&](const std::string& edit, const json& changed) {
+        Lines forged = lines;
+        forged[at] = sealed(changed);
+        give(what + ": " + edit, closed(forged));
+        if (taken.contains(what + ": " + edit) && !free.contains(what)) surprising.insert(what + ": " + edit);
+      };
+      json without = row, renamed = row;
+      without.erase(field);
+      try_row("removed", without);
+      renamed.erase(field);
+      renamed[field + "_"] = value;
+      try_row("renamed", renamed);
+      for (const auto& [edit, other] : edits_of(value)) {
+        json changed = row;
+        changed[field] = other;
+        if (field != "kind") try_row(edit, changed);
+      }
+    }
+    json more = row;
+    more["more"] = 1;
+    Lines forged = lines;
+    forged[at] = sealed(more);
+    give(std::string(kind) + " with one field more", closed(forged));
+  }
+  for (const std::string& name : surprising) {
+    CAPTURE(name);
+    CHECK(name.empty());
+  }
+  CHECK(files > 700);
+  CHECK(refused > files / 2);
+  test::record_figures(15, "forged_by_rule", {{"files", files}, {"refused", refused}, {"taken", taken.size()}, {"surprising", surprising.size()}});
+}
+
+}  // namespace test_forged_files
