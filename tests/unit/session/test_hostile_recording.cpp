@@ -85,7 +85,7 @@ std::string with_text_at(json document, const json::json_pointer& place, const s
 }
 
 /// MiB that a child process needed at most to load a file.
-long peak_mib(const std::filesystem::path& path) {
+[[maybe_unused]] long peak_mib(const std::filesystem::path& path) {
   const pid_t child = ::fork();
   if (child == 0) {
     try {
