@@ -109,6 +109,7 @@ void RowCheck::take(const SessionRow& row) {
   check_length("summary_json", row.summary_json, kLongestText);
   check_date("started_at", row.started_at);
   if (!row.finished_at.empty()) check_date("finished_at", row.finished_at);
+  if (row.state == "finished" && row.finished_at.empty()) refuse("the field 'finished_at' is empty, and the state is finished");
   if (row.state != "finished" && row.state != "interrupted") {
     refuse(fmt::format("the state '{}' is neither finished nor interrupted", row.state));
   }
