@@ -18,7 +18,7 @@ constexpr int kStepsBetween = 10000;
 
 /// A sound file is read, checked and indexed anew at tens of megabytes a second; whatever takes a hundred times as long does
 /// something else.
-constexpr double kLeastAllowedS = 20, kAllowedSPerMiB = 2;
+constexpr double kLeastAllowedS = 5, kAllowedSPerMiB = 2;
 
 double thread_cpu_s() {
   timespec now{};
