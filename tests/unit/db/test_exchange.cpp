@@ -401,6 +401,23 @@ TEST_CASE("what the rules refuse is told with the line, and nothing is stored") 
   CHECK(target.database.devices().empty());
 }
 
+TEST_CASE("while a file is read and checked other processes write to the database that it is for") {
+  Target target;
+  Database other = Database::open(target.folder / "target.db", OpenMode::ReadWrite);
+  write_bytes(target.folder / "rows.jsonl", file_with(real_record(1)));
+  NoRules rules;
+  std::uint64_t most = 0, written = 0;
+  const auto write = [&](std::uint64_t rows) {
+    if (rows <= most) return;  // the same number again: stored now, in one short transaction
+    most = rows;
+    other.put(record(100 + static_cast<int>(rows)));  // waits for whoever holds the lock, and fails after 30 s
+    ++written;
+  };
+  CHECK(import_file(target.database, target.folder / "rows.jsonl", rules, write).stored.records == 1);
+  CHECK(written == 3);
+  CHECK(target.database.records({}).size() == 4);
+}
+
 TEST_CASE("an import that is interrupted stores nothing") {
   Target target;
   write_bytes(target.folder / "rows.jsonl", file_with(real_record(1)));
