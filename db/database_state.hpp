@@ -39,9 +39,12 @@ struct Database::State {
   void write(const char* doing, Work&& work) {
     require_writable(doing);
     try {
-      if (batch == BatchState::Open) return work();
+      if (batch == BatchState::Open) {
+        guard().begin(doing);
+        return work();
+      }
       statements.run("BEGIN IMMEDIATE");
-      guard().begin(doing);
+      guard().begin(doing);  // waiting for the lock took no time of this
       work();
       statements.run("COMMIT");
     } catch (const SQLite::Exception& error) {

@@ -49,12 +49,20 @@ void harden(SQLite::Database& sqlite) {
   sqlite3_exec(handle, "PRAGMA cell_size_check = ON", nullptr, nullptr, nullptr);
 }
 
-Guard::Guard(SQLite::Database& sqlite, std::filesystem::path path, KeepGoing keep_going)
-    : sqlite_(sqlite), path_(std::move(path)), keep_going_(std::move(keep_going)), begun_s_(thread_cpu_s()), allowed_s_(allowed_s()) {
+Guard::Guard(SQLite::Database& sqlite, std::filesystem::path path, KeepGoing keep_going, Limit limit)
+    : sqlite_(sqlite),
+      path_(std::move(path)),
+      keep_going_(std::move(keep_going)),
+      begun_s_(thread_cpu_s()),
+      allowed_s_(allowed_s()),
+      timed_(limit == Limit::ByFile) {
   sqlite3_progress_handler(sqlite_.getHandle(), kStepsBetween, &Guard::ask, this);
 }
 
-Guard::~Guard() { sqlite3_progress_handler(sqlite_.getHandle(), 0, nullptr, nullptr); }
+Guard::~Guard() {
+  sqlite3_progress_handler(sqlite_.getHandle(), 0, nullptr, nullptr);
+  sqlite3_busy_handler(sqlite_.getHandle(), nullptr, nullptr);  // it may ask this guard
+}
 
 double Guard::allowed_s() const {
   std::error_code error;
@@ -93,14 +101,14 @@ void Guard::explain_interruption(const std::string& doing) const {
                                                   doing, path_.string(), allowed_s_));
 }
 
-Guard::Without::Without(Guard& guard, KeepGoing keep_going) : guard_(guard), before_(std::exchange(guard.keep_going_, std::move(keep_going))) {
-  guard_.timed_ = false;
+Guard::Without::Without(Guard& guard, KeepGoing keep_going)
+    : guard_(guard), before_(std::exchange(guard.keep_going_, std::move(keep_going))), timed_before_(std::exchange(guard.timed_, false)) {
   guard_.stopped_ = false;
 }
 
 Guard::Without::~Without() {
   guard_.keep_going_ = std::move(before_);
-  guard_.timed_ = true;
+  guard_.timed_ = timed_before_;
   guard_.stopped_ = false;
 }
 

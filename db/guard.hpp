@@ -21,7 +21,9 @@ void harden(SQLite::Database& sqlite);
 /// in processor time that grows with the file. Waiting for locks does not count, nor does being stopped.
 class Guard {
  public:
-  Guard(SQLite::Database& sqlite, std::filesystem::path path, KeepGoing keep_going);
+  /// Whether time counts: in a database that this process has made for itself nothing is forged.
+  enum class Limit { ByFile, None };
+  Guard(SQLite::Database& sqlite, std::filesystem::path path, KeepGoing keep_going, Limit limit = Limit::ByFile);
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
   ~Guard();
@@ -58,6 +60,7 @@ class Guard {
    private:
     Guard& guard_;
     KeepGoing before_;
+    bool timed_before_;
   };
 
  private:
