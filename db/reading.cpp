@@ -10,6 +10,7 @@
 #include <chrono>
 #include <thread>
 
+#include "db/companion_files.hpp"
 #include "db/database.hpp"
 #include "db/file_system.hpp"
 #include "db/migrations.hpp"
@@ -167,12 +168,13 @@ std::unique_ptr<SQLite::Database> open_untouched(const fs::path& path) {
 }
 
 void refuse_foreign(const fs::path& path) {
-  if (!has_bytes(path)) return;
   Identity identity;
-  // Another process may be creating the file: it is read without locks, and what is torn now is whole in a moment.
+  // Another process may be creating the file, or setting it aside: it is read without locks, and what is torn now is whole in a moment.
   constexpr int kLooks = 20;
   for (int look = 1;; ++look) {
     try {
+      refuse_foreign_companions(path);
+      if (!has_bytes(path)) return;
       refuse_what_is_no_database(path);
       identity = identity_untouched(path);
       break;
