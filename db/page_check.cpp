@@ -3,6 +3,7 @@
 #include <SQLiteCpp/Statement.h>
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <system_error>
@@ -111,6 +112,11 @@ void mark_suspect(const fs::path& path) noexcept {
   if (fd >= 0) ::close(fd);
 }
 
-void remove_suspect_mark(const fs::path& path) noexcept { ::unlink(mark_of(path).c_str()); }
+void remove_suspect_mark(const fs::path& path) noexcept {
+  struct stat status {};
+  const std::string mark = mark_of(path);
+  // A mark is an empty file; what else has this name is somebody's.
+  if (::lstat(mark.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0) ::unlink(mark.c_str());
+}
 
 }  // namespace attune::db

@@ -3,16 +3,14 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <fstream>
-#include <string_view>
 #include <thread>
 
+#include "db/companion_files.hpp"
 #include "db/database.hpp"
 #include "db/file_system.hpp"
 #include "db/migrations.hpp"
@@ -71,39 +69,6 @@ Connection read_unchanging(const fs::path& path, const std::string& why, const K
   accept(path, connection, keep_going);
   connection.notices.push_back(fmt::format("database '{}' is read as an unchanging file: {}", path.string(), why));
   return connection;
-}
-
-/// SQLite deletes the file that a journal names as its super-journal, whatever that is. A transaction of ours is of one file and
-/// has none. The end of a journal is described in pager.c, readSuperJournal.
-bool names_another_file(const fs::path& journal) {
-  constexpr std::string_view kMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
-  std::ifstream file(journal, std::ios::binary | std::ios::ate);
-  const std::streamoff bytes = file.tellg();
-  if (!file || bytes < 16) return false;
-  std::string end(kMagic.size(), '\0');
-  file.seekg(bytes - static_cast<std::streamoff>(end.size()));
-  file.read(end.data(), static_cast<std::streamsize>(end.size()));
-  return file && end == kMagic;
-}
-
-/// SQLite opens what belongs to a database by its name, and writes into it, wherever a link there leads.
-void refuse_companions_that_lead_elsewhere(const fs::path& path) {
-  for (const char* suffix : {"-wal", "-shm", "-journal", ".lock"}) {
-    const fs::path companion = beside(path, suffix);
-    struct stat status {};
-    if (::lstat(companion.c_str(), &status) != 0) continue;
-    if (!S_ISREG(status.st_mode)) {
-      fail_opening(path, fmt::format("'{}' beside it is no file but a link, pipe, folder or device, which attune never makes; remove that", companion.string()));
-    }
-    if (status.st_nlink > 1) {
-      fail_opening(path, fmt::format("'{}' beside it is a file that has other names as well (hard links), which would be changed with it; remove that name",
-                                     companion.string()));
-    }
-  }
-  if (names_another_file(beside(path, "-journal"))) {
-    fail_opening(path, fmt::format("'{}-journal' beside it names another file, which would be deleted, and no journal of attune's does; remove that journal",
-                                   path.string()));
-  }
 }
 
 Identity identity_untouched(const fs::path& path) {
@@ -203,13 +168,13 @@ std::unique_ptr<SQLite::Database> open_untouched(const fs::path& path) {
 }
 
 void refuse_foreign(const fs::path& path) {
-  refuse_companions_that_lead_elsewhere(path);
-  if (!has_bytes(path)) return;
   Identity identity;
-  // Another process may be creating the file: it is read without locks, and what is torn now is whole in a moment.
+  // Another process may be creating the file, or setting it aside: it is read without locks, and what is torn now is whole in a moment.
   constexpr int kLooks = 20;
   for (int look = 1;; ++look) {
     try {
+      refuse_foreign_companions(path);
+      if (!has_bytes(path)) return;
       refuse_what_is_no_database(path);
       identity = identity_untouched(path);
       break;

@@ -49,7 +49,7 @@ struct Settings {
   std::uint64_t seed = 1;
   std::uint64_t iterations = 0;  ///< 0: no limit
   double seconds = full_campaign() ? 1800 : 4;
-  double deadline_s = kSanitized ? 50 : 10;
+  double deadline_s = 10;
   std::uint64_t memory_mib = 4096;
   std::size_t most_bytes = 65536;
   std::string findings = "fuzz_findings";
@@ -111,7 +111,8 @@ std::string kind_of_refusal(std::string_view message, const std::string& input, 
 /// The child: runs inputs until time or count are up.
 class Runner {
  public:
-  Runner(Shared& shared, const Settings& settings, const FuzzTarget& target) : shared_(shared), settings_(settings), target_(target) {}
+  Runner(Shared& shared, const Settings& settings, const FuzzTarget& target, const FormatChanges& changes)
+      : shared_(shared), settings_(settings), target_(target), changes_(changes) {}
 
   [[noreturn]] void run(const std::vector<std::string>& corpus, const std::vector<std::string>& dictionary, Clock::time_point end) {
     limit_memory();
@@ -120,7 +121,7 @@ class Runner {
     for (const std::string& word : dictionary) for_each_word(word, quote);
     // A child that follows a crashed one goes on behind it, with other random numbers.
     std::uint64_t skipped = shared_.inputs.load();
-    Mutator mutator(corpus, dictionary, settings_.seed + skipped * 0x9E3779B97F4A7C15U, settings_.most_bytes);
+    Mutator mutator(corpus, dictionary, settings_.seed + skipped * 0x9E3779B97F4A7C15U, settings_.most_bytes, changes_);
     for (const std::string& entry : corpus) {
       if (skipped > 0) --skipped;
       else static_cast<void>(read(entry));
@@ -188,6 +189,7 @@ class Runner {
   Shared& shared_;
   const Settings& settings_;
   const FuzzTarget& target_;
+  const FormatChanges& changes_;
   std::set<std::string> quotable_;
   std::set<std::string> kinds_;
 };
@@ -300,8 +302,9 @@ nlohmann::json figures_of(const std::string& name, const Settings& settings, con
 }  // namespace
 
 int fuzz_main(int argc, char** argv, const std::string& name, std::vector<std::string> corpus, std::vector<std::string> dictionary,
-              const FuzzTarget& target) {
+              const FuzzTarget& target, const FuzzFormat& format) {
   Settings settings;
+  settings.deadline_s = format.deadline_s * (kSanitized ? 5 : 1);
   if (!read_arguments(argc, argv, settings)) {
     fmt::print(stderr, "usage: {} [--seed N] [--iterations N] [--seconds S] [--deadline S] [--memory MIB] [--max-bytes N]\n"
                        "       [--findings FOLDER] [--output FILE] [FILE...]\n", argv[0]);
@@ -317,7 +320,7 @@ int fuzz_main(int argc, char** argv, const std::string& name, std::vector<std::s
   for (std::size_t children = 0; children < kMostChildren; ++children) {
     const pid_t child = ::fork();
     if (child < 0) throw std::runtime_error("failed starting the fuzzed process");
-    if (child == 0) Runner(shared, settings, target).run(corpus, dictionary, end);
+    if (child == 0) Runner(shared, settings, target, format.changes).run(corpus, dictionary, end);
     const std::string what = watch(child, shared, settings);
     if (what.empty()) break;
     Finding finding = keep_finding(name, what, shared, settings);

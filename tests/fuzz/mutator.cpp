@@ -22,8 +22,9 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
-Mutator::Mutator(std::vector<std::string> corpus, std::vector<std::string> dictionary, std::uint64_t seed, std::size_t most_bytes)
-    : given_(std::move(corpus)), dictionary_(std::move(dictionary)), random_(seed), most_bytes_(most_bytes) {
+Mutator::Mutator(std::vector<std::string> corpus, std::vector<std::string> dictionary, std::uint64_t seed, std::size_t most_bytes,
+                 FormatChanges of_format)
+    : given_(std::move(corpus)), dictionary_(std::move(dictionary)), random_(seed), most_bytes_(most_bytes), of_format_(std::move(of_format)) {
   if (given_.empty()) given_.emplace_back();
 }
 
@@ -33,8 +34,12 @@ std::string Mutator::next() {
   // Mostly one or two changes: an input that is refused at its first line says nothing of what comes after.
   std::size_t changes = 1;
   while (changes < kMostChanges && one_in(2)) ++changes;
-  for (; changes > 0; --changes) change(input);
+  for (; changes > 0; --changes) {
+    if (of_format_.structural && one_in(2)) of_format_.structural(input, random_);
+    else change(input);
+  }
   if (input.size() > most) input.resize(most);
+  if (of_format_.last) of_format_.last(input, random_);
   return input;
 }
 

@@ -262,39 +262,6 @@ TEST_CASE("links, pipes, folders and other files' names beside a database are re
   }
 }
 
-TEST_CASE("a journal that names another file is refused, and that file stays") {
-  const TemporaryFolder folder, elsewhere;
-  const fs::path path = folder / "a.db", victim = elsewhere / "victim";
-  make_database(path);
-  {
-    SQLite::Database raw(path.string(), SQLite::OPEN_READWRITE);
-    raw.exec("PRAGMA journal_mode = DELETE");
-  }
-  write_bytes(victim, "somebody's notes");
-  // A hot journal without pages, and the record of its super-journal.
-  const auto number = [](std::uint32_t value) {
-    std::string bytes;
-    for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift);
-    return bytes;
-  };
-  const std::string magic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8), name = victim.string();
-  const auto pages = static_cast<std::uint32_t>(fs::file_size(path) / 4096);
-  std::string journal = magic + number(0) + number(0) + number(pages) + number(512) + number(4096);
-  journal.resize(512, '\0');
-  std::uint32_t sum = 0;
-  for (const char c : name) sum += static_cast<std::uint32_t>(static_cast<signed char>(c));
-  journal += number(262145) + name + number(static_cast<std::uint32_t>(name.size())) + number(sum) + magic;
-  for (const OpenMode mode : {OpenMode::ReadWrite, OpenMode::ReadOnly}) {
-    write_bytes(path.string() + "-journal", journal);
-    CHECK(mentions(error_of(path, mode), "names another file"));
-    CHECK(bytes_of(victim) == "somebody's notes");
-  }
-  // It is SQLite that would delete it.
-  SQLite::Database raw(path.string(), SQLite::OPEN_READWRITE);
-  (void)raw.execAndGet("SELECT count(*) FROM records");
-  CHECK_FALSE(fs::exists(victim));
-}
-
 TEST_CASE("a reader creates nothing and names a missing file") {
   const TemporaryFolder folder;
   const std::string message = error_of(folder / "none.db", OpenMode::ReadOnly);

@@ -1,0 +1,106 @@
+// Files beside a database under the names that SQLite uses itself: what is none of ours stays, and leads nowhere.
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include "tests/unit/db/support.hpp"
+
+namespace test_companion_files {
+
+using namespace attune;
+using namespace attune::db;
+using namespace attune::db::test;
+
+namespace {
+
+const std::string kMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+
+std::string big_endian(std::uint32_t value) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift);
+  return bytes;
+}
+
+/// Of a commit in several databases at once that was cut short: it changed no page of this one, and `second` is said to list them.
+std::string journal_naming(const std::string& second, std::size_t pages) {
+  constexpr std::uint32_t kSector = 512, kPage = 4096, kLockPage = 0x40000000 / kPage + 1;
+  std::string journal = kMagic;
+  for (const std::size_t field : {std::size_t{0}, std::size_t{7}, pages, std::size_t{kSector}, std::size_t{kPage}}) {
+    journal += big_endian(static_cast<std::uint32_t>(field));
+  }
+  journal.resize(kSector);
+  std::uint32_t sum = 0;
+  for (const char c : second) sum += static_cast<std::uint32_t>(static_cast<signed char>(c));
+  return journal + big_endian(kLockPage) + second + big_endian(static_cast<std::uint32_t>(second.size())) + big_endian(sum) + kMagic;
+}
+
+}  // namespace
+
+TEST_CASE("a journal that names a second file is refused, and neither that file nor the database is touched") {
+  for (const OpenMode mode : {OpenMode::ReadOnly, OpenMode::ReadWrite}) {
+    const TemporaryFolder folder, elsewhere;
+    fs::copy_file(golden(2), folder / "a.db");
+    write_bytes(elsewhere / "letter.txt", "somebody's");
+    write_bytes(folder / "a.db-journal", journal_naming((elsewhere / "letter.txt").string(), fs::file_size(golden(2)) / 4096));
+    const auto before = contents_of(folder.path());
+    CHECK(mentions(error_of(folder / "a.db", mode), "names a second file"));
+    CHECK(contents_of(folder.path()) == before);
+    CHECK(bytes_of(elsewhere / "letter.txt") == "somebody's");
+  }
+}
+
+TEST_CASE("no database is made where a WAL or journal of something else lies, and it stays") {
+  for (const char* suffix : {"-wal", "-journal"}) {
+    for (const bool is_there : {false, true}) {
+      CAPTURE(suffix);
+      CAPTURE(is_there);
+      const TemporaryFolder folder;
+      write_bytes(folder / ("notes" + std::string(suffix)), "what somebody wrote down");
+      if (is_there) write_bytes(folder / "notes", "");
+      const auto before = contents_of(folder.path());
+      CHECK(mentions(error_of(folder / "notes", OpenMode::ReadWrite), "it stays as it is: move it away"));
+      if (is_there) CHECK(mentions(error_of(folder / "notes", OpenMode::ReadOnly), "it stays as it is: move it away"));
+      CHECK(contents_of(folder.path()) == before);
+    }
+  }
+}
+
+TEST_CASE("committed rows in a WAL whose database is gone are not thrown away for a new one") {
+  const TemporaryFolder live, folder;
+  Database database = Database::open(live / "a.db", OpenMode::ReadWrite);
+  put_golden_rows(database);
+  fs::copy_file(live / "a.db-wal", folder / "a.db-wal");
+  const auto before = contents_of(folder.path());
+  CHECK(mentions(error_of(folder / "a.db", OpenMode::ReadWrite), "belongs to another database"));
+  CHECK(contents_of(folder.path()) == before);
+}
+
+TEST_CASE("a WAL, journal or index that is a link or a pipe is refused, and what it leads to stays") {
+  for (const char* suffix : {"-wal", "-journal", "-shm"}) {
+    for (const OpenMode mode : {OpenMode::ReadOnly, OpenMode::ReadWrite}) {
+      CAPTURE(suffix);
+      const TemporaryFolder folder, elsewhere;
+      const fs::path companion = folder / ("a.db" + std::string(suffix));
+      write_bytes(elsewhere / "letter.txt", "somebody's");
+      make_database(folder / "a.db");
+      fs::create_symlink(elsewhere / "letter.txt", companion);
+      CHECK(mentions(error_of(folder / "a.db", mode), "is no regular file"));
+      CHECK(bytes_of(elsewhere / "letter.txt") == "somebody's");
+      fs::remove(companion);
+      REQUIRE(::mkfifo(companion.c_str(), 0600) == 0);
+      CHECK(mentions(error_of(folder / "a.db", mode), "is no regular file"));
+      CHECK(fs::is_fifo(companion));
+      fs::remove(companion);
+      CHECK(error_of(folder / "a.db", mode) == "opened");
+    }
+  }
+}
+
+TEST_CASE("a file named as a mark of damage that is none stays") {
+  const TemporaryFolder folder;
+  make_database(folder / "a.db");
+  write_bytes(folder / "a.db.suspect", "somebody's");
+  CHECK(error_of(folder / "a.db", OpenMode::ReadWrite) == "opened");
+  CHECK(bytes_of(folder / "a.db.suspect") == "somebody's");
+}
+
+}  // namespace test_companion_files
