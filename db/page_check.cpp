@@ -94,6 +94,7 @@ PageFinding check_pages(SQLite::Database& sqlite, const fs::path& path) {
     const Damage damage = first_damage(sqlite, "integrity_check");
     PageFinding finding{damage.kind == Damage::Kind::Pages ? damage.line : std::string(), 0};
     if (finding.damage.empty() && (suspect || damage.kind == Damage::Kind::Index)) finding = mend(sqlite);
+    if (damage.kind == Damage::Kind::None) finding.rebuilt = 0;  // to be sure, and nothing to tell
     if (finding.damage.empty() && suspect) remove_suspect_mark(path);
     return finding;
   }
@@ -108,7 +109,7 @@ PageFinding check_pages(SQLite::Database& sqlite, const fs::path& path) {
 void check_wholly_up_to(std::uint64_t bytes) { whole_check_bytes = bytes; }
 
 void mark_suspect(const fs::path& path) noexcept {
-  const int fd = ::open(mark_of(path).c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int fd = ::open(mark_of(path).c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   if (fd >= 0) ::close(fd);
 }
 

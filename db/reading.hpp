@@ -25,6 +25,6 @@ namespace attune::db {
 /// anything opens it in a way that leaves traces: even a connection that only reads creates a WAL file. Says nothing about
 /// damage of a file that its header calls ours: what follows meets it.
 /// Throws: DatabaseError.
-void refuse_foreign(const std::filesystem::path& path);
+void refuse_foreign(const std::filesystem::path& path, const KeepGoing& keep_going);
 
 }  // namespace attune::db

@@ -27,8 +27,8 @@ using Places = std::set<std::string, InOrder>;
 /// A damaged file, table by table. No index is used: rows are found by walking the tables themselves.
 class DamagedFile {
  public:
-  explicit DamagedFile(const std::filesystem::path& path)
-      : sqlite_(open_untouched(path)), guard_(*sqlite_, path, {}), usable_(guard_.watch("opening", [&] { return is_ours(); })) {}
+  DamagedFile(const std::filesystem::path& path, const KeepGoing& keep_going)
+      : sqlite_(open_untouched(path)), guard_(*sqlite_, path, keep_going), usable_(guard_.watch("opening", [&] { return is_ours(); })) {}
 
   [[nodiscard]] bool usable() const { return usable_; }
 
@@ -46,7 +46,9 @@ class DamagedFile {
  private:
   [[nodiscard]] bool is_ours() {
     const Identity identity = read_identity(*sqlite_);
-    if (identity.schema.kind != SchemaFinding::Kind::Same || !identity.has_tables) return false;
+    // A damaged definition spoils its own table at most: what does not fit the others' queries is an error of theirs.
+    if (identity.schema.kind == SchemaFinding::Kind::Foreign || !identity.has_our_tables) return false;
+    take_long_values(*sqlite_);
     add_missing_tables(*sqlite_);
     return true;
   }
@@ -154,9 +156,9 @@ class Salvage {
 };
 
 /// Nothing for a file of which not even the schema can be read.
-std::unique_ptr<DamagedFile> try_open(const std::filesystem::path& aside) {
+std::unique_ptr<DamagedFile> try_open(const std::filesystem::path& damaged, const KeepGoing& keep_going) {
   try {
-    auto file = std::make_unique<DamagedFile>(aside);
+    auto file = std::make_unique<DamagedFile>(damaged, keep_going);
     return file->usable() ? std::move(file) : nullptr;
   } catch (const SQLite::Exception&) {
     return nullptr;
@@ -167,12 +169,9 @@ std::unique_ptr<DamagedFile> try_open(const std::filesystem::path& aside) {
 
 }  // namespace
 
-std::string salvage(Database& database, const std::filesystem::path& aside, const std::string& damage) {
-  const auto file = try_open(aside);
-  const std::uint64_t rows = file ? Salvage(*file, database).run() : 0;
-  return fmt::format("database '{}' was damaged ({}); it was set aside as '{}' and a new one was created, {}", database.path().string(), damage,
-                     aside.string(),
-                     rows == 0 ? "empty, for nothing in it could be read" : fmt::format("with the {} rows that could still be read", rows));
+std::uint64_t salvage(Database& database, const std::filesystem::path& damaged, const KeepGoing& keep_going) {
+  const auto file = try_open(damaged, keep_going);
+  return file ? Salvage(*file, database).run() : 0;
 }
 
 }  // namespace attune::db

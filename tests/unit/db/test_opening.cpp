@@ -93,12 +93,31 @@ TEST_CASE("the database of another program is refused, not set aside, and stays 
   CHECK(names_in(folder.path()) == std::set<std::string>{"other.db"});
 }
 
-TEST_CASE("a file whose two version numbers disagree is refused as damaged") {
+TEST_CASE("where the header's version is damaged the tables' own counts: readers go on, and a writer puts it right and says so") {
+  for (const char* version : {"0", "1", "-1", "4098"}) {
+    CAPTURE(std::string(version));
+    const TemporaryFolder folder;
+    const fs::path path = folder / "a.db";
+    make_database(path);
+    run_sql(path, std::string("PRAGMA user_version = ") + version);
+    CHECK(Database::open(path, OpenMode::ReadOnly).records({}).size() == 4);
+    {
+      const Database writer = Database::open(path, OpenMode::ReadWrite);
+      REQUIRE(writer.notices().size() == 1);
+      CHECK(mentions(writer.notices()[0], "damaged header"));
+      CHECK(writer.records({}).size() == 4);
+    }
+    CHECK(Database::open(path, OpenMode::ReadWrite).notices().empty());
+    CHECK(bytes_of(path).substr(60, 4) == std::string("\0\0\0\2", 4));
+  }
+}
+
+TEST_CASE("a file whose tables and header name different versions is refused as damaged") {
   const TemporaryFolder folder;
   const fs::path path = folder / "a.db";
   make_database(path);
-  run_sql(path, "PRAGMA user_version = 0");
-  CHECK(mentions(error_of(path, OpenMode::ReadWrite), "user_version says schema 0, its schema_version table says 2"));
+  run_sql(path, "DELETE FROM schema_version WHERE version = 2");
+  CHECK(mentions(error_of(path, OpenMode::ReadWrite), "user_version says schema 2, its schema_version table says 1"));
   CHECK(mentions(error_of(path, OpenMode::ReadOnly), "damaged"));
 }
 
