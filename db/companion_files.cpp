@@ -56,10 +56,12 @@ bool names_second_file(const JournalEnds& ends) {
 }  // namespace
 
 void refuse_foreign_companions(const fs::path& path) {
-  for (const char* suffix : {"-wal", "-journal", "-shm"}) {
+  for (const char* suffix : {"-wal", "-journal", "-shm", ".lock"}) {
     struct stat status {};
     const fs::path companion = beside(path, suffix);
-    if (::lstat(companion.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) refuse_companion(path, companion, "is no regular file");
+    if (::lstat(companion.c_str(), &status) != 0) continue;
+    if (!S_ISREG(status.st_mode)) refuse_companion(path, companion, "is no regular file");
+    if (status.st_nlink > 1) refuse_companion(path, companion, "has other names as well (hard links), which would be changed with it");
   }
   const fs::path wal = beside(path, "-wal"), journal = beside(path, "-journal");
   const bool is_new = !has_bytes(path);

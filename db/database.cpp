@@ -63,10 +63,12 @@ Database Database::open(const std::filesystem::path& path, OpenMode mode, const 
     throw DatabaseError(file.string(), fmt::format("failed opening database '{}': it is a pipe, socket or device; name a file with ATTUNE_DB or --db",
                                                    file.string()));
   }
-  Database database(std::make_unique<State>(std::move(file), mode, keep_going));
-  Connection& connection = database.state_->connection;
-  if (!connection.aside.empty()) connection.notices.push_back(salvage(database, connection.aside, connection.damage));
-  return database;
+  const Salvager salvager = [&](const std::filesystem::path& damaged, const std::filesystem::path& fresh) {
+    const Salvager none = [](const auto&, const auto&) { return std::uint64_t{0}; };
+    Database database(std::make_unique<State>(fresh, OpenMode::ReadWrite, keep_going, none));
+    return salvage(database, damaged, keep_going);
+  };
+  return Database(std::make_unique<State>(std::move(file), mode, keep_going, salvager));
 }
 
 void Database::put_cubin(const std::string& key, const std::string& cubin, const std::string& detail_json) {

@@ -88,17 +88,8 @@ void prepare_journal(SQLite::Database& sqlite, const fs::path& path, const Journ
   sqlite.exec("PRAGMA locking_mode = NORMAL");  // takes effect with the next access, which migrate() makes
 }
 
-/// Several tuning processes commit a thousand times a second into one file, for some 30 us each: SQLite's own handler, which
-/// sleeps 1 to 100 ms, leaves them waiting for a lock that is long free.
-int wait_for_lock(void* guard, int attempts) {
-  constexpr std::chrono::microseconds kShortest{50}, kLongest{1000};
-  if (attempts >= kBusyTimeoutMs) return 0;  // nearly all attempts take a millisecond
-  if (!static_cast<Guard*>(guard)->keeps_going()) return 0;
-  std::this_thread::sleep_for(std::min(kShortest * (1 << std::min(attempts, 8)), kLongest));
-  return 1;
-}
-
 /// What is wrong with a file that may be set aside for it: one of ours, damaged. Throws: SQLite::Exception, DatabaseError.
+/// Mends what can be mended in place.
 std::string damage_of(Connection& connection, const fs::path& path) {
   SQLite::Database& sqlite = *connection.sqlite;
   bool known = false;
@@ -107,9 +98,15 @@ std::string damage_of(Connection& connection, const fs::path& path) {
     require_ours(path, identity);
     known = true;
     if (identity.has_tables && identity.schema.kind != SchemaFinding::Kind::Same) return identity.schema.what;
+    take_long_values(sqlite);
     const PageFinding pages = check_pages(sqlite, path);
     if (pages.damage.empty() && pages.rebuilt > 0) {
       connection.notices.push_back(fmt::format("database '{}' was damaged in its indexes; all {} were made anew from its tables", path.string(), pages.rebuilt));
+    }
+    if (pages.damage.empty() && identity.user_version != identity.stated_version) {
+      sqlite.exec(fmt::format("PRAGMA user_version = {}", identity.user_version));
+      connection.notices.push_back(fmt::format("database '{}' had a damaged header: it said schema version {}; its tables are of version {}", path.string(),
+                                               identity.stated_version, identity.user_version));
     }
     return pages.damage;
   } catch (const SQLite::Exception& error) {
@@ -119,9 +116,9 @@ std::string damage_of(Connection& connection, const fs::path& path) {
   }
 }
 
-/// Opens, checks, migrates. False when the file is to be set aside for `connection.damage`.
+/// Opens, checks, migrates. Returns the damage for which the file is to be set aside; it is closed then.
 /// Throws: SQLite::Exception, DatabaseError.
-bool try_open_for_writing(Connection& connection, const fs::path& path, const Journal& journal, const KeepGoing& keep_going) {
+std::string try_open_for_writing(Connection& connection, const fs::path& path, const Journal& journal, const KeepGoing& keep_going) {
   const int flags = SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX;
   connection.guard.reset();
   connection.sqlite = std::make_unique<SQLite::Database>(path.string(), flags, kBusyTimeoutMs);
@@ -129,22 +126,26 @@ bool try_open_for_writing(Connection& connection, const fs::path& path, const Jo
   harden(sqlite);
   connection.guard = std::make_unique<Guard>(sqlite, path, keep_going);
   if (!journal.network) {
-    sqlite3_busy_handler(sqlite.getHandle(), wait_for_lock, connection.guard.get());  // takes the timeout's place
+    wait_often(sqlite, *connection.guard);
   } else if (is_wal_file(path)) {
     // It came here from a local disk. Alone, SQLite reads a WAL without the shared memory that a network cannot give.
     sqlite.exec("PRAGMA locking_mode = EXCLUSIVE");
   }
   // Until the file is known to be ours and sound, closing it must not move its WAL into it.
   sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  connection.damage = connection.guard->watch("opening", [&] { return damage_of(connection, path); });
-  if (!connection.damage.empty()) return false;
+  std::string damage = connection.guard->watch("opening", [&] { return damage_of(connection, path); });
+  if (!damage.empty()) {
+    connection.guard.reset();
+    connection.sqlite.reset();
+    return damage;
+  }
   if (sqlite3_db_readonly(sqlite.getHandle(), "main") == 1) {
     fail_opening(path, fmt::format("the file cannot be written (read-only); {}", kOtherFileRemedy));
   }
   sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
   prepare_journal(sqlite, path, journal);
   connection.guard->watch("migrating", [&] { migrate(sqlite, Database::kSchemaVersion); });
-  return true;
+  return {};
 }
 
 /// Renames the damaged file and what belongs to it; returns its new name. Requires: the opening lock.
@@ -171,17 +172,61 @@ fs::path set_aside(const fs::path& path, LockFile& lock, const std::string& dama
   return target;
 }
 
+/// What takes the place of a damaged file, while it is made and until it has the name.
+fs::path fresh_name(const fs::path& path) { return path.string() + ".salvaged"; }
+
+void remove_database(const fs::path& path) {
+  for (const char* suffix : {"", "-wal", "-shm", "-journal", ".lock"}) {
+    std::error_code ignored;
+    fs::remove(beside(path, suffix), ignored);
+  }
+}
+
+/// A process that died between the two renames of replace_damaged left the new file, whole, under its other name; one that died
+/// earlier left one that nobody needs. Requires: the opening lock.
+void finish_replacing(const fs::path& path) {
+  const fs::path fresh = fresh_name(path);
+  if (!is_present(fresh) || !has_header_of_ours(fresh)) return;
+  if (is_present(path)) return remove_database(fresh);
+  std::error_code error;
+  fs::rename(fresh, path, error);
+  remove_database(fresh);
+}
+
+/// Fills a new file, then sets the damaged one aside and gives the new one its name. Returns the notice.
+/// Requires: the opening lock. Throws: DatabaseError, Error (ExitCode::Interrupted); the damaged file is where it was then.
+std::string replace_damaged(const fs::path& path, LockFile& lock, const std::string& damage, const Salvager& salvage) {
+  if (!lock.try_lock(LockFile::Part::InUse, LockFile::Share::Alone)) {
+    fail_opening(path, fmt::format("it is damaged ({}) and another process is using it; stop that one and try again", damage));
+  }
+  const fs::path fresh = fresh_name(path);
+  std::uint64_t rows = 0;
+  try {
+    rows = salvage(path, fresh);
+  } catch (...) {
+    remove_database(fresh);
+    throw;
+  }
+  const fs::path aside = set_aside(path, lock, damage);
+  std::error_code error;
+  fs::rename(fresh, path, error);
+  if (error) fail_opening(path, fmt::format("giving '{}' its name failed: {}", fresh.string(), base::errno_text("rename", error.value())));
+  remove_database(fresh);  // what was beside it
+  return fmt::format("database '{}' was damaged ({}); it was set aside as '{}' and a new one was created, {}", path.string(), damage, aside.string(),
+                     rows == 0 ? "empty, for nothing in it could be read" : fmt::format("with the {} rows that could still be read", rows));
+}
+
 }  // namespace
 
-Connection open_for_writing(const fs::path& path, const KeepGoing& keep_going) {
+Connection open_for_writing(const fs::path& path, const KeepGoing& keep_going, const Salvager& salvage) {
   if (is_folder(path)) fail_opening(path, fmt::format("it is a folder; {}", kOtherFileRemedy));
   make_private_folder(path);
-  refuse_foreign(path);  // before the lock file is made beside it
+  refuse_foreign(path, keep_going);  // before the lock file is made beside it
   LockFile lock(path);
   lock.lock(LockFile::Part::Opening, LockFile::Share::Alone, kBusyTimeout, keep_going);
   Connection connection;
   try {
-    refuse_foreign(path);  // again: another process may have made it since
+    refuse_foreign(path, keep_going);  // again: another process may have made it since
     const Journal journal = journal_for(path);
     if (journal.network) {
       connection.notices.push_back(fmt::format(
@@ -189,15 +234,12 @@ Connection open_for_writing(const fs::path& path, const KeepGoing& keep_going) {
           "and every stored measurement waits for the server's disk; a local file (ATTUNE_DB or --db) is faster",
           path.string(), *journal.network));
     }
-    if (!try_open_for_writing(connection, path, journal, keep_going)) {
-      connection.guard.reset();
-      connection.sqlite.reset();
-      const std::string damage = connection.damage;
-      connection.aside = set_aside(path, lock, damage);
-      if (!try_open_for_writing(connection, path, journal, keep_going)) {
-        fail_opening(path, fmt::format("a newly created file is damaged ({}); check the disk", connection.damage));
-      }
-      connection.damage = damage;
+    finish_replacing(path);
+    const std::string damage = try_open_for_writing(connection, path, journal, keep_going);
+    if (!damage.empty()) {
+      connection.notices.push_back(replace_damaged(path, lock, damage, salvage));
+      const std::string more = try_open_for_writing(connection, path, journal, keep_going);
+      if (!more.empty()) fail_opening(path, fmt::format("a newly created file is damaged ({}); check the disk", more));
     }
   } catch (const SQLite::Exception& error) {
     throw sqlite_failure(path, "opening it for writing", error);

@@ -75,7 +75,7 @@ template <class State, class Row>
 void store(State& state, Row row, const std::string& key, Replacing replacing) {
   const auto known = state.template stored<Row>(key);
   if (known && replacing == Replacing::Seen) supersede(row, *known);
-  if (known && order(row, *known) < 0) return;
+  if (known && (replacing == Replacing::Seen ? !replaces(row, *known) : order(row, *known) < 0)) return;
   write_row(state.statements, key, row, state.store_problem(row.problem), state.store_configuration(row.configuration));
 }
 

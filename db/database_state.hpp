@@ -21,10 +21,10 @@ namespace attune::db {
 struct Database::State {
   enum class BatchState { None, Open, Failed };
 
-  State(std::filesystem::path file, OpenMode open_mode, const KeepGoing& keep_going)
+  State(std::filesystem::path file, OpenMode open_mode, const KeepGoing& keep_going, const Salvager& salvager)
       : path(std::move(file)),
         mode(open_mode),
-        connection(mode == OpenMode::ReadWrite ? open_for_writing(path, keep_going) : open_for_reading(path, keep_going)),
+        connection(mode == OpenMode::ReadWrite ? open_for_writing(path, keep_going, salvager) : open_for_reading(path, keep_going)),
         statements(*connection.sqlite) {}
 
   State(std::filesystem::path name, Connection opened)
@@ -39,9 +39,12 @@ struct Database::State {
   void write(const char* doing, Work&& work) {
     require_writable(doing);
     try {
-      if (batch == BatchState::Open) return work();
+      if (batch == BatchState::Open) {
+        guard().begin(doing);
+        return work();
+      }
       statements.run("BEGIN IMMEDIATE");
-      guard().begin(doing);
+      guard().begin(doing);  // waiting for the lock took no time of this
       work();
       statements.run("COMMIT");
     } catch (const SQLite::Exception& error) {
@@ -60,14 +63,15 @@ struct Database::State {
   void scan(const std::string& sql, const std::vector<std::string>& values, Visit&& visit, Report&& report) {
     Use use(statements.prepared(sql));
     for (const std::string& value : values) use.bind(value);
-    for (std::uint64_t rows = 1; use.step(); ++rows) {
-      if (rows % kRowsBetween == 0) refuse_more_rows_than_fit(rows, Table<Row>::kName);
+    ReadSoFar so_far;
+    while (use.step()) {
       ColumnReader read(use.row());
       std::string key, stored;
       Row row;
       read(key);
       read(stored);
       std::apply([&](auto... field) { (read(row.*field), ...); }, Table<Row>::kFields);
+      count(so_far, read.bytes(), Table<Row>::kName);
       const bool of_key = key == Table<Row>::key(row);
       if (!of_key && mode == OpenMode::ReadWrite && is_row_of_another_key(stored, row)) mark_suspect(path);
       if (of_key && stored == checksum(key, row) && visit(std::move(row))) continue;
@@ -141,13 +145,23 @@ struct Database::State {
   }
 
   [[nodiscard]] Guard& guard() { return *connection.guard; }
-  /// A damaged or forged file may show the same pages again and again; whoever collects rows must not run out of memory.
-  void refuse_more_rows_than_fit(std::uint64_t rows, const char* table) {
+  /// A damaged or forged file may show the same pages, and the same long text, again and again; whoever collects rows must not
+  /// run out of memory. Texts of problems and configurations are one row each however many records name them.
+  struct ReadSoFar {
+    std::uint64_t rows = 0, bytes = 0, most_rows = 0, most_bytes = 0;
+  };
+  void count(ReadSoFar& so_far, std::uint64_t bytes, const char* table) {
     constexpr std::uint64_t kLeastRowBytes = 64;  // its key and its checksum
+    constexpr std::uint64_t kMostTimesBytes = 16, kFreeBytes = std::uint64_t{16} << 20;
+    so_far.bytes += bytes;
+    if (++so_far.rows <= so_far.most_rows && so_far.bytes <= so_far.most_bytes) return;
     const auto number = [&](const char* pragma) { return static_cast<std::uint64_t>(connection.sqlite->execAndGet(pragma).getInt64()); };
-    if (rows * kLeastRowBytes <= number("PRAGMA page_count") * number("PRAGMA page_size")) return;
+    const std::uint64_t file = number("PRAGMA page_count") * number("PRAGMA page_size");  // it may have grown
+    so_far.most_rows = file / kLeastRowBytes;
+    so_far.most_bytes = kMostTimesBytes * file + kFreeBytes;
+    if (so_far.rows <= so_far.most_rows && so_far.bytes <= so_far.most_bytes) return;
     if (mode == OpenMode::ReadWrite) mark_suspect(path);
-    read_failure = fmt::format("failed reading database '{}': the table {} shows more rows than the file can hold; `attune db check` lists the damage",
+    read_failure = fmt::format("failed reading database '{}': the table {} shows more than the file can hold; `attune db check` lists the damage",
                                path.string(), table);
     throw DatabaseError(path.string(), read_failure);
   }
@@ -160,8 +174,6 @@ struct Database::State {
   /// Stores the text under its content key, repairing a damaged one; returns the key.
   std::string store_problem(const std::string& text);
   std::string store_configuration(const std::string& text);
-
-  static constexpr std::uint64_t kRowsBetween = 4096;
 
   std::filesystem::path path;
   OpenMode mode;

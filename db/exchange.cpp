@@ -223,6 +223,8 @@ void read_lines(base::LineReader& reader, const std::string& file, Staging& sink
       work();
     } catch (const SpecError&) {
       throw;  // a row's, and placed already
+    } catch (const DatabaseError&) {
+      throw;  // where rows are kept meanwhile
     } catch (const Error& error) {
       const char* const hint = sink.line <= 1 ? "; is it a file that `attune db export` wrote?" : "";
       at_place(file, sink.line, "", [&] { throw Error(error.what() + std::string(hint), error.exit_code()); });
@@ -323,14 +325,14 @@ ImportReport merge_files(Database& database, const std::vector<fs::path>& files,
   return merge_opened(database, open_for_merging(database.path(), files), rules, on_row);
 }
 
-std::vector<Database> open_for_merging(const fs::path& target, const std::vector<fs::path>& files) {
+std::vector<Database> open_for_merging(const fs::path& target, const std::vector<fs::path>& files, const KeepGoing& keep_going) {
   std::vector<Database> others;
   for (const fs::path& file : files) {
     std::error_code error;
     if (!fs::exists(file, error)) throw UsageError(fmt::format("failed merging {}: there is no such file", file.string()));
     if (fs::is_directory(file, error)) throw UsageError(fmt::format("failed merging {}: it is a folder; name database files", file.string()));
     if (fs::equivalent(file, target, error)) throw UsageError(fmt::format("failed merging {}: it is the database itself", file.string()));
-    others.push_back(Database::open(file, OpenMode::ReadOnly));
+    others.push_back(Database::open(file, OpenMode::ReadOnly, keep_going));
   }
   return others;
 }

@@ -49,7 +49,8 @@ ImportReport import_lines(Database& database, base::LineReader& lines, const std
 ImportReport merge_files(Database& database, const std::vector<std::filesystem::path>& files, RowSink& rules,
                          const OnRow& on_row = {});
 /// The same in two steps; the first neither opens nor creates `target`.
-[[nodiscard]] std::vector<Database> open_for_merging(const std::filesystem::path& target, const std::vector<std::filesystem::path>& files);
+[[nodiscard]] std::vector<Database> open_for_merging(const std::filesystem::path& target, const std::vector<std::filesystem::path>& files,
+                                                     const KeepGoing& keep_going = {});
 ImportReport merge_opened(Database& database, const std::vector<Database>& others, RowSink& rules, const OnRow& on_row = {});
 
 }  // namespace attune::db

@@ -2,10 +2,13 @@
 
 #include <fmt/core.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <time.h>
 
+#include <algorithm>
 #include <array>
-#include <system_error>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "attune/error.hpp"
@@ -18,12 +21,27 @@ constexpr int kStepsBetween = 10000;
 
 /// A sound file is read, checked and indexed anew at tens of megabytes a second; whatever takes a hundred times as long does
 /// something else.
-constexpr double kLeastAllowedS = 20, kAllowedSPerMiB = 2;
+constexpr double kLeastAllowedS = 5, kAllowedSPerMiB = 2;
 
 double thread_cpu_s() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+/// No CREATE statement of ours comes near; a file of kilobytes may hold many references to one text of megabytes.
+constexpr int kLongestOfSchema = 64 << 10;
+/// Longer than any text that db/row_check.hpp takes.
+constexpr int kLongestValue = 256 << 20;
+
+/// Several tuning processes commit a thousand times a second into one file, for some 30 us each: SQLite's own handler, which
+/// sleeps 1 to 100 ms, leaves them waiting for a lock that is long free.
+int wait_for_lock(void* guard, int attempts) {
+  constexpr std::chrono::microseconds kShortest{50}, kLongest{1000};
+  if (attempts >= kBusyTimeoutMs) return 0;  // nearly all attempts take a millisecond
+  if (!static_cast<Guard*>(guard)->keeps_going()) return 0;
+  std::this_thread::sleep_for(std::min(kShortest * (1 << std::min(attempts, 8)), kLongest));
+  return 1;
 }
 
 }  // namespace
@@ -36,8 +54,8 @@ void harden(SQLite::Database& sqlite) {
                         SQLITE_DBCONFIG_DQS_DML}) {
     sqlite3_db_config(handle, off, 0, nullptr);
   }
-  // Longer than any text that db/row_check.hpp takes; VACUUM attaches a database by itself.
-  constexpr std::array<std::pair<int, int>, 8> kLimits{{{SQLITE_LIMIT_LENGTH, 256 << 20},
+  // VACUUM attaches a database by itself.
+  constexpr std::array<std::pair<int, int>, 8> kLimits{{{SQLITE_LIMIT_LENGTH, kLongestOfSchema},
                                                         {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
                                                         {SQLITE_LIMIT_COLUMN, 64},
                                                         {SQLITE_LIMIT_EXPR_DEPTH, 100},
@@ -49,21 +67,33 @@ void harden(SQLite::Database& sqlite) {
   sqlite3_exec(handle, "PRAGMA cell_size_check = ON", nullptr, nullptr, nullptr);
 }
 
-Guard::Guard(SQLite::Database& sqlite, std::filesystem::path path, KeepGoing keep_going)
-    : sqlite_(sqlite), path_(std::move(path)), keep_going_(std::move(keep_going)), begun_s_(thread_cpu_s()), allowed_s_(allowed_s()) {
+void take_long_values(SQLite::Database& sqlite) { sqlite3_limit(sqlite.getHandle(), SQLITE_LIMIT_LENGTH, kLongestValue); }
+
+void wait_often(SQLite::Database& sqlite, Guard& guard) { sqlite3_busy_handler(sqlite.getHandle(), &wait_for_lock, &guard); }
+
+Guard::Guard(SQLite::Database& sqlite, std::filesystem::path path, KeepGoing keep_going, Limit limit)
+    : sqlite_(sqlite),
+      path_(std::move(path)),
+      keep_going_(std::move(keep_going)),
+      begun_s_(thread_cpu_s()),
+      allowed_s_(allowed_s()),
+      timed_(limit == Limit::ByFile) {
   sqlite3_progress_handler(sqlite_.getHandle(), kStepsBetween, &Guard::ask, this);
 }
 
-Guard::~Guard() { sqlite3_progress_handler(sqlite_.getHandle(), 0, nullptr, nullptr); }
+Guard::~Guard() {
+  sqlite3_progress_handler(sqlite_.getHandle(), 0, nullptr, nullptr);
+  sqlite3_busy_handler(sqlite_.getHandle(), nullptr, nullptr);  // it may ask this guard
+}
 
 double Guard::allowed_s() const {
-  std::error_code error;
-  std::uintmax_t bytes = 0;
+  double bytes = 0;
   for (const char* suffix : {"", "-wal"}) {
-    const std::uintmax_t of_one = std::filesystem::file_size(path_.string() + suffix, error);
-    if (!error) bytes += of_one;
+    struct stat status {};
+    // What it takes on disk: a file may claim any size.
+    if (::stat((path_.string() + suffix).c_str(), &status) == 0) bytes += 512.0 * static_cast<double>(status.st_blocks);
   }
-  return kLeastAllowedS + kAllowedSPerMiB * static_cast<double>(bytes) / (1 << 20);
+  return kLeastAllowedS + kAllowedSPerMiB * bytes / (1 << 20);
 }
 
 void Guard::begin(const char* doing) {
@@ -93,14 +123,14 @@ void Guard::explain_interruption(const std::string& doing) const {
                                                   doing, path_.string(), allowed_s_));
 }
 
-Guard::Without::Without(Guard& guard, KeepGoing keep_going) : guard_(guard), before_(std::exchange(guard.keep_going_, std::move(keep_going))) {
-  guard_.timed_ = false;
+Guard::Without::Without(Guard& guard, KeepGoing keep_going)
+    : guard_(guard), before_(std::exchange(guard.keep_going_, std::move(keep_going))), timed_before_(std::exchange(guard.timed_, false)) {
   guard_.stopped_ = false;
 }
 
 Guard::Without::~Without() {
   guard_.keep_going_ = std::move(before_);
-  guard_.timed_ = true;
+  guard_.timed_ = timed_before_;
   guard_.stopped_ = false;
 }
 

@@ -12,16 +12,23 @@ namespace attune::db {
 using KeepGoing = std::function<bool()>;
 
 /// Switches off what no database of ours needs and what a forged file could use: triggers, views, functions in the schema,
-/// writing to the schema; limits lengths and nesting; checks cells as pages are read.
+/// writing to the schema; limits lengths and nesting to what a schema of ours needs; checks cells as pages are read.
 /// Requires: nothing has been read from `sqlite` yet.
 void harden(SQLite::Database& sqlite);
+/// Once the schema is known to be ours: values may be as long as any of ours.
+void take_long_values(SQLite::Database& sqlite);
+
+/// How long a lock is waited for before that is an error.
+inline constexpr int kBusyTimeoutMs = 30000;
 
 /// Ends statements of one connection that go on for too long, or that somebody wants to stop. A forged file of a few pages
 /// can hold a tree of 10^20 rows (SQLite finds that in a check of the whole file alone), so every piece of work has a bound
 /// in processor time that grows with the file. Waiting for locks does not count, nor does being stopped.
 class Guard {
  public:
-  Guard(SQLite::Database& sqlite, std::filesystem::path path, KeepGoing keep_going);
+  /// Whether time counts: in a database that this process has made for itself nothing is forged.
+  enum class Limit { ByFile, None };
+  Guard(SQLite::Database& sqlite, std::filesystem::path path, KeepGoing keep_going, Limit limit = Limit::ByFile);
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
   ~Guard();
@@ -58,6 +65,7 @@ class Guard {
    private:
     Guard& guard_;
     KeepGoing before_;
+    bool timed_before_;
   };
 
  private:
@@ -73,5 +81,8 @@ class Guard {
   bool stopped_ = false;
   bool late_ = false;
 };
+
+/// Takes the place of SQLite's own waiting for locks, until `guard` is gone: looks often, and ends when somebody wants to stop.
+void wait_often(SQLite::Database& sqlite, Guard& guard);
 
 }  // namespace attune::db

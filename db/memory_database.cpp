@@ -13,7 +13,7 @@ Database Database::make_private(const char* name, const char* file) {
     Connection connection;
     connection.sqlite = std::make_unique<SQLite::Database>(file, flags);
     connection.sqlite->exec("PRAGMA cache_size = -65536");  // KiB; more of a temporary file goes to disk
-    connection.guard = std::make_unique<Guard>(*connection.sqlite, name, KeepGoing());
+    connection.guard = std::make_unique<Guard>(*connection.sqlite, name, KeepGoing(), Guard::Limit::None);
     migrate(*connection.sqlite, kSchemaVersion);
     return Database(std::make_unique<State>(name, std::move(connection)));
   } catch (const SQLite::Exception& error) {

@@ -72,7 +72,7 @@ Identity read_identity(SQLite::Database& sqlite) {
   const SQLite::Transaction snapshot(sqlite);
   Identity identity;
   identity.application_id = sqlite.execAndGet("PRAGMA application_id").getInt();
-  identity.user_version = sqlite.execAndGet("PRAGMA user_version").getInt();
+  identity.user_version = identity.stated_version = sqlite.execAndGet("PRAGMA user_version").getInt();
   const std::vector<SchemaObject> objects = schema_objects(sqlite);
   identity.has_tables = !objects.empty();
   int ours = 0;
@@ -84,6 +84,8 @@ Identity read_identity(SQLite::Database& sqlite) {
   identity.schema = compare_schema(objects, identity.user_version, Database::kSchemaVersion);
   if (identity.schema.kind == SchemaFinding::Kind::Same) {
     identity.table_version = sqlite.execAndGet("SELECT coalesce(max(version), 0) FROM schema_version").getInt();
+    // Tables and their own word against four bytes of the header.
+    if (identity.table_version == identity.schema.version) identity.user_version = identity.table_version;
   }
   return identity;
 }
@@ -120,8 +122,10 @@ void refuse_what_is_no_database(const std::filesystem::path& path) {
                      "away");
 }
 
+bool has_header_of_ours(const std::filesystem::path& path) { return is_header_of_ours(header_of(path)); }
+
 void require_header_of_ours(const std::filesystem::path& path, const std::string& damage) {
-  if (is_header_of_ours(header_of(path))) return;
+  if (has_header_of_ours(path)) return;
   fail_opening(path, fmt::format("it cannot be read ({}) and its header does not say that it is attune's; it was left as it is: move it away to start a new "
                                  "one, or name another file with ATTUNE_DB or --db",
                                  damage));

@@ -11,7 +11,8 @@ namespace attune::db {
 /// What a file says about itself before anything is trusted.
 struct Identity {
   int application_id = 0;
-  int user_version = 0;
+  int user_version = 0;    ///< what the file is: the version that its tables are exactly of and name, else the header's
+  int stated_version = 0;  ///< the header's
   int table_version = 0;  ///< newest row of schema_version; 0 unless the schema is exactly one of ours
   bool has_tables = false;
   bool has_our_tables = false;  ///< tables of the names of ours, whatever else there is
@@ -29,6 +30,8 @@ void require_ours(const std::filesystem::path& path, const Identity& identity);
 /// Refuses a file that shows by its first bytes that it is no database of ours, damaged or not. SQLite itself says only
 /// that it is none. Nothing is said of a file that is missing, empty or cannot be read. Throws: DatabaseError.
 void refuse_what_is_no_database(const std::filesystem::path& path);
+/// Whether the header of the file, perhaps damaged, says that it is one of ours. False for one that cannot be read.
+[[nodiscard]] bool has_header_of_ours(const std::filesystem::path& path);
 /// Of a file whose schema cannot be read: refuses it unless its header says that it is one of ours. Throws: DatabaseError.
 void require_header_of_ours(const std::filesystem::path& path, const std::string& damage);
 

@@ -94,6 +94,7 @@ PageFinding check_pages(SQLite::Database& sqlite, const fs::path& path) {
     const Damage damage = first_damage(sqlite, "integrity_check");
     PageFinding finding{damage.kind == Damage::Kind::Pages ? damage.line : std::string(), 0};
     if (finding.damage.empty() && (suspect || damage.kind == Damage::Kind::Index)) finding = mend(sqlite);
+    if (damage.kind == Damage::Kind::None) finding.rebuilt = 0;  // to be sure, and nothing to tell
     if (finding.damage.empty() && suspect) remove_suspect_mark(path);
     return finding;
   }

@@ -49,6 +49,7 @@ std::unique_ptr<SQLite::Database> open_with_private_index(const fs::path& path) 
 void accept(const fs::path& path, Connection& connection, const KeepGoing& keep_going) {
   SQLite::Database& sqlite = *connection.sqlite;
   connection.guard = std::make_unique<Guard>(sqlite, path, keep_going);
+  wait_often(sqlite, *connection.guard);
   connection.guard->watch("opening", [&] {
     const Identity identity = read_identity(sqlite);
     require_ours(path, identity);
@@ -59,6 +60,7 @@ void accept(const fs::path& path, Connection& connection, const KeepGoing& keep_
     if (identity.schema.kind != SchemaFinding::Kind::Same) {
       fail_opening(path, fmt::format("it is damaged: {}; the next tuning run sets the file aside and keeps what can be read of it", identity.schema.what));
     }
+    take_long_values(sqlite);
     if (identity.user_version < Database::kSchemaVersion) add_missing_tables(sqlite);
   });
 }
@@ -71,18 +73,21 @@ Connection read_unchanging(const fs::path& path, const std::string& why, const K
   return connection;
 }
 
-Identity identity_untouched(const fs::path& path) {
+Identity identity_untouched(const fs::path& path, const KeepGoing& keep_going) {
   const auto sqlite = open_untouched(path);
-  Guard guard(*sqlite, path, {});
+  Guard guard(*sqlite, path, keep_going);
+  wait_often(*sqlite, guard);
   return guard.watch("opening", [&] { return read_identity(*sqlite); });
 }
 
 /// A writer died while it changed a file in rollback mode: until the journal beside it is played back, pages of two
 /// states are mixed. SQLite does that when the file is opened for writing.
-void play_journal_back(const fs::path& path) {
+void play_journal_back(const fs::path& path, const KeepGoing& keep_going) {
   try {
     SQLite::Database sqlite(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_NOMUTEX, kBusyTimeoutMs);
     harden(sqlite);
+    Guard guard(sqlite, path, keep_going);
+    wait_often(sqlite, guard);
     (void)sqlite.execAndGet("SELECT count(*) FROM sqlite_master");
   } catch (const SQLite::Exception& error) {
     fail_opening(path, fmt::format("a process died while it wrote to it, and what '{}-journal' holds cannot be played back here "
@@ -167,7 +172,7 @@ std::unique_ptr<SQLite::Database> open_untouched(const fs::path& path) {
   return open_with_private_index(path);
 }
 
-void refuse_foreign(const fs::path& path) {
+void refuse_foreign(const fs::path& path, const KeepGoing& keep_going) {
   Identity identity;
   // Another process may be creating the file, or setting it aside: it is read without locks, and what is torn now is whole in a moment.
   constexpr int kLooks = 20;
@@ -176,13 +181,17 @@ void refuse_foreign(const fs::path& path) {
       refuse_foreign_companions(path);
       if (!has_bytes(path)) return;
       refuse_what_is_no_database(path);
-      identity = identity_untouched(path);
+    } catch (const DatabaseError&) {
+      if (look == kLooks) throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      continue;
+    }
+    try {
+      identity = identity_untouched(path, keep_going);
       break;
     } catch (const SQLite::Exception& error) {
       if (!is_damage(error)) return;
       if (look == kLooks) return require_header_of_ours(path, error.what());
-    } catch (const DatabaseError&) {
-      if (look == kLooks) throw;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -199,14 +208,14 @@ Connection open_for_reading(const fs::path& path, const KeepGoing& keep_going) {
     fail_opening(path, fmt::format("{}; a tuning run creates it, or name another file with ATTUNE_DB or --db",
                                    base::errno_text("access", errno)));
   }
-  refuse_foreign(path);
+  refuse_foreign(path, keep_going);
   try {
     try {
       return connect(path, keep_going);
     } catch (const SQLite::Exception& error) {
       if (error.getExtendedErrorCode() != SQLITE_READONLY_ROLLBACK) throw;
     }
-    play_journal_back(path);
+    play_journal_back(path, keep_going);
     return connect(path, keep_going);
   } catch (const SQLite::Exception& error) {
     throw sqlite_failure(path, "opening it for reading", error);

@@ -1,5 +1,6 @@
 #include "db/row_order.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <tuple>
 
@@ -71,7 +72,7 @@ std::vector<std::uint64_t> version_numbers(const std::string& text) {
 template <class Row>
 void come_after(Row& row, const Row& seen) {
   const std::uint64_t before = revision_of(seen.detail_json);
-  const std::uint64_t revision = moment(row.recorded_at) > moment(seen.recorded_at) ? before : before + 1;
+  const std::uint64_t revision = std::min(kMostRevision, moment(row.recorded_at) > moment(seen.recorded_at) ? before : before + 1);
   if (revision <= revision_of(row.detail_json)) return;
   json detail = base::try_parse_json(row.detail_json);
   if (!detail.is_object()) return;
@@ -87,6 +88,11 @@ std::uint64_t revision_of(const std::string& detail_json) {
   if (!parsed.is_object()) return 0;
   const auto found = parsed.find("revision");
   return found != parsed.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+bool replaces(const RecordRow& row, const RecordRow& seen) { return row.origin == "measured" || seen.origin != "measured"; }
+bool replaces(const BestRow& row, const BestRow& seen) {
+  return member(row.detail_json, "origin") == "measured" || member(seen.detail_json, "origin") != "measured";
 }
 
 void supersede(RecordRow& row, const RecordRow& seen) { come_after(row, seen); }

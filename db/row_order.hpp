@@ -36,6 +36,10 @@ namespace attune::db {
 inline constexpr std::uint64_t kMostRevision = std::uint64_t{1} << 32;
 [[nodiscard]] std::uint64_t revision_of(const std::string& detail_json);
 
+/// Whether a row may take the place of one that its process has seen: a replayed one never that of a measured one.
+[[nodiscard]] bool replaces(const RecordRow& row, const RecordRow& seen);
+[[nodiscard]] bool replaces(const BestRow& row, const BestRow& seen);
+
 /// Makes `row` come after `seen`, which has the same key, as far as dates decide: whatever clock dated `seen`, what was
 /// measured after seeing it replaces it. Rows keep the dates that their clocks gave.
 void supersede(RecordRow& row, const RecordRow& seen);

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -26,8 +27,8 @@ using Places = std::set<std::string, InOrder>;
 /// A damaged file, table by table. No index is used: rows are found by walking the tables themselves.
 class DamagedFile {
  public:
-  explicit DamagedFile(const std::filesystem::path& path)
-      : sqlite_(open_untouched(path)), guard_(*sqlite_, path, {}), usable_(guard_.watch("opening", [&] { return is_ours(); })) {}
+  DamagedFile(const std::filesystem::path& path, const KeepGoing& keep_going)
+      : sqlite_(open_untouched(path)), guard_(*sqlite_, path, keep_going), usable_(guard_.watch("opening", [&] { return is_ours(); })) {}
 
   [[nodiscard]] bool usable() const { return usable_; }
 
@@ -36,54 +37,63 @@ class DamagedFile {
   void for_each(Visit&& visit) {
     const std::string select = std::string(Table<Row>::kSelect) + " WHERE " + Table<Row>::kPlace + " = ?";
     for (const std::string& place : places<Row>()) {
-      try {
-        guard_.watch("reading", [&] { visit_row<Row>(select, place, visit); });
-      } catch (const SQLite::Exception&) {
-        continue;  // that is the damage
-      }
+      std::optional<Row> row;
+      try_reading([&] { row = row_at<Row>(select, place); });
+      if (row) visit(std::move(*row));
     }
   }
 
  private:
   [[nodiscard]] bool is_ours() {
     const Identity identity = read_identity(*sqlite_);
-    if (identity.schema.kind != SchemaFinding::Kind::Same || !identity.has_tables) return false;
+    // A damaged definition spoils its own table at most: what does not fit the others' queries is an error of theirs.
+    if (identity.schema.kind == SchemaFinding::Kind::Foreign || !identity.has_our_tables) return false;
+    take_long_values(*sqlite_);
     add_missing_tables(*sqlite_);
     return true;
   }
 
-  /// Where the table has rows. A damaged page ends a walk, so the table is walked from both ends.
+  /// Damage ends `work`, one way or the other.
+  template <class Work>
+  void try_reading(Work&& work) {
+    try {
+      guard_.watch("reading", work);
+    } catch (const SQLite::Exception&) {
+    } catch (const DatabaseError&) {  // it would have gone on for ever
+    }
+  }
+
+  /// Where the table has rows. A damaged page ends a walk, so the table is walked from both ends, and no further than the file
+  /// can hold rows: its pages may name each other.
   template <class Row>
   [[nodiscard]] Places places() {
     const std::string select = Table<Row>::kSelect;
     const std::string sql = fmt::format("SELECT {0}{1} ORDER BY {0}", Table<Row>::kPlace, select.substr(select.find(" FROM ")));
-    const auto most = static_cast<std::size_t>(sqlite_->execAndGet("PRAGMA page_count").getInt64()) * 65536 / 64;
+    const auto number = [&](const char* pragma) { return static_cast<std::uint64_t>(sqlite_->execAndGet(pragma).getInt64()); };
     Places found;
     for (const char* direction : {" ASC", " DESC"}) {
-      try {
-        guard_.watch("reading", [&] {
-          Use use(statements_.prepared(sql + direction));
-          while (found.size() < most && use.step()) found.insert(use.row().getColumn(0).getString());
-        });
-      } catch (const SQLite::Exception&) {
-        continue;
-      }
+      try_reading([&] {
+        const std::uint64_t most = number("PRAGMA page_count") * number("PRAGMA page_size") / 64;
+        Use use(statements_.prepared(sql + direction));
+        for (std::uint64_t rows = 0; rows < most && use.step(); ++rows) found.insert(use.row().getColumn(0).getString());
+      });
     }
     return found;
   }
 
-  template <class Row, class Visit>
-  void visit_row(const std::string& select, const std::string& place, const Visit& visit) {
+  template <class Row>
+  [[nodiscard]] std::optional<Row> row_at(const std::string& select, const std::string& place) {
     Use use(statements_.prepared(select));
     use.bind(place);
-    if (!use.step()) return;
+    if (!use.step()) return std::nullopt;
     ColumnReader read(use.row());
     std::string key, sum;
     Row row;
     read(key);
     read(sum);
     std::apply([&](auto... field) { (read(row.*field), ...); }, Table<Row>::kFields);
-    if (sum == checksum(key, row) && key == Table<Row>::key(row)) visit(std::move(row));
+    if (sum != checksum(key, row) || key != Table<Row>::key(row)) return std::nullopt;
+    return row;
   }
 
   std::unique_ptr<SQLite::Database> sqlite_;
@@ -146,22 +156,22 @@ class Salvage {
 };
 
 /// Nothing for a file of which not even the schema can be read.
-std::uint64_t copy_rows(Database& database, const std::filesystem::path& aside) {
+std::unique_ptr<DamagedFile> try_open(const std::filesystem::path& damaged, const KeepGoing& keep_going) {
   try {
-    DamagedFile file(aside);
-    return file.usable() ? Salvage(file, database).run() : 0;
+    auto file = std::make_unique<DamagedFile>(damaged, keep_going);
+    return file->usable() ? std::move(file) : nullptr;
   } catch (const SQLite::Exception&) {
-    return 0;
+    return nullptr;
+  } catch (const DatabaseError&) {
+    return nullptr;
   }
 }
 
 }  // namespace
 
-std::string salvage(Database& database, const std::filesystem::path& aside, const std::string& damage) {
-  const std::uint64_t rows = copy_rows(database, aside);
-  return fmt::format("database '{}' was damaged ({}); it was set aside as '{}' and a new one was created, {}", database.path().string(), damage,
-                     aside.string(),
-                     rows == 0 ? "empty, for nothing in it could be read" : fmt::format("with the {} rows that could still be read", rows));
+std::uint64_t salvage(Database& database, const std::filesystem::path& damaged, const KeepGoing& keep_going) {
+  const auto file = try_open(damaged, keep_going);
+  return file ? Salvage(*file, database).run() : 0;
 }
 
 }  // namespace attune::db

@@ -36,14 +36,16 @@ const std::vector<SchemaObject>& model_of(int version) {
   return model;
 }
 
-const SchemaObject* named(const std::vector<SchemaObject>& objects, const std::string& name) {
-  const auto found = std::find_if(objects.begin(), objects.end(), [&](const auto& object) { return object.name == name; });
-  return found == objects.end() ? nullptr : &*found;
-}
-
-/// A table or an index under its own name may be a damaged one; a view or a virtual table in its place was put there.
+/// A flipped bit or two, wherever in the row of sqlite_master; what somebody put there differs by more.
 bool may_be_damaged(const SchemaObject& found, const SchemaObject& expected) {
-  return found.type == expected.type && found.sql.substr(0, 12) == expected.sql.substr(0, 12);
+  constexpr int kMostBytes = 2;
+  int differing = 0;
+  for (const auto field : {&SchemaObject::type, &SchemaObject::name, &SchemaObject::table, &SchemaObject::sql}) {
+    const std::string &a = found.*field, &b = expected.*field;
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size() && differing <= kMostBytes; ++i) differing += a[i] == b[i] ? 0 : 1;
+  }
+  return differing <= kMostBytes;
 }
 
 SchemaFinding compare_with(const std::vector<SchemaObject>& objects, int version) {
@@ -53,8 +55,8 @@ SchemaFinding compare_with(const std::vector<SchemaObject>& objects, int version
   for (const auto& object : objects) {
     if (std::find(model.begin(), model.end(), object) != model.end()) continue;
     if (std::find(kStatistics.begin(), kStatistics.end(), object) != kStatistics.end()) continue;
-    const SchemaObject* const expected = named(model, object.name);
-    if (expected == nullptr || !may_be_damaged(object, *expected)) {
+    const auto expected = std::find_if(model.begin(), model.end(), [&](const auto& ours) { return may_be_damaged(object, ours); });
+    if (expected == model.end()) {
       return {Kind::Foreign, version, fmt::format("the {} '{}'", object.type.empty() ? "object" : object.type, object.name)};
     }
     damage = {Kind::Damaged, version, fmt::format("{} {} is not as schema version {} made it", expected->type, expected->name, version)};

@@ -21,7 +21,7 @@ struct SchemaObject {
 struct SchemaFinding {
   enum class Kind {
     Same,     ///< exactly those of `version`
-    Damaged,  ///< only those, but one is missing or its text differs: a flipped bit
+    Damaged,  ///< only those, but one is missing or differs by a byte or two
     Foreign,  ///< others besides, or other things under their names: reading could run what its author wrote
   };
   Kind kind = Kind::Same;

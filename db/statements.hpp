@@ -42,16 +42,23 @@ class Use {
 class ColumnReader {
  public:
   explicit ColumnReader(SQLite::Statement& statement) : statement_(&statement) {}
-  void operator()(std::string& text) { text = next().getString(); }
+  void operator()(std::string& text) {
+    text = next().getString();
+    bytes_ += text.size();
+  }
   void operator()(double& number) { number = next().getDouble(); }
   void operator()(int& number) { number = next().getInt(); }
   void operator()(bool& flag) { flag = next().getInt() != 0; }
   void operator()(std::uint64_t& number) { number = static_cast<std::uint64_t>(next().getInt64()); }
 
+  /// Of the texts that were read.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
  private:
   SQLite::Column next() { return statement_->getColumn(column_++); }
   SQLite::Statement* statement_;
   int column_ = 0;
+  std::uint64_t bytes_ = 0;
 };
 
 /// The prepared statements of one connection, by their text; preparing costs more than running (facts of SQLite).

@@ -95,7 +95,7 @@ std::vector<db::Database> open_others(const DbWork& work) {
   const std::uint64_t wanted = work.files.size() * kFilesOfADatabase + kFilesBeside;
   const bool enough = base::may_open(wanted);
   try {
-    return db::open_for_merging(work.database, {work.files.begin(), work.files.end()});
+    return db::open_for_merging(work.database, {work.files.begin(), work.files.end()}, [] { return !stop_asked(); });
   } catch (const DatabaseError& error) {
     const bool unopened = std::string_view(error.what()).find("CANTOPEN") != std::string_view::npos;
     if (enough || !unopened) throw;

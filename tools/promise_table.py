@@ -8,6 +8,7 @@ name of a `ctest`) and `figure`, a text with fields in braces:
     {cold_start.ms_beyond_context}            bench/results/<device>/cold_start.json
     {db_scale[records=10000000].open_ms}      of the row with that value
     {dispatch_regret.p95:%}                   as a percentage
+    {dispatch_overhead.added_ns_p50_interval} a list of two numbers, "54.3 to 60.9"
 """
 import json
 import re
@@ -118,6 +119,8 @@ class Figures:
 
 
 def shown(value, percent):
+    if isinstance(value, list) and len(value) == 2:
+        return f"{shown(value[0], percent)} to {shown(value[1], percent)}"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
     if percent:

@@ -142,7 +142,10 @@ TEST_CASE_FIXTURE(Cli, "a database of a newer schema is refused and stays byte-i
 }
 
 TEST_CASE_FIXTURE(Cli, "a damaged database is set aside by a writer, named and kept") {
-  write("tune.db", "this is not a database, it only has the name of one, and it is long enough for a header page of SQLite");
+  REQUIRE(attune(tune_words()).exit_code == 0);
+  std::string bytes = read("tune.db");
+  bytes.replace(4096, 4096, std::string(4096, 'x'));
+  write("tune.db", bytes);
   const auto result = attune(tune_words());
   CHECK(result.exit_code == 0);
   CHECK(contains(result.err, database + ".corrupt-"));

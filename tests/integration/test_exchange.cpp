@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
 
 #include "db/exchange.hpp"
 #include "db/exchange_lines.hpp"
@@ -202,7 +203,11 @@ TEST_CASE_FIXTURE(Exchange, "a file whose rows lie outside the declared space is
 }
 
 TEST_CASE_FIXTURE(Exchange, "a forged specification that allows anything has another hash, and dispatch never matches it") {
-  const std::string text = exported(database);
+  const std::string text = exported(database), outside = R"({"block_size":32,"items":1,"waves":1})";
+  std::set<std::string> winners;
+  (void)forged(text, [&](json& row) {
+    if (row["kind"] == "best") winners.insert(row["configuration"]);
+  });
   std::string hash;
   const std::string file = forged(text, [&](json& row) {
     if (row["kind"] == "template") {
@@ -214,7 +219,12 @@ TEST_CASE_FIXTURE(Exchange, "a forged specification that allows anything has ano
       row["hash"] = hash;
     } else if (row.contains("template_hash")) {
       row["template_hash"] = hash;
-      if (row["kind"] == "best") row["configuration"] = R"({"block_size":32,"items":1,"waves":1})";
+      if (row["kind"] == "best") row["configuration"] = outside;
+      if (row["kind"] != "record" || !winners.contains(row["configuration"])) return;
+      row["configuration"] = outside;
+      json detail = base::parse_json(row["detail_json"].get<std::string>());
+      detail["configuration"] = outside;
+      row["detail_json"] = base::dump_json(detail);
     }
   });
   write("forged.jsonl", file);
@@ -230,14 +240,17 @@ TEST_CASE_FIXTURE(Exchange, "a database with a configuration outside the space i
   {
     auto forgery = db::Database::open(database, db::OpenMode::ReadWrite);
     for (db::BestRow row : forgery.best({})) {
-      row.configuration = R"({"block_size":4096,"items":1,"waves":1})";
+      const db::Query query{row.template_hash, std::nullopt, row.problem, row.device_key, row.policy};
+      db::RecordRow record = forgery.record(query, row.configuration).value();
+      record.configuration = row.configuration = R"({"block_size":4096,"items":1,"waves":1})";
       row.recorded_at = "2026-11-01T00:00:00Z";
+      forgery.put(record);
       forgery.put(row);
     }
   }
   const auto merged = attune({"db", "merge", database, "--db", other});
   CHECK(merged.exit_code == 3);
-  CHECK(mentions(merged.err, "tune.db: the best row for"));
+  CHECK(mentions(merged.err, "tune.db: the record of"));
   CHECK(mentions(merged.err, "cannot be 4096"));
   CHECK(nothing_stored());
   const json decision = explained(database);

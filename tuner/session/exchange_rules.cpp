@@ -18,10 +18,12 @@ using nlohmann::json;
 
 constexpr int kMaximumDepth = 16;  // of a detail: whoever writes it again walks it recursively
 
-/// Throws: Error naming the field when the text is no JSON object.
+/// Throws: Error naming the field when the text is no JSON object, or not as this program writes it: one meaning has one text, so that
+/// equal databases export the same bytes.
 json parse_object(const char* field, const std::string& text) {
   json parsed = base::try_parse_shallow_json(text, kMaximumDepth, fmt::format("the field '{}' is nested too deeply", field));
   if (!parsed.is_object()) throw Error(fmt::format("the field '{}' is no JSON object", field));
+  if (base::dump_json_replacing(parsed) != text) throw Error(fmt::format("the field '{}' is not in canonical form (sorted members, no spaces)", field));
   return parsed;
 }
 

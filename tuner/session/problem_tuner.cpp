@@ -102,6 +102,7 @@ void ProblemTuner::load_records() {
     }
     if (!of_this_memory(row.detail_json)) {
       ++of_other_memory;
+      to_replace_.insert(row.configuration);
       return;
     }
     const bool stays = context_.origin != "measured" && row.origin == "measured";  // a replay's answer would give way to it

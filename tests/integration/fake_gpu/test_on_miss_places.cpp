@@ -109,13 +109,25 @@ TEST_CASE_FIXTURE(OnMissProgram, "a named database that is not there yet is made
 TEST_CASE_FIXTURE(OnMissProgram, "a damaged user database is set aside by tuning, its result used, and the damage told") {
   tune("10");
   std::fstream file(database, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(0);
+  file.seekp(4096);
   file << std::string(4096, 'x');
   file.close();
   const auto said = program("now", {"launch:1000", "counters"});
   CHECK(said.last("launch")["configuration"] == best_configuration());
   CHECK(said.last("launch")["layer"] == database);
   CHECK(said.notices_with("was set aside as").size() == 1);
+}
+
+TEST_CASE_FIXTURE(OnMissProgram, "where a file that is no database has the user database's name, tuning leaves it as it is and keeps its result in memory") {
+  const std::string notes = "notes of somebody's\n";
+  fs::create_directories(fs::path(database).parent_path());
+  std::ofstream(database) << notes;
+  const auto said = program("now", {"launch:1000", "counters"});
+  CHECK(said.last("launch")["configuration"] == best_configuration());
+  CHECK(said.last("launch")["layer"] == ":memory:");
+  CHECK_FALSE(said.notices_with("it is no database").empty());
+  std::ifstream file(database);
+  CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == notes);
 }
 
 TEST_CASE_FIXTURE(OnMissProgram, "a Runtime that is to tune without an attune executable does not start, and says where it looked") {

@@ -188,6 +188,76 @@ TEST_CASE("damage in a file too large to be checked on opening is met while writ
   record_figures(1, "damage_met_while_writing", figures(tally));
 }
 
+TEST_CASE("a flipped bit in the definition of any table or index costs no row of another, and the next run goes on") {
+  const std::string sound = sound_database();
+  std::mt19937 random(15);
+  const std::size_t first = sound.find("CREATE TABLE schema_version"), last = sound.find("template_files_by_template");
+  REQUIRE(first != std::string::npos);
+  REQUIRE(last != std::string::npos);
+  const std::size_t begin = std::min(first, last) / 4096 * 4096, end = (std::max(first, last) / 4096 + 1) * 4096;
+  int refused = 0, tried = 0;
+  std::size_t most_rows = 0;
+  for (int i = 0; i < (full_campaign() ? 2000 : 150); ++i) {
+    std::string damaged = sound;
+    const std::size_t at = std::uniform_int_distribution<std::size_t>(begin + 100, end - 1)(random);
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << (random() % 8)));
+    const TemporaryFolder folder;
+    const fs::path path = folder / "a.db";
+    write_bytes(path, damaged);
+    ++tried;
+    try {
+      const Database database = Database::open(path, OpenMode::ReadWrite);
+      CHECK(database.check().ok);
+      most_rows = std::max(most_rows, database.records({}).size());
+    } catch (const DatabaseError& error) {
+      ++refused;
+      CHECK(bytes_of(path) == damaged);
+    }
+  }
+  CHECK(most_rows == kRecords);
+  CHECK(refused * 50 <= tried);
+}
+
+TEST_CASE("a run that is ended while it keeps what can be read leaves the damaged file where it was, and the next one does it again") {
+  std::string damaged = sound_database();
+  damaged.replace(30 * 4096, 4096, std::string(4096, '\x5a'));
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.db";
+  write_bytes(path, damaged);
+  int asked = 0;
+  bool ended = false;
+  for (int last = 1; last < 200 && !ended; last += 7) {
+    asked = 0;
+    try {
+      const Database database = Database::open(path, OpenMode::ReadWrite, [&] { return ++asked < last; });
+      ended = true;
+      CHECK(database.records({}).size() > kRecords / 4);
+    } catch (const Error& error) {
+      CHECK(error.exit_code() == ExitCode::Interrupted);
+      CHECK(bytes_of(path) == damaged);
+    }
+  }
+  if (!ended) CHECK(Database::open(path, OpenMode::ReadWrite).records({}).size() > kRecords / 4);
+  for (const std::string& name : names_in(folder.path())) CHECK_FALSE(mentions(name, ".salvaged"));
+}
+
+TEST_CASE("what a process left that died between the two renames becomes the database") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.db";
+  make_database(folder / "a.db.salvaged");
+  const Database database = Database::open(path, OpenMode::ReadWrite);
+  CHECK(database.records({}).size() == 4);
+  CHECK_FALSE(fs::exists(folder / "a.db.salvaged"));
+}
+
+TEST_CASE("somebody's file under the name of what is being made stays") {
+  const TemporaryFolder folder;
+  write_bytes(folder / "a.db.salvaged", "notes");
+  make_database(folder / "a.db");
+  Database(Database::open(folder / "a.db", OpenMode::ReadWrite)).put(record(1));
+  CHECK(bytes_of(folder / "a.db.salvaged") == "notes");
+}
+
 TEST_CASE("what can be read of a damaged file is in the new one, with its order, files, cubins and sessions") {
   const std::string sound = sound_database();
   const std::size_t pages = sound.size() / 4096;

@@ -93,12 +93,31 @@ TEST_CASE("the database of another program is refused, not set aside, and stays 
   CHECK(names_in(folder.path()) == std::set<std::string>{"other.db"});
 }
 
-TEST_CASE("a file whose two version numbers disagree is refused as damaged") {
+TEST_CASE("where the header's version is damaged the tables' own counts: readers go on, and a writer puts it right and says so") {
+  for (const char* version : {"0", "1", "-1", "4098"}) {
+    CAPTURE(std::string(version));
+    const TemporaryFolder folder;
+    const fs::path path = folder / "a.db";
+    make_database(path);
+    run_sql(path, std::string("PRAGMA user_version = ") + version);
+    CHECK(Database::open(path, OpenMode::ReadOnly).records({}).size() == 4);
+    {
+      const Database writer = Database::open(path, OpenMode::ReadWrite);
+      REQUIRE(writer.notices().size() == 1);
+      CHECK(mentions(writer.notices()[0], "damaged header"));
+      CHECK(writer.records({}).size() == 4);
+    }
+    CHECK(Database::open(path, OpenMode::ReadWrite).notices().empty());
+    CHECK(bytes_of(path).substr(60, 4) == std::string("\0\0\0\2", 4));
+  }
+}
+
+TEST_CASE("a file whose tables and header name different versions is refused as damaged") {
   const TemporaryFolder folder;
   const fs::path path = folder / "a.db";
   make_database(path);
-  run_sql(path, "PRAGMA user_version = 0");
-  CHECK(mentions(error_of(path, OpenMode::ReadWrite), "user_version says schema 0, its schema_version table says 2"));
+  run_sql(path, "DELETE FROM schema_version WHERE version = 2");
+  CHECK(mentions(error_of(path, OpenMode::ReadWrite), "user_version says schema 2, its schema_version table says 1"));
   CHECK(mentions(error_of(path, OpenMode::ReadOnly), "damaged"));
 }
 
@@ -234,6 +253,32 @@ TEST_CASE("a reader names a damaged file and leaves it where it is") {
   CHECK(mentions(message, path.string()));
   CHECK(mentions(message, "SQLITE_CORRUPT"));
   for (const std::string& name : names_in(folder.path())) CHECK_FALSE(mentions(name, ".corrupt-"));
+}
+
+TEST_CASE("links, pipes, folders and other files' names beside a database are refused before anything is written into what they lead to") {
+  for (const char* suffix : {"-wal", "-shm", "-journal", ".lock"}) {
+    for (const char* kind : {"link", "dangling link", "hard link", "pipe", "folder"}) {
+      CAPTURE(std::string(suffix));
+      CAPTURE(std::string(kind));
+      const TemporaryFolder folder, elsewhere;
+      const fs::path path = folder / "a.db", victim = elsewhere / "victim", companion = path.string() + suffix;
+      make_database(path);
+      fs::remove(path.string() + ".lock");
+      write_bytes(victim, "somebody's notes");
+      const std::string what = kind;
+      if (what == "link") fs::create_symlink(victim, companion);
+      if (what == "dangling link") fs::create_symlink(elsewhere / "new", companion);
+      if (what == "hard link") fs::create_hard_link(victim, companion);
+      if (what == "pipe") REQUIRE(::mkfifo(companion.c_str(), 0600) == 0);
+      if (what == "folder") fs::create_directory(companion);
+      const std::string before = bytes_of(path);
+      for (const OpenMode mode : {OpenMode::ReadWrite, OpenMode::ReadOnly}) {
+        CHECK(mentions(error_of(path, mode), companion.string()));
+        CHECK(bytes_of(path) == before);
+        CHECK(contents_of(elsewhere.path()) == std::map<std::string, std::string>{{"victim", "somebody's notes"}});
+      }
+    }
+  }
 }
 
 TEST_CASE("a reader creates nothing and names a missing file") {
