@@ -239,6 +239,7 @@ void check_header(const json& object) {
     throw Error(fmt::format("the file has format {}, and this build reads format {}; update attune, or export it again",
                             format, kExchangeFormat));
   }
+  if (schema < 1) throw Error(fmt::format("its rows are said to be of schema {}, and there is none below 1", schema));
   if (schema > Database::kSchemaVersion) {
     throw Error(fmt::format("its rows are of schema {}, newer than schema {} of this build; update attune", schema,
                             Database::kSchemaVersion));

@@ -109,7 +109,7 @@ PageFinding check_pages(SQLite::Database& sqlite, const fs::path& path) {
 void check_wholly_up_to(std::uint64_t bytes) { whole_check_bytes = bytes; }
 
 void mark_suspect(const fs::path& path) noexcept {
-  const int fd = ::open(mark_of(path).c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+  const int fd = ::open(mark_of(path).c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);  // a pipe of this name would wait for a reader
   if (fd >= 0) ::close(fd);
 }
 

@@ -1,5 +1,5 @@
 // Exchange files: plain, and packed by zstd, into an empty database and into one that has rows. Most mutated files have their
-// checksums, counts, digest and template hashes made to match, as a forger would.
+// checksums, counts, digest and keys made to match, as a forger would.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -49,36 +49,34 @@ void seal(std::string& line) {
   line.replace(kChecksum.size(), 32, base::content_key("{" + line.substr(kBody)));
 }
 
-/// Keeps the template of a line.
-struct OneTemplate : db::RowSink {
-  void take(const db::DeviceRow&) override {}
-  void take(const db::TemplateRow& row) override { found = row; }
+/// The key that a template or device of a line has, and the one that its contents make.
+struct KeyOfContents : db::RowSink {
+  void take(const db::DeviceRow& row) override { was = row.hard_key, is = base::content_key(row.hard_json); }
+  void take(const db::TemplateRow& row) override { was = row.hash, is = db::content_hash(row); }
   void take(const db::SessionRow&) override {}
   void take(const db::RecordRow&) override {}
   void take(const db::BestRow&) override {}
-  db::TemplateRow found;
+  std::string was, is;
 };
 
 void replace_all(std::string& text, const std::string& what, const std::string& with) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) text.replace(at, what.size(), with);
 }
 
-/// Every line with the hash that its template now has in the place of the one it had.
-void rehash_templates(std::vector<std::string>& lines) {
-  constexpr std::size_t kHashDigits = 32;
-  std::map<std::string, std::string> hashes;
+/// Every line with the key that a template or device now has in the place of the one it had.
+void rekey(std::vector<std::string>& lines) {
+  constexpr std::size_t kKeyDigits = 32;
+  std::map<std::string, std::string> keys;
   for (const std::string& line : lines) {
-    OneTemplate sink;
+    KeyOfContents sink;
     db::EndOfRows end;
     try {
-      if (line.find(R"("kind":"template")") != std::string::npos) (void)db::read_line(line, sink, end);
-    } catch (const Error&) {  // the mutation broke more than its hash
+      (void)db::read_line(line, sink, end);
+    } catch (const Error&) {  // the mutation broke more than its key
     }
-    if (sink.found.hash.size() != kHashDigits) continue;
-    const std::string hash = db::content_hash(sink.found);
-    if (hash != sink.found.hash) hashes.emplace(sink.found.hash, hash);
+    if (sink.was.size() == kKeyDigits && sink.is != sink.was) keys.emplace(sink.was, sink.is);
   }
-  for (const auto& [was, is] : hashes) {
+  for (const auto& [was, is] : keys) {
     for (std::string& line : lines) replace_all(line, was, is);
   }
 }
@@ -103,7 +101,7 @@ void forge(std::string& input, std::mt19937_64& random) {
   auto lines = lines_of(input);
   if (lines.size() < 2) return;
   std::for_each(lines.begin(), lines.end(), seal);
-  rehash_templates(lines);
+  rekey(lines);
   std::for_each(lines.begin(), lines.end(), seal);
   if (random() % 8 != 0) lines.back() = end_of(lines);
   input.clear();
@@ -183,7 +181,8 @@ void require_verified(const db::Database& database) {
 void require_lines_of(const std::string& input, const std::string& exported) {
   const auto given = lines_of(input), lines = lines_of(exported);
   const std::set<std::string_view> known(given.begin(), given.end());
-  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+  // The header says which schema wrote it, and may be an older one's.
+  for (std::size_t i = 1; i + 1 < lines.size(); ++i) {
     if (!known.contains(lines[i])) throw std::logic_error("what was taken exports as another line");
   }
 }

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include "db/page_check.hpp"
 #include "tests/unit/db/support.hpp"
 
 namespace test_companion_files {
@@ -101,6 +102,15 @@ TEST_CASE("a file named as a mark of damage that is none stays") {
   write_bytes(folder / "a.db.suspect", "somebody's");
   CHECK(error_of(folder / "a.db", OpenMode::ReadWrite) == "opened");
   CHECK(bytes_of(folder / "a.db.suspect") == "somebody's");
+}
+
+TEST_CASE("a pipe named as a mark of damage stops nobody who meets damage") {
+  const TemporaryFolder folder;
+  make_database(folder / "a.db");
+  REQUIRE(::mkfifo((folder / "a.db.suspect").c_str(), 0600) == 0);
+  mark_suspect(folder / "a.db");  // would wait for a reader
+  CHECK(fs::is_fifo(folder / "a.db.suspect"));
+  CHECK(error_of(folder / "a.db", OpenMode::ReadWrite) == "opened");
 }
 
 }  // namespace test_companion_files

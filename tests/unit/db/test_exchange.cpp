@@ -277,6 +277,7 @@ TEST_CASE("one bad row rolls the whole import back, and its line says what is wr
   // A newer attune.
   CHECK(mentions(target.refusal(sealed(R"({"attune_exchange":2,"kind":"header","schema":2})") + "\n", 1), "update attune"));
   CHECK(mentions(target.refusal(sealed(R"({"attune_exchange":1,"kind":"header","schema":99})") + "\n", 1), "update attune"));
+  CHECK(mentions(target.refusal(sealed(R"({"attune_exchange":1,"kind":"header","schema":0})") + "\n", 1), "there is none below 1"));
 }
 
 TEST_CASE("a best row of a result that was not verified is refused") {
