@@ -11,7 +11,7 @@ namespace attune::db {
 /// What a file says about itself before anything is trusted.
 struct Identity {
   int application_id = 0;
-  int user_version = 0;    ///< what the file is: the version that its tables are exactly of and name, else the header's
+  int user_version = 0;    ///< the header's, or the one that the tables are exactly of and name, where the header says no newer one
   int stated_version = 0;  ///< the header's
   int table_version = 0;  ///< newest row of schema_version; 0 unless the schema is exactly one of ours
   bool has_tables = false;

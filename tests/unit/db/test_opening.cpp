@@ -94,7 +94,7 @@ TEST_CASE("the database of another program is refused, not set aside, and stays 
 }
 
 TEST_CASE("where the header's version is damaged the tables' own counts: readers go on, and a writer puts it right and says so") {
-  for (const char* version : {"0", "1", "-1", "4098"}) {
+  for (const char* version : {"0", "1", "-1"}) {
     CAPTURE(std::string(version));
     const TemporaryFolder folder;
     const fs::path path = folder / "a.db";
