@@ -108,12 +108,11 @@ class Travel {
     wanted.policy = best.policy;
     wanted.configuration = best.configuration;
     bool verified = false;
-    const auto look = [&](const RecordRow& record) { return verified = is_verified(record) && matches(wanted, record), true; };
+    const auto look = [&](const RecordRow& record) { return verified = is_verified(record) && Table<RecordRow>::key(record) == Table<RecordRow>::key(wanted), true; };
     state.template scan<RecordRow>(std::string(Table<RecordRow>::kSelect) + Table<RecordRow>::kWhereKey, {Table<RecordRow>::key(wanted)}, look,
                                    [](const std::string&) {});
     return verified;
   }
-  static bool matches(const RecordRow& wanted, const RecordRow& found) { return Table<RecordRow>::key(wanted) == Table<RecordRow>::key(found); }
 
   LeftOut left_;
   bool only_verified_ = true;

@@ -104,10 +104,7 @@ void Guard::begin(const char* doing) {
 
 int Guard::ask(void* guard) {
   auto* const self = static_cast<Guard*>(guard);
-  if (self->keep_going_ && !self->keep_going_()) {
-    self->stopped_ = true;
-    return 1;
-  }
+  if (!self->keeps_going()) return 1;
   if (!self->timed_ || thread_cpu_s() - self->begun_s_ < self->allowed_s_) return 0;
   // It may have grown since it was opened.
   self->allowed_s_ = self->allowed_s();

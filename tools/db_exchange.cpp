@@ -144,8 +144,10 @@ int import_rows(const DbWork& work) {
   session::ExchangeRules rules;
   const db::ImportReport report = db::import_lines(database, lines, work.files.front(), rules, std::ref(progress));
   progress.clear();
+  print_left_out(report.left_out);
   print_result(work, false,
-               {{"file", work.files.front()}, {"database", database.path().string()}, {"rows", to_json(report.rows)}, {"stored", to_json(report.stored)}},
+               {{"file", work.files.front()}, {"database", database.path().string()}, {"rows", to_json(report.rows)}, {"stored", to_json(report.stored)},
+                {"left_out", to_json(report.left_out)}},
                fmt::format("{}: read {}\n{}: stored {}; the others were there, as they are or newer", work.files.front(), words(report.rows),
                            database.path().string(), words(report.stored)));
   return 0;
