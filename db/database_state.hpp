@@ -12,6 +12,7 @@
 #include "db/database_file.hpp"
 #include "db/page_check.hpp"
 #include "db/sqlite_error.hpp"
+#include "db/stored_row.hpp"
 #include "db/statements.hpp"
 #include "db/tables.hpp"
 
@@ -65,16 +66,12 @@ struct Database::State {
     for (const std::string& value : values) use.bind(value);
     ReadSoFar so_far;
     while (use.step()) {
-      ColumnReader read(use.row());
-      std::string key, stored;
-      Row row;
-      read(key);
-      read(stored);
-      std::apply([&](auto... field) { (read(row.*field), ...); }, Table<Row>::kFields);
-      count(so_far, read.bytes(), Table<Row>::kName);
-      const bool of_key = key == Table<Row>::key(row);
-      if (!of_key && mode == OpenMode::ReadWrite && is_row_of_another_key(stored, row)) mark_suspect(path);
-      if (of_key && stored == checksum(key, row) && visit(std::move(row))) continue;
+      StoredRow<Row> found(use);
+      count(so_far, found.bytes, Table<Row>::kName);
+      const std::string key = found.key;
+      const bool good = found.good();
+      if (!good && mode == OpenMode::ReadWrite && found.of_another_key(key)) mark_suspect(path);
+      if (good && visit(std::move(found.row))) continue;
       const std::string name = std::string(Table<Row>::kName) + " " + key;
       bad.insert(name);
       report(name);
@@ -106,28 +103,19 @@ struct Database::State {
     Use use(statements.prepared(sql));
     use.bind(key);
     if (!use.step()) return std::nullopt;
-    ColumnReader read(use.row());
-    std::string found, sum;
-    Row row;
-    read(found);
-    read(sum);
-    std::apply([&](auto... field) { (read(row.*field), ...); }, Table<Row>::kFields);
-    if (Table<Row>::key(row) != key && is_row_of_another_key(sum, row)) {
+    StoredRow<Row> found(use);
+    if (found.of_another_key(key)) {
       mark_suspect(path);
       throw DatabaseError(path.string(), fmt::format("failed writing to database '{}': an index of the table {} leads to another row than was asked for; the "
                                                      "next tuning run makes the indexes anew",
                                                      path.string(), Table<Row>::kName));
     }
-    if (sum != checksum(found, row) || found != key || Table<Row>::key(row) != key) return std::nullopt;
-    return row;
+    if (found.key != key || !found.good()) return std::nullopt;
+    return std::move(found.row);
   }
   template <class Row>
   void require_own_place(const std::string& key) {
     (void)stored<Row>(key);
-  }
-  template <class Row>
-  [[nodiscard]] static bool is_row_of_another_key(const std::string& sum, const Row& row) {
-    return sum == checksum(Table<Row>::key(row), row);
   }
 
   template <class Work>
@@ -151,7 +139,6 @@ struct Database::State {
     std::uint64_t rows = 0, bytes = 0, most_rows = 0, most_bytes = 0;
   };
   void count(ReadSoFar& so_far, std::uint64_t bytes, const char* table) {
-    constexpr std::uint64_t kLeastRowBytes = 64;  // its key and its checksum
     constexpr std::uint64_t kMostTimesBytes = 16, kFreeBytes = std::uint64_t{16} << 20;
     so_far.bytes += bytes;
     if (++so_far.rows <= so_far.most_rows && so_far.bytes <= so_far.most_bytes) return;

@@ -12,8 +12,7 @@
 #include "db/migrations.hpp"
 #include "db/reading.hpp"
 #include "db/sqlite_error.hpp"
-#include "db/statements.hpp"
-#include "db/tables.hpp"
+#include "db/stored_row.hpp"
 
 namespace attune::db {
 namespace {
@@ -73,7 +72,7 @@ class DamagedFile {
     Places found;
     for (const char* direction : {" ASC", " DESC"}) {
       try_reading([&] {
-        const std::uint64_t most = number("PRAGMA page_count") * number("PRAGMA page_size") / 64;
+        const std::uint64_t most = number("PRAGMA page_count") * number("PRAGMA page_size") / kLeastRowBytes;
         Use use(statements_.prepared(sql + direction));
         for (std::uint64_t rows = 0; rows < most && use.step(); ++rows) found.insert(use.row().getColumn(0).getString());
       });
@@ -86,14 +85,9 @@ class DamagedFile {
     Use use(statements_.prepared(select));
     use.bind(place);
     if (!use.step()) return std::nullopt;
-    ColumnReader read(use.row());
-    std::string key, sum;
-    Row row;
-    read(key);
-    read(sum);
-    std::apply([&](auto... field) { (read(row.*field), ...); }, Table<Row>::kFields);
-    if (sum != checksum(key, row) || key != Table<Row>::key(row)) return std::nullopt;
-    return row;
+    StoredRow<Row> found(use);
+    if (!found.good()) return std::nullopt;
+    return std::move(found.row);
   }
 
   std::unique_ptr<SQLite::Database> sqlite_;
