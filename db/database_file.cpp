@@ -98,6 +98,9 @@ std::string damage_of(Connection& connection, const fs::path& path) {
     require_ours(path, identity);
     known = true;
     if (identity.has_tables && identity.schema.kind != SchemaFinding::Kind::Same) return identity.schema.what;
+    if (sqlite3_db_readonly(sqlite.getHandle(), "main") == 1) {
+      if (std::string format = unknown_format(path); !format.empty()) return format;
+    }
     take_long_values(sqlite);
     const PageFinding pages = check_pages(sqlite, path);
     if (pages.damage.empty() && pages.rebuilt > 0) {
@@ -110,7 +113,7 @@ std::string damage_of(Connection& connection, const fs::path& path) {
     }
     return pages.damage;
   } catch (const SQLite::Exception& error) {
-    if (!is_damage(error)) throw;
+    if (!is_damage(error) && (error.getErrorCode() != SQLITE_ERROR || unknown_format(path).empty())) throw;
     if (!known) require_header_of_ours(path, error.what());
     return error.what();
   }

@@ -133,6 +133,16 @@ void require_header_of_ours(const std::filesystem::path& path, const std::string
                                  damage));
 }
 
+std::string unknown_format(const std::filesystem::path& path) {
+  const std::string header = header_of(path);
+  if (!is_header_of_ours(header)) return {};
+  constexpr std::size_t kWriteVersion = 18, kSchemaFormat = 44;
+  constexpr std::string_view kOurFormat("\0\0\0\4", 4);
+  if (header[kWriteVersion] != 1 && header[kWriteVersion] != 2) return fmt::format("its header names the write version {}", static_cast<unsigned char>(header[kWriteVersion]));
+  if (header.substr(kSchemaFormat, kOurFormat.size()) != kOurFormat) return "its header names a schema format that SQLite does not have";
+  return {};
+}
+
 void migrate(SQLite::Database& sqlite, int last) {
   const auto version_now = [&] { return sqlite.execAndGet("PRAGMA user_version").getInt(); };
   if (version_now() >= last) return;

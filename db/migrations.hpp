@@ -35,6 +35,10 @@ void refuse_what_is_no_database(const std::filesystem::path& path);
 /// Of a file whose schema cannot be read: refuses it unless its header says that it is one of ours. Throws: DatabaseError.
 void require_header_of_ours(const std::filesystem::path& path, const std::string& damage);
 
+/// What the header of the file, one of ours, says of its format that SQLite would not write into one of ours: a damaged byte, for which
+/// SQLite takes it for the file of a later release, and refuses to read or to write it. Empty when there is nothing.
+[[nodiscard]] std::string unknown_format(const std::filesystem::path& path);
+
 /// Applies the migrations that the file lacks, up to schema version `last`, all in one transaction. Requires: the opening
 /// lock. Throws: SQLite::Exception; the file is then as it was.
 void migrate(SQLite::Database& sqlite, int last);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attune_build/content_hash.hpp"
+#include "tests/support/skip.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/text.hpp"
@@ -22,6 +23,7 @@ struct Counts {
   int passed = 0;
   int failed = 0;
   int skipped = 0;
+  bool skips = false;  ///< the case that runs
   std::vector<std::string> cases;
 };
 
@@ -37,10 +39,13 @@ class Collector : public doctest::IReporter {
   void report_query(const doctest::QueryData&) override {}
   void test_run_start() override {}
   void test_run_end(const doctest::TestRunStats&) override {}
-  void test_case_start(const doctest::TestCaseData& data) override { counts().cases.emplace_back(data.m_name); }
+  void test_case_start(const doctest::TestCaseData& data) override {
+    counts().cases.emplace_back(data.m_name);
+    counts().skips = false;
+  }
   void test_case_reenter(const doctest::TestCaseData&) override {}
   void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
-    ++(stats.testCaseSuccess ? counts().passed : counts().failed);
+    ++(!stats.testCaseSuccess ? counts().failed : counts().skips ? counts().skipped : counts().passed);
   }
   void test_case_exception(const doctest::TestCaseException&) override {}
   void subcase_start(const doctest::SubcaseSignature&) override {}
@@ -70,6 +75,11 @@ void write_outcome(const std::string& path) {
 }
 
 }  // namespace
+
+void attune::test::skip(const std::string& reason) {
+  counts().skips = true;
+  fmt::print("SKIPPED: {}\n  {}\n", doctest::getContextOptions()->currentTest->m_name, reason);
+}
 
 int main(int argc, char** argv) {
   std::string outcome_path;

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/gpu/lab.hpp"
+#include "tests/support/skip.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/gpu/nvml.hpp"
 
@@ -11,8 +12,7 @@ using namespace attune;
 TEST_CASE("where the driver brings NVML, a visit carries the SM clock and the device its power limit") {
   auto nvml = gpu::Nvml::open(gpu::read_device(0).uuid);
   if (!nvml) {
-    MESSAGE("no NVML for this device: clocks stay unread");
-    return;
+    return test::skip("no NVML for this device: clocks stay unread");
   }
   const auto here = nvml->read();
   const auto kernel = test::make_template(R"text({

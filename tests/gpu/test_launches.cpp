@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tests/gpu/lab.hpp"
+#include "tests/support/skip.hpp"
 #include "tuner/gpu/handles.hpp"
 
 namespace test_launches {
@@ -106,8 +107,7 @@ TEST_CASE("shared memory beyond the device's limit is refused when binding") {
 TEST_CASE("a launch gets its cluster, also of a size that is not portable") {
   Device device;
   if (gpu::read_device(0).compute_capability < 90) {
-    MESSAGE("this device has no clusters");
-    return;
+    return test::skip("this device has no clusters");
   }
   for (const std::uint32_t blocks : {2u, 8u, 16u}) {
     auto wanted = launch("cluster_blocks", 32, 64, {argument(8)});

@@ -97,6 +97,18 @@ void check_axis_name(const KernelTemplate& kernel, const std::string& name, bool
                                hint(name, known)));
 }
 
+/// Whether there is a regular file of this name in the folder. Throws: SpecError when it is a link to one elsewhere: what is read
+/// as a part of a template is stored, exported and shown, and whoever made the folder may not be who may read that file.
+bool is_part(const std::filesystem::path& folder, const std::string& name) {
+  if (included_file("template.json", name).empty()) return false;  // no path inside the folder, which is told where it is named
+  const std::filesystem::path path = folder / name;
+  std::error_code unreadable;
+  if (!std::filesystem::is_regular_file(path, unreadable)) return false;
+  const std::filesystem::path home = std::filesystem::canonical(folder), file = std::filesystem::canonical(path);
+  if (std::mismatch(home.begin(), home.end(), file.begin(), file.end()).first == home.end()) return true;
+  throw SpecError(path.string(), 0, 0, fmt::format("it is '{}', outside of the template's folder; copy the file into it", file.string()));
+}
+
 /// Asks for the size first: a file that is no template must not fill the memory.
 std::string read_part(const std::filesystem::path& path, std::size_t most) {
   if (const auto bytes = std::filesystem::file_size(path); bytes > most) {
@@ -109,7 +121,7 @@ std::string read_part(const std::filesystem::path& path, std::size_t most) {
 
 KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
   const std::filesystem::path spec = folder / "template.json";
-  if (!std::filesystem::is_regular_file(spec)) {
+  if (!is_part(folder, "template.json")) {
     throw SpecError(
         spec.string(), 0, 0,
         "failed reading the template: no such file; a template is a folder with template.json and its sources");
@@ -124,16 +136,16 @@ KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
       if (name == nullptr || !name->is_string()) continue;
       const std::string file = name->string("a source");
       if (files.contains(file) || files.size() > kMostFiles) continue;
-      if (std::filesystem::is_regular_file(folder / file)) files[file] = read_part(folder / file, kMostFileBytes);
+      if (is_part(folder, file)) files[file] = read_part(folder / file, kMostFileBytes);
     }
   }
   add_included_files(files, [&](const std::string& name, std::string& bytes) {
-    if (is_device_header(name) || !std::filesystem::is_regular_file(folder / name)) return false;
+    if (is_device_header(name) || !is_part(folder, name)) return false;
     bytes = read_part(folder / name, kMostFileBytes);
     return true;
   });
   KernelTemplate kernel = parse(text, files, spec.string());
-  if (const auto ladder = folder / "ladder.json"; std::filesystem::is_regular_file(ladder)) {
+  if (const auto ladder = folder / "ladder.json"; is_part(folder, "ladder.json")) {
     kernel.ladder_text = read_part(ladder, kMostSpecBytes);
     kernel.ladder_path = ladder.string();
   }

@@ -216,7 +216,9 @@ class IncludeSearch {
     if (!reads) return;
     at = skip_space(at);
     const char opener = at < source_.size() ? source_[at] : '\n';
-    if (mark == 0 && opener != '"' && opener != '<') return;  // a function of that name
+    // A module, whose name may be a macro for a header's; what else may follow is a function or a value of that name.
+    const bool named = opener == '"' || opener == '<' || opener == ':' || opener == '\\' || begins_identifier(opener);
+    if (mark == 0 && !named) return;
     add(begin, at, line, mark > 0 && name == "include");
   }
 

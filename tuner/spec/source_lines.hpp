@@ -40,7 +40,7 @@ class SourceLines {
   int number_ = 1;
 };
 
-/// Something that may be an #include, an #import, an #embed or an `import "file"`, whatever comes before it.
+/// Something that may be an #include, an #import, an #embed, an `import "file"` or an `import module`, whatever comes before it.
 struct PossibleInclude {
   std::size_t offset = 0;
   int line = 0;

@@ -48,7 +48,12 @@ TEST_CASE("no string, number or comment hides an include from the reader") {
       "/*\n#include_next <a>\n#import <a>\n*/",
       "/*\n#embed <a>\n*/",
       "import \"/etc/passwd\";\n",
-      "export import <vector>;\n"};
+      "export import <vector>;\n",
+      "import name;\n",
+      "#define name \"/etc/passwd\"\nimport name;\n",
+      "imp\\\nort/**/name;\n",
+      "/*\n*/ export import :part;\n",
+      "import u8\"/etc/passwd\";\n"};
   for (const std::string& source : sources) {
     CAPTURE(source);
     const std::string error = error_for(source);
@@ -68,7 +73,7 @@ TEST_CASE("a file of the template is not included where the reader sees a commen
 TEST_CASE("what cannot be a directive is left alone") {
   for (const char* source : {"// #include \"/etc/passwd\"\n", "/// use: #include \"/etc/passwd\"\n", "int a; // */ comment #include \"x\"\n",
                              "/*\n * #include \"x\"\n */\n", "const char* s = \"#include \\\"x\\\"\";\n", "/*\n#include <cub/cub.cuh>\n*/\n",
-                             "void import(int);\nvoid f() {\n  import (1);\n}\n", "#pragma include\n", "#define include 1\n", "int included;\n"}) {
+                             "void import(int);\nvoid f() {\n  import (1);\n}\n", "int important;\nint f(int import) {\n  return\nimport + 1;\n}\n", "#pragma include\n", "#define include 1\n", "int included;\n"}) {
     CAPTURE(std::string(source));
     CHECK(error_for(source) == "");
   }

@@ -206,6 +206,33 @@ TEST_CASE("a folder is read with what its sources include, and only that") {
                  "sample.cu:1:1: the included file 'parts/a.cuh' is missing"));
 }
 
+TEST_CASE("a link out of the folder is no part of a template, one within it is, and the folder itself may be one") {
+  const attune::test::TempFolder folder;
+  const std::filesystem::path home = folder / "home";
+  std::filesystem::create_directory(home);
+  std::ofstream(home / "template.json") << sample_template();
+  std::ofstream(home / "other.cu") << "int o;\n";
+  std::ofstream(folder / "private") << "int secret;\n";
+  std::filesystem::create_symlink("other.cu", home / "sample.cu");
+  std::filesystem::create_symlink("home", folder / "link");
+  CHECK(KernelTemplate::load(folder / "link").files == Files{{"sample.cu", "int o;\n"}});
+  const auto error = [&] { return error_of([&] { (void)KernelTemplate::load(home); }); };
+  std::filesystem::remove(home / "sample.cu");
+  std::filesystem::create_symlink("../private", home / "sample.cu");
+  CHECK(contains(error(), "outside of the template's folder; copy the file into it"));
+  std::filesystem::remove(home / "sample.cu");
+  std::ofstream(home / "sample.cu") << "#include \"parts/a.cuh\"\n";
+  std::filesystem::create_directory_symlink("..", home / "parts");
+  std::filesystem::rename(folder / "private", folder / "a.cuh");
+  CHECK(contains(error(), "outside of the template's folder; copy the file into it"));
+  std::ofstream(home / "sample.cu") << "\n";
+  std::filesystem::create_symlink("../a.cuh", home / "ladder.json");
+  CHECK(contains(error(), "ladder.json"));
+  std::filesystem::rename(home / "template.json", folder / "b.json");
+  std::filesystem::create_symlink("../b.json", home / "template.json");
+  CHECK(contains(error(), "template.json"));
+}
+
 TEST_CASE("options that would read further files are refused") {
   for (const char* option : {"-I/opt/include", "--include-path=/opt", "-include=a.h", "--pre-include=a.h",
                              "--use-pch=a.pch", "--options-file=a"}) {
