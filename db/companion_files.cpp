@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kJournalMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+constexpr std::string_view kJournalMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8), kWalMagic("\x37\x7f\x06\x82", 4);
 
 [[noreturn]] void refuse_companion(const fs::path& path, const fs::path& companion, const char* why) {
   fail_opening(path, fmt::format("'{}' {}; it stays as it is: move it away, or name another file with ATTUNE_DB or --db", companion.string(), why));
@@ -28,7 +29,7 @@ struct JournalEnds {
   std::string last;   ///< 16 bytes; empty when there are fewer
 };
 
-/// A file that cannot be read has none: SQLite cannot read it either.
+/// Of a journal or a write-ahead log. A file that cannot be read has none: SQLite cannot read it either.
 JournalEnds ends_of(const fs::path& journal) {
   const int fd = ::open(journal.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return {};
@@ -42,9 +43,12 @@ JournalEnds ends_of(const fs::path& journal) {
   return ends;
 }
 
-/// SQLite's own is of zeros when it is finished with, and when power was cut before its beginning was written.
-bool begins_as_journal(const JournalEnds& ends) {
-  return ends.first.empty() || ends.first == kJournalMagic || ends.first == std::string(kJournalMagic.size(), '\0');
+/// SQLite's own is of zeros when it is finished with, and when power was cut before its beginning was written. A byte or two may be damaged.
+bool begins_as(const std::string& first, std::string_view magic) {
+  if (first.find_first_not_of('\0') == std::string::npos) return true;
+  std::size_t differing = 0;
+  for (std::size_t i = 0; i < std::min(first.size(), magic.size()); ++i) differing += first[i] == magic[i] ? 0 : 1;
+  return differing <= magic.size() / 4;
 }
 
 /// As SQLite finds it: the length of the name, a checksum of it and the magic number stand at the end.
@@ -68,8 +72,24 @@ void refuse_foreign_companions(const fs::path& path) {
   if (is_new && has_bytes(wal)) refuse_companion(path, wal, "belongs to another database, or is none of a database's files");
   if (!has_bytes(journal)) return;
   const JournalEnds ends = ends_of(journal);
-  if (is_new && !begins_as_journal(ends)) refuse_companion(path, journal, "is no journal of a database");
+  if (!begins_as(ends.first, kJournalMagic)) refuse_companion(path, journal, "is no journal of a database");
   if (names_second_file(ends)) refuse_companion(path, journal, "names a second file, which playing it back would remove");
+}
+
+void refuse_unsafe_files(const fs::path& path) {
+  constexpr std::size_t kLongestName = 200;  // of the 255 that file systems take: ".corrupt-20261122T120000Z-2-journal" may follow
+  const std::string name = path.filename().string();
+  for (const char* suffix : {"-wal", "-journal", "-shm", ".lock", ".suspect", ".salvaged"}) {
+    if (name.ends_with(suffix)) fail_opening(path, fmt::format("a name that ends in '{}' is that of a file beside a database; {}", suffix, kOtherFileRemedy));
+  }
+  if (name.size() > kLongestName) fail_opening(path, fmt::format("its name has {} bytes, of which {} leave room for those of the files beside it; {}", name.size(), kLongestName, kOtherFileRemedy));
+  // Readers take one for none, and leave it.
+  const fs::path wal = beside(path, "-wal");
+  if (has_bytes(wal) && !begins_as(ends_of(wal).first, kWalMagic)) refuse_companion(path, wal, "is none of a database's files");
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink < 2) return;
+  fail_opening(path, fmt::format("it has {} names (hard links), each with a write-ahead log and a lock of its own; make copies of it with `attune db export`, and remove the other names",
+                                 status.st_nlink));
 }
 
 }  // namespace attune::db

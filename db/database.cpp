@@ -63,12 +63,25 @@ Database Database::open(const std::filesystem::path& path, OpenMode mode, const 
     throw DatabaseError(file.string(), fmt::format("failed opening database '{}': it is a pipe, socket or device; name a file with ATTUNE_DB or --db",
                                                    file.string()));
   }
-  const Salvager salvager = [&](const std::filesystem::path& damaged, const std::filesystem::path& fresh) {
-    const Salvager none = [](const auto&, const auto&) { return std::uint64_t{0}; };
-    Database database(std::make_unique<State>(fresh, OpenMode::ReadWrite, keep_going, none));
-    return salvage(database, damaged, keep_going);
+  const Salvager salvager = [](const std::filesystem::path& damaged, const std::filesystem::path& fresh, const KeepGoing& go_on) {
+    Database database(std::make_unique<State>(fresh, OpenMode::ReadWrite, go_on, Salvager()));
+    const std::uint64_t rows = salvage(database, damaged, go_on);
+    database.put_into_one_file();
+    return rows;
   };
   return Database(std::make_unique<State>(std::move(file), mode, keep_going, salvager));
+}
+
+void Database::put_into_one_file() {
+  state_->guard().begin("completing");
+  try {
+    const std::string mode = state_->connection.sqlite->execAndGet("PRAGMA journal_mode = DELETE").getString();
+    if (mode == "delete") return;
+    throw DatabaseError(state_->path.string(), fmt::format("failed completing database '{}': it stays in journal mode '{}'", state_->path.string(), mode));
+  } catch (const SQLite::Exception& error) {
+    state_->guard().explain_interruption("completing");
+    throw sqlite_failure(state_->path, "completing it", error);
+  }
 }
 
 void Database::put_cubin(const std::string& key, const std::string& cubin, const std::string& detail_json) {
@@ -177,7 +190,11 @@ std::optional<BestRow> Database::best_of(const Query& query) const {
 }
 
 void Database::forget_best(const Query& query) {
-  state_->write("forgetting a best configuration", [&] { state_->statements.run("DELETE FROM best WHERE key = ?", best_key(query)); });
+  state_->write("forgetting a best configuration", [&] {
+    const std::string key = best_key(query);
+    state_->require_own_place<BestRow>(key);
+    state_->statements.run("DELETE FROM best WHERE key = ?", key);
+  });
 }
 
 std::vector<BestRow> Database::candidates(const std::string& template_hash, const std::string& family,
@@ -234,13 +251,13 @@ Database::Batch::Batch(Database& database) : state_(database.state_.get()) {
     throw DatabaseError(state_->path.string(),
                         fmt::format("failed beginning a batch in database '{}': one is open", state_->path.string()));
   }
+  state_->guard().begin("writing to");
   try {
     state_->statements.run("BEGIN IMMEDIATE");
   } catch (const SQLite::Exception& error) {
     state_->guard().explain_interruption("writing to");
     throw sqlite_failure(state_->path, "beginning a batch", error);
   }
-  state_->guard().begin("writing to");
   state_->batch = State::BatchState::Open;
 }
 
@@ -261,9 +278,12 @@ void Database::Batch::commit() {
                                       "stored, and all were rolled back",
                                       state->path.string()));
     }
+    state->guard().begin_ending();
     state->statements.run("COMMIT");
   } catch (const SQLite::Exception& error) {
     state->roll_back();
+    state->note_damage(error);
+    state->guard().explain_interruption("writing to");
     throw sqlite_failure(state->path, "committing a batch", error);
   }
 }

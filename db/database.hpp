@@ -14,7 +14,7 @@ namespace attune::db {
 
 enum class OpenMode {
   ReadWrite,  ///< creates and migrates; a damaged database of ours is mended, or set aside under a file lock and named
-  ReadOnly,   ///< never writes, never creates; works in read-only folders
+  ReadOnly,   ///< stores nothing, never creates; works in read-only folders; plays back the journal of a writer that died
 };
 
 /// One tuning database file. Every `put` is its own committed transaction (BEGIN IMMEDIATE) unless a Batch is open.
@@ -135,6 +135,8 @@ class Database {
  private:
   explicit Database(std::unique_ptr<State> state);
   static Database make_private(const char* name, const char* file);
+  /// Without a write-ahead log. Throws: DatabaseError.
+  void put_into_one_file();
   std::unique_ptr<State> state_;
 };
 

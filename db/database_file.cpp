@@ -12,14 +12,15 @@
 #include <optional>
 #include <thread>
 
+#include "db/companion_files.hpp"
 #include "db/database.hpp"
 #include "db/file_system.hpp"
 #include "db/migrations.hpp"
 #include "db/page_check.hpp"
 #include "db/reading.hpp"
+#include "db/replace_damaged.hpp"
 #include "db/sqlite_error.hpp"
 #include "tuner/base/errno_text.hpp"
-#include "tuner/base/text.hpp"
 
 namespace attune::db {
 namespace {
@@ -128,9 +129,12 @@ std::string try_open_for_writing(Connection& connection, const fs::path& path, c
   SQLite::Database& sqlite = *connection.sqlite;
   harden(sqlite);
   connection.guard = std::make_unique<Guard>(sqlite, path, keep_going);
-  if (!journal.network) {
+  if (journal.network) {
+    wait_seldom(sqlite, *connection.guard);
+  } else {
     wait_often(sqlite, *connection.guard);
-  } else if (is_wal_file(path)) {
+  }
+  if (journal.network && is_wal_file(path)) {
     // It came here from a local disk. Alone, SQLite reads a WAL without the shared memory that a network cannot give.
     sqlite.exec("PRAGMA locking_mode = EXCLUSIVE");
   }
@@ -151,85 +155,25 @@ std::string try_open_for_writing(Connection& connection, const fs::path& path, c
   return {};
 }
 
-/// Renames the damaged file and what belongs to it; returns its new name. Requires: the opening lock.
-fs::path set_aside(const fs::path& path, LockFile& lock, const std::string& damage) {
-  if (!lock.try_lock(LockFile::Part::InUse, LockFile::Share::Alone)) {
-    fail_opening(path, fmt::format("it is damaged ({}) and another process is using it; stop that one and try again", damage));
-  }
-  std::string stamp = base::utc_now();
-  stamp.erase(std::remove_if(stamp.begin(), stamp.end(), [](char c) { return c == '-' || c == ':'; }), stamp.end());
-  fs::path target = path.string() + ".corrupt-" + stamp;
-  for (int i = 2; is_present(target); ++i) target = fmt::format("{}.corrupt-{}-{}", path.string(), stamp, i);
-  // The WAL goes first: left beside a new database it would be replayed into that one.
-  for (const char* suffix : {"-wal", "-journal", "-shm", ""}) {
-    if (!is_present(beside(path, suffix))) continue;
-    std::error_code error;
-    fs::rename(beside(path, suffix), beside(target, suffix), error);
-    if (error) {
-      fail_opening(path, fmt::format("it is damaged ({}), and setting it aside failed: {}", damage,
-                                     base::errno_text("rename", error.value())));
-    }
-  }
-  remove_suspect_mark(path);
-  lock.unlock(LockFile::Part::InUse);
-  return target;
-}
-
-/// What takes the place of a damaged file, while it is made and until it has the name.
-fs::path fresh_name(const fs::path& path) { return path.string() + ".salvaged"; }
-
-void remove_database(const fs::path& path) {
-  for (const char* suffix : {"", "-wal", "-shm", "-journal", ".lock"}) {
-    std::error_code ignored;
-    fs::remove(beside(path, suffix), ignored);
-  }
-}
-
-/// A process that died between the two renames of replace_damaged left the new file, whole, under its other name; one that died
-/// earlier left one that nobody needs. Requires: the opening lock.
-void finish_replacing(const fs::path& path) {
-  const fs::path fresh = fresh_name(path);
-  if (!is_present(fresh) || !has_header_of_ours(fresh)) return;
-  if (is_present(path)) return remove_database(fresh);
-  std::error_code error;
-  fs::rename(fresh, path, error);
-  remove_database(fresh);
-}
-
-/// Fills a new file, then sets the damaged one aside and gives the new one its name. Returns the notice.
-/// Requires: the opening lock. Throws: DatabaseError, Error (ExitCode::Interrupted); the damaged file is where it was then.
-std::string replace_damaged(const fs::path& path, LockFile& lock, const std::string& damage, const Salvager& salvage) {
-  if (!lock.try_lock(LockFile::Part::InUse, LockFile::Share::Alone)) {
-    fail_opening(path, fmt::format("it is damaged ({}) and another process is using it; stop that one and try again", damage));
-  }
-  const fs::path fresh = fresh_name(path);
-  std::uint64_t rows = 0;
-  try {
-    rows = salvage(path, fresh);
-  } catch (...) {
-    remove_database(fresh);
-    throw;
-  }
-  const fs::path aside = set_aside(path, lock, damage);
-  std::error_code error;
-  fs::rename(fresh, path, error);
-  if (error) fail_opening(path, fmt::format("giving '{}' its name failed: {}", fresh.string(), base::errno_text("rename", error.value())));
-  remove_database(fresh);  // what was beside it
-  return fmt::format("database '{}' was damaged ({}); it was set aside as '{}' and a new one was created, {}", path.string(), damage, aside.string(),
-                     rows == 0 ? "empty, for nothing in it could be read" : fmt::format("with the {} rows that could still be read", rows));
-}
-
 }  // namespace
 
 Connection open_for_writing(const fs::path& path, const KeepGoing& keep_going, const Salvager& salvage) {
   if (is_folder(path)) fail_opening(path, fmt::format("it is a folder; {}", kOtherFileRemedy));
+  if (salvage) refuse_unsafe_files(path);
   make_private_folder(path);
   refuse_foreign(path, keep_going);  // before the lock file is made beside it
   LockFile lock(path);
   lock.lock(LockFile::Part::Opening, LockFile::Share::Alone, kBusyTimeout, keep_going);
+  // Mending a large file takes longer than others would wait for a lock that seems stuck. The connection's guard asks on when
+  // the lock is gone.
+  const auto held = std::make_shared<const LockFile*>(&lock);
+  const KeepGoing keep_holding = [held, keep_going] {
+    if (*held != nullptr) (*held)->tell_at_work();
+    return !keep_going || keep_going();
+  };
   Connection connection;
   try {
-    refuse_foreign(path, keep_going);  // again: another process may have made it since
+    refuse_foreign(path, keep_holding);  // again: another process may have made it since
     const Journal journal = journal_for(path);
     if (journal.network) {
       connection.notices.push_back(fmt::format(
@@ -237,16 +181,19 @@ Connection open_for_writing(const fs::path& path, const KeepGoing& keep_going, c
           "and every stored measurement waits for the server's disk; a local file (ATTUNE_DB or --db) is faster",
           path.string(), *journal.network));
     }
-    finish_replacing(path);
-    const std::string damage = try_open_for_writing(connection, path, journal, keep_going);
+    if (std::string notice = finish_replacing(path, lock); !notice.empty()) connection.notices.push_back(std::move(notice));
+    const std::string damage = try_open_for_writing(connection, path, journal, keep_holding);
+    if (!damage.empty() && !salvage) fail_opening(path, fmt::format("a newly created file is damaged ({}); check the disk", damage));
     if (!damage.empty()) {
-      connection.notices.push_back(replace_damaged(path, lock, damage, salvage));
-      const std::string more = try_open_for_writing(connection, path, journal, keep_going);
+      connection.notices.push_back(replace_damaged(path, lock, damage, [&](const fs::path& damaged, const fs::path& fresh) { return salvage(damaged, fresh, keep_holding); }));
+      const std::string more = try_open_for_writing(connection, path, journal, keep_holding);
       if (!more.empty()) fail_opening(path, fmt::format("a newly created file is damaged ({}); check the disk", more));
     }
   } catch (const SQLite::Exception& error) {
+    *held = nullptr;
     throw sqlite_failure(path, "opening it for writing", error);
   }
+  *held = nullptr;
   lock.lock(LockFile::Part::InUse, LockFile::Share::Shared, kBusyTimeout, keep_going);
   lock.unlock(LockFile::Part::Opening);
   connection.in_use = std::move(lock);

@@ -40,12 +40,9 @@ struct Database::State {
   void write(const char* doing, Work&& work) {
     require_writable(doing);
     try {
-      if (batch == BatchState::Open) {
-        guard().begin(doing);
-        return work();
-      }
+      guard().begin(doing);
+      if (batch == BatchState::Open) return work();
       statements.run("BEGIN IMMEDIATE");
-      guard().begin(doing);  // waiting for the lock took no time of this
       work();
       statements.run("COMMIT");
     } catch (const SQLite::Exception& error) {

@@ -190,6 +190,8 @@ void Database::export_to(const fs::path& path) const {
     const std::string mode = copy.execAndGet("PRAGMA journal_mode = DELETE").getString();
     if (mode != "delete") fail_export(path, fmt::format("the copy stays in journal mode '{}'", mode));
   } catch (const SQLite::Exception& failure) {
+    state_->note_damage(failure);
+    state_->guard().explain_interruption("exporting");
     throw sqlite_failure(path, "writing the copy", failure);
   }
   sync_file(partial, path);

@@ -34,13 +34,12 @@ constexpr int kLongestOfSchema = 64 << 10;
 /// Longer than any text that db/row_check.hpp takes.
 constexpr int kLongestValue = 256 << 20;
 
-/// Several tuning processes commit a thousand times a second into one file, for some 30 us each: SQLite's own handler, which
-/// sleeps 1 to 100 ms, leaves them waiting for a lock that is long free.
+/// Pauses that double up to the longest, which nearly all attempts take.
+template <int kShortestUs, int kLongestUs>
 int wait_for_lock(void* guard, int attempts) {
-  constexpr std::chrono::microseconds kShortest{50}, kLongest{1000};
-  if (attempts >= kBusyTimeoutMs) return 0;  // nearly all attempts take a millisecond
+  if (attempts >= kBusyTimeoutMs / (kLongestUs / 1000)) return 0;
   if (!static_cast<Guard*>(guard)->keeps_going()) return 0;
-  std::this_thread::sleep_for(std::min(kShortest * (1 << std::min(attempts, 8)), kLongest));
+  std::this_thread::sleep_for(std::chrono::microseconds(std::min(kShortestUs * (1 << std::min(attempts, 8)), kLongestUs)));
   return 1;
 }
 
@@ -69,7 +68,10 @@ void harden(SQLite::Database& sqlite) {
 
 void take_long_values(SQLite::Database& sqlite) { sqlite3_limit(sqlite.getHandle(), SQLITE_LIMIT_LENGTH, kLongestValue); }
 
-void wait_often(SQLite::Database& sqlite, Guard& guard) { sqlite3_busy_handler(sqlite.getHandle(), &wait_for_lock, &guard); }
+/// Several tuning processes commit a thousand times a second into one file, for some 30 us each: SQLite's own handler, which
+/// sleeps 1 to 100 ms, leaves them waiting for a lock that is long free.
+void wait_often(SQLite::Database& sqlite, Guard& guard) { sqlite3_busy_handler(sqlite.getHandle(), &wait_for_lock<50, 1000>, &guard); }
+void wait_seldom(SQLite::Database& sqlite, Guard& guard) { sqlite3_busy_handler(sqlite.getHandle(), &wait_for_lock<2000, 100000>, &guard); }
 
 Guard::Guard(SQLite::Database& sqlite, std::filesystem::path path, KeepGoing keep_going, Limit limit)
     : sqlite_(sqlite),
@@ -90,15 +92,21 @@ double Guard::allowed_s() const {
   double bytes = 0;
   for (const char* suffix : {"", "-wal"}) {
     struct stat status {};
-    // What it takes on disk: a file may claim any size.
-    if (::stat((path_.string() + suffix).c_str(), &status) == 0) bytes += 512.0 * static_cast<double>(status.st_blocks);
+    if (::stat((path_.string() + suffix).c_str(), &status) != 0) continue;
+    // What it takes on disk: a file may claim any size. One that was written a moment ago may take nothing yet.
+    constexpr double kBelieved = 64 << 20;
+    bytes += std::max(512.0 * static_cast<double>(status.st_blocks), std::min(static_cast<double>(status.st_size), kBelieved));
   }
   return kLeastAllowedS + kAllowedSPerMiB * bytes / (1 << 20);
 }
 
 void Guard::begin(const char* doing) {
-  late_ = false;
+  begin_ending();
   if (!keeps_going()) explain_interruption(doing);
+}
+
+void Guard::begin_ending() {
+  late_ = false;
   begun_s_ = thread_cpu_s();
 }
 

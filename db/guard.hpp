@@ -40,6 +40,8 @@ class Guard {
   }
   /// A new piece of work has its time from here on. Ends it before it begins when somebody wants to stop.
   void begin(const char* doing);
+  /// The time alone: of what has to be ended well once it has begun.
+  void begin_ending();
   /// Throws what ended the statement that SQLite says was interrupted; nothing when neither has. `doing` reads "reading".
   /// Throws: Error (ExitCode::Interrupted), DatabaseError naming the time.
   void explain_interruption(const std::string& doing) const;
@@ -84,5 +86,7 @@ class Guard {
 
 /// Takes the place of SQLite's own waiting for locks, until `guard` is gone: looks often, and ends when somebody wants to stop.
 void wait_often(SQLite::Database& sqlite, Guard& guard);
+/// The same with pauses that a file server can bear.
+void wait_seldom(SQLite::Database& sqlite, Guard& guard);
 
 }  // namespace attune::db

@@ -81,8 +81,25 @@ void LockFile::lock(Part part, Share share, std::chrono::milliseconds timeout, c
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::milliseconds(16));
   }
-  // Only tells those who wait; one that cannot be told waits as long as before.
-  if (share == Share::Alone) (void)::futimens(fd_, nullptr);
+  if (share == Share::Alone) tell_at_work();
+}
+
+/// One that cannot be told waits as long as before.
+void LockFile::tell_at_work() const { (void)::futimens(fd_, nullptr); }
+
+std::string LockFile::note() const {
+  constexpr std::size_t kLongest = 200;
+  std::string text(kLongest, '\0');
+  const ssize_t got = ::pread(fd_, text.data(), text.size(), 0);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text.substr(0, text.find('\n'));
+}
+
+void LockFile::write_note(const std::string& line) {
+  const std::string text = line.empty() ? line : line + '\n';
+  const bool written = ::ftruncate(fd_, 0) == 0 && ::pwrite(fd_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) && ::fsync(fd_) == 0;
+  if (written) return;
+  throw DatabaseError(database_.string(), fmt::format("failed writing '{}.lock': {}", database_.string(), base::errno_text("write", errno)));
 }
 
 bool LockFile::try_lock(Part part, Share share) {

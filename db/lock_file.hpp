@@ -2,6 +2,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <utility>
 
 namespace attune::db {
@@ -32,6 +33,12 @@ class LockFile {
   /// False when another holder is in the way. Throws: DatabaseError when the file system knows no locks.
   [[nodiscard]] bool try_lock(Part part, Share share);
   void unlock(Part part);
+  /// Tells those who wait for a part that this holds alone that it is not stuck: they wait on.
+  void tell_at_work() const;
+  /// A line that outlives its writer, for the next holder of the opening lock; empty without one, and where it cannot be read.
+  [[nodiscard]] std::string note() const;
+  /// On the disk when it returns. Throws: DatabaseError.
+  void write_note(const std::string& line);
 
  private:
   std::filesystem::path database_;

@@ -84,8 +84,10 @@ Identity read_identity(SQLite::Database& sqlite) {
   identity.schema = compare_schema(objects, identity.user_version, Database::kSchemaVersion);
   if (identity.schema.kind == SchemaFinding::Kind::Same) {
     identity.table_version = sqlite.execAndGet("SELECT coalesce(max(version), 0) FROM schema_version").getInt();
-    // Tables and their own word against four bytes of the header; but what calls itself newer is left alone.
-    if (identity.table_version == identity.schema.version && identity.stated_version <= Database::kSchemaVersion) {
+    // Tables and their own word against four bytes of the header; but what calls itself newer, by a number that we might give, is left alone.
+    constexpr int kMostVersion = 1000;
+    const bool newer = identity.stated_version > Database::kSchemaVersion && identity.stated_version <= kMostVersion;
+    if (identity.table_version == identity.schema.version && !newer) {
       identity.user_version = identity.table_version;
     }
   }

@@ -1,13 +1,17 @@
 #include "db/salvage.hpp"
 
 #include <fmt/core.h>
+#include <sqlite3.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
-#include <tuple>
+#include <string_view>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "db/migrations.hpp"
 #include "db/reading.hpp"
@@ -17,11 +21,28 @@
 namespace attune::db {
 namespace {
 
-/// Numbers by their size: rows come in the order in which they were first stored.
-struct InOrder {
-  bool operator()(const std::string& a, const std::string& b) const { return std::tuple(a.size(), a) < std::tuple(b.size(), b); }
-};
-using Places = std::set<std::string, InOrder>;
+/// Errors of the machine, not of the file: memory, descriptors, the disk. What they keep from being read is there.
+bool may_pass(const SQLite::Exception& error) {
+  switch (error.getErrorCode() & 0xff) {
+    case SQLITE_NOMEM:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+    case SQLITE_FULL:
+    case SQLITE_READONLY:
+      return true;
+    case SQLITE_IOERR:
+      return error.getExtendedErrorCode() != SQLITE_IOERR_SHORT_READ && error.getExtendedErrorCode() != SQLITE_IOERR_CORRUPTFS;
+    default:
+      return false;
+  }
+}
+
+/// Of a table with a rowid, or by its text key.
+template <class Row>
+using Place = std::conditional_t<std::string_view(Table<Row>::kPlace).ends_with("rowid"), std::uint64_t, std::string>;
 
 /// A damaged file, table by table. No index is used: rows are found by walking the tables themselves.
 class DamagedFile {
@@ -35,7 +56,7 @@ class DamagedFile {
   template <class Row, class Visit>
   void for_each(Visit&& visit) {
     const std::string select = std::string(Table<Row>::kSelect) + " WHERE " + Table<Row>::kPlace + " = ?";
-    for (const std::string& place : places<Row>()) {
+    for (const Place<Row>& place : places<Row>()) {
       std::optional<Row> row;
       try_reading([&] { row = row_at<Row>(select, place); });
       if (row) visit(std::move(*row));
@@ -57,7 +78,8 @@ class DamagedFile {
   void try_reading(Work&& work) {
     try {
       guard_.watch("reading", work);
-    } catch (const SQLite::Exception&) {
+    } catch (const SQLite::Exception& error) {
+      if (may_pass(error)) throw;
     } catch (const DatabaseError&) {  // it would have gone on for ever
     }
   }
@@ -65,23 +87,28 @@ class DamagedFile {
   /// Where the table has rows. A damaged page ends a walk, so the table is walked from both ends, and no further than the file
   /// can hold rows: its pages may name each other.
   template <class Row>
-  [[nodiscard]] Places places() {
+  [[nodiscard]] std::vector<Place<Row>> places() {
     const std::string select = Table<Row>::kSelect;
     const std::string sql = fmt::format("SELECT {0}{1} ORDER BY {0}", Table<Row>::kPlace, select.substr(select.find(" FROM ")));
     const auto number = [&](const char* pragma) { return static_cast<std::uint64_t>(sqlite_->execAndGet(pragma).getInt64()); };
-    Places found;
+    std::vector<Place<Row>> found;
     for (const char* direction : {" ASC", " DESC"}) {
       try_reading([&] {
         const std::uint64_t most = number("PRAGMA page_count") * number("PRAGMA page_size") / kLeastRowBytes;
         Use use(statements_.prepared(sql + direction));
-        for (std::uint64_t rows = 0; rows < most && use.step(); ++rows) found.insert(use.row().getColumn(0).getString());
+        for (std::uint64_t rows = 0; rows < most && use.step(); ++rows) {
+          ColumnReader read(use.row());
+          read(found.emplace_back());
+        }
       });
+      std::sort(found.begin(), found.end());
+      found.erase(std::unique(found.begin(), found.end()), found.end());
     }
     return found;
   }
 
   template <class Row>
-  [[nodiscard]] std::optional<Row> row_at(const std::string& select, const std::string& place) {
+  [[nodiscard]] std::optional<Row> row_at(const std::string& select, const Place<Row>& place) {
     Use use(statements_.prepared(select));
     use.bind(place);
     if (!use.step()) return std::nullopt;
@@ -154,18 +181,22 @@ std::unique_ptr<DamagedFile> try_open(const std::filesystem::path& damaged, cons
   try {
     auto file = std::make_unique<DamagedFile>(damaged, keep_going);
     return file->usable() ? std::move(file) : nullptr;
-  } catch (const SQLite::Exception&) {
-    return nullptr;
-  } catch (const DatabaseError&) {
-    return nullptr;
+  } catch (const SQLite::Exception& error) {
+    if (may_pass(error)) throw;
+  } catch (const DatabaseError&) {  // reading its schema would have gone on for ever
   }
+  return nullptr;
 }
 
 }  // namespace
 
 std::uint64_t salvage(Database& database, const std::filesystem::path& damaged, const KeepGoing& keep_going) {
-  const auto file = try_open(damaged, keep_going);
-  return file ? Salvage(*file, database).run() : 0;
+  try {
+    const auto file = try_open(damaged, keep_going);
+    return file ? Salvage(*file, database).run() : 0;
+  } catch (const SQLite::Exception& error) {
+    throw sqlite_failure(damaged, "keeping what can be read of it", error);
+  }
 }
 
 }  // namespace attune::db

@@ -1,15 +1,18 @@
 #include "tests/unit/db/kill_points.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <stdexcept>
 
 namespace attune::db::test {
 namespace {
 
 int left = 0;  // until the end
+bool renames = false;
 
 void count_down() {
   if (--left == 0) ::raise(SIGKILL);
@@ -58,9 +61,17 @@ void kill_at(const std::string& what, int count) {
     for (const char* name : {"pwrite", "pwrite64"}) replace(name, write_counted);
     replace("ftruncate", truncate_counted);
     replace("unlink", unlink_counted);
+  } else if (what == "rename") {
+    renames = true;
   } else {
     throw std::runtime_error("no such kind of point: " + what);
   }
 }
 
 }  // namespace attune::db::test
+
+/// In the place of the C library's, for the whole program: that of std::filesystem, too.
+extern "C" int rename(const char* from, const char* to) noexcept {
+  if (attune::db::test::renames) attune::db::test::count_down();
+  return ::renameat(AT_FDCWD, from, AT_FDCWD, to);
+}

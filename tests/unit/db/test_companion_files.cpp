@@ -65,6 +65,46 @@ TEST_CASE("no database is made where a WAL or journal of something else lies, an
   }
 }
 
+TEST_CASE("beside a database that is there a journal of something else is refused by all, a WAL by writers, and both stay") {
+  for (const char* suffix : {"-journal", "-wal"}) {
+    for (const OpenMode mode : {OpenMode::ReadOnly, OpenMode::ReadWrite}) {
+      CAPTURE(suffix);
+      const TemporaryFolder folder;
+      make_database(folder / "a.db");
+      const std::string text = "what somebody wrote down\n" + std::string(100000, '7');
+      write_bytes((folder / "a.db").string() + suffix, text);
+      if (mode == OpenMode::ReadWrite || suffix == std::string("-journal")) {
+        CHECK(mentions(error_of(folder / "a.db", mode), "stays as it is"));
+      } else {
+        CHECK(Database::open(folder / "a.db", mode).records({}).size() == 4);
+      }
+      CHECK(bytes_of((folder / "a.db").string() + suffix) == text);
+    }
+  }
+}
+
+TEST_CASE("no writer takes the name of a file beside another database, one too long for its own, or one of several names of a file") {
+  const TemporaryFolder folder;
+  for (const char* suffix : {"-wal", "-journal", "-shm", ".lock", ".suspect", ".salvaged"}) {
+    CHECK(mentions(error_of(folder / ("a.db" + std::string(suffix)), OpenMode::ReadWrite), "that of a file beside a database"));
+  }
+  CHECK(mentions(error_of(folder / std::string(201, 'n'), OpenMode::ReadWrite), "201 bytes"));
+  CHECK(names_in(folder.path()).empty());
+  const fs::path longest = folder / std::string(200, 'n');
+  make_database(longest);
+  std::string damaged = bytes_of(longest);
+  write_bytes(longest, damaged.replace(4096, 4096, std::string(4096, '\x5a')));
+  CHECK(Database::open(longest, OpenMode::ReadWrite).notices().size() == 1);
+  make_database(folder / "a.db");
+  fs::create_hard_link(folder / "a.db", folder / "b.db");
+  const std::string before = bytes_of(folder / "a.db");
+  for (const char* name : {"a.db", "b.db"}) {
+    CHECK(mentions(error_of(folder / name, OpenMode::ReadWrite), "2 names"));
+    CHECK(Database::open(folder / name, OpenMode::ReadOnly).records({}).size() == 4);
+  }
+  CHECK(bytes_of(folder / "a.db") == before);
+}
+
 TEST_CASE("committed rows in a WAL whose database is gone are not thrown away for a new one") {
   const TemporaryFolder live, folder;
   Database database = Database::open(live / "a.db", OpenMode::ReadWrite);

@@ -114,7 +114,7 @@ void try_damage(const std::string& damaged, const std::string& what, Tally& tall
       return;
     } catch (const DatabaseError& error) {
       if (run == 1 && bytes_of(path) == damaged && !fs::exists(path.string() + ".suspect")) {
-        ++tally.refused;  // another version or program by its header
+        ++tally.refused;
         return;
       }
       ++tally.failed_once;
@@ -273,21 +273,47 @@ TEST_CASE("a run that is ended while it keeps what can be read leaves the damage
   for (const std::string& name : names_in(folder.path())) CHECK_FALSE(mentions(name, ".salvaged"));
 }
 
-TEST_CASE("what a process left that died between the two renames becomes the database") {
-  const TemporaryFolder folder;
-  const fs::path path = folder / "a.db";
-  make_database(folder / "a.db.salvaged");
-  const Database database = Database::open(path, OpenMode::ReadWrite);
-  CHECK(database.records({}).size() == 4);
-  CHECK_FALSE(fs::exists(folder / "a.db.salvaged"));
+TEST_CASE("whatever else has the name of what takes a damaged file's place stays, and is named; a sound database is used beside it") {
+  for (const std::string& name : {std::string("a.db.salvaged"), std::string("a.db.salvaged-wal"), std::string("a.db.salvaged.lock")}) {
+    for (const std::string& kind : {std::string("text"), std::string("database"), std::string("link"), std::string("pipe"), std::string("folder")}) {
+      CAPTURE(name);
+      CAPTURE(kind);
+      const TemporaryFolder folder;
+      make_database(folder / "a.db");
+      make_database(folder / "other.db");
+      if (kind == "text") write_bytes(folder / name, "notes");
+      if (kind == "database") fs::copy_file(folder / "other.db", folder / name);
+      if (kind == "link") fs::create_symlink(folder / "nowhere", folder / name);
+      if (kind == "pipe") REQUIRE(::mkfifo((folder / name).c_str(), 0600) == 0);
+      if (kind == "folder") fs::create_directory(folder / name);
+      const auto before = fs::symlink_status(folder / name).type();
+      const std::string bytes = fs::is_regular_file(folder / name) ? bytes_of(folder / name) : "";
+      Database(Database::open(folder / "a.db", OpenMode::ReadWrite)).put(record(1));
+      std::string damaged = bytes_of(folder / "a.db");
+      damaged.replace(4096, 4096, std::string(4096, '\x5a'));
+      write_bytes(folder / "a.db", damaged);
+      CHECK(mentions(error_of(folder / "a.db", OpenMode::ReadWrite), "in the way"));
+      CHECK(bytes_of(folder / "a.db") == damaged);
+      CHECK(fs::symlink_status(folder / name).type() == before);
+      if (before == fs::file_type::regular) CHECK(bytes_of(folder / name) == bytes);
+      CHECK_FALSE(fs::exists(folder / "nowhere"));
+    }
+  }
 }
 
-TEST_CASE("somebody's file under the name of what is being made stays") {
+TEST_CASE("a file that is set aside takes no other file's name, whatever stands beside it") {
   const TemporaryFolder folder;
-  write_bytes(folder / "a.db.salvaged", "notes");
-  make_database(folder / "a.db");
-  Database(Database::open(folder / "a.db", OpenMode::ReadWrite)).put(record(1));
-  CHECK(bytes_of(folder / "a.db.salvaged") == "notes");
+  for (int round = 0; round < 3; ++round) {
+    make_database(folder / "a.db");
+    std::string damaged = bytes_of(folder / "a.db");
+    damaged.replace(4096, 4096, std::string(4096, '\x5a'));
+    write_bytes(folder / "a.db", damaged);
+    CHECK(Database::open(folder / "a.db", OpenMode::ReadWrite).notices().size() == 1);
+    fs::remove(folder / "a.db");
+  }
+  int aside = 0;
+  for (const std::string& name : names_in(folder.path())) aside += mentions(name, ".corrupt-") && !name.ends_with("-wal") && !name.ends_with("-shm") ? 1 : 0;
+  CHECK(aside == 3);
 }
 
 TEST_CASE("what can be read of a damaged file is in the new one, with its order, files, cubins and sessions") {

@@ -114,6 +114,11 @@ TEST_CASE("an empty WAL and one of garbage count as none, in a read-only folder 
     const Database reader = Database::open(folder / "a.db", OpenMode::ReadOnly);
     CHECK(reader.records({}).size() == 4);
     CHECK(reader.notices().empty());
+    if (wal.starts_with('g')) {  // somebody's, which a writer would empty
+      CHECK(mentions(error_of(folder / "a.db", OpenMode::ReadWrite), "is none of a database's files"));
+      CHECK(bytes_of(folder / "a.db-wal") == wal);
+      continue;
+    }
     const Database writer = Database::open(folder / "a.db", OpenMode::ReadWrite);
     CHECK(writer.records({}).size() == 4);
     CHECK(writer.notices().empty());
