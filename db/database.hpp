@@ -81,11 +81,13 @@ class Database {
   [[nodiscard]] std::vector<RecordRow> records(const Query& query) const;
   /// The same one by one, for what may not fit into memory together. `visit` must not use the database.
   void for_each_record(const Query& query, const std::function<void(const RecordRow&)>& visit) const;
-  /// Whether a best row travels without a verified record of its configuration beside it.
-  enum class BestRows { Verified, All };
+  /// Which best rows travel: those with a verified record of their configuration beside them, or all, or none.
+  enum class BestRows { Verified, All, None };
   /// Gives every row that may travel to `sink`, as of one moment: docs/database.md, "Exchange". Counts what is left out.
   /// `sink` must not use the database. Throws: DatabaseError, and what `sink` throws.
   [[nodiscard]] LeftOut for_each_row(RowSink& sink, BestRows best = BestRows::Verified) const;
+  /// Every best row, one by one. `visit` must not use the database.
+  void for_each_best(const std::function<void(const BestRow&)>& visit) const;
   /// The record of one configuration. Requires: `query` names template hash, problem, device and policy.
   [[nodiscard]] std::optional<RecordRow> record(const Query& query, const std::string& configuration) const;
   [[nodiscard]] std::vector<SessionRow> sessions(const Query& query) const;

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "db/database_state.hpp"
+#include "db/exchange_parts.hpp"
 
 namespace attune::db {
 namespace {
@@ -48,7 +49,7 @@ class Travel {
     give<SessionRow>(state, sink, " ORDER BY t.key", damaged);
     give<RecordRow>(state, sink, kRecordOrder, damaged);
     only_verified_ = best == Database::BestRows::Verified;
-    give<BestRow>(state, sink, Table<BestRow>::kOrder, damaged);
+    if (best != Database::BestRows::None) give<BestRow>(state, sink, Table<BestRow>::kOrder, damaged);
     return left_;
   }
 
@@ -101,15 +102,10 @@ class Travel {
 
   template <class State>
   static bool has_verified_record(State& state, const BestRow& best) {
-    RecordRow wanted;
-    wanted.template_hash = best.template_hash;
-    wanted.problem = best.problem;
-    wanted.device_key = best.device_key;
-    wanted.policy = best.policy;
-    wanted.configuration = best.configuration;
+    const std::string key = record_key_of(best);
     bool verified = false;
-    const auto look = [&](const RecordRow& record) { return verified = is_verified(record) && Table<RecordRow>::key(record) == Table<RecordRow>::key(wanted), true; };
-    state.template scan<RecordRow>(std::string(Table<RecordRow>::kSelect) + Table<RecordRow>::kWhereKey, {Table<RecordRow>::key(wanted)}, look,
+    const auto look = [&](const RecordRow& record) { return verified = is_verified(record) && Table<RecordRow>::key(record) == key, true; };
+    state.template scan<RecordRow>(std::string(Table<RecordRow>::kSelect) + Table<RecordRow>::kWhereKey, {key}, look,
                                    [](const std::string&) {});
     return verified;
   }
@@ -126,6 +122,13 @@ LeftOut Database::for_each_row(RowSink& sink, BestRows best) const {
   return state_->reading([&] {
     const Snapshot snapshot(*state_->connection.sqlite);
     return Travel().run(*state_, sink, best);
+  });
+}
+
+void Database::for_each_best(const std::function<void(const BestRow&)>& visit) const {
+  const auto give = [&](const BestRow& row) { return visit(row), true; };
+  state_->reading([&] {
+    state_->scan<BestRow>(std::string(Table<BestRow>::kSelect) + Table<BestRow>::kOrder, {}, give, [](const std::string&) {});
   });
 }
 

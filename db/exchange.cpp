@@ -4,85 +4,30 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string_view>
 
 #include "attune/error.hpp"
 #include "db/exchange_lines.hpp"
+#include "db/exchange_parts.hpp"
 #include "db/row_check.hpp"
-#include "tuner/base/hash.hpp"
+#include "db/tables.hpp"
 
 namespace attune::db {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::uint64_t& count_of(RowCounts& counts, const DeviceRow&) { return counts.devices; }
-std::uint64_t& count_of(RowCounts& counts, const TemplateRow&) { return counts.templates; }
-std::uint64_t& count_of(RowCounts& counts, const SessionRow&) { return counts.sessions; }
-std::uint64_t& count_of(RowCounts& counts, const RecordRow&) { return counts.records; }
-std::uint64_t& count_of(RowCounts& counts, const BestRow&) { return counts.best; }
-
-/// What the digest of a file is made of: the checksums of its rows, as one text.
-class Digest {
- public:
-  void add(std::string_view checksum) { hasher_.add(checksum); }
-  [[nodiscard]] std::string key() const { return hasher_.key(); }
-
- private:
-  base::ContentHasher hasher_;
-};
-
-class LineSink : public RowSink {
- public:
-  LineSink(const std::function<void(const std::string&)>& write, const OnRow& on_row) : write_(write), on_row_(on_row) {}
-  void take(const DeviceRow& row) override { give(row); }
-  void take(const TemplateRow& row) override { give(row); }
-  void take(const SessionRow& row) override { give(row); }
-  void take(const RecordRow& row) override { give(row); }
-  void take(const BestRow& row) override { give(row); }
-
-  [[nodiscard]] const RowCounts& counts() const { return counts_; }
-  [[nodiscard]] std::string digest() const { return digest_.key(); }
-
- private:
-  template <class Row>
-  void give(const Row& row) {
-    const std::string line = line_of(row);
-    digest_.add(checksum_of(line));
-    write_(line);
-    ++count_of(counts_, row);
-    if (on_row_) on_row_(counts_.all());
-  }
-
-  const std::function<void(const std::string&)>& write_;
-  const OnRow& on_row_;
-  RowCounts counts_;
-  Digest digest_;
-};
-
-/// Names a row in an error: "the record {...} of {...}".
-std::string name_of(const DeviceRow& row) { return "the device " + row.hard_key; }
-std::string name_of(const TemplateRow& row) { return fmt::format("the template '{}' {}", row.name, row.hash); }
-std::string name_of(const SessionRow& row) { return "the session " + row.key; }
-std::string name_of(const RecordRow& row) { return fmt::format("the record of {} for {}", row.configuration, row.problem); }
-std::string name_of(const BestRow& row) { return fmt::format("the best row for {}", row.problem); }
+[[noreturn]] void refuse_at(const std::string& file, int line, const std::string& row, const std::string& why) {
+  throw SpecError(file, line, line > 0 ? 1 : 0, row.empty() ? why : row + ": " + why);
+}
 
 /// A refusal of `work` is told at its place in the file, whatever place the refusal itself names: a template has lines of its
 /// own. The database's failures, and being interrupted, stay what they are.
 template <class Work>
 void at_place(const std::string& file, int line, const std::string& row, Work&& work) {
-  try {
-    work();
-  } catch (const DatabaseError&) {
-    throw;
-  } catch (const Error& error) {
-    if (error.exit_code() == ExitCode::Interrupted) throw;
-    throw SpecError(file, line, line > 0 ? 1 : 0, row.empty() ? std::string(error.what()) : row + ": " + error.what());
-  }
+  if (const auto why = why_refused(work)) refuse_at(file, line, row, *why);
 }
-
-Query problem_of(const BestRow& row) { return {row.template_hash, std::nullopt, row.problem, row.device_key, row.policy}; }
-Query problem_of(const RecordRow& row) { return {row.template_hash, std::nullopt, row.problem, row.device_key, row.policy}; }
 
 std::string why_not_verified(const RecordRow& record) {
   return fmt::format("the record of its configuration says {}{}; only verified ones are dispatched", record.outcome, record.verified ? "" : ", not verified");
@@ -90,49 +35,91 @@ std::string why_not_verified(const RecordRow& record) {
 
 /// A best row whose record the file does not hold: the database has to.
 struct Unproved {
-  std::string source;
   int line = 0;
-  BestRow row;
+  Query problem;
+  std::string configuration;
 };
+
+enum class Source { File, Database };
 
 /// The rows of one file, checked, in a database of their own: checking them takes as long as it takes, and nobody waits for the
 /// lock of the database that they are for.
 class Staging : public RowSink {
  public:
-  Staging(RowSink& rules, std::string source, bool names_rows)
-      : staged_(Database::open_temporary()), batch_(std::make_unique<Database::Batch>(staged_)), rules_(rules), source_(std::move(source)), names_rows_(names_rows) {}
+  Staging(RowSink& rules, std::string name, Source source)
+      : staged_(Database::open_temporary()), batch_(std::make_unique<Database::Batch>(staged_)), rules_(rules), name_(std::move(name)), source_(source) {}
   void take(const DeviceRow& row) override { store(row); }
   void take(const TemplateRow& row) override { store(row); }
   void take(const SessionRow& row) override { store(row); }
   void take(const RecordRow& row) override { store(row); }
   void take(const BestRow& row) override {
-    at_place(source_, line, named(row), [&] {
-      const auto record = staged_.record(problem_of(row), row.configuration);
-      if (record && !is_verified(*record)) throw Error(why_not_verified(*record));
-      if (!record) unproved.push_back({source_, line, row});
-    });
+    const auto record = staged_.record(problem_of(row), row.configuration);
+    if (record && is_verified(*record)) return store(row);
+    if (source_ == Source::Database) return keep_doubtful(row);
+    if (record) refuse_at(name_, line, named(row), why_not_verified(*record));
+    unproved_.push_back({line, problem_of(row), row.configuration});
     store(row);
   }
-  void finish() { batch_->commit(); }
+  /// Nothing more comes. Throws: SpecError, as every `take`.
+  void finish() {
+    batch_->commit();
+    std::erase_if(unproved_, [&](const Unproved& best) {
+      const auto record = staged_.record(best.problem, best.configuration);
+      if (record && !is_verified(*record)) refuse_at(name_, best.line, best_name(best), why_not_verified(*record));
+      return record.has_value();
+    });
+    if (source_ == Source::Database) return;
+    const Info info = staged_.info();
+    if (info.devices + info.templates + info.sessions + info.records + info.best != rows.all()) refuse_at(name_, line, "", kTwice);
+  }
+  /// Throws: SpecError naming a best row whose record is neither in the file nor in `database`.
+  void require_proofs(const Database& database) const {
+    for (const Unproved& best : unproved_) {
+      if (database.record(best.problem, best.configuration)) continue;
+      refuse_at(name_, best.line, best_name(best), "the record of its configuration is neither in the file nor in the database; only verified ones are dispatched");
+    }
+  }
   [[nodiscard]] const Database& staged() const { return staged_; }
+  [[nodiscard]] bool is_doubtful(const BestRow& row) const { return doubtful_.contains(Table<BestRow>::key(row)); }
 
   RowCounts rows;
-  std::vector<Unproved> unproved;
+  std::uint64_t unverified = 0;  ///< best rows left out
   int line = 0;
 
  private:
+  static constexpr const char* kTwice = "two rows of the file have one key; an export has one of each";
+
+  static std::string best_name(const Unproved& best) { return fmt::format("the best row for {}", best.problem.problem.value()); }
+
   template <class Row>
   [[nodiscard]] std::string named(const Row& row) const {
-    return names_rows_ ? name_of(row) : std::string();
+    return source_ == Source::Database ? name_of(row) : std::string();
   }
 
   template <class Row>
   void store(const Row& row) {
-    at_place(source_, line, named(row), [&] {
+    at_place(name_, line, named(row), [&] {
       check_.take(row);
       rules_.take(row);
     });
     ++count_of(rows, row);
+    const bool taken = staged_.offer(row);
+    // At once, and not only when all rows are counted: some kilobytes may unpack to one row a million times.
+    if (!taken && source_ == Source::File) refuse_at(name_, line, "", kTwice);
+  }
+
+  /// A best row that its own database would not export. The record of another file may say that its configuration works.
+  void keep_doubtful(const BestRow& row) {
+    const auto why = why_refused([&] {
+      check_.take(row);
+      rules_.take(row);
+    });
+    if (why) {  // as of a template without a reference, which has no other best rows
+      ++unverified;
+      return;
+    }
+    ++count_of(rows, row);
+    doubtful_.insert(Table<BestRow>::key(row));
     staged_.offer(row);
   }
 
@@ -140,11 +127,14 @@ class Staging : public RowSink {
   std::unique_ptr<Database::Batch> batch_;
   RowSink& rules_;
   RowCheck check_;
-  std::string source_;
-  bool names_rows_;
+  std::string name_;
+  Source source_;
+  std::vector<Unproved> unproved_;
+  std::set<std::string> doubtful_;  ///< keys of best rows without a verified record beside them
 };
 
-/// Offers checked rows to the database that they are for, which has a batch open.
+/// Offers checked rows to the database that they are for, which has a batch open: all but the best rows of all files first, since
+/// whether a best row counts is said by the records of all of them, in whatever order the files come.
 class Merging : public RowSink {
  public:
   Merging(Database& database, const std::function<void()>& on_row) : database_(database), on_row_(on_row) {}
@@ -152,29 +142,32 @@ class Merging : public RowSink {
   void take(const TemplateRow& row) override { offer(row); }
   void take(const SessionRow& row) override { offer(row); }
   void take(const RecordRow& row) override {
-    if (offer(row) && !is_verified(row)) failed_.push_back(row);
+    if (!offer(row) || is_verified(row)) return;
+    const auto best = database_.best_of(problem_of(row));
+    if (best && best->configuration == row.configuration) failed_.push_back(problem_of(row));
   }
-  void take(const BestRow& row) override {
+  void take(const BestRow&) override {}  // offer_best, later
+
+  /// Best rows that were there, of configurations that fail by what has come. Requires: all records have come, as below.
+  void forget_contradicted() {
+    for (const Query& problem : failed_) forget_unless_verified(problem);
+  }
+  /// `doubtful`: by the records of its own database.
+  void offer_best(const BestRow& row, bool doubtful) {
     const auto record = database_.record(problem_of(row), row.configuration);
-    if (record && !is_verified(*record)) {
+    if (record && is_verified(*record)) {
+      // What does not count itself keeps nobody's place.
+      if (row.objective == BestRow().objective) forget_unless_verified(problem_of(row));
+      offer(row);
+    } else if (record && !doubtful) {
       ++contradicted;
     } else {
-      offer(row);
-    }
-  }
-
-  /// Best rows that were there, of configurations that fail by what has come.
-  void forget_contradicted() {
-    for (const RecordRow& record : failed_) {
-      const auto best = database_.best_of(problem_of(record));
-      if (!best || best->configuration != record.configuration) continue;
-      database_.forget_best(problem_of(record));
-      ++contradicted;
+      ++unverified;
     }
   }
 
   RowCounts stored;
-  std::uint64_t contradicted = 0;
+  std::uint64_t contradicted = 0, unverified = 0;
 
  private:
   template <class Row>
@@ -185,9 +178,18 @@ class Merging : public RowSink {
     return taken;
   }
 
+  void forget_unless_verified(const Query& problem) {
+    const auto best = database_.best_of(problem);
+    if (!best) return;
+    const auto record = database_.record(problem, best->configuration);
+    if (record && is_verified(*record)) return;
+    database_.forget_best(problem);
+    ++(record ? contradicted : unverified);
+  }
+
   Database& database_;
   const std::function<void()>& on_row_;
-  std::vector<RecordRow> failed_;
+  std::vector<Query> failed_;  ///< problems whose best configuration fails by a record that has come
 };
 
 /// The lines of a file in their order: a header, rows, the end.
@@ -213,7 +215,7 @@ class LineOrder {
   Staging& sink_;
   LineKind last_ = LineKind::Row;
   EndOfRows end_;
-  Digest digest_;
+  RowDigest digest_;
 };
 
 void read_lines(base::LineReader& reader, const std::string& file, Staging& sink, const OnRow& on_row) {
@@ -257,19 +259,17 @@ ImportReport merge_staged(Database& database, const Stagings& stagings, const On
   };
   Database::Batch batch(database);
   Merging merging(database, ask);
-  for (const auto& staging : stagings) {
-    for (const Unproved& best : staging->unproved) {
-      if (database.record(problem_of(best.row), best.row.configuration)) continue;
-      at_place(best.source, best.line, name_of(best.row), [] {
-        throw Error("the record of its configuration is neither in the file nor in the database; only verified ones are dispatched");
-      });
-    }
-    (void)staging->staged().for_each_row(merging, Database::BestRows::All);
-  }
+  for (const auto& staging : stagings) (void)staging->staged().for_each_row(merging, Database::BestRows::None);
+  for (const auto& staging : stagings) staging->require_proofs(database);
   merging.forget_contradicted();
+  for (const auto& staging : stagings) {
+    staging->staged().for_each_best([&](const BestRow& row) { merging.offer_best(row, staging->is_doubtful(row)); });
+    report.left_out.unverified += staging->unverified;
+  }
   batch.commit();
   report.stored = merging.stored;
   report.left_out.contradicted = merging.contradicted;
+  report.left_out.unverified += merging.unverified;
   return report;
 }
 
@@ -297,17 +297,6 @@ class CountingSink : public RowSink {
 
 }  // namespace
 
-ExportReport export_lines(const Database& database, const std::function<void(const std::string& line)>& write,
-                          const OnRow& on_row) {
-  LineSink sink(write, on_row);
-  write(header_line());
-  ExportReport report;
-  report.left_out = database.for_each_row(sink);
-  report.rows = sink.counts();
-  write(end_line(report.rows, sink.digest()));
-  return report;
-}
-
 ImportReport import_file(Database& database, const fs::path& file, RowSink& rules, const OnRow& on_row) {
   base::LineReader lines(file);
   return import_lines(database, lines, file.string(), rules, on_row);
@@ -315,7 +304,7 @@ ImportReport import_file(Database& database, const fs::path& file, RowSink& rule
 
 ImportReport import_lines(Database& database, base::LineReader& lines, const std::string& name, RowSink& rules, const OnRow& on_row) {
   Stagings stagings;
-  stagings.push_back(std::make_unique<Staging>(rules, name, false));
+  stagings.push_back(std::make_unique<Staging>(rules, name, Source::File));
   read_lines(lines, name, *stagings.back(), on_row);
   stagings.back()->finish();
   return merge_staged(database, stagings, on_row);
@@ -342,19 +331,19 @@ ImportReport merge_opened(Database& database, const std::vector<Database>& other
   LeftOut left;
   std::uint64_t rows = 0;
   for (const Database& other : others) {
-    stagings.push_back(std::make_unique<Staging>(rules, other.path().string(), true));
+    stagings.push_back(std::make_unique<Staging>(rules, other.path().string(), Source::Database));
     CountingSink counting(*stagings.back(), rows, on_row);
-    const LeftOut of_one = other.for_each_row(counting);
+    const LeftOut of_one = other.for_each_row(counting, Database::BestRows::All);
     left.damaged += of_one.damaged;
     left.unsourced += of_one.unsourced;
     left.orphaned += of_one.orphaned;
-    left.unverified += of_one.unverified;
     stagings.back()->finish();
     rows += stagings.back()->rows.all();
   }
   ImportReport report = merge_staged(database, stagings, on_row);
-  left.contradicted = report.left_out.contradicted;
-  report.left_out = left;
+  report.left_out.damaged = left.damaged;
+  report.left_out.unsourced = left.unsourced;
+  report.left_out.orphaned = left.orphaned;
   return report;
 }
 

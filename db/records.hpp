@@ -136,6 +136,7 @@ struct LeftOut {
   std::uint64_t orphaned = 0;  ///< refer to a device or template that is not there, or left out itself
   std::uint64_t unverified = 0;    ///< best rows without a verified record of their configuration
   std::uint64_t contradicted = 0;  ///< best rows, on either side, of configurations that fail by a later record of the other side
+  std::uint64_t refused = 0;       ///< of an export: what no import takes
 };
 
 struct VacuumReport {

@@ -117,8 +117,8 @@ CLI::Option* add(CLI::App& parent, CommandContext& context, const char* name, co
 
 void add_exchange_commands(CLI::App& db, CommandContext& context) {
   add(db, context, "export", "Write devices, templates, sessions, records and best rows as sorted JSON lines",
-      "Equal databases give equal files. Cubins, what is being measured and running sessions stay where they are. A name that\n"
-      "ends in .zst is compressed. The file appears whole, or not at all.",
+      "Equal databases give equal files. Cubins, what is being measured and running sessions stay where they are; rows that no\n"
+      "import takes are left out and counted. A name that ends in .zst is compressed. The file appears whole, or not at all.",
       &export_rows, "file", "FILE to write; - or none: standard output")
       ->type_name("[FILE]")
       ->expected(0, 1);
@@ -130,7 +130,8 @@ void add_exchange_commands(CLI::App& db, CommandContext& context) {
       ->required()
       ->expected(1);
   add(db, context, "merge", "Take the rows of other database files into this one",
-      "The others are opened read-only. The order of merging does not matter, nor does merging twice. Cubins do not travel.\n"
+      "The others are opened read-only. Their order does not matter, nor does merging them twice. Cubins do not travel. Name them in\n"
+      "one command: in several, the best row of a problem may give way to one that a later file contradicts, and be missing then.\n"
       "One transaction: one row that is refused (exit code 3), and nothing is stored.",
       &merge_databases, "others", "Database files")
       ->type_name("OTHER.db...")

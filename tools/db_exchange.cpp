@@ -69,7 +69,7 @@ json to_json(const db::RowCounts& rows) {
 
 json to_json(const db::LeftOut& left) {
   return {{"damaged", left.damaged}, {"unsourced", left.unsourced}, {"orphaned", left.orphaned}, {"unverified", left.unverified},
-          {"contradicted", left.contradicted}};
+          {"contradicted", left.contradicted}, {"refused", left.refused}};
 }
 
 std::string words(const db::RowCounts& rows) {
@@ -77,7 +77,8 @@ std::string words(const db::RowCounts& rows) {
                      rows.records, rows.best);
 }
 
-void print_left_out(const db::LeftOut& left) {
+/// `first_refusal`: of an export.
+void print_left_out(const db::LeftOut& left, const std::string& first_refusal = {}) {
   std::vector<std::string> parts;
   if (left.damaged > 0) parts.push_back(fmt::format("{} damaged rows", left.damaged));
   if (left.unsourced > 0) {
@@ -86,6 +87,11 @@ void print_left_out(const db::LeftOut& left) {
   if (left.orphaned > 0) parts.push_back(fmt::format("{} rows of a device or template that is left out or missing", left.orphaned));
   if (left.unverified > 0) parts.push_back(fmt::format("{} best rows without a verified record of their configuration (tune them again)", left.unverified));
   if (left.contradicted > 0) parts.push_back(fmt::format("{} best rows of configurations that fail by a later record", left.contradicted));
+  if (left.refused > 0) {
+    constexpr std::size_t kMostShownBytes = 400;  // a row may name a configuration of megabytes
+    const bool fits = first_refusal.size() <= kMostShownBytes;
+    parts.push_back(fmt::format("{} rows that no import takes (the first: {}{})", left.refused, first_refusal.substr(0, kMostShownBytes), fits ? "" : "..."));
+  }
   if (!parts.empty()) base::tell("attune: left out: {}\n", fmt::join(parts, ", "));
 }
 
@@ -121,14 +127,15 @@ int export_rows(const DbWork& work) {
   print_notices(database);
   base::LineWriter writer(file, throw_when_output_is_stopped);
   const bool on_standard_output = base::is_standard_output(file);
+  session::ExchangeRules rules;
   const bool on_terminal = on_standard_output && ::isatty(STDOUT_FILENO) == 1 && !file.ends_with(".zst");
   db::ExportReport report;
   {
     RowProgress progress("exporting", on_standard_output ? "the output ends without its last line" : "no file was written");
-    report = db::export_lines(database, [&](const std::string& line) { writer.write(on_terminal ? base::escape_json(line) : line); }, std::ref(progress));
+    report = db::export_lines(database, [&](const std::string& line) { writer.write(on_terminal ? base::escape_json(line) : line); }, rules, std::ref(progress));
     writer.commit();
   }
-  print_left_out(report.left_out);
+  print_left_out(report.left_out, report.first_refusal);
   print_result(work, on_standard_output, {{"file", file}, {"rows", to_json(report.rows)}, {"left_out", to_json(report.left_out)}},
                fmt::format("{}: {}", file, words(report.rows)));
   return 0;

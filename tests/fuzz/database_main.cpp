@@ -10,7 +10,7 @@
 #include "db/exchange.hpp"
 #include "tests/fuzz/database_input.hpp"
 #include "tests/fuzz/fuzz_driver.hpp"
-#include "tests/unit/db/support.hpp"
+#include "tests/unit/db/exchange_fixture.hpp"
 
 // What is refused is looked at again for a tenth of a second, in case another process is making it. Here nobody is.
 extern "C" int nanosleep(const timespec*, timespec*) { return 0; }
@@ -100,7 +100,8 @@ void read_everything(const Database& database) {
   attempt([&] { (void)database.cubin("cubin-1"); });
   attempt([&] { (void)database.info(); });
   attempt([&] { (void)database.check(); });
-  attempt([&] { (void)db::export_lines(database, [](const std::string&) {}); });
+  NoRules rules;
+  attempt([&] { (void)db::export_lines(database, [](const std::string&) {}, rules); });
 }
 
 bool store(Database& database) {

@@ -143,6 +143,56 @@ TEST_CASE_FIXTURE(Exchange, "databases merge in either order to the same, and tw
   CHECK(base::parse_json(attune({"db", "info", "--json", "--db", left}).out)["cubins"] == 0);
 }
 
+TEST_CASE_FIXTURE(Exchange, "what an older version stored and no import takes is left out of an export, with its rows, and told") {
+  const std::string before = exported(database);
+  const auto with = [](std::string text, const std::string& what, const std::string& by) {
+    const std::size_t at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, what.size(), by);
+  };
+  std::size_t rows = 0;
+  // Under another template of this specification and source, as if it had been tuned.
+  const auto add_template = [&](const auto& change) {
+    auto older = db::Database::open(database, db::OpenMode::ReadWrite);
+    db::TemplateRow row = older.templates().at(0);
+    const std::string hash = row.hash;
+    change(row);
+    row.hash = db::content_hash(row);
+    db::Database::Batch batch(older);
+    older.put(row);
+    for (db::BestRow best : older.best({.template_hash = hash})) {
+      db::RecordRow record = older.record({hash, std::nullopt, best.problem, best.device_key, best.policy}, best.configuration).value();
+      record.template_hash = best.template_hash = row.hash;
+      best.template_name = row.name;
+      older.put(record);
+      older.put(best);
+      rows += 2;
+    }
+    batch.commit();
+  };
+  add_template([&](db::TemplateRow& row) { row.spec_json = with(row.spec_json, R"("let")", R"("options": ["-lineinfo"], "let")"); });
+  const std::string file = (folder / "rows.jsonl").string();
+  const auto one = attune({"db", "export", file});
+  CAPTURE(one.err);
+  REQUIRE(one.exit_code == 0);
+  CHECK(mentions(one.err, "left out: 4 rows of a device or template that is left out or missing, 1 rows that no import takes (the first: the template 'double_it'"));
+  CHECK(mentions(one.err, "-lineinfo"));
+  CHECK(read("rows.jsonl") == before);
+  add_template([&](db::TemplateRow& row) {
+    row.name = std::string(300, 'x');
+    row.spec_json = with(row.spec_json, "double_it", row.name);
+  });
+  add_template([](db::TemplateRow& row) { row.files["double_it.cu"] += std::string(std::size_t{17} << 20, '/'); });
+  const auto all = attune({"db", "export", file, "--json"});
+  CAPTURE(all.err);
+  REQUIRE(all.exit_code == 0);
+  CHECK(base::parse_json(all.out)["left_out"]["refused"] == 3);
+  CHECK(base::parse_json(all.out)["left_out"]["orphaned"] == rows);
+  CHECK(read("rows.jsonl") == before);
+  REQUIRE(attune({"db", "import", file, "--db", other}).exit_code == 0);
+  CHECK(exported(other) == before);
+}
+
 TEST_CASE_FIXTURE(Exchange, "a file whose rows lie outside the declared space is refused whole, whatever its checksums say") {
   const std::string text = exported(database);
   const auto change_best = [&](const char* field, const json& value) {

@@ -4,7 +4,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <new>
 #include <system_error>
 
@@ -62,6 +64,12 @@ struct LineReader::Input {
       taken = in.pos;
       unfinished = wanted != 0;
       out.resize(before + target.pos);
+      unpacked += target.pos;
+      if (unpacked > most_unpacked(whole.bytes)) {
+        malformed(path, line,
+                  fmt::format("its {} bytes unpack to more than {}, which is the limit for so small a file; if you trust it, unpack it (zstd -d) and name "
+                              "what comes out", whole.bytes, most_unpacked(whole.bytes)));
+      }
       if (target.pos > 0) return true;
     }
   }
@@ -85,7 +93,7 @@ struct LineReader::Input {
   std::string raw;
   std::size_t taken = 0;
   bool unfinished = false;
-  std::uint64_t done = 0;
+  std::uint64_t done = 0, unpacked = 0;
 };
 
 LineReader::LineReader(const fs::path& path, const OnWait& on_wait) : input_(std::make_unique<Input>(path, on_wait)) {}
@@ -129,6 +137,7 @@ struct LineWriter::Output {
       pending.clear();
       return;
     }
+    unpacked += pending.size();
     ZSTD_inBuffer in{pending.data(), pending.size(), 0};
     std::string chunk(kLineChunk, '\0');
     for (bool more = true; more;) {
@@ -136,15 +145,30 @@ struct LineWriter::Output {
       const std::size_t left = ZSTD_compressStream2(compressor.get(), &out, &in, directive);
       if (ZSTD_isError(left) != 0) fail("writing", path, fmt::format("ZSTD_compressStream2 returned {}", ZSTD_getErrorName(left)));
       file.write({chunk.data(), out.pos});
+      stored += out.pos;
       more = directive == ZSTD_e_end ? left != 0 : in.pos < in.size;
     }
     pending.clear();
+  }
+
+  /// A frame that readers skip makes a file that packs too well long enough for LineReader: a thousandth of its text at most.
+  void pad() {
+    if (compressor == nullptr || unpacked <= LineReader::most_unpacked(stored)) return;
+    constexpr std::size_t kHead = 8;
+    std::uint64_t wanted = (unpacked - LineReader::most_unpacked(stored)) / LineReader::kMostUnpackedRatio + 1;
+    for (; wanted > 0; wanted -= std::min<std::uint64_t>(wanted, kLineChunk)) {
+      std::string frame(kHead + std::min<std::uint64_t>(wanted, kLineChunk), '\0');
+      const std::uint32_t head[] = {ZSTD_MAGIC_SKIPPABLE_START, static_cast<std::uint32_t>(frame.size() - kHead)};
+      for (std::size_t i = 0; i < kHead; ++i) frame[i] = static_cast<char>(head[i / 4] >> (8 * (i % 4)));  // little-endian
+      file.write(frame);
+    }
   }
 
   fs::path path;
   OutputFile file;
   Compressor compressor;
   std::string pending;
+  std::uint64_t stored = 0, unpacked = 0;  ///< bytes, when compressed
 };
 
 LineWriter::LineWriter(const fs::path& path, const OnWait& on_wait) : output_(std::make_unique<Output>(path, on_wait)) {}
@@ -157,6 +181,7 @@ void LineWriter::write(std::string_view line) {
 
 void LineWriter::commit() {
   output_->flush(ZSTD_e_end);
+  output_->pad();
   output_->file.commit();
 }
 

@@ -16,6 +16,11 @@ namespace attune::base {
 class LineReader {
  public:
   static constexpr std::size_t kMaximumLine = std::size_t{64} << 20;
+  /// What a compressed file of so many bytes may unpack to: some kilobytes may claim to be gigabytes. Whatever a row repeats of others, its
+  /// checksum and times are its own, 50 bytes and more of a packed file, so rows of 50 kB each come near the ratio: compiler
+  /// logs, again and again. The free bytes are for a template with one long text: the longest line, twice. LineWriter keeps to it.
+  static constexpr std::uint64_t most_unpacked(std::uint64_t stored_bytes) { return 2 * kMaximumLine + kMostUnpackedRatio * stored_bytes; }
+  static constexpr std::uint64_t kMostUnpackedRatio = 1000;
 
   /// Throws: UsageError when there is no such file or it is a folder, EnvironmentError naming the path and errno, what
   /// `on_wait` throws.
@@ -25,8 +30,8 @@ class LineReader {
   LineReader& operator=(const LineReader&) = delete;
 
   /// The next line without its end, valid until the next call; nothing at the end of the file.
-  /// Throws: SpecError naming file and line: damaged compression, a line that is too long or does not end; EnvironmentError:
-  /// unreadable.
+  /// Throws: SpecError naming file and line: damaged compression, a line that is too long or does not end, more than most_unpacked;
+  /// EnvironmentError: unreadable.
   [[nodiscard]] std::optional<std::string_view> next();
   /// Of the line that `next` returned last, from 1.
   [[nodiscard]] int line_number() const noexcept { return line_number_; }

@@ -95,6 +95,46 @@ TEST_CASE("a line longer than the limit is an error, however well it compresses"
   CHECK_THROWS_WITH_AS((void)reader.next(), doctest::Contains("long.zst:1:1: the line is longer than"), SpecError);
 }
 
+TEST_CASE("a file that unpacks to more than its size allows is refused before it does, with the bound and the remedy") {
+  const TempFolder folder;
+  std::string frame, bomb, large;
+  for (int i = 0; i < 1024; ++i) frame += std::string(1023, 'a') + "\n";
+  frame = compress(frame, 3);
+  for (int i = 0; i < 200; ++i) bomb += frame;
+  for (int i = 0; i < 100; ++i) large += frame;
+  const std::uint64_t bound = LineReader::most_unpacked(bomb.size());
+  REQUIRE(bound < std::uint64_t{200} << 20);
+  write_file_atomic(folder / "bomb.zst", bomb);
+  LineReader reader(folder / "bomb.zst");
+  std::uint64_t given = 0;
+  const auto read_all = [&] {
+    for (auto line = reader.next(); line; line = reader.next()) given += line->size() + 1;
+  };
+  const std::string expected = "bytes unpack to more than " + std::to_string(bound) + ", which is the limit for so small a file; if you trust it, unpack it (zstd -d)";
+  CHECK_THROWS_WITH_AS(read_all(), doctest::Contains(expected.c_str()), SpecError);
+  CHECK(given <= bound);
+  CHECK(reader.line_number() > 0);
+  write_file_atomic(folder / "large.zst", large);
+  CHECK(lines_in(folder / "large.zst").size() == 100 * 1024);
+}
+
+TEST_CASE("lines that repeat each other however often are written so that they can be read again") {
+  const TempFolder folder;
+  const std::string line(1 << 20, 'x');
+  {
+    LineWriter writer(folder / "same.zst");
+    for (int i = 0; i < 300; ++i) writer.write(line);
+    writer.commit();
+  }
+  REQUIRE(LineReader::most_unpacked(0) < std::uint64_t{300} << 20);
+  CHECK(fs::file_size(folder / "same.zst") < std::uint64_t{300} << 10);
+  LineReader reader(folder / "same.zst");
+  int same = 0;
+  for (auto read = reader.next(); read; read = reader.next()) same += *read == line ? 1 : 0;
+  CHECK(same == 300);
+  CHECK(reader.bytes_read() == reader.bytes_total());
+}
+
 TEST_CASE("what is missing or cannot be written is an error that names the path") {
   const TempFolder folder;
   CHECK_THROWS_WITH_AS(LineReader{folder / "none"}, doctest::Contains("none"), attune::UsageError);

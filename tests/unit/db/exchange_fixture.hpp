@@ -58,6 +58,18 @@ inline RecordRow record_of(const BestRow& best) {
   return row;
 }
 
+/// A later run's record of the same configuration, which failed.
+inline RecordRow failed_record_of(const BestRow& best, const std::string& recorded_at) {
+  RecordRow row = record_of(best);
+  row.recorded_at = recorded_at;
+  row.outcome = "wrong_result";
+  row.stage = "none";
+  row.verified = false;
+  row.median_us = row.low_us = row.high_us = 0;
+  row.samples = 0;
+  return row;
+}
+
 inline SessionRow real_session() {
   SessionRow row = session();
   row.template_hash = real_template(0).hash;
@@ -95,7 +107,8 @@ inline void put_real_rows(Database& database) {
 
 inline std::string export_text(const Database& database) {
   std::string text;
-  (void)export_lines(database, [&](const std::string& line) { text += line + "\n"; });
+  NoRules rules;
+  (void)export_lines(database, [&](const std::string& line) { text += line + "\n"; }, rules);
   return text;
 }
 
@@ -110,7 +123,7 @@ inline std::vector<std::string> lines_of(const std::string& text) {
 }
 
 /// A database of random rows under few keys, so that two of them overlap; every field that decides between two rows takes
-/// few values, so that there are ties of all kinds.
+/// few values, so that there are ties of all kinds. Some best rows are contradicted by a record, here or in another database.
 inline void put_random_rows(Database& database, unsigned seed, int rows) {
   std::mt19937 random(seed);
   const auto pick = [&](int count) { return static_cast<int>(random() % static_cast<unsigned>(count)); };
@@ -148,7 +161,10 @@ inline void put_random_rows(Database& database, unsigned seed, int rows) {
     chosen.detail_json = pick(3) == 0 ? "{}" : R"({"origin":"measured"})";
     chosen.cubin_key = pick(2) == 0 ? "" : "cubin-" + std::to_string(seed);
     database.put(chosen);
-    database.put(record_of(chosen));
+    RecordRow proof = record_of(chosen);
+    proof.recorded_at = date();
+    database.put(proof);
+    if (pick(3) == 0) database.put(failed_record_of(chosen, date()));
     SessionRow run = real_session();
     const char* const states[] = {"running", "interrupted", "finished"};
     run.key = "session-" + std::to_string(pick(5));

@@ -15,16 +15,62 @@ using namespace attune::db::test;
 
 namespace {
 
-/// What a new database exports that has taken these, in this order.
+/// What a new database exports that has taken these, in this order, at once.
 std::string merged(const std::vector<fs::path>& files) {
+  const TemporaryFolder folder;
+  Database database = Database::open(folder / "merged.db", OpenMode::ReadWrite);
+  NoRules rules;
+  (void)merge_files(database, files, rules);
+  CHECK(database.info().cubins == 0);
+  return export_text(database);
+}
+
+/// The same one after another.
+std::string merged_singly(const std::vector<fs::path>& files) {
   const TemporaryFolder folder;
   Database database = Database::open(folder / "merged.db", OpenMode::ReadWrite);
   for (const fs::path& file : files) {
     NoRules rules;
     (void)merge_files(database, {file}, rules);
   }
-  CHECK(database.info().cubins == 0);
   return export_text(database);
+}
+
+/// The lines of an export that are no best rows, without the end, which counts them.
+std::vector<std::string> all_but_best(const std::string& text) {
+  std::vector<std::string> lines = lines_of(text);
+  lines.pop_back();
+  std::erase_if(lines, [](const std::string& line) { return line.find(R"("kind":"best")") != std::string::npos; });
+  return lines;
+}
+
+/// What dispatch would use for the one problem of the databases below.
+std::string best_configuration(const Database& database) {
+  const auto rows = database.best({});
+  REQUIRE(rows.size() <= 1);
+  return rows.empty() ? std::string("none") : rows.front().configuration;
+}
+
+/// A best row of the one problem, chosen on this day of November.
+BestRow chosen_on(int day, const std::string& configuration) {
+  BestRow row = real_best("1024");
+  row.configuration = configuration;
+  row.recorded_at = "2026-11-" + std::to_string(day) + "T00:00:00Z";
+  return row;
+}
+
+RecordRow proof_of(const BestRow& best) {
+  RecordRow row = record_of(best);
+  row.recorded_at = best.recorded_at;
+  return row;
+}
+
+void put_problem(const fs::path& path, const std::vector<RecordRow>& records, const std::vector<BestRow>& best) {
+  Database database = Database::open(path, OpenMode::ReadWrite);
+  database.put(real_device(0));
+  database.put(real_template(0));
+  for (const RecordRow& row : records) database.put(row);
+  for (const BestRow& row : best) database.put(row);
 }
 
 /// Copies a database and merges others into the copy.
@@ -51,7 +97,7 @@ std::string imported(const std::string& text) {
 TEST_CASE("merging random databases is commutative, associative and idempotent, and their exports import to the same bytes") {
   const int rounds = attune::test::full_campaign() ? 100 : 3;
   const int rows = attune::test::full_campaign() ? 100 : 30;
-  int commutative = 0, associative = 0, idempotent = 0, round_trips = 0;
+  int commutative = 0, associative = 0, idempotent = 0, round_trips = 0, contradicted = 0;
   for (int round = 0; round < rounds; ++round) {
     CAPTURE(round);
     const TemporaryFolder folder;
@@ -67,15 +113,86 @@ TEST_CASE("merging random databases is commutative, associative and idempotent, 
     associative += merged_into_copy(b, {c, a}) == all && merged_into_copy(c, {a, b}) == all ? 1 : 0;
     idempotent += merged_into_copy(a, {b, c, a, b, a, c}) == all && merged({a, a}) == alone && merged_into_copy(a, {a}) == alone ? 1 : 0;
     round_trips += imported(all) == all && imported(alone) == alone ? 1 : 0;
+    // Files one after another come to the same but for best rows that were displaced by one that a later file contradicts.
+    CHECK(all_but_best(merged_singly({a, b, c})) == all_but_best(all));
+    CHECK(all_but_best(merged_singly({c, b, a})) == all_but_best(all));
+    contradicted += merged_singly({a, b, c}) != merged_singly({c, b, a}) ? 1 : 0;
     REQUIRE(merged_into_copy(a, {b}) != alone);  // there was something to merge
   }
   CHECK(commutative == rounds);
   CHECK(associative == rounds);
   CHECK(idempotent == rounds);
   CHECK(round_trips == rounds);
+  CHECK(contradicted > 0);  // the random rows do contradict each other
   attune::test::record_figures(15, "merge_algebra",
                                {{"databases", 3 * rounds}, {"rounds", rounds}, {"commutative", commutative},
                                 {"associative", associative}, {"idempotent", idempotent}, {"round_trips_identical", round_trips}});
+}
+
+TEST_CASE("a best row that another file contradicts displaces no best row that holds, whatever the order of the files") {
+  const std::string one = R"({"block_size":64})", two = R"({"block_size":128})";
+  const TemporaryFolder folder;
+  const fs::path target = folder / "target.db", faster = folder / "faster.db", failing = folder / "failing.db";
+  put_problem(target, {proof_of(chosen_on(10, one))}, {chosen_on(10, one)});
+  put_problem(faster, {proof_of(chosen_on(11, two))}, {chosen_on(11, two)});
+  put_problem(failing, {failed_record_of(chosen_on(12, two), "2026-11-12T00:00:00Z")}, {});
+  const std::vector<std::vector<fs::path>> orders{{faster, failing}, {failing, faster}};
+  for (const auto& files : orders) {
+    const fs::path copy = folder / ("copy_" + files.front().filename().string());
+    Database::open(target, OpenMode::ReadOnly).export_to(copy);
+    Database database = Database::open(copy, OpenMode::ReadWrite);
+    NoRules rules;
+    const ImportReport report = merge_files(database, files, rules);
+    CHECK(report.left_out.contradicted == 1);
+    CHECK(report.stored.best == 0);
+    CHECK(best_configuration(database) == one);
+  }
+  const std::string all = merged_into_copy(target, {faster, failing});
+  CHECK(merged({failing, target, faster}) == all);
+  CHECK(merged_into_copy(faster, {target, failing}) == all);
+  CHECK(merged_into_copy(failing, {faster, target}) == all);
+}
+
+TEST_CASE("a record that one file contradicts and a later one of a third restores leaves the best row where it was") {
+  const std::string one = R"({"block_size":64})";
+  const TemporaryFolder folder;
+  const fs::path target = folder / "target.db", failing = folder / "failing.db", again = folder / "again.db";
+  put_problem(target, {proof_of(chosen_on(10, one))}, {chosen_on(10, one)});
+  put_problem(failing, {failed_record_of(chosen_on(11, one), "2026-11-11T00:00:00Z")}, {});
+  put_problem(again, {proof_of(chosen_on(12, one))}, {});
+  for (const auto& files : std::vector<std::vector<fs::path>>{{failing, again}, {again, failing}}) {
+    const fs::path copy = folder / ("copy_" + files.front().filename().string());
+    Database::open(target, OpenMode::ReadOnly).export_to(copy);
+    Database database = Database::open(copy, OpenMode::ReadWrite);
+    NoRules rules;
+    CHECK(merge_files(database, files, rules).left_out.contradicted == 0);
+    CHECK(best_configuration(database) == one);
+  }
+}
+
+TEST_CASE("a best row that its own database contradicts gives way to an older one of another file that holds, on either side") {
+  const std::string one = R"({"block_size":64})", two = R"({"block_size":128})";
+  const TemporaryFolder folder;
+  const fs::path doubtful = folder / "doubtful.db", sound = folder / "sound.db", healing = folder / "healing.db";
+  put_problem(doubtful, {failed_record_of(chosen_on(11, two), "2026-11-12T00:00:00Z")}, {chosen_on(11, two)});
+  put_problem(sound, {proof_of(chosen_on(10, one))}, {chosen_on(10, one)});
+  put_problem(healing, {proof_of(chosen_on(13, two))}, {});
+  NoRules rules;
+  const std::string rest = merged({doubtful, sound});
+  CHECK(rest.find(R"("best":1)") != std::string::npos);
+  CHECK(merged_into_copy(doubtful, {sound}) == rest);
+  CHECK(merged_into_copy(sound, {doubtful}) == rest);
+  Database taken = Database::open(folder / "taken.db", OpenMode::ReadWrite);
+  const ImportReport report = merge_files(taken, {doubtful, sound}, rules);
+  CHECK(report.left_out.unverified == 1);
+  CHECK(best_configuration(taken) == one);
+  // A record of a third, later still, says that it works after all.
+  const std::string healed = merged({doubtful, sound, healing});
+  CHECK(merged_into_copy(doubtful, {healing, sound}) == healed);
+  CHECK(merged_into_copy(healing, {sound, doubtful}) == healed);
+  Database all = Database::open(folder / "all.db", OpenMode::ReadWrite);
+  (void)merge_files(all, {healing, doubtful, sound}, rules);
+  CHECK(best_configuration(all) == two);
 }
 
 TEST_CASE("a merge carries no cubin, leaves the other file as it is, and counts its damaged rows") {
