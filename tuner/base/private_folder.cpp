@@ -159,6 +159,12 @@ void PrivateFolder::write(const std::string& name, std::string_view bytes) const
   }
 }
 
+void PrivateFolder::close_to_others(const std::string& name) const noexcept {
+  if (!is_open() || !is_one_name(name)) return;
+  const FileDescriptor fd(::openat(fd_.get(), name.c_str(), kReadFile));  // no link, as fchmodat would follow one
+  if (fd.open()) (void)::fchmod(fd.get(), S_IRUSR | S_IWUSR);
+}
+
 void PrivateFolder::touch(const std::string& name) const noexcept {
   if (is_open()) (void)::utimensat(fd_.get(), name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
