@@ -4,27 +4,19 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <random>
 #include <utility>
 
 #include "attune/error.hpp"
 #include "tuner/base/errno_text.hpp"
+#include "tuner/base/new_file.hpp"
 #include "tuner/base/standard_descriptors.hpp"
 
 namespace attune::base {
 namespace {
 
 constexpr mode_t kNewOutput = 0666;  // less the umask
-
-/// A name that no other writer, in this process, in another one or on another host of a shared file system, picks as well;
-/// O_EXCL decides in the last resort. Not made of the file's own name: that may be as long as names can be.
-std::string temporary_name() {
-  static std::atomic<unsigned> counter{std::random_device{}()};
-  return fmt::format(".attune-{}-{:x}.new", ::getpid(), counter.fetch_add(1));
-}
 
 /// Errors that say "no such kind of file here" rather than "not you" or "not now".
 bool means_unsupported(int error) { return error == EOPNOTSUPP || error == EISDIR || error == EINVAL || error == ENOSYS; }
@@ -65,12 +57,7 @@ void Replacement::look_like(const struct stat& old) {
 }
 
 void Replacement::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("write", errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (!write_all(file_.get(), bytes)) fail("write", errno);
 }
 
 void Replacement::commit(Durability durability) {
