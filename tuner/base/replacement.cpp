@@ -91,14 +91,9 @@ void Replacement::check_name() const {
   throw EnvironmentError(fmt::format("failed writing {}: what has this name is no regular file and stays as it is", told_.string()));
 }
 
-void Replacement::link_as(const std::string& name) {
+int Replacement::link_as(const std::string& name) const {
   const std::string own = fmt::format("/proc/self/fd/{}", file_.get());
-  if (::linkat(AT_FDCWD, own.c_str(), folder_.get(), name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-    temporary_ = name;
-    return;
-  }
-  if (!means_no_links(errno)) fail("linkat", errno);
-  copy_into_named();
+  return ::linkat(AT_FDCWD, own.c_str(), folder_.get(), name.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
 void Replacement::copy_into_named() {
@@ -120,7 +115,19 @@ void Replacement::copy_into_named() {
 }
 
 void Replacement::move_to_name() {
-  if (temporary_.empty()) link_as(temporary_name());
+  if (temporary_.empty()) {
+    // A name that is free is given at once: whoever is killed then leaves nothing hidden. No call puts a file without a name in the
+    // place of another one.
+    int error = link_as(name_);
+    if (error == 0) return;
+    if (error == EEXIST) {
+      const std::string hidden = temporary_name();
+      error = link_as(hidden);
+      if (error == 0) temporary_ = hidden;
+    }
+    if (error != 0 && !means_no_links(error)) fail("linkat", error);
+    if (error != 0) copy_into_named();
+  }
   if (::renameat(folder_.get(), temporary_.c_str(), folder_.get(), name_.c_str()) != 0) fail("rename", errno);
   temporary_.clear();
 }
