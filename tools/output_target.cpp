@@ -52,7 +52,7 @@ fs::path link_of(const fs::path& file) {
 /// when it is damaged.
 std::vector<std::string> names_of_a_database() {
   std::vector<std::string> suffixes{".suspect"};
-  for (const std::string made : {"", ".salvaging", ".salvaged"}) {
+  for (const std::string made : {"", ".salvaged"}) {
     for (const char* suffix : {"", "-wal", "-shm", "-journal", ".lock"}) suffixes.push_back(made + suffix);
   }
   return suffixes;
