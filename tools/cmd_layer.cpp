@@ -69,19 +69,30 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-/// A layer takes the place of an older one. A database that is tuned into (its header asks for a write-ahead log, which a layer's
-/// never does) is no layer, and neither is what has such a log beside it.
+/// A layer takes the place of an older one, and of no other database. One that is tuned into shows by its header, which asks for a
+/// write-ahead log as a layer's never does; by what its writers keep beside it; and, where neither tells (on a network file system the
+/// header is a layer's, and a copy has nothing beside it), by its sessions: a layer has none.
 void check_layer_target(const std::string& output) {
+  const auto refuse = [&](const std::string& what) { throw UsageError(fmt::format("failed writing {}: {}; name another file", output, what)); };
   std::error_code error;
   const std::string place = base::output_place(output).string();
-  if (!place.empty() && std::filesystem::exists(place + "-wal", error)) throw UsageError(fmt::format("failed writing {}: it is a database in use; name another file", output));
+  for (const char* suffix : {"-wal", "-journal", ".lock"}) {
+    if (!place.empty() && std::filesystem::exists(place + suffix, error)) refuse(fmt::format("it is a database in use, with '{}{}' beside it", place, suffix));
+  }
   if (!std::filesystem::is_regular_file(output, error)) return;
   constexpr std::size_t kWriteVersionAt = 18;
   std::ifstream stream(output, std::ios::binary);
   std::string start(kWriteVersionAt + 1, '\0');
   stream.read(start.data(), static_cast<std::streamsize>(start.size()));
-  if (stream && start.starts_with("SQLite format 3") && start[kWriteVersionAt] != 1) {
-    throw UsageError(fmt::format("failed writing {}: it is a database that is tuned into, no layer; name another file", output));
+  if (!stream || !start.starts_with("SQLite format 3")) return;
+  if (place.empty()) refuse("it is a database, and a descriptor is written to at its place in the file");
+  if (start[kWriteVersionAt] != 1) refuse("it is a database that is tuned into, no layer");
+  try {
+    const auto old = db::Database::open(place, db::OpenMode::ReadOnly);
+    // A damaged session is one as well.
+    if (!old.sessions({}).empty() || old.bad_rows() > 0) refuse("it is a database that is tuned into, no layer: it has sessions of tuning");
+  } catch (const DatabaseError& failure) {
+    refuse(fmt::format("it is a database that cannot be read as a layer ({})", failure.what()));
   }
 }
 

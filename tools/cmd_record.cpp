@@ -34,7 +34,7 @@ int record(const RecordOptions& options, const CommandContext& context, const st
   auto where = conditions_of(tuning, kernel);
   const auto path = database_path(tuning.database);
   check_output_target(options.output, path);  // before hours of measuring
-  auto database = db::Database::open(path, db::OpenMode::ReadWrite);
+  auto database = open_stoppable(path);
   print_notices(database);
   TuningOptions on_gpu = tuning;
   if (on_gpu.device.empty()) on_gpu.device = "0";  // no silent replay: a recording of a recording would carry a false date

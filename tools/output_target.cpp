@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "attune/error.hpp"
 #include "tools/stop_signals.hpp"
@@ -46,6 +48,16 @@ fs::path link_of(const fs::path& file) {
   return fs::weakly_canonical(whole.parent_path(), error) / whole.filename();
 }
 
+/// What follows its name in those of the files that it needs beside it: SQLite's own, ours, and the same of the one that takes its place
+/// when it is damaged.
+std::vector<std::string> names_of_a_database() {
+  std::vector<std::string> suffixes{".suspect"};
+  for (const std::string made : {"", ".salvaged"}) {
+    for (const char* suffix : {"", "-wal", "-shm", "-journal", ".lock"}) suffixes.push_back(made + suffix);
+  }
+  return suffixes;
+}
+
 bool same_file(const fs::path& a, const fs::path& b) {
   std::error_code error;
   return fs::equivalent(a, b, error) && !error;  // a hard link
@@ -62,7 +74,7 @@ void check_output_target(const std::string& file, const fs::path& database, cons
     if (start.starts_with(log)) refuse("the write-ahead log of a database");
   }
   const fs::path place = spelling_of(file), link = link_of(file);
-  for (const char* suffix : {"", "-wal", "-shm", "-journal", ".lock", ".suspect"}) {
+  for (const std::string& suffix : names_of_a_database()) {
     const fs::path taken = spelling_of(database).string() + suffix, beside = link_of(database).string() + suffix;
     const bool named = place == taken || link == taken || place == beside || link == beside;
     if (named || same_file(file, taken)) refuse("a name that the database of this command uses itself");

@@ -22,6 +22,7 @@
 #include "tuner/base/text.hpp"
 #include "tuner/search/strategy.hpp"
 #include "tuner/session/device_fleet.hpp"
+#include "tuner/session/stop_patience.hpp"
 #include "tuner/spec/condition.hpp"
 
 namespace attune::tools {
@@ -177,10 +178,22 @@ std::chrono::milliseconds compile_deadline(const TuningOptions& options) {
   return deadline;
 }
 
+db::Database open_stoppable(const std::filesystem::path& path) {
+  stop_on_signals();
+  try {
+    auto database = db::Database::open(path, db::OpenMode::ReadWrite, session::StopPatience(stop_asked));
+    end_on_signals();  // what comes before the run, a device that is set up, cannot ask
+    return database;
+  } catch (const DatabaseError&) {
+    end_on_signals();
+    throw;
+  }
+}
+
 OpenedResults open_results(const TuningOptions& options) {
   try {
     const auto path = database_path(options.database);
-    return {db::Database::open(path, db::OpenMode::ReadWrite), path};
+    return {open_stoppable(path), path};
   } catch (const DatabaseError& error) {
     if (is_named(options) || DeviceList::parse(options.device).several()) throw;
     base::tell_message(error.what());

@@ -40,6 +40,10 @@ void add_where_option(CLI::App& command, TuningOptions& options);
 /// `--compile-timeout`. Throws: UsageError.
 [[nodiscard]] std::chrono::milliseconds compile_deadline(const TuningOptions& options);
 
+/// Opens the database of a run for writing. SIGINT and SIGTERM end the waiting for another process that has it, now and, once they
+/// only stop the run (run_tuning), in the run. Throws: DatabaseError; Error (ExitCode::Interrupted).
+[[nodiscard]] db::Database open_stoppable(const std::filesystem::path& path);
+
 struct OpenedResults {
   db::Database database;
   std::filesystem::path path;

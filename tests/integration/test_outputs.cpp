@@ -1,4 +1,5 @@
 // What the outputs of commands are written onto: links, pipes, devices, descriptors, databases, full disks.
+#include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -145,7 +146,7 @@ TEST_CASE_FIXTURE(Outputs, "no output takes the place of a database or of a name
   fs::create_hard_link(database, folder / "hard");
   fs::copy_file(database, folder / "other.db");
   std::vector<std::string> names = {"tune.db", "link", "hard", "other.db", "lock_link", "dangling", "way/tune.db"};
-  for (const char* suffix : {"-wal", "-shm", "-journal", ".lock", ".suspect"}) {
+  for (const char* suffix : {"-wal", "-shm", "-journal", ".lock", ".suspect", ".salvaged", ".salvaged-wal", ".salvaged.lock"}) {
     names.push_back(std::string("tune.db") + suffix);
     names.push_back(std::string("way/tune.db") + suffix);
     names.push_back(std::string("./sub/../tune.db") + suffix);
@@ -286,6 +287,38 @@ TEST_CASE_FIXTURE(Cli, "a layer is written through links and into pipes, into no
   CHECK(refused.exit_code == 2);
   CHECK(mentions(refused.err, "a database"));
   CHECK(read("tune.db") == before);
+}
+
+TEST_CASE_FIXTURE(Cli, "a layer replaces no database that is tuned into on a network file system, whose header is a layer's, nor any of others") {
+  const std::string recording_of_template = std::string(ATTUNE_SOURCE_DIR) + "/templates/reduce/recordings/h200_f32_sum_cold.json.zst";
+  const auto build = [&](const std::string& name) { return attune({"layer", recording_of_template, "--output", (folder / name).string()}); };
+  REQUIRE(attune(tune_words()).exit_code == 0);
+  // As its writers leave it where write-ahead logs do not work.
+  SQLite::Database(database, SQLite::OPEN_READWRITE).exec("PRAGMA journal_mode = DELETE");
+  REQUIRE(read("tune.db").at(18) == 1);
+  REQUIRE_FALSE(fs::exists(database + "-wal"));
+  const std::string before = read("tune.db");
+  CHECK(fs::exists(database + ".lock"));
+  const auto locked = build("tune.db");
+  CHECK(locked.exit_code == 2);
+  CHECK(mentions(locked.err, "tune.db.lock' beside it"));
+  // A copy has no lock file.
+  write("copy.db", before);
+  const auto copied = build("copy.db");
+  CHECK(copied.exit_code == 2);
+  CHECK(mentions(copied.err, "sessions of tuning"));
+  CHECK(read("copy.db") == before);
+  CHECK(read("tune.db") == before);
+  // With neither there is nothing in it that a layer does not have.
+  SQLite::Database(folder / "copy.db", SQLite::OPEN_READWRITE).exec("DELETE FROM sessions");
+  CHECK(build("copy.db").exit_code == 0);
+  CHECK(read("copy.db") != before);
+  SQLite::Database(folder / "others.db", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec("CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')");
+  const std::string others = read("others.db");
+  const auto refused = build("others.db");
+  CHECK(refused.exit_code == 2);
+  CHECK(mentions(refused.err, "name another file"));
+  CHECK(read("others.db") == others);
 }
 
 }  // namespace test_outputs

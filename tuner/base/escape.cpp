@@ -7,34 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tuner/base/utf8.hpp"
+
 namespace attune::base {
 namespace {
-
-/// The character that a text begins with.
-struct Character {
-  std::size_t bytes = 1;
-  std::uint32_t code = 0;
-  bool valid = false;  ///< else one byte that is no UTF-8
-};
-
-bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80; }
-
-/// Requires: `text` is not empty.
-Character first_of(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  if (lead < 0x80) return {1, lead, true};
-  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {1, lead, false};
-  std::uint32_t code = lead & (0x7FU >> bytes);
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if (!continues(text[i])) return {1, lead, false};
-    code = code << 6U | (static_cast<unsigned char>(text[i]) & 0x3FU);
-  }
-  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (code < kLeast.at(bytes) || code > 0x10FFFF || surrogate) return {1, lead, false};
-  return {bytes, code, true};
-}
 
 struct Range {
   std::uint32_t first, last;
@@ -47,12 +23,12 @@ bool acts(std::uint32_t code) {
   return std::any_of(kRanges.begin(), kRanges.end(), [code](const Range& range) { return range.first <= code && code <= range.last; });
 }
 
-std::string number_of(const Character& character) {
+std::string number_of(const Utf8Character& character) {
   if (!character.valid || character.code < 0x80) return fmt::format("\\x{:02x}", character.code);
   return character.code > 0xFFFF ? fmt::format("\\U{:08x}", character.code) : fmt::format("\\u{:04x}", character.code);
 }
 
-std::string json_number_of(const Character& character) {
+std::string json_number_of(const Utf8Character& character) {
   if (!character.valid) return "\\ufffd";
   if (character.code <= 0xFFFF) return fmt::format("\\u{:04x}", character.code);
   const std::uint32_t offset = character.code - 0x10000;
@@ -65,14 +41,14 @@ std::string each(std::string_view text, Put put) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const Character character = first_of(text);
+    const Utf8Character character = first_character(text);
     put(character, text.substr(0, character.bytes), out);
     text.remove_prefix(character.bytes);
   }
   return out;
 }
 
-bool hidden(const Character& character) { return !character.valid || acts(character.code); }
+bool hidden(const Utf8Character& character) { return !character.valid || acts(character.code); }
 
 const char* html_entity(std::uint32_t code) {
   switch (code) {
@@ -115,7 +91,7 @@ bool is_markup(std::string_view line, std::size_t i) {
 }  // namespace
 
 std::string escape_line(std::string_view text) {
-  return each(text, [](const Character& character, std::string_view bytes, std::string& out) {
+  return each(text, [](const Utf8Character& character, std::string_view bytes, std::string& out) {
     if (!hidden(character)) out += bytes;
     else if (character.code == '\n') out += "\\n";
     else if (character.code == '\r') out += "\\r";
@@ -125,7 +101,7 @@ std::string escape_line(std::string_view text) {
 }
 
 std::string escape_lines(std::string_view text) {
-  return each(text, [](const Character& character, std::string_view bytes, std::string& out) {
+  return each(text, [](const Utf8Character& character, std::string_view bytes, std::string& out) {
     if (!hidden(character) || character.code == '\n' || character.code == '\t') out += bytes;
     else if (character.code == '\r') out += "\\r";
     else out += number_of(character);
@@ -133,14 +109,14 @@ std::string escape_lines(std::string_view text) {
 }
 
 std::string escape_json(std::string_view json) {
-  return each(json, [](const Character& character, std::string_view bytes, std::string& out) {
+  return each(json, [](const Utf8Character& character, std::string_view bytes, std::string& out) {
     if (character.code < 0x20 || !hidden(character)) out += bytes;  // between values: line ends and spaces
     else out += json_number_of(character);
   });
 }
 
 std::string escape_script_json(std::string_view json) {
-  return each(json, [](const Character& character, std::string_view bytes, std::string& out) {
+  return each(json, [](const Utf8Character& character, std::string_view bytes, std::string& out) {
     // Outside strings JSON has none of these, inside them the escape means the same character.
     const bool markup = character.code == '<' || character.code == '>' || character.code == '&';
     if (markup || (character.code >= 0x20 && hidden(character))) out += json_number_of(character);
@@ -149,7 +125,7 @@ std::string escape_script_json(std::string_view json) {
 }
 
 std::string escape_html(std::string_view text) {
-  return each(text, [](const Character& character, std::string_view bytes, std::string& out) {
+  return each(text, [](const Utf8Character& character, std::string_view bytes, std::string& out) {
     const char* const entity = html_entity(character.code);
     if (entity != nullptr) out += entity;
     else if (!hidden(character) || character.code == '\n' || character.code == '\t') out += bytes;

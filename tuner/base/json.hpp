@@ -9,7 +9,7 @@ extern template class nlohmann::basic_json<>;
 
 namespace attune::base {
 
-/// Throws: nlohmann::json::parse_error when `text` is no JSON.
+/// Throws: nlohmann::json::parse_error when `text` is no JSON. A text with a zero byte in it is none, here and below.
 [[nodiscard]] nlohmann::json parse_json(std::string_view text);
 /// A discarded value (`is_discarded()`, of no kind) when `text` is no JSON.
 [[nodiscard]] nlohmann::json try_parse_json(std::string_view text);

@@ -10,9 +10,10 @@ namespace attune::base {
 /// What a user asked to have written under a name; every output of a command goes through here. What the name leads to, through
 /// symbolic links, decides how:
 /// - A regular file, or nothing: a new file without a name beside it takes its place, whole and on disk, when `commit` is called;
-///   without that call nothing changes and nothing is left, also when the process is killed (on a file system without
-///   O_TMPFILE a killed process leaves one file whose name ends in ".new"). Links stay links. The mode stays, and owner and group
-///   as far as the user may give them; other hard links to the file keep the old contents, access lists are not carried over.
+///   without that call nothing changes and nothing is left, also when the process is killed. One that is killed in the instant in
+///   which it replaces an older file may leave the new one, whole, under a hidden name that ends in ".new", and on a file system
+///   without O_TMPFILE at any time. Links stay links. The mode stays, and owner and group as far as the user may give them; other
+///   hard links to the file keep the old contents, access lists are not carried over.
 /// - A pipe, a terminal, /dev/null or another character device: it is written to as the bytes come, and stays what it is.
 ///   A pipe that nobody reads is waited for.
 /// - One of the descriptors that this program was given ("-", /dev/stdout, /dev/fd/N, /proc/self/fd/N): that descriptor as it

@@ -6,14 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <memory>
-#include <random>
 #include <utility>
 
 #include "attune/error.hpp"
 #include "tuner/base/errno_text.hpp"
+#include "tuner/base/new_file.hpp"
 
 namespace attune::base {
 namespace {
@@ -41,20 +40,6 @@ std::string why_not_loaded(const fs::path& path, const struct stat& status, std:
   if (status.st_nlink != 1) return fmt::format("the file '{}' has {} names (hard links); remove it", path.string(), status.st_nlink);
   if (static_cast<std::uint64_t>(status.st_size) <= most_bytes) return {};
   return fmt::format("the file '{}' has {} bytes, more than any that attune writes there; remove it", path.string(), status.st_size);
-}
-
-void write_fully(int fd, std::string_view bytes, const fs::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) fail_writing(path, "write");
-    if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
-/// As in files.cpp: a name that no other writer picks as well.
-std::string temporary_name(const std::string& name) {
-  static std::atomic<unsigned> counter{std::random_device{}()};
-  return fmt::format(".{}.{}-{:x}.new", name, ::getpid(), counter.fetch_add(1));
 }
 
 struct CloseListing {
@@ -147,16 +132,22 @@ void PrivateFolder::write(const std::string& name, std::string_view bytes) const
     errno = EINVAL;
     fail_writing(path, "open");
   }
-  const std::string temporary = temporary_name(name);
+  const std::string temporary = temporary_name();
   FileDescriptor fd(::openat(fd_.get(), temporary.c_str(), kNewFile, 0600));
   if (!fd.open()) fail_writing(path, "open");
   try {
-    write_fully(fd.get(), bytes, path);
+    if (!write_all(fd.get(), bytes)) fail_writing(path, "write");
     if (::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) != 0) fail_writing(path, "rename");
   } catch (const Error&) {
     (void)remove(temporary);
     throw;
   }
+}
+
+void PrivateFolder::close_to_others(const std::string& name) const noexcept {
+  if (!is_open() || !is_one_name(name)) return;
+  const FileDescriptor fd(::openat(fd_.get(), name.c_str(), kReadFile));  // no link, as fchmodat would follow one
+  if (fd.open()) (void)::fchmod(fd.get(), S_IRUSR | S_IWUSR);
 }
 
 void PrivateFolder::touch(const std::string& name) const noexcept {

@@ -47,6 +47,9 @@ class PrivateFolder {
   [[nodiscard]] PrivateFile open_file(const std::string& name, std::uint64_t most_bytes) const;
   /// Puts a new file of mode 0600 in the place of the name, in one step. Throws: Error naming the path and errno text.
   void write(const std::string& name, std::string_view bytes) const;
+  /// Leaves a file to its owner alone (mode 0600), where that is allowed: one that somebody else's code has just made here, with the
+  /// rights that the umask of this process gives to others.
+  void close_to_others(const std::string& name) const noexcept;
   /// Sets a file's times to now, where that is allowed.
   void touch(const std::string& name) const noexcept;
   /// False when there is no such file, or it may not be removed.

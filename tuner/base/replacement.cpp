@@ -4,27 +4,19 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <random>
 #include <utility>
 
 #include "attune/error.hpp"
 #include "tuner/base/errno_text.hpp"
+#include "tuner/base/new_file.hpp"
 #include "tuner/base/standard_descriptors.hpp"
 
 namespace attune::base {
 namespace {
 
 constexpr mode_t kNewOutput = 0666;  // less the umask
-
-/// A name that no other writer, in this process, in another one or on another host of a shared file system, picks as well;
-/// O_EXCL decides in the last resort. Not made of the file's own name: that may be as long as names can be.
-std::string temporary_name() {
-  static std::atomic<unsigned> counter{std::random_device{}()};
-  return fmt::format(".attune-{}-{:x}.new", ::getpid(), counter.fetch_add(1));
-}
 
 /// Errors that say "no such kind of file here" rather than "not you" or "not now".
 bool means_unsupported(int error) { return error == EOPNOTSUPP || error == EISDIR || error == EINVAL || error == ENOSYS; }
@@ -65,12 +57,7 @@ void Replacement::look_like(const struct stat& old) {
 }
 
 void Replacement::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("write", errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (!write_all(file_.get(), bytes)) fail("write", errno);
 }
 
 void Replacement::commit(Durability durability) {
@@ -104,14 +91,9 @@ void Replacement::check_name() const {
   throw EnvironmentError(fmt::format("failed writing {}: what has this name is no regular file and stays as it is", told_.string()));
 }
 
-void Replacement::link_as(const std::string& name) {
+int Replacement::link_as(const std::string& name) const {
   const std::string own = fmt::format("/proc/self/fd/{}", file_.get());
-  if (::linkat(AT_FDCWD, own.c_str(), folder_.get(), name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-    temporary_ = name;
-    return;
-  }
-  if (!means_no_links(errno)) fail("linkat", errno);
-  copy_into_named();
+  return ::linkat(AT_FDCWD, own.c_str(), folder_.get(), name.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
 void Replacement::copy_into_named() {
@@ -133,7 +115,19 @@ void Replacement::copy_into_named() {
 }
 
 void Replacement::move_to_name() {
-  if (temporary_.empty()) link_as(temporary_name());
+  if (temporary_.empty()) {
+    // A name that is free is given at once: whoever is killed then leaves nothing hidden. No call puts a file without a name in the
+    // place of another one.
+    int error = link_as(name_);
+    if (error == 0) return;
+    if (error == EEXIST) {
+      const std::string hidden = temporary_name();
+      error = link_as(hidden);
+      if (error == 0) temporary_ = hidden;
+    }
+    if (error != 0 && !means_no_links(error)) fail("linkat", error);
+    if (error != 0) copy_into_named();
+  }
   if (::renameat(folder_.get(), temporary_.c_str(), folder_.get(), name_.c_str()) != 0) fail("rename", errno);
   temporary_.clear();
 }

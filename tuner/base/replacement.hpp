@@ -14,8 +14,9 @@ namespace attune::base {
 enum class Durability { Durable, Relaxed };
 
 /// A new file that takes a name in one step: readers see the old or the new bytes, never a mixture. Until then it has no name, and
-/// nothing of it is left when the process ends (O_TMPFILE), or a hidden one that ends in ".new" where the file system knows no
-/// such files.
+/// nothing of it is left when the process ends (O_TMPFILE). A hidden name that ends in ".new" is left by a process that is killed
+/// between the two calls that put the whole file in an older one's place, or at any time where the file system knows no files
+/// without a name, or no way to give them one.
 class Replacement {
  public:
   /// What may stand at the name and be replaced. Anything else there, a pipe or a device, is refused.
@@ -38,7 +39,7 @@ class Replacement {
   void open_named();
   void copy_into_named();
   void check_name() const;
-  void link_as(const std::string& name);
+  [[nodiscard]] int link_as(const std::string& name) const;  ///< 0, or errno
   void move_to_name();
   [[noreturn]] void fail(const char* call, int error_number) const;
 

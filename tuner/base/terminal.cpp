@@ -8,6 +8,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/errno_text.hpp"
+#include "tuner/base/new_file.hpp"
 
 namespace attune::base {
 namespace {
@@ -31,15 +32,10 @@ void flush_standard_output() {
 }
 
 void write_standard_error(std::string_view text) noexcept {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EAGAIN) {  // another program made the terminal so
-      pollfd wanted{STDERR_FILENO, POLLOUT, 0};
-      if (::poll(&wanted, 1, kLongestWaitToTellMs) > 0) continue;
-    }
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
+  while (!write_all(STDERR_FILENO, text)) {
+    if (errno != EAGAIN) return;
+    pollfd wanted{STDERR_FILENO, POLLOUT, 0};  // another program made the terminal so
+    if (::poll(&wanted, 1, kLongestWaitToTellMs) <= 0) return;
   }
 }
 

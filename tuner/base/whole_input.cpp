@@ -13,6 +13,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/errno_text.hpp"
+#include "tuner/base/new_file.hpp"
 
 namespace attune::base {
 namespace {
@@ -70,12 +71,7 @@ class TemporaryFile {
   }
 
   void write(std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(file_.get(), bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("write");
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
+    if (!write_all(file_.get(), bytes)) fail("write");
   }
 
   FileDescriptor from_its_begin() && {

@@ -10,7 +10,6 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/errno_text.hpp"
-#include "tuner/compile/precompiled_headers.hpp"
 
 namespace attune::compile {
 namespace {
@@ -163,9 +162,9 @@ std::vector<std::string> CompilePool::take_warnings() {
     told_cache_ = true;
     warnings.push_back(cache_->warning());
   }
-  if (!told_headers_ && counts_.headers_refused > 0) {
+  if (!told_headers_ && !headers_refusal_.empty()) {
     told_headers_ = true;
-    if (auto reason = PrecompiledHeaders::why_no_folder(); !reason.empty()) warnings.push_back(std::move(reason));
+    warnings.push_back(headers_refusal_);
   }
   return warnings;
 }
@@ -297,6 +296,7 @@ void CompilePool::count(const CompileResult& result) {
   if (result.headers == HeaderUse::Created) ++counts_.headers_created;
   if (result.headers == HeaderUse::Used) ++counts_.headers_used;
   if (result.headers == HeaderUse::Refused) ++counts_.headers_refused;
+  if (headers_refusal_.empty()) headers_refusal_ = result.headers_refusal;
 }
 
 void CompilePool::finish(const std::string& key, const CompileResult& result) {

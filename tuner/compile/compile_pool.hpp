@@ -111,6 +111,7 @@ class CompilePool {
   RecentResults recent_;
   std::unique_ptr<CubinCache> cache_;
   bool told_cache_ = false;
+  std::string headers_refusal_;  ///< the first that a worker told
   bool told_headers_ = false;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unordered_map<std::string, std::unique_ptr<Job>> jobs_;  ///< by cubin key

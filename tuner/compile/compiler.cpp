@@ -87,14 +87,16 @@ CompileRequest request_from_json(const json& value) {
 json to_json(const CompileResult& result) {
   json kernels = json::array();
   for (const KernelResources& kernel : result.kernels) kernels.push_back(to_json(kernel));
-  return {{"status", name_of(kStatusNames, result.status)},
-          {"key", result.key},
-          {"cubin", json::binary({result.cubin.begin(), result.cubin.end()})},
-          {"kernels", std::move(kernels)},
-          {"log", result.log},
-          {"compile_ms", result.compile_ms},
-          {"from_cache", result.from_cache},
-          {"headers", name_of(kHeaderUseNames, result.headers)}};
+  json value = {{"status", name_of(kStatusNames, result.status)},
+                {"key", result.key},
+                {"cubin", json::binary({result.cubin.begin(), result.cubin.end()})},
+                {"kernels", std::move(kernels)},
+                {"log", result.log},
+                {"compile_ms", result.compile_ms},
+                {"from_cache", result.from_cache},
+                {"headers", name_of(kHeaderUseNames, result.headers)}};
+  if (!result.headers_refusal.empty()) value["headers_refusal"] = result.headers_refusal;  // the cache has no such results
+  return value;
 }
 
 CompileResult result_from_json(const json& value) {
@@ -110,6 +112,7 @@ CompileResult result_from_json(const json& value) {
     value.at("from_cache").get_to(result.from_cache);
     // Files of the cubin cache that are older than this field lack it.
     result.headers = value_of<HeaderUse>("use of headers", kHeaderUseNames, value.value("headers", "none"));
+    result.headers_refusal = value.value("headers_refusal", "");
     return result;
   });
 }

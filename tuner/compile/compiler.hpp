@@ -48,6 +48,7 @@ struct CompileResult {
   double compile_ms = 0;  ///< 0 when answered from the cache
   bool from_cache = false;
   HeaderUse headers = HeaderUse::None;
+  std::string headers_refusal;  ///< of Refused: why others could have changed what would be loaded, with the remedy; empty otherwise
 };
 
 [[nodiscard]] nlohmann::json to_json(const CompileRequest& request);

@@ -30,6 +30,7 @@ std::string encode(CompileResult result) {
   result.compile_ms = 0;  // of one run; without it the bytes of a key are the same from every writer
   result.from_cache = false;
   result.headers = HeaderUse::None;
+  result.headers_refusal.clear();
   std::string payload;
   json::to_cbor(to_json(result), payload);
   return fmt::format("{}{}\n{}", kMagic, base::content_key(payload), payload);

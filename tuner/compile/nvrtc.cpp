@@ -119,6 +119,7 @@ CompileResult Nvrtc::compile(const CompileRequest& request) {
     NvrtcProgram program(api, request.source, request.name);
     const auto attempt = state_->headers->compile(program, *prefix, options);
     result.headers = attempt.use;
+    result.headers_refusal = attempt.refusal;
     done = attempt.compiled;
     if (done) take(program, attempt.log, request.architecture, result);
   }

@@ -40,6 +40,12 @@ bool remove_message(std::string& log, std::string_view message) {
   return true;
 }
 
+/// Empty when nothing was refused.
+std::string refusal_for(const std::string& reason) {
+  if (reason.empty()) return {};
+  return fmt::format("headers are not precompiled, and compiling takes longer: {}; or set TMPDIR to a folder of yours alone", reason);
+}
+
 std::string name_prefix() { return fmt::format("{}{}-", kFolderName, ::geteuid()); }
 
 /// A private folder of this process while a file is being made in it; NVRTC wants a name. What comes back is loaded into this
@@ -92,13 +98,6 @@ class Workshop {
 
 }  // namespace
 
-std::string PrecompiledHeaders::why_no_folder() {
-  const Workshop workshop;
-  if (workshop.folder().is_open() || workshop.folder().refusal().empty()) return {};
-  return fmt::format("headers are not precompiled, and compiling takes longer: {}; or set TMPDIR to a folder of yours alone",
-                     workshop.folder().refusal());
-}
-
 std::optional<std::string_view> PrecompiledHeaders::prefix_of(const std::string& source) {
   const std::size_t stop = source.find(kStop);
   if (stop == std::string::npos || (stop > 0 && source[stop - 1] != '\n')) return std::nullopt;
@@ -123,7 +122,10 @@ PrecompiledHeaders::Attempt PrecompiledHeaders::create(NvrtcProgram& program, co
                                                        std::vector<std::string> options) {
   Attempt attempt;
   const Workshop workshop;
-  if (!workshop.folder().is_open()) return attempt;
+  if (!workshop.folder().is_open()) {
+    attempt.refusal = refusal_for(workshop.folder().refusal());
+    return attempt;
+  }
   options.push_back("-create-pch=" + workshop.file().string());
   attempt.compiled = program.compile(options) == NVRTC_SUCCESS;
   attempt.log = program.log();
@@ -140,7 +142,10 @@ PrecompiledHeaders::Attempt PrecompiledHeaders::create(NvrtcProgram& program, co
   entry.key = key;
   if (entries_.size() > kMostEntries) entries_.pop_back();
   if (status == NVRTC_SUCCESS) {
-    entry.file = workshop.folder().open_file(kFileName, kMostHeaderBytes).fd;
+    workshop.folder().close_to_others(kFileName);  // NVRTC made it, with what a umask of 002 leaves to the group
+    base::PrivateFile file = workshop.folder().open_file(kFileName, kMostHeaderBytes);
+    attempt.refusal = refusal_for(file.refusal);
+    entry.file = std::move(file.fd);
     if (entry.file.open()) attempt.use = HeaderUse::Created;
   }
   return attempt;

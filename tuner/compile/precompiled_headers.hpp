@@ -21,14 +21,12 @@ class PrecompiledHeaders {
   /// The part of a source that can be precompiled: up to and with its `#pragma nv_hdrstop`; nothing without one.
   [[nodiscard]] static std::optional<std::string_view> prefix_of(const std::string& source);
 
-  /// Why no folder is safe to make the files in, with the remedy; empty when one is, or there is no temporary folder.
-  [[nodiscard]] static std::string why_no_folder();
-
   /// Requires: outlived by `api`, which knows precompiled headers.
   explicit PrecompiledHeaders(const NvrtcApi& api) : api_(api) {}
 
   struct Attempt {
     HeaderUse use = HeaderUse::Refused;
+    std::string refusal;    ///< why the file was not safe to make, or to load, with the remedy; empty otherwise
     bool compiled = false;  ///< the program holds a cubin; false: compile a new one without
     std::string log;        ///< without what NVRTC says about precompiled headers
   };

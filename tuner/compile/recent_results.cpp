@@ -29,6 +29,7 @@ void RecentResults::store(const std::string& key, const CompileResult& result) {
   kept.compile_ms = 0;
   kept.from_cache = true;
   kept.headers = HeaderUse::None;
+  kept.headers_refusal.clear();
   by_key_.emplace(key, results_.begin());
   bytes_ += bytes_of(kept);
   while (bytes_ > limit_bytes_) {

@@ -269,7 +269,8 @@ void DeviceFleet::handle_error(std::size_t device, const json& message) {
   slot.process.kill_and_reap();  // it leaves by itself after an error
   const State state = std::exchange(slot.state, State::Down);
   if (state == State::Starting) return retire(device, error.what());
-  if (state != State::Busy) return events_.notice(fmt::format("{}: {}", name(slot), error.what()));
+  const bool stopped = stopping_ && error.exit_code() == ExitCode::Interrupted;  // it waited for the database: nothing failed
+  if (state != State::Busy || stopped) return events_.notice(fmt::format("{}: {}", name(slot), error.what()));
   events_.lost(device);
   fleet_->failed(device, error.what(), error.exit_code());
 }

@@ -9,6 +9,7 @@
 #include "tuner/base/process.hpp"
 #include "tuner/measure/messages.hpp"
 #include "tuner/session/fleet_messages.hpp"
+#include "tuner/session/stop_patience.hpp"
 
 namespace attune::session {
 namespace {
@@ -25,18 +26,22 @@ class DeviceProcess {
   DeviceProcess(base::Channel& channel, const DeviceHooks& hooks, const json& message)
       : channel_(channel), hello_(messages::hello_from(message)),
         backend_(hooks.open(hello_.settings, hello_.kernel, hello_.request.policy)),
-        database_(db::Database::open(hello_.database, db::OpenMode::ReadWrite)) {
+        database_(db::Database::open(hello_.database, db::OpenMode::ReadWrite, StopPatience([this] { return stop_asked(); }))) {
     for (const auto& notice : database_.notices()) channel_.send({{"event", "notice"}, {"text", notice}});
     channel_.send({{"event", "ready"}, {"device", backend_->device().to_json()}});
   }
 
   void tune(const json& message) {
+    stop_ = false;
     TuneRequest request = hello_.request;
     request.problems = {spec::problem_from_text(message.at("problem"))};
     if (!message.at("seconds_left").is_null()) request.seconds_left = message.at("seconds_left").get<double>();
     const auto result = session::tune(hello_.kernel, request, *backend_, database_, observer());
     channel_.send(messages::result(result.interrupted ? "interrupted" : "finished", result.problems.front()));
   }
+
+  /// Whether the parent has no more to ask.
+  [[nodiscard]] bool leaving() const { return quit_; }
 
   void read_ceiling() { channel_.send({{"event", "read_ceiling"}, {"bytes_per_s", backend_->read_ceiling_bytes_per_s()}}); }
 
@@ -55,14 +60,20 @@ class DeviceProcess {
       channel_.send({{"event", "record"}, {"measurement", std::move(described)}, {"detail", measure::messages::binary(measurement.detail)}});
     };
     observer.notice = [this](const std::string& text) { channel_.send({{"event", "notice"}, {"text", text}}); };
-    observer.interrupted = [this, stop = false]() mutable {
-      while (const auto message = channel_.receive(milliseconds(0))) stop = stop || message->at("type") == "stop";
-      return stop;
-    };
+    observer.interrupted = [this] { return stop_asked(); };
     return observer;
   }
 
+  bool stop_asked() {
+    while (const auto message = channel_.receive(milliseconds(0))) {
+      quit_ = quit_ || message->at("type") == "quit";
+      stop_ = stop_ || quit_ || message->at("type") == "stop";
+    }
+    return stop_;
+  }
+
   base::Channel& channel_;
+  bool stop_ = false, quit_ = false;
   messages::Hello hello_;
   std::unique_ptr<Backend> backend_;
   db::Database database_;
@@ -80,6 +91,7 @@ bool answer(const json& message, base::Channel& channel, const DeviceHooks& hook
     process = std::make_unique<DeviceProcess>(channel, hooks, message);
   } else if (process && type == "tune") {
     process->tune(message);
+    return !process->leaving();
   } else if (process && type == "read_ceiling") {
     process->read_ceiling();
   } else {

@@ -251,7 +251,7 @@ LadderRun run_ladder(const spec::KernelTemplate& kernel, const spec::VariantLadd
       run.interrupted = true;
       run.problems.emplace_back().tuned.problem = problems[i];
     } catch (const Error& error) {  // this problem cannot be tuned; others can
-      if (problems.size() == 1) throw;
+      if (problems.size() == 1 || error.exit_code() == ExitCode::Interrupted) throw;
       run.given_up.push_back({problems[i], device.name, error.what(), error.exit_code()});
       continue;
     }

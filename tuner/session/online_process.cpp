@@ -14,6 +14,7 @@
 #include "tuner/base/files.hpp"
 #include "tuner/base/process.hpp"
 #include "tuner/session/session.hpp"
+#include "tuner/session/stop_patience.hpp"
 #include "tuner/spec/tuning_request.hpp"
 
 namespace attune::session {
@@ -73,7 +74,7 @@ class OnlineProcess {
   void open_database() {
     try {
       if (request_.database.empty()) throw DatabaseError("", "no place for a database is known");
-      database_.emplace(db::Database::open(request_.database, db::OpenMode::ReadWrite));
+      database_.emplace(db::Database::open(request_.database, db::OpenMode::ReadWrite, StopPatience([this] { return stop_asked(); })));
       for (const auto& notice : database_->notices()) tell(notice);
     } catch (const DatabaseError& error) {
       use_memory(error.what());
@@ -87,7 +88,7 @@ class OnlineProcess {
     std::vector<db::RecordRow> known;
     try {
       if (!request_.database.empty()) {
-        known = db::Database::open(request_.database, db::OpenMode::ReadOnly)
+        known = db::Database::open(request_.database, db::OpenMode::ReadOnly, StopPatience([this] { return stop_asked(); }))
                     .records({request_.kernel.content_hash, std::nullopt, spec::to_text(request_.problem), std::nullopt, request_.policy});
       }
     } catch (const DatabaseError&) {  // it cannot even be read: all is measured anew
@@ -175,9 +176,11 @@ int online_process_main(const DeviceHooks& hooks) {
       channel.send({{"event", "interrupted"}});
       return static_cast<int>(ExitCode::Interrupted);
     } catch (const std::exception& error) {
-      channel.send({{"event", "error"}, {"what", error.what()}});
       const auto* known = dynamic_cast<const Error*>(&error);
-      return static_cast<int>(known != nullptr ? known->exit_code() : ExitCode::Internal);
+      const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::Internal;
+      if (code == ExitCode::Interrupted) channel.send({{"event", "interrupted"}});  // while it waited for the database
+      else channel.send({{"event", "error"}, {"what", error.what()}});
+      return static_cast<int>(code);
     }
   } catch (const base::ChannelClosed&) {
     return static_cast<int>(ExitCode::Ok);  // the program is done with us

@@ -86,7 +86,7 @@ TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, 
       result.interrupted = true;
       result.problems.emplace_back().problem = request.problems[i];
     } catch (const Error& error) {  // this problem cannot be tuned; others can
-      if (request.problems.size() == 1) throw;
+      if (request.problems.size() == 1 || error.exit_code() == ExitCode::Interrupted) throw;
       result.given_up.push_back({request.problems[i], device.name, error.what(), error.exit_code()});
       continue;
     }

@@ -114,13 +114,13 @@ bool is_on_the_way(const std::vector<std::string>& open, const std::string& file
 /// A source with what it includes in its place. Recursion is as deep as check_includes admits.
 class Expansion {
  public:
-  explicit Expansion(const KernelTemplate& kernel) : kernel_(kernel) {}
+  Expansion(const KernelTemplate& kernel, DirectivesByFile& directives) : kernel_(kernel), directives_(directives) {}
 
   void add(const std::string& file) {
     // On the way here already: what #pragma once would skip.
     if (is_on_the_way(open_, file)) return;
     const std::string& source = kernel_.files.at(file);
-    const std::vector<FileDirective> directives = file_directives(source);
+    const std::vector<FileDirective>& directives = directives_.of(file);
     const bool included = !open_.empty();
     const bool guarded = included && is_read_once(directives);
     open_.push_back(file);
@@ -134,6 +134,7 @@ class Expansion {
       // Also after #pragma once, which is left out: it would be a warning, and the lines of a continued one are to
       // count.
       text_ += fmt::format("\n#line {} {}", directive.next_line, quoted_file(file));
+      check_size(file, directive.line);
     }
     text_.append(source, copied, std::string::npos);
     if (guarded) text_ += "\n#endif";
@@ -143,16 +144,22 @@ class Expansion {
 
  private:
   void include(const std::string& file, const FileDirective& directive) {
-    const auto refuse = [&](const std::string& what) {
-      throw SpecError(beside(kernel_, file), directive.line, 1,
-                      fmt::format("a source includes more than {}, each file as often as it is met; put #pragma once into them or include fewer", what));
-    };
-    if (++included_ > kMostIncludes) refuse(fmt::format("{} files", kMostIncludes));
-    if (text_.size() > kMostSourceBytes) refuse(fmt::format("{} bytes", kMostSourceBytes));
+    if (++included_ > kMostIncludes) refuse(file, directive.line, fmt::format("{} files", kMostIncludes));
     add(target_of(file, directive));
   }
 
+  /// Behind each directive, whether it includes something or not: the line that stands for one takes up to a path.
+  void check_size(const std::string& file, int line) const {
+    if (text_.size() > kMostSourceBytes) refuse(file, line, fmt::format("{} bytes", kMostSourceBytes));
+  }
+
+  [[noreturn]] void refuse(const std::string& file, int line, const std::string& what) const {
+    throw SpecError(beside(kernel_, file), line, 1,
+                    fmt::format("a source includes more than {}, each file as often as it is met; put #pragma once into them or include fewer", what));
+  }
+
   const KernelTemplate& kernel_;
+  DirectivesByFile& directives_;
   std::vector<std::string> open_;  ///< files on the way from the source to here
   std::string text_;
   std::size_t included_ = 0;
@@ -161,7 +168,7 @@ class Expansion {
 /// The files of a template and what each includes, every one read once.
 class IncludeCheck {
  public:
-  explicit IncludeCheck(const KernelTemplate& kernel) : kernel_(kernel) {}
+  explicit IncludeCheck(const KernelTemplate& kernel) : kernel_(kernel), directives_(kernel.files) {}
 
   /// `file` and what it includes, directly or not. Whether it includes anything.
   bool check(const std::string& file) {
@@ -205,11 +212,8 @@ class IncludeCheck {
   }
 
   const std::vector<FileDirective>& directives_of(const std::string& file) {
-    const auto known = directives_.find(file);
-    if (known != directives_.end()) return known->second;
-    const std::string& source = kernel_.files.at(file);
-    const std::vector<FileDirective>& directives = directives_.emplace(file, file_directives(source)).first->second;
-    refuse_hidden(file, source, directives);
+    const std::vector<FileDirective>& directives = directives_.of(file);
+    if (searched_.insert(file).second) refuse_hidden(file, kernel_.files.at(file), directives);
     return directives;
   }
 
@@ -225,8 +229,9 @@ class IncludeCheck {
   }
 
   const KernelTemplate& kernel_;
-  std::map<std::string, std::vector<FileDirective>> directives_;
-  std::vector<std::string> open_;  ///< files on the way from a source to the one that is checked
+  DirectivesByFile directives_;
+  std::set<std::string> searched_;  ///< for what may be a directive to others
+  std::vector<std::string> open_;   ///< files on the way from a source to the one that is checked
   std::set<std::string> done_;
 };
 
@@ -258,6 +263,14 @@ std::vector<FileDirective> file_directives(std::string_view source) {
     found.push_back(std::move(directive));
   }
   return found;
+}
+
+const std::vector<FileDirective>& DirectivesByFile::of(const std::string& file) {
+  const auto known = known_.find(file);
+  if (known != known_.end()) return known->second;
+  const std::string& source = files_.at(file);
+  read_bytes_ += source.size();
+  return known_.emplace(file, file_directives(source)).first->second;
 }
 
 std::string included_file(const std::string& includer, const std::string& name) {
@@ -303,8 +316,8 @@ bool check_includes(const KernelTemplate& kernel) {
   return includes;
 }
 
-std::string with_includes(const KernelTemplate& kernel, const std::string& file) {
-  Expansion expansion(kernel);
+std::string with_includes(const KernelTemplate& kernel, const std::string& file, DirectivesByFile& directives) {
+  Expansion expansion(kernel, directives);
   expansion.add(file);
   return expansion.take();
 }

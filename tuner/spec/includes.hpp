@@ -29,6 +29,22 @@ struct FileDirective {
 /// conditions are not evaluated: an include behind `#if 0` is one. CUDA's headers (`#include <...>`) are not among them.
 [[nodiscard]] std::vector<FileDirective> file_directives(std::string_view source);
 
+/// The directives of a template's files, each file read once however often it is included.
+class DirectivesByFile {
+ public:
+  /// Requires: `files` outlives it and stays as it is.
+  explicit DirectivesByFile(const std::map<std::string, std::string>& files) : files_(files) {}
+  /// Requires: the template has the file.
+  [[nodiscard]] const std::vector<FileDirective>& of(const std::string& file);
+  /// How much has been read to find them.
+  [[nodiscard]] std::size_t read_bytes() const noexcept { return read_bytes_; }
+
+ private:
+  const std::map<std::string, std::string>& files_;
+  std::map<std::string, std::vector<FileDirective>> known_;
+  std::size_t read_bytes_ = 0;
+};
+
 /// The file that `#include "name"` in `includer` means: a path inside the template's folder, as `files` names it; empty
 /// when it leads out of the folder.
 [[nodiscard]] std::string included_file(const std::string& includer, const std::string& name);
@@ -45,9 +61,10 @@ void add_included_files(std::map<std::string, std::string>& files,
 [[nodiscard]] bool check_includes(const KernelTemplate& kernel);
 
 /// The file with every such include replaced by what it names, behind `#line`, so that the result compiles alike
-/// wherever it is compiled. Requires: check_includes passed. Throws: SpecError when it includes more than
+/// wherever it is compiled. Takes time in proportion to the files that `directives` has not read yet, and to the result.
+/// Requires: check_includes passed; `directives` is of the template's files. Throws: SpecError when it includes more than
 /// spec_limits.hpp admits.
-[[nodiscard]] std::string with_includes(const KernelTemplate& kernel, const std::string& file);
+[[nodiscard]] std::string with_includes(const KernelTemplate& kernel, const std::string& file, DirectivesByFile& directives);
 
 /// `#line` takes a string literal: quotes and backslashes in a file name are escaped, the brackets around one of
 /// attune's own headers are left out.

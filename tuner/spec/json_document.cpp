@@ -162,12 +162,14 @@ std::string syntax_message(const Json::parse_error& error) {
   return "malformed JSON: " + text;
 }
 
-/// Before anything is built of the text: how deep it is nested, and how many values it may hold at most. Whether it is well-formed,
-/// the parser says; what is not is counted somehow.
+/// Before anything is built of the text: how deep it is nested, how many values it may hold at most, and whether it is text at all.
+/// Whether it is well-formed, the parser says; what is not is counted somehow.
 void check_limits(const std::string& text, const std::string& path) {
   if (text.size() > kMostSpecBytes) {
     throw SpecError(path, 0, 0, fmt::format("the file has {} bytes; at most {} are read", text.size(), kMostSpecBytes));
   }
+  // nlohmann would take it for the end of the text, and what follows it for read.
+  if (const std::size_t zero = text.find('\0'); zero != std::string::npos) fail(Walker(text, path).locate(zero), "the file holds a zero byte; remove it");
   int depth = 0;
   std::size_t values = 1;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -21,7 +21,8 @@ struct JsonNode {
   SourcePosition position;
 
   /// Takes time in proportion to the text.
-  /// Throws: SpecError with line and column: malformed text, a key given twice, a number that does not fit, a text beyond spec_limits.hpp.
+  /// Throws: SpecError with line and column: malformed text, a key given twice, a number that does not fit, a zero byte, a text beyond
+  /// spec_limits.hpp.
   [[nodiscard]] static JsonNode parse(const std::string& text, const std::string& path);
 
   [[nodiscard]] const JsonNode* find(std::string_view key) const;

@@ -134,9 +134,10 @@ std::string make_source(const KernelTemplate& kernel, const Problem& problem, co
   for (const std::string& size : specialised) prelude.add_size(size, problem.sizes.at(size));
   const Scope scope = make_scope(kernel, problem, configuration, device);
   std::string files;
+  DirectivesByFile directives(kernel.files);
   for (const SourceSpec& file : kernel.sources) {
     if (file.condition && !file.condition->truth(scope)) continue;
-    const std::string text = kernel.includes_files ? with_includes(kernel, file.file) : kernel.files.at(file.file);
+    const std::string text = kernel.includes_files ? with_includes(kernel, file.file, directives) : kernel.files.at(file.file);
     files += fmt::format("#line 1 {}\n{}\n", quoted_file(file.file), move_leading_includes(text, headers));
   }
   if (files.empty()) {

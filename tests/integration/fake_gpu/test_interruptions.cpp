@@ -1,7 +1,14 @@
 // Whoever is killed, and whenever: nothing is lost, nobody is left behind.
+#include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 #include <signal.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "db/lock_file.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/integration/fake_gpu/processes.hpp"
 
@@ -36,6 +43,16 @@ struct SlowGpu : FakeGpu {
     }
   }
 };
+
+/// Whether the process has opened this file, and not only been started.
+bool has_open(int pid, const std::string& file) {
+  std::error_code gone;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd", gone)) {
+    std::error_code closed;
+    if (std::filesystem::read_symlink(entry.path(), closed) == std::filesystem::path(file)) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -95,6 +112,62 @@ TEST_CASE_FIXTURE(SlowGpu, "Ctrl-C ends a measuring run with 130 and no worker l
     CHECK(event["measured"] == kGood - before.size());
   }
   check_complete();
+}
+
+TEST_CASE_FIXTURE(FakeGpu, "Ctrl-C ends the waiting for a process that is opening the database, with 130 and a word") {
+  db::LockFile opening(database);
+  REQUIRE(opening.try_lock(db::LockFile::Part::Opening, db::LockFile::Share::Alone));
+  auto record_words = tune_words("none", {"--output", (folder / "new.json").string()});
+  record_words[0] = "record";
+  for (const auto& words : {tune_words("none"), tune_words("none", {"--device", "all"}), record_words}) {
+    for (const int signal : {SIGINT, SIGTERM}) {
+      CAPTURE(words[0]);
+      CAPTURE(signal);
+      const int pid = start(words);
+      REQUIRE(test::wait_until([&] { return has_open(pid, database + ".lock"); }));
+      ::kill(pid, signal);
+      // Unasked it would wait for half a minute, and then tell another thing.
+      CHECK(test::wait_for(pid, std::chrono::seconds(20)) == 130);
+      CHECK(test::wait_until([&] { return processes("").empty(); }, std::chrono::seconds(10)));
+    }
+  }
+  std::ifstream told(output() + ".err");
+  const std::string text{std::istreambuf_iterator<char>(told), {}};
+  CHECK(text.find("interrupted opening database") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "new.json"));
+}
+
+TEST_CASE_FIXTURE(SlowGpu, "Ctrl-C ends a run that waits to store something while another process writes, and what was stored before stays") {
+  settings["devices"] = json::array({json::object(), json::object()});
+  auto words = tune_words("none");
+  SUBCASE("one device") {}
+  SUBCASE("several devices") {
+    words = tune_words("none", {"--device", "all"});
+    std::replace(words.begin(), words.end(), std::string("1000"), std::string("1000,4096"));
+  }
+  SUBCASE("several problems") { std::replace(words.begin(), words.end(), std::string("1000"), std::string("1000,4096")); }
+  SUBCASE("a recording") {
+    words = tune_words("none", {"--output", (folder / "new.json").string()});
+    words[0] = "record";
+  }
+  const int pid = start_and_wait(words);
+  std::size_t before = 0;
+  {
+    SQLite::Database writer(database, SQLite::OPEN_READWRITE, 20000);
+    writer.exec("BEGIN IMMEDIATE");
+    before = records().size();
+    ::kill(pid, SIGINT);
+    CHECK(test::wait_for(pid, std::chrono::seconds(20)) == 130);
+    CHECK(test::wait_until([&] { return processes("").empty(); }, std::chrono::seconds(10)));
+    writer.exec("ROLLBACK");
+  }
+  CHECK(records().size() == before);
+  CHECK_FALSE(std::filesystem::exists(folder / "new.json"));
+  settings = json::object();
+  CHECK(attune(tune_words("none")).exit_code == 0);
+  std::size_t of_problem = 0;
+  for (const auto& record : records()) of_problem += record.problem.find("4096") == std::string::npos ? 1 : 0;
+  CHECK(of_problem == kGood);
 }
 
 }  // namespace test_interruptions

@@ -19,6 +19,17 @@ TEST_CASE("text that is no JSON throws, or is discarded where the caller asks") 
   }
 }
 
+TEST_CASE("a zero byte is no end: what has one is no JSON, wherever it stands") {
+  using namespace std::string_view_literals;
+  for (const std::string_view text : {"{}\0"sv, "{}\0anything"sv, "\0{}"sv, "{\"a\":\0 1}"sv, "\"a\0b\""sv, "{} // words\0\n"sv}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(static_cast<void>(base::parse_json(text)), json::parse_error);
+    CHECK(base::try_parse_json(text).is_discarded());
+    CHECK(base::try_parse_commented_json(text).is_discarded());
+    CHECK(base::try_parse_shallow_json(text, 8, "too deep").is_discarded());
+  }
+}
+
 TEST_CASE("comments are read where they are allowed, and nothing else is forgiven") {
   CHECK(base::try_parse_commented_json("// words\n{\"a\": /* more */ 1}") == json{{"a", 1}});
   CHECK(base::try_parse_commented_json("{\"a\": 1,}").is_discarded());

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -27,6 +28,7 @@ namespace test_output_file {
 struct {
   bool nameless_files = false, links = false;
 } g_missing;
+bool g_killed_by_link = false;  ///< this process ends as soon as a file has been given a name
 
 // Linked into the test program they take the C library's place.
 extern "C" int openat(int folder, const char* path, int flags, ...) {
@@ -46,7 +48,9 @@ extern "C" int linkat(int from, const char* old_name, int to, const char* name, 
     errno = EPERM;
     return -1;
   }
-  return static_cast<int>(::syscall(SYS_linkat, from, old_name, to, name, flags));
+  const auto result = static_cast<int>(::syscall(SYS_linkat, from, old_name, to, name, flags));
+  if (result == 0 && g_killed_by_link) ::_exit(0);
+  return result;
 }
 
 using namespace attune::base;
@@ -113,6 +117,40 @@ TEST_CASE("an output appears whole when it is committed, and without that nothin
   file.commit();
   CHECK(read_file(folder / "a") == "new");
   CHECK(count_in(folder.path()) == 1);
+}
+
+TEST_CASE("a process that is killed as its file gets a name leaves a new output whole and alone, and an old one as it was") {
+  const TempFolder folder;
+  const auto write_and_die = [&] {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      g_killed_by_link = true;
+      write_output(folder / "a", "new");
+      ::_exit(1);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+  };
+  SUBCASE("nothing had the name") {
+    write_and_die();
+    CHECK(read_file(folder / "a") == "new");
+    CHECK(count_in(folder.path()) == 1);
+  }
+  SUBCASE("an older file has it") {
+    write_output(folder / "a", "old");
+    write_and_die();
+    CHECK(read_file(folder / "a") == "old");
+    REQUIRE(count_in(folder.path()) == 2);  // as the manual says
+    for (const auto& entry : fs::directory_iterator(folder.path())) {
+      if (entry.path().filename() == "a") continue;
+      CHECK(entry.path().filename().string().starts_with(".attune-"));
+      CHECK(entry.path().filename().string().ends_with(".new"));
+      CHECK(read_file(entry.path()) == "new");
+    }
+  }
 }
 
 TEST_CASE("a link stays a link, and what it leads to is written: absolute, relative, over several, with nothing at its end") {

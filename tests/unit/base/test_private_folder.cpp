@@ -71,6 +71,19 @@ TEST_CASE("what is the user's alone is read, written with mode 0600, and removed
   CHECK(tree.open().remove_subfolder("new"));
 }
 
+TEST_CASE("a file that was made here with rights for others is closed to them, and what a link leads to is not") {
+  const Tree tree, other;
+  REQUIRE(::chmod(tree.file.c_str(), 0664) == 0);
+  REQUIRE(::chmod(other.file.c_str(), 0664) == 0);
+  fs::create_symlink(other.file, tree.sub / "link");
+  const auto sub = tree.open().subfolder("sub", IfMissing::Leave);
+  CHECK_FALSE(sub.open_file("file", 1000).fd.open());
+  for (const char* name : {"file", "link", "none"}) sub.close_to_others(name);
+  CHECK(sub.open_file("file", 1000).read() == "code");
+  CHECK(mode_of(tree.file) == 0600);
+  CHECK(mode_of(other.file) == 0664);
+}
+
 TEST_CASE("a folder or file that others may write is not read, and path and remedy are told") {
   for (const mode_t bits : {0020, 0002, 01002, 02020}) {
     for (const char* const which : {"", "home", "home/data", "home/data/sub", "home/data/sub/file"}) {

@@ -168,6 +168,21 @@ TEST_CASE("workers precompile headers, each for itself, and the pool counts it")
   CHECK(pool.counts().headers_refused == 0);
 }
 
+TEST_CASE("a pool tells once, with the remedy, that its workers found no safe place for precompiled headers") {
+  const TempFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms(0777));
+  const ScopedVariable variable("TMPDIR", folder.path().c_str());
+  CompilePool pool(real());
+  const CompileResult result =
+      pool.compile_now({"#include <cuda_fp16.h>\n#pragma nv_hdrstop\nextern \"C\" __global__ void f(__half* p) { *p = *p + *p; }\n", "half.cu", "sm_90", {}});
+  CHECK(result.status == CompileStatus::Ok);
+  CHECK(pool.counts().headers_refused == 1);
+  const auto warnings = pool.take_warnings();
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].find("chmod go-w '" + folder.path().string() + "'") != std::string::npos);
+  CHECK(pool.take_warnings().empty());
+}
+
 TEST_CASE("a pool without NVRTC names the file that was asked for") {
   const ScopedVariable library("ATTUNE_NVRTC", "/nonexistent/libnvrtc.so");
   CHECK_THROWS_WITH_AS((void)CompilePool(real()), doctest::Contains("/nonexistent/libnvrtc.so (ATTUNE_NVRTC)"),

@@ -30,6 +30,7 @@ CompileResult some_result() {
   result.compile_ms = 12.5;
   result.from_cache = true;
   result.headers = HeaderUse::Used;
+  result.headers_refusal = "a folder that others may write";
   return result;
 }
 
@@ -56,6 +57,7 @@ TEST_CASE("a result comes back from JSON and CBOR as it was, whatever its status
     CHECK(back.compile_ms == result.compile_ms);
     CHECK(back.from_cache);
     CHECK(back.headers == HeaderUse::Used);
+    CHECK(back.headers_refusal == "a folder that others may write");
     REQUIRE(back.kernels.size() == 2);
     CHECK(back.kernels[0].kernel == "f");
     CHECK(back.kernels[0].registers == 32);

@@ -189,12 +189,33 @@ TEST_CASE("where others could put a file of theirs in the place of ours, headers
   const TempFolder folder;
   const ScopedVariable variable("TMPDIR", folder.path().c_str());
   fs::permissions(folder.path(), fs::perms(0777));
-  CHECK(Nvrtc(Nvrtc::Headers::Precompiled).compile(half_request(1)).headers == HeaderUse::Refused);
-  CHECK(PrecompiledHeaders::why_no_folder().find("chmod go-w '" + folder.path().string() + "'") != std::string::npos);
+  const CompileResult refused = precompiling().compile(half_request(1));
+  CHECK(refused.headers == HeaderUse::Refused);
+  CHECK(refused.headers_refusal.find("chmod go-w '" + folder.path().string() + "'") != std::string::npos);
   CHECK(fs::is_empty(folder.path()));
   fs::permissions(folder.path(), fs::perms(01777));  // as /tmp is
-  CHECK(PrecompiledHeaders::why_no_folder().empty());
-  CHECK(Nvrtc(Nvrtc::Headers::Precompiled).compile(half_request(1)).headers == HeaderUse::Created);
+  const CompileResult created = precompiling().compile(half_request(1));
+  CHECK(created.headers == HeaderUse::Created);
+  CHECK(created.headers_refusal.empty());
+}
+
+TEST_CASE("headers are precompiled whatever the umask gives to others") {
+  struct Umask {
+    explicit Umask(mode_t mask) : before(::umask(mask)) {}
+    Umask(const Umask&) = delete;
+    Umask& operator=(const Umask&) = delete;
+    ~Umask() { ::umask(before); }
+    mode_t before;
+  };
+  for (const mode_t mask : {0002, 0000, 0022, 0077}) {
+    CAPTURE(mask);
+    const Umask set(mask);
+    Nvrtc nvrtc = precompiling();
+    const CompileResult first = nvrtc.compile(half_request(1));
+    CHECK(first.headers == HeaderUse::Created);
+    CHECK(first.headers_refusal.empty());
+    CHECK(nvrtc.compile(half_request(2)).headers == HeaderUse::Used);
+  }
 }
 
 TEST_CASE("what somebody has put under the name of our folder is not used, entered or removed") {

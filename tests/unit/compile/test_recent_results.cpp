@@ -17,6 +17,7 @@ CompileResult result_of(std::size_t bytes, CompileStatus status = CompileStatus:
   result.log = "warned\n";
   result.compile_ms = 33;
   result.headers = HeaderUse::Created;
+  result.headers_refusal = "of its worker";
   return result;
 }
 
@@ -33,6 +34,7 @@ TEST_CASE("a remembered result is the same but for what belonged to its compilat
   CHECK(found->from_cache);
   CHECK(found->compile_ms == 0);
   CHECK(found->headers == HeaderUse::None);
+  CHECK(found->headers_refusal.empty());
   CHECK_FALSE(results.find("b"));
 }
 

@@ -51,6 +51,14 @@ TEST_CASE("malformed text is refused where it breaks") {
   CHECK(contains(failure("{} {}"), "f.json:1:4: "));
 }
 
+TEST_CASE("a zero byte is refused where it stands, and is no end of the text") {
+  using namespace std::string_literals;
+  CHECK(failure("{\"a\": 1}\0anything"s) == "f.json:1:9: the file holds a zero byte; remove it");
+  CHECK(failure("{\"a\": 1}\n\0"s) == "f.json:2:1: the file holds a zero byte; remove it");
+  CHECK(failure("{\"a\":\n \"\xC3\xA4\0\"}"s) == "f.json:2:4: the file holds a zero byte; remove it");
+  CHECK(contains(failure("{} // words\0"s), "f.json:1:12: the file holds a zero byte"));
+}
+
 TEST_CASE("a key given twice is refused at the second") {
   CHECK(contains(failure("{\"a\": 1,\n\"a\": 2}"), "f.json:2:1: the key 'a' is given twice"));
 }

@@ -53,6 +53,11 @@ std::map<std::string, std::string> chain(std::size_t length) {
   return files;
 }
 
+std::string expansion_error(const KernelTemplate& kernel) {
+  DirectivesByFile directives(kernel.files);
+  return error_of([&] { (void)with_includes(kernel, "sample.cu", directives); });
+}
+
 }  // namespace
 
 TEST_CASE("an object of 199,999 keys is read, one of more is refused, and a key given twice is found in either") {
@@ -127,7 +132,31 @@ TEST_CASE("a template has at most 1,000 files of 8 MiB together, and a source at
   CHECK(contains(source_error({{"sample.cu", std::string(kMostFileBytes + 1, ' ')}}), "have more than 8388608 bytes"));
   const KernelTemplate kernel = KernelTemplate::parse(
       sample_template(), {{"sample.cu", repeated("#include \"a.cuh\"\n", 20)}, {"a.cuh", std::string(1 << 20, ' ') + "\n"}}, "t.json");
-  CHECK(contains(error_of([&] { (void)with_includes(kernel, "sample.cu"); }), "includes more than 16777216 bytes"));
+  CHECK(contains(expansion_error(kernel), "sample.cu:16:1: a source includes more than 16777216 bytes"));
+}
+
+TEST_CASE("a file is read once however often it is included, whatever its directives hold") {
+  // Nothing of such a line comes into the source: neither the directive nor the comment in it.
+  const std::string comment = "/*" + std::string(1 << 20, ' ') + "*/";
+  const KernelTemplate kernel = KernelTemplate::parse(sample_template(),
+                                                      {{"sample.cu", repeated("#include \"a.cuh\"\n", 499)},
+                                                       {"a.cuh", "#include \"b.cuh\" " + comment},
+                                                       {"b.cuh", "#pragma once " + comment}},
+                                                      "t.json");
+  DirectivesByFile directives(kernel.files);
+  CHECK(with_includes(kernel, "sample.cu", directives).size() < 499 * 300);
+  std::size_t bytes = 0;
+  for (const auto& [name, source] : kernel.files) bytes += source.size();
+  CHECK(directives.read_bytes() == bytes);
+  static_cast<void>(with_includes(kernel, "sample.cu", directives));
+  CHECK(directives.read_bytes() == bytes);
+}
+
+TEST_CASE("the lines that stand for directives count as well, before they fill the memory") {
+  const std::string name = std::string(200, 'a') + ".cuh";
+  const KernelTemplate kernel = KernelTemplate::parse(
+      sample_template(), {{"sample.cu", "#include \"" + name + "\"\n"}, {name, repeated("#pragma once\n", 300'000)}}, "t.json");
+  CHECK(contains(expansion_error(kernel), "a source includes more than 16777216 bytes"));
 }
 
 TEST_CASE("a source is read in time that grows with its size, whatever stands in it") {
