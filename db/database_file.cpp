@@ -55,7 +55,7 @@ Journal journal_for(const fs::path& path) {
   return {};
 }
 
-void switch_journal(SQLite::Database& sqlite, const fs::path& path, const Journal& journal) {
+void switch_journal(SQLite::Database& sqlite, Guard& guard, const fs::path& path, const Journal& journal) {
   // The switch ignores the busy timeout (SQLite 3.40). The opening lock keeps other writers of ours out, but not one
   // that is just closing, nor a reader.
   const auto deadline = Clock::now() + kBusyTimeout;
@@ -69,6 +69,7 @@ void switch_journal(SQLite::Database& sqlite, const fs::path& path, const Journa
                                      journal.mode, mode));
     } catch (const SQLite::Exception& error) {
       if (!is_busy(error) || Clock::now() >= deadline) throw;
+      guard.begin("opening");  // ends the waiting when somebody wants to stop
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::milliseconds(32));
@@ -76,8 +77,8 @@ void switch_journal(SQLite::Database& sqlite, const fs::path& path, const Journa
 }
 
 /// Requires: the file is known to be ours and sound.
-void prepare_journal(SQLite::Database& sqlite, const fs::path& path, const Journal& journal) {
-  switch_journal(sqlite, path, journal);
+void prepare_journal(SQLite::Database& sqlite, Guard& guard, const fs::path& path, const Journal& journal) {
+  switch_journal(sqlite, guard, path, journal);
   if (!journal.network) {
     // WAL with NORMAL survives the death of a process (the kernel has the pages), and a power cut without damage; a
     // power cut may take the last commits, which FULL would pay 190 us a commit for.
@@ -150,7 +151,7 @@ std::string try_open_for_writing(Connection& connection, const fs::path& path, c
     fail_opening(path, fmt::format("the file cannot be written (read-only); {}", kOtherFileRemedy));
   }
   sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
-  prepare_journal(sqlite, path, journal);
+  prepare_journal(sqlite, *connection.guard, path, journal);
   connection.guard->watch("migrating", [&] { migrate(sqlite, Database::kSchemaVersion); });
   return {};
 }

@@ -15,6 +15,7 @@
 
 #include "db/migrations.hpp"
 #include "db/reading.hpp"
+#include "db/repaired_image.hpp"
 #include "db/sqlite_error.hpp"
 #include "db/stored_row.hpp"
 
@@ -47,10 +48,12 @@ using Place = std::conditional_t<std::string_view(Table<Row>::kPlace).ends_with(
 /// A damaged file, table by table. No index is used: rows are found by walking the tables themselves.
 class DamagedFile {
  public:
-  DamagedFile(const std::filesystem::path& path, const KeepGoing& keep_going)
-      : sqlite_(open_untouched(path)), guard_(*sqlite_, path, keep_going), usable_(guard_.watch("opening", [&] { return is_ours(); })) {}
+  DamagedFile(std::unique_ptr<SQLite::Database> sqlite, const std::filesystem::path& path, const KeepGoing& keep_going)
+      : path_(path), sqlite_(std::move(sqlite)), guard_(*sqlite_, path, keep_going), usable_(guard_.watch("opening", [&] { return is_ours(); })) {}
 
   [[nodiscard]] bool usable() const { return usable_; }
+  /// Nothing but a page of a table or index can hide rows.
+  [[nodiscard]] bool sound_frame() const { return sound_frame_; }
 
   /// Every good row; what a damaged page held is passed over.
   template <class Row, class Visit>
@@ -68,6 +71,11 @@ class DamagedFile {
     const Identity identity = read_identity(*sqlite_);
     // A damaged definition spoils its own table at most: what does not fit the others' queries is an error of theirs.
     if (identity.schema.kind == SchemaFinding::Kind::Foreign || !identity.has_our_tables) return false;
+    // Header and schema are ours to the letter, and the header does not say that the file ends earlier than it does.
+    const std::uint64_t pages = static_cast<std::uint64_t>(sqlite_->execAndGet("PRAGMA page_count").getInt64());
+    std::error_code error;
+    const std::uintmax_t bytes = std::filesystem::file_size(path_, error);
+    sound_frame_ = identity.schema.kind == SchemaFinding::Kind::Same && (error || pages * 4096 >= bytes);
     take_long_values(*sqlite_);
     add_missing_tables(*sqlite_);
     return true;
@@ -117,18 +125,20 @@ class DamagedFile {
     return std::move(found.row);
   }
 
+  std::filesystem::path path_;
   std::unique_ptr<SQLite::Database> sqlite_;
   Guard guard_;
   StatementCache statements_{*sqlite_};
+  bool sound_frame_ = false;
   bool usable_;
 };
 
-/// Stores what it is given and counts it.
+/// Stores what it is given.
 class Salvage {
  public:
   Salvage(DamagedFile& file, Database& database) : file_(file), database_(database) {}
 
-  std::uint64_t run() {
+  void run() {
     Database::Batch batch(database_);
     each<DeviceRow>();
     templates();
@@ -138,7 +148,6 @@ class Salvage {
     each<SessionRow>();
     each<InFlightRow>();
     batch.commit();
-    return rows_;
   }
 
  private:
@@ -151,10 +160,7 @@ class Salvage {
 
   template <class Row>
   void each() {
-    file_.for_each<Row>([&](const Row& row) {
-      store(row);
-      ++rows_;
-    });
+    file_.for_each<Row>([&](const Row& row) { store(row); });
   }
 
   void templates() {
@@ -168,18 +174,17 @@ class Salvage {
       if (owner != rows.end()) owner->second.files.emplace(std::move(file.name), std::move(file.contents));
     });
     for (const auto& [hash, row] : rows) store(row);
-    rows_ += rows.size();
   }
 
   DamagedFile& file_;
   Database& database_;
-  std::uint64_t rows_ = 0;
 };
 
 /// Nothing for a file of which not even the schema can be read.
-std::unique_ptr<DamagedFile> try_open(const std::filesystem::path& damaged, const KeepGoing& keep_going) {
+template <class Open>
+std::unique_ptr<DamagedFile> try_open(Open&& open, const std::filesystem::path& damaged, const KeepGoing& keep_going) {
   try {
-    auto file = std::make_unique<DamagedFile>(damaged, keep_going);
+    auto file = std::make_unique<DamagedFile>(open(), damaged, keep_going);
     return file->usable() ? std::move(file) : nullptr;
   } catch (const SQLite::Exception& error) {
     if (may_pass(error)) throw;
@@ -188,15 +193,28 @@ std::unique_ptr<DamagedFile> try_open(const std::filesystem::path& damaged, cons
   return nullptr;
 }
 
+void salvage_repaired(Database& database, const std::filesystem::path& damaged, const KeepGoing& keep_going) {
+  std::unique_ptr<RepairedImage> image;
+  const auto open = [&] {
+    image = std::make_unique<RepairedImage>(damaged);
+    return image->open();
+  };
+  if (const auto file = try_open(open, damaged, keep_going)) Salvage(*file, database).run();
+}
+
 }  // namespace
 
 std::uint64_t salvage(Database& database, const std::filesystem::path& damaged, const KeepGoing& keep_going) {
   try {
-    const auto file = try_open(damaged, keep_going);
-    return file ? Salvage(*file, database).run() : 0;
+    const auto file = try_open([&] { return open_untouched(damaged); }, damaged, keep_going);
+    // Before the file itself, whose WAL has what is newer.
+    if (!file || !file->sound_frame()) salvage_repaired(database, damaged, keep_going);
+    if (file) Salvage(*file, database).run();
   } catch (const SQLite::Exception& error) {
     throw sqlite_failure(damaged, "keeping what can be read of it", error);
   }
+  const Info info = database.info();
+  return info.devices + info.templates + info.records + info.best + info.cubins + info.sessions;
 }
 
 }  // namespace attune::db

@@ -49,7 +49,7 @@ double ceiling_of(const db::Database& database, const db::Query& query) {
   double ceiling = 0;
   for (const auto& session : database.sessions(query)) {
     if (session.summary_json.empty()) continue;
-    ceiling = std::max(ceiling, base::parse_json(session.summary_json).value("read_ceiling_bytes_per_s", 0.0));
+    ceiling = std::max(ceiling, base::member_or(base::parse_json(session.summary_json), "read_ceiling_bytes_per_s", 0.0));
   }
   return ceiling;
 }
@@ -73,8 +73,8 @@ void show_best(const db::Database& database, const ShowOptions& options) {
   for (const auto& [key, of_device] : by_device) {
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const auto& device) { return device.hard_key == key; });
     const json info = found == devices.end() ? json::object() : base::parse_json(found->info_json);
-    base::print("{} ({}, driver {}, key {})\n", info.value("name", "unknown device"), info.value("architecture", "?"),
-               info.value("driver", "?"), key.substr(0, 12));
+    base::print("{} ({}, driver {}, key {})\n", base::member_or(info, "name", "unknown device"), base::member_or(info, "architecture", "?"),
+               base::member_or(info, "driver", "?"), key.substr(0, 12));
     db::Query query = query_of(options);
     query.device_key = key;
     base::print("{}\n", base::Lines{best_table(of_device, ceiling_of(database, query))});

@@ -148,7 +148,7 @@ void show_failed(const db::Database& database, const FailedOptions& options) {
   LogPrinter logs;
   for (const auto& record : database.records(options.query)) {
     if (record.outcome == "ok" || !has_all(base::parse_json(record.configuration), wanted)) continue;
-    const std::string detail = base::parse_json(record.detail_json).value("detail", "");
+    const std::string detail = base::member_or(base::parse_json(record.detail_json), "detail", "");
     ++counts[record.outcome];
     if (options.json_output) {
       out.push_back(to_json(record, name_of(record, templates), detail));

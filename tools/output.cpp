@@ -79,7 +79,7 @@ std::string best_table(const std::vector<db::BestRow>& rows, double ceiling_byte
   TextTable table({"problem", "policy", "best us", "default us", "speed-up", "GB/s", "of ceiling", "configuration"});
   for (const auto* row : ordered) {
     const json detail = base::parse_json(row->detail_json.empty() ? "{}" : row->detail_json);
-    const double bytes = detail.value("work_bytes", 0.0);
+    const double bytes = base::member_or(detail, "work_bytes", 0.0);
     const double rate = bytes > 0 ? bytes / (row->median_us * 1e-6) : 0;
     const bool has_default = row->default_us > 0;
     table.add({row->template_name + " " + describe(spec::problem_from_text(row->problem)), row->policy, format_us(row->median_us),

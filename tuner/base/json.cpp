@@ -44,4 +44,43 @@ std::string dump_json_replacing(const json& value, int indent) {
   return value.dump(indent, ' ', false, json::error_handler_t::replace);
 }
 
+namespace {
+
+/// Nothing where `accepts` refuses it.
+template <class Accepts>
+const nlohmann::json* member(const nlohmann::json& object, const char* name, Accepts&& accepts) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(name);
+  return found != object.end() && accepts(*found) ? &*found : nullptr;
+}
+
+}  // namespace
+
+double member_or(const nlohmann::json& object, const char* name, double otherwise) {
+  const auto* const found = member(object, name, [](const auto& value) { return value.is_number(); });
+  return found == nullptr ? otherwise : found->get<double>();
+}
+
+std::int64_t member_or(const nlohmann::json& object, const char* name, std::int64_t otherwise) {
+  const auto* const found = member(object, name, [](const auto& value) { return value.is_number_integer(); });
+  return found == nullptr ? otherwise : found->get<std::int64_t>();
+}
+
+bool member_or(const nlohmann::json& object, const char* name, bool otherwise) {
+  const auto* const found = member(object, name, [](const auto& value) { return value.is_boolean(); });
+  return found == nullptr ? otherwise : found->get<bool>();
+}
+
+std::string member_or(const nlohmann::json& object, const char* name, const char* otherwise) {
+  const auto* const found = member(object, name, [](const auto& value) { return value.is_string(); });
+  return found == nullptr ? otherwise : found->get<std::string>();
+}
+
+std::vector<std::string> member_or(const nlohmann::json& object, const char* name, const std::vector<std::string>& otherwise) {
+  const auto* const found = member(object, name, [](const auto& value) {
+    return value.is_array() && std::all_of(value.begin(), value.end(), [](const auto& item) { return item.is_string(); });
+  });
+  return found == nullptr ? otherwise : found->get<std::vector<std::string>>();
+}
+
 }  // namespace attune::base

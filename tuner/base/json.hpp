@@ -1,7 +1,9 @@
 #pragma once
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // JSON is read and written by these functions rather than by the class: its parser and serialiser are templates that would be made
 // and optimised again in every file that calls them (docs/building.md). The class itself is instantiated once as well, in json.cpp.
@@ -23,5 +25,12 @@ namespace attune::base {
 [[nodiscard]] std::string dump_json(const nlohmann::json& value, int indent = -1);
 /// What is not UTF-8 is replaced: a text of others may be cut inside a character.
 [[nodiscard]] std::string dump_json_replacing(const nlohmann::json& value, int indent = -1);
+
+/// A member of an object that others may have written: `otherwise` where it is missing or of another kind, or `object` is none.
+[[nodiscard]] double member_or(const nlohmann::json& object, const char* name, double otherwise);
+[[nodiscard]] std::int64_t member_or(const nlohmann::json& object, const char* name, std::int64_t otherwise);
+[[nodiscard]] bool member_or(const nlohmann::json& object, const char* name, bool otherwise);
+[[nodiscard]] std::string member_or(const nlohmann::json& object, const char* name, const char* otherwise);
+[[nodiscard]] std::vector<std::string> member_or(const nlohmann::json& object, const char* name, const std::vector<std::string>& otherwise);
 
 }  // namespace attune::base

@@ -140,6 +140,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 /// "2026-11-20T13:17:05"
 std::string utc_text(std::time_t time) {
+  // Four digits of a year, whatever the clock says: dates compare as text.
+  constexpr std::time_t kEndOfYear9999 = 253402300799;
+  time = std::clamp<std::time_t>(time, 0, kEndOfYear9999);
   std::tm utc{};
   gmtime_r(&time, &utc);
   char text[32];

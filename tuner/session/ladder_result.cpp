@@ -88,7 +88,7 @@ std::vector<std::string> winners_of(const std::vector<RungResult>& rungs) {
   return winners;
 }
 
-bool take_times(LadderResult& result, const json& earlier) {
+bool take_times(LadderResult& result, const json& earlier) try {
   if (!earlier.value("ran_off", false)) return false;
   const json& rungs = earlier.at("rungs");
   if (rungs.size() != result.rungs.size()) return false;
@@ -97,8 +97,9 @@ bool take_times(LadderResult& result, const json& earlier) {
     const std::string text = configuration.is_null() ? "" : base::dump_json(configuration);
     if (rungs[i].at("name") != result.rungs[i].name || text != result.rungs[i].configuration) return false;
   }
+  std::vector<RungResult> taken = result.rungs;
   for (std::size_t i = 0; i < rungs.size(); ++i) {
-    RungResult& rung = result.rungs[i];
+    RungResult& rung = taken[i];
     if (rung.configuration.empty()) continue;
     rung.median_us = rungs[i].at("median_us");
     rung.low_us = rungs[i].at("low_us");
@@ -106,8 +107,11 @@ bool take_times(LadderResult& result, const json& earlier) {
     rung.to_best = measure::PairedComparison{rungs[i].at("ratio"), rungs[i].at("ratio_low"), rungs[i].at("ratio_high")};
     rung.screened = false;
   }
+  result.rungs = std::move(taken);
   result.ran_off = true;
   return true;
+} catch (const json::exception&) {  // an imported session may say anything there
+  return false;
 }
 
 }  // namespace attune::session

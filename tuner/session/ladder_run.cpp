@@ -24,7 +24,7 @@ double stored_ceiling(const db::Database& database, const ProblemTuner& tuner) {
   for (const auto& session : database.sessions(query)) {
     const json summary = base::parse_json(session.summary_json.empty() ? "{}" : session.summary_json);
     const auto rate = summary.find("read_ceiling_bytes_per_s");
-    const bool known = rate != summary.end() && rate->is_number() && rate->get<double>() > 0 && tuner.counts_here(summary.value("origin", ""));
+    const bool known = rate != summary.end() && rate->is_number() && rate->get<double>() > 0 && tuner.counts_here(base::member_or(summary, "origin", ""));
     if (!known || session.started_at < newest) continue;
     newest = session.started_at;
     ceiling = rate->get<double>();
@@ -170,7 +170,7 @@ class Climb {
 
   [[nodiscard]] bool has_ladder(const db::SessionRow& session) const {
     const json summary = base::parse_json(session.summary_json.empty() ? "{}" : session.summary_json);
-    return summary.contains("ladder") && tuner_.counts_here(summary.value("origin", ""));
+    return summary.contains("ladder") && tuner_.counts_here(base::member_or(summary, "origin", ""));
   }
 
   void take_times(const RunOffSamples& samples) {

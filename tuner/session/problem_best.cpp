@@ -42,8 +42,8 @@ bool ProblemTuner::decided_before(const std::vector<std::string>& asked) {
     best_seen_ = true;
     if (!of_this_memory(previous.detail_json)) continue;
     const json detail = base::parse_json(previous.detail_json);
-    const std::string origin = detail.value("origin", "");
-    const bool same = counts_here(origin) && detail.value("asked", std::vector<std::string>{}) == asked;
+    const std::string origin = base::member_or(detail, "origin", "");
+    const bool same = counts_here(origin) && base::member_or(detail, "asked", std::vector<std::string>{}) == asked;
     const bool measured_stays = origin == "measured" && context_.origin != "measured";
     if (!same && !measured_stays) continue;
     result_.nothing_left = result_.measured == 0;

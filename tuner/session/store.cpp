@@ -14,8 +14,7 @@ namespace {
 using nlohmann::json;
 
 /// Run-off samples out of a best row's detail.
-void read_rounds(const db::BestRow& best, RecordedProblem& recorded) {
-  const json detail = base::parse_json(best.detail_json);
+void read_rounds(const json& detail, RecordedProblem& recorded) {
   recorded.work_bytes = detail.value("work_bytes", std::int64_t{0});
   for (const auto& configuration : detail.at("round_configurations")) recorded.finalists.push_back(configuration.get<std::string>());
   recorded.rounds_us = detail.at("rounds_us").get<std::vector<std::vector<double>>>();
@@ -147,11 +146,18 @@ Recording extract_recording(const db::Database& database, const spec::KernelTemp
       recording.date = std::max(recording.date, row.recorded_at);
       recording.nvrtc = row.nvrtc;
     }
-    for (const auto& best : database.best(query)) read_rounds(best, recorded);
+    for (const auto& best : database.best(query)) {
+      RecordedProblem with_rounds = recorded;
+      try {
+        read_rounds(base::parse_json(best.detail_json), with_rounds);
+        recorded = std::move(with_rounds);
+      } catch (const json::exception&) {  // an imported row may say anything there
+      }
+    }
     for (const auto& session : database.sessions(query)) {
       recorded.space_size = session.space_size;
       const json summary = base::parse_json(session.summary_json.empty() ? "{}" : session.summary_json);
-      recording.read_ceiling_bytes_per_s = std::max(recording.read_ceiling_bytes_per_s, summary.value("read_ceiling_bytes_per_s", 0.0));
+      recording.read_ceiling_bytes_per_s = std::max(recording.read_ceiling_bytes_per_s, base::member_or(summary, "read_ceiling_bytes_per_s", 0.0));
     }
     measured += recorded.measurements.size();
     space += recorded.space_size;

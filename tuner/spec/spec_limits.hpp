@@ -16,6 +16,8 @@ inline constexpr std::size_t kMostNameBytes = 128;    ///< of a name, and of the
 inline constexpr std::size_t kMostRungs = 1'000;      ///< of a ladder
 inline constexpr std::size_t kMostArguments = 4'096;  ///< of a kernel: 8 bytes each are what CUDA passes
 inline constexpr std::size_t kMostExpressionBytes = 16'384;
+/// Of all of them together: constraints are evaluated for every row of an import.
+inline constexpr std::size_t kMostExpressionsBytes = 262'144;
 inline constexpr std::size_t kMostListBytes = 65'536;  ///< of a Python list in a T1 file
 
 inline constexpr std::size_t kMostFiles = 1'000;                       ///< sources and what they include

@@ -271,6 +271,8 @@ Expression TemplateParser::read_expression(const JsonNode& node, const std::stri
          fmt::format("{} must be an expression in a string, or a number, not {}", what, node.describe()));
   }
   const std::string text = node.is_bool() ? (std::get<bool>(node.scalar) ? "True" : "False") : to_text(node.scalar);
+  expression_bytes_ += text.size();
+  if (expression_bytes_ > kMostExpressionsBytes) fail(node.position, fmt::format("with it the expressions of the template have more than {} bytes", kMostExpressionsBytes));
   Expression expression = Expression::parse(text, node.inside());
   names_.check(expression, visibility);
   return expression;

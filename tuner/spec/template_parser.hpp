@@ -67,6 +67,7 @@ class TemplateParser {
 
   const JsonNode& root_;
   KernelTemplate kernel_;
+  mutable std::size_t expression_bytes_ = 0;  ///< read so far
   NameTable names_;
 };
 
