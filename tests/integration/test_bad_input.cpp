@@ -132,12 +132,12 @@ TEST_CASE_FIXTURE(Cli, "a database of a newer schema is refused and stays byte-i
   REQUIRE(attune(tune_words()).exit_code == 0);
   sqlite3* handle = nullptr;
   REQUIRE(sqlite3_open(database.c_str(), &handle) == SQLITE_OK);
-  REQUIRE(sqlite3_exec(handle, "PRAGMA user_version = 4711; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE", nullptr,
+  REQUIRE(sqlite3_exec(handle, "PRAGMA user_version = 471; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE", nullptr,
                        nullptr, nullptr) == SQLITE_OK);
   sqlite3_close(handle);
   const std::string before = read("tune.db");
-  expect(attune(tune_words()), 5, {database, "4711"});
-  expect(attune({"show"}), 5, {"4711"});
+  expect(attune(tune_words()), 5, {database, "471"});
+  expect(attune({"show"}), 5, {"471"});
   CHECK(read("tune.db") == before);
 }
 
