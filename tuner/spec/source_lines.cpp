@@ -15,10 +15,15 @@ constexpr std::size_t kLongestDelimiter = 16;  ///< of a raw string; a longer on
 
 bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 /// Other bytes above ASCII are letters of some language; '$' is one to CUDA's compilers.
-bool begins_identifier(char c) {
+constexpr bool begins_identifier(char c) {
   return c == '_' || c == '$' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80U;
 }
-bool continues_identifier(char c) { return begins_identifier(c) || is_decimal(c); }
+constexpr std::array<bool, 256> kContinues = [] {
+  std::array<bool, 256> continues{};
+  for (int c = 0; c < 256; ++c) continues[static_cast<std::size_t>(c)] = begins_identifier(static_cast<char>(c)) || (c >= '0' && c <= '9');
+  return continues;
+}();
+bool continues_identifier(char c) { return kContinues[static_cast<unsigned char>(c)]; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 
 }  // namespace
@@ -26,59 +31,91 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' |
 bool SourceLines::next(Line& line) {
   if (at_ >= source_.size()) return false;
   line = {"", at_, at_, number_};
+  fresh_ = keep_ = true;
   while (at_ < source_.size() && source_[at_] != '\n') step(line);
+  if (!keep_ || fresh_) line.text.clear();
   line.end = at_;
   if (at_ < source_.size()) skip(1);
   return true;
 }
 
 void SourceLines::advance(std::string& text) {
-  text += source_[at_];
-  skip(1);
+  if (keep_) text += source_[at_];
+  if (source_[at_++] == '\n') ++number_;
 }
 
 void SourceLines::skip(std::size_t count) {
-  for (; count > 0 && at_ < source_.size(); --count) {
-    if (source_[at_++] == '\n') ++number_;
-  }
+  const std::string_view skipped = source_.substr(at_, count);
+  number_ += static_cast<int>(std::count(skipped.begin(), skipped.end(), '\n'));
+  at_ += skipped.size();
 }
 
 void SourceLines::skip_joints() {
   for (std::size_t joint = joint_length(); joint > 0; joint = joint_length()) skip(joint);
 }
 
+/// To the end of the line; joints do not end it.
+void SourceLines::skip_line_comment() {
+  for (;;) {
+    const std::size_t end = std::min(source_.find('\n', at_), source_.size());
+    const std::string_view rest = source_.substr(at_, end - at_);
+    const bool goes_on = end < source_.size() && (rest.ends_with('\\') || rest.ends_with("\\\r"));
+    skip(goes_on ? rest.size() + 1 : rest.size());
+    if (!goes_on) return;
+  }
+}
+
+/// What a line begins with decides whether its text is kept.
+void SourceLines::begin_token(char c) {
+  if (fresh_) keep_ = c == '#' || c == '%';
+  fresh_ = false;
+}
+
 /// One token, comment, blank or joint of two lines.
 void SourceLines::step(Line& line) {
   const char c = source_[at_];
   const char following = at_ + 1 < source_.size() ? source_[at_ + 1] : '\0';
-  if (const std::size_t joint = joint_length(); joint > 0) {
+  if (is_blank(c)) {
+    advance(line.text);
+  } else if (const std::size_t joint = joint_length(); joint > 0) {
     skip(joint);
-  } else if (at("//")) {
-    while (at_ < source_.size() && source_[at_] != '\n') skip(std::max<std::size_t>(joint_length(), 1));
-  } else if (at("/*")) {
+  } else if (c == '/' && following == '/') {
+    skip_line_comment();
+  } else if (c == '/' && following == '*') {
     const std::size_t end = source_.find("*/", at_ + 2);
     skip(end == std::string_view::npos ? source_.size() - at_ : end + 2 - at_);
-    line.text += ' ';
-  } else if (begins_identifier(c) || (c == '\\' && (following == 'u' || following == 'U'))) {
-    identifier(line);
-  } else if (is_decimal(c) || (c == '.' && is_decimal(following))) {
-    number_token(line);
-  } else if (c == '"' || c == '\'') {
-    string(line);
+    if (keep_) line.text += ' ';
   } else {
-    advance(line.text);
+    begin_token(c);
+    if (begins_identifier(c) || (c == '\\' && (following == 'u' || following == 'U'))) {
+      identifier(line);
+    } else if (is_decimal(c) || (c == '.' && is_decimal(following))) {
+      number_token(line);
+    } else if (c == '"' || c == '\'') {
+      string(line);
+    } else {
+      advance(line.text);
+    }
   }
 }
 
 /// A name, or the prefix of a string.
 void SourceLines::identifier(Line& line) {
-  const std::size_t begin = line.text.size();
+  // Nearly every name has neither joints nor a string behind it.
+  std::size_t end = at_;
+  while (end < source_.size() && continues_identifier(source_[end])) ++end;
+  if (end > at_ && (end == source_.size() || (source_[end] != '\\' && source_[end] != '"'))) {
+    if (keep_) line.text += source_.substr(at_, end - at_);
+    at_ = end;
+    return;
+  }
+  std::string name;
   do {  // the backslash of \u00e9 comes first
-    advance(line.text);
+    name += source_[at_++];
     skip_joints();
   } while (at_ < source_.size() && (continues_identifier(source_[at_]) || at("\\u") || at("\\U")));
+  if (keep_) line.text += name;
   if (!at("\"")) return;
-  const std::string_view name = std::string_view(line.text).substr(begin);
   static constexpr std::array<std::string_view, 5> kRaw = {"R", "LR", "uR", "UR", "u8R"};
   const bool raw = std::find(kRaw.begin(), kRaw.end(), name) != kRaw.end();
   if (!raw || !raw_string(line)) string(line);
@@ -128,7 +165,7 @@ bool SourceLines::raw_string(Line& line) {
   const std::string close = fmt::format("){}\"", head.substr(0, open));
   const std::size_t found = source_.find(close, at_ + 1 + open);
   skip(found == std::string_view::npos ? source_.size() - at_ : found + close.size() - at_);
-  line.text += "\"\"";
+  if (keep_) line.text += "\"\"";
   for (skip_joints(); at_ < source_.size() && continues_identifier(source_[at_]); skip_joints()) advance(line.text);
   return true;
 }
@@ -148,6 +185,7 @@ class IncludeSearch {
     int line = 1;
     for (std::size_t at = 0; at < source_.size(); ++at) {
       const char c = source_[at];
+      if (!fresh && c != '\\' && c != '\n' && c != '*') continue;  // nearly every character
       if (const std::size_t joint = joint_length(at); joint > 0) {
         at += joint - 1;
         ++line;

@@ -12,7 +12,7 @@ namespace attune::spec {
 class SourceLines {
  public:
   struct Line {
-    std::string text;  ///< without comments; strings as they are
+    std::string text;  ///< of a directive (what begins with # or %), without comments, strings as they are; of every other line empty
     std::size_t begin = 0, end = 0;
     int number = 0;
   };
@@ -25,10 +25,15 @@ class SourceLines {
 
  private:
   [[nodiscard]] bool at(std::string_view word) const { return source_.substr(at_, word.size()) == word; }
-  [[nodiscard]] std::size_t joint_length() const { return at("\\\n") ? 2 : at("\\\r\n") ? 3 : 0; }
+  [[nodiscard]] std::size_t joint_length() const {
+    if (at_ >= source_.size() || source_[at_] != '\\') return 0;
+    return at("\\\n") ? 2 : at("\\\r\n") ? 3 : 0;
+  }
   void advance(std::string& text);
   void skip(std::size_t count);
   void skip_joints();
+  void skip_line_comment();
+  void begin_token(char c);
   void step(Line& line);
   void identifier(Line& line);
   void number_token(Line& line);
@@ -38,6 +43,8 @@ class SourceLines {
   std::string_view source_;
   std::size_t at_ = 0;
   int number_ = 1;
+  bool fresh_ = true;  ///< nothing but blanks and comments on this line so far
+  bool keep_ = true;   ///< it is a directive, as far as is known
 };
 
 /// Something that may be an #include, an #import, an #embed, an `import "file"` or an `import module`, whatever comes before it.
