@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "db/lock_file.hpp"
 #include "db/reading.hpp"
 #include "db/sqlite_error.hpp"
 
@@ -57,6 +58,17 @@ bool names_second_file(const JournalEnds& ends) {
   return ends.last.substr(0, 4) != std::string(4, '\0');
 }
 
+/// Project folders have files such as "poetry.lock".
+bool is_lock_of_ours(const fs::path& lock) {
+  std::string text(LockFile::kMostNoteBytes, '\0');
+  const int fd = ::open(lock.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return true;  // what cannot be read cannot be locked either
+  const ssize_t got = ::pread(fd, text.data(), text.size(), 0);
+  ::close(fd);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text.empty() || text.starts_with(LockFile::kNoteBegin);
+}
+
 }  // namespace
 
 void refuse_foreign_companions(const fs::path& path) {
@@ -67,6 +79,8 @@ void refuse_foreign_companions(const fs::path& path) {
     if (!S_ISREG(status.st_mode)) refuse_companion(path, companion, "is no regular file");
     if (status.st_nlink > 1) refuse_companion(path, companion, "has other names as well (hard links), which would be changed with it");
   }
+  const fs::path lock = beside(path, ".lock");
+  if (has_bytes(lock) && !is_lock_of_ours(lock)) refuse_companion(path, lock, "is no lock file of a database");
   const fs::path wal = beside(path, "-wal"), journal = beside(path, "-journal");
   const bool is_new = !has_bytes(path);
   if (is_new && has_bytes(wal)) refuse_companion(path, wal, "belongs to another database, or is none of a database's files");

@@ -88,16 +88,19 @@ void LockFile::lock(Part part, Share share, std::chrono::milliseconds timeout, c
 void LockFile::tell_at_work() const { (void)::futimens(fd_, nullptr); }
 
 std::string LockFile::note() const {
-  constexpr std::size_t kLongest = 200;
-  std::string text(kLongest, '\0');
+  std::string text(kMostNoteBytes, '\0');
   const ssize_t got = ::pread(fd_, text.data(), text.size(), 0);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  return text.substr(0, text.find('\n'));
+  if (!text.starts_with(kNoteBegin)) return {};
+  return text.substr(kNoteBegin.size(), text.find('\n') - kNoteBegin.size());
 }
 
 void LockFile::write_note(const std::string& line) {
-  const std::string text = line.empty() ? line : line + '\n';
-  const bool written = ::ftruncate(fd_, 0) == 0 && ::pwrite(fd_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) && ::fsync(fd_) == 0;
+  const std::string text = line.empty() ? line : fmt::format("{}{}\n", kNoteBegin, line);
+  // Over the old line, which is cut off then: at no point is neither there.
+  errno = ENOSPC;  // of a write that is cut short
+  const bool written = ::pwrite(fd_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
+                       ::ftruncate(fd_, static_cast<off_t>(text.size())) == 0 && ::fsync(fd_) == 0;
   if (written) return;
   throw DatabaseError(database_.string(), fmt::format("failed writing '{}.lock': {}", database_.string(), base::errno_text("write", errno)));
 }

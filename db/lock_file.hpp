@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace attune::db {
@@ -37,8 +38,11 @@ class LockFile {
   void tell_at_work() const;
   /// A line that outlives its writer, for the next holder of the opening lock; empty without one, and where it cannot be read.
   [[nodiscard]] std::string note() const;
-  /// On the disk when it returns. Throws: DatabaseError.
+  /// On the disk when it returns; whatever ends the process, the old line or the new one is there. Throws: DatabaseError.
   void write_note(const std::string& line);
+  /// What a lock file of ours holds: nothing, or one line that begins so.
+  static constexpr std::string_view kNoteBegin = "attune ";
+  static constexpr std::size_t kMostNoteBytes = 512;
 
  private:
   std::filesystem::path database_;

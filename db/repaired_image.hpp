@@ -26,8 +26,15 @@ class RepairedImage {
   void repair_header();
   void repair_definitions();
 
-  unsigned char* bytes_ = nullptr;
-  std::size_t size_ = 0;
+  struct Memory {
+    explicit Memory(std::size_t wanted);
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    ~Memory();
+    unsigned char* bytes = nullptr;
+    std::size_t size = 0;
+  };
+  std::unique_ptr<Memory> memory_;
 };
 
 }  // namespace attune::db

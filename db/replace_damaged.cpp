@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <sstream>
+#include <string>
 
+#include "db/migrations.hpp"
 #include "db/page_check.hpp"
 #include "db/reading.hpp"
 #include "db/sqlite_error.hpp"
@@ -30,18 +33,56 @@ bool is_taken(const fs::path& name) {
   return ::lstat(name.c_str(), &status) == 0;
 }
 
-/// What the lock file says of a new file: its state, and its number on the disk.
-std::string note_of(const char* state, const fs::path& name) {
+/// A file by its number on the disk; empty for what is no regular file or has other names.
+std::string number_of(const fs::path& name) {
   struct stat status {};
   if (::lstat(name.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) return {};
-  return fmt::format("{} {}", state, status.st_ino);
+  return std::to_string(status.st_ino);
 }
 
-void remove_database(const fs::path& path) {
-  for (const char* suffix : kSuffixes) {
+/// The same, as long as nobody writes to it.
+std::string state_of(const fs::path& name) {
+  struct stat status {};
+  if (::lstat(name.c_str(), &status) != 0) return "-";
+  return fmt::format("{}:{}:{}.{}", status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+}
+
+/// What the lock file says of a replacement.
+struct Note {
+  enum class Stage { None, Making, Filling, Whole } stage = Stage::None;
+  std::string fresh;    ///< number of the new file
+  std::string damaged;  ///< state of the damaged one
+  std::string aside;    ///< name that the damaged one gets, without its folder
+
+  [[nodiscard]] std::string text() const {
+    static constexpr std::array<const char*, 4> kNames{"", "making", "filling", "whole"};
+    return fmt::format("{} {} {} {}", kNames[static_cast<std::size_t>(stage)], fresh.empty() ? "-" : fresh, damaged, aside);
+  }
+  static Note read(const std::string& text) {
+    Note note;
+    std::istringstream words(text);
+    std::string stage;
+    words >> stage >> note.fresh >> note.damaged;
+    std::getline(words >> std::ws, note.aside);
+    if (stage == "making") note.stage = Stage::Making;
+    if (stage == "filling") note.stage = Stage::Filling;
+    if (stage == "whole") note.stage = Stage::Whole;
+    return note;
+  }
+};
+
+/// Before the file itself: as long as that is there, the note tells whose these are.
+void remove_companions(const fs::path& path) {
+  for (const char* suffix : {"-wal", "-shm", "-journal", ".lock"}) {
     std::error_code ignored;
     fs::remove(beside(path, suffix), ignored);
   }
+}
+
+void remove_database(const fs::path& path) {
+  remove_companions(path);
+  std::error_code ignored;
+  fs::remove(path, ignored);
 }
 
 void rename_or_fail(const fs::path& path, const fs::path& from, const fs::path& to) {
@@ -65,50 +106,60 @@ void require_alone(const fs::path& path, LockFile& lock, const std::string& dama
   fail_opening(path, fmt::format("it is damaged ({}) and another process is using it; stop that one and try again", damage));
 }
 
-/// Renames the damaged file and what belongs to it; returns its new name.
-fs::path set_aside(const fs::path& path) {
-  const fs::path target = aside_name(path);
+/// Renames the damaged file and what belongs to it, as far as that has not been done.
+void set_aside(const fs::path& path, const fs::path& aside) {
   // The WAL goes first: left beside a new database it would be replayed into that one.
   for (const char* suffix : {"-wal", "-journal", "-shm", ""}) {
-    if (is_taken(beside(path, suffix))) rename_or_fail(path, beside(path, suffix), beside(target, suffix));
+    if (is_taken(beside(path, suffix))) rename_or_fail(path, beside(path, suffix), beside(aside, suffix));
   }
   remove_suspect_mark(path);
-  return target;
 }
 
-/// Empty, and noted as what it is. Nothing else of its names may be there: it could not be told from ours.
-void make_fresh(const fs::path& path, const fs::path& fresh, LockFile& lock, const std::string& damage) {
+/// Empty, of the mode and owner of the damaged file, and noted as what it is. Nothing else of its names may be there: it could not be
+/// told from ours.
+Note make_fresh(const fs::path& path, const fs::path& fresh, LockFile& lock, const std::string& damage) {
   for (const char* suffix : kSuffixes) {
     if (is_taken(beside(fresh, suffix))) {
       fail_opening(path, fmt::format("it is damaged ({}), and '{}' is in the way of what takes its place; move that away", damage, beside(fresh, suffix).string()));
     }
   }
-  const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+  Note note{Note::Stage::Making, {}, state_of(path), aside_name(path).filename().string()};
+  lock.write_note(note.text());
+  const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) fail_opening(path, fmt::format("it is damaged ({}), and making '{}' failed: {}", damage, fresh.string(), base::errno_text("open", errno)));
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) {
+    // Only root can give a file away; what fails leaves it to this user alone.
+    const bool same_owner = ::fchown(fd, status.st_uid, status.st_gid) == 0;
+    if (same_owner) (void)::fchmod(fd, status.st_mode & 0666U);
+  }
   ::close(fd);
-  lock.write_note(note_of("filling", fresh));
+  note.stage = Note::Stage::Filling;
+  note.fresh = number_of(fresh);
+  lock.write_note(note.text());
+  return note;
 }
 
 /// On the disk, and noted as what takes the damaged file's place.
-void make_whole(const fs::path& path, const fs::path& fresh, LockFile& lock) {
+void make_whole(const fs::path& path, const fs::path& fresh, LockFile& lock, Note& note) {
   if (has_bytes(beside(fresh, "-wal"))) fail_opening(path, fmt::format("it is damaged, and '{}' could not be completed; free some space on its disk", fresh.string()));
   const int fd = ::open(fresh.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   const bool synced = fd >= 0 && ::fsync(fd) == 0;
   const int error_number = errno;
   if (fd >= 0) ::close(fd);
   if (!synced) fail_opening(path, fmt::format("it is damaged, and writing '{}' failed: {}", fresh.string(), base::errno_text("fsync", error_number)));
-  lock.write_note(note_of("whole", fresh));
+  note.stage = Note::Stage::Whole;
+  note.damaged = state_of(path);  // reading may have cost it its journal
+  lock.write_note(note.text());
 }
 
-/// The damaged file, if it is still there, gives way to a whole one. Returns what it is called now.
-fs::path put_in_place(const fs::path& path, const fs::path& fresh, LockFile& lock) {
-  fs::path aside;
-  if (is_taken(path) || is_taken(beside(path, "-wal"))) aside = set_aside(path);
+/// The damaged file, if it is still there, gives way to a whole one.
+void put_in_place(const fs::path& path, const fs::path& fresh, LockFile& lock, const Note& note) {
+  set_aside(path, path.parent_path() / note.aside);
+  remove_companions(fresh);
   rename_or_fail(path, fresh, path);
   lock.write_note({});
-  remove_database(fresh);  // what was beside it
   lock.unlock(LockFile::Part::InUse);
-  return aside;
 }
 
 }  // namespace
@@ -117,30 +168,43 @@ std::string replace_damaged(const fs::path& path, LockFile& lock, const std::str
                             const std::function<std::uint64_t(const fs::path& damaged, const fs::path& fresh)>& fill) {
   require_alone(path, lock, damage);
   const fs::path fresh = fresh_name(path);
-  make_fresh(path, fresh, lock, damage);
+  Note note = make_fresh(path, fresh, lock, damage);
   std::uint64_t rows = 0;
   try {
     rows = fill(path, fresh);
-    make_whole(path, fresh, lock);
+    make_whole(path, fresh, lock, note);
   } catch (...) {
     remove_database(fresh);
     throw;
   }
-  const fs::path aside = put_in_place(path, fresh, lock);
-  return fmt::format("database '{}' was damaged ({}); it was set aside as '{}' and a new one was created, {}", path.string(), damage, aside.string(),
+  put_in_place(path, fresh, lock, note);
+  return fmt::format("database '{}' was damaged ({}); it was set aside as '{}' and a new one was created, {}", path.string(), damage,
+                     (path.parent_path() / note.aside).string(),
                      rows == 0 ? "empty, for nothing in it could be read" : fmt::format("with the {} rows that could still be read", rows));
 }
 
 std::string finish_replacing(const fs::path& path, LockFile& lock) {
-  const std::string note = lock.note();
-  if (note.empty()) return {};
   const fs::path fresh = fresh_name(path);
-  if (note == note_of("filling", fresh)) remove_database(fresh);
-  if (note != note_of("whole", fresh)) return lock.write_note({}), std::string();
-  require_alone(path, lock, "a process died while it was set aside");
-  const fs::path aside = put_in_place(path, fresh, lock);
-  return fmt::format("database '{}' was damaged, and a process died while it was set aside; a new one took its place, with every row that could still be read{}",
-                     path.string(), aside.empty() ? std::string() : fmt::format("; the old one is '{}'", aside.string()));
+  const Note note = Note::read(lock.note());
+  const bool noted = note.fresh == number_of(fresh);
+  if (note.stage == Note::Stage::Making && !number_of(fresh).empty() && !has_bytes(fresh)) remove_database(fresh);
+  if (note.stage == Note::Stage::Filling && noted) remove_database(fresh);
+  if (note.stage == Note::Stage::Whole && noted) {
+    if (is_taken(path) && state_of(path) != note.damaged) {
+      lock.write_note({});
+      return fmt::format("'{}' has what could be read of an earlier database '{}' that was damaged; another one has taken its name since: `attune db merge` adds the rows to it",
+                         fresh.string(), path.string());
+    }
+    require_alone(path, lock, "a process died while it was set aside");
+    put_in_place(path, fresh, lock, note);
+    return fmt::format("database '{}' was damaged, and a process died while it was set aside as '{}'; a new one took its place, with every row that could still be read",
+                       path.string(), (path.parent_path() / note.aside).string());
+  }
+  if (note.stage == Note::Stage::None && !is_taken(path) && !number_of(fresh).empty() && has_header_of_ours(fresh)) {
+    fail_opening(path, fmt::format("it is not there, but '{}' is, which looks like what could be read of it once; rename that, or move it away", fresh.string()));
+  }
+  if (note.stage != Note::Stage::None) lock.write_note({});
+  return {};
 }
 
 }  // namespace attune::db

@@ -193,6 +193,15 @@ std::unique_ptr<DamagedFile> try_open(Open&& open, const std::filesystem::path& 
   return nullptr;
 }
 
+/// What a WAL took out of the file is in the image: a best row whose configuration was found to fail, above all.
+void forget_contradicted(Database& database) {
+  for (const BestRow& best : database.best({})) {
+    const Query query{best.template_hash, std::nullopt, best.problem, best.device_key, best.policy};
+    const auto record = database.record(query, best.configuration);
+    if (record && !is_verified(*record)) database.forget_best(query);
+  }
+}
+
 void salvage_repaired(Database& database, const std::filesystem::path& damaged, const KeepGoing& keep_going) {
   std::unique_ptr<RepairedImage> image;
   const auto open = [&] {
@@ -208,8 +217,10 @@ std::uint64_t salvage(Database& database, const std::filesystem::path& damaged, 
   try {
     const auto file = try_open([&] { return open_untouched(damaged); }, damaged, keep_going);
     // Before the file itself, whose WAL has what is newer.
-    if (!file || !file->sound_frame()) salvage_repaired(database, damaged, keep_going);
+    const bool repaired = !file || !file->sound_frame();
+    if (repaired) salvage_repaired(database, damaged, keep_going);
     if (file) Salvage(*file, database).run();
+    if (repaired) forget_contradicted(database);
   } catch (const SQLite::Exception& error) {
     throw sqlite_failure(damaged, "keeping what can be read of it", error);
   }

@@ -104,7 +104,8 @@ bool is_part(const std::filesystem::path& folder, const std::string& name) {
   const std::filesystem::path path = folder / name;
   std::error_code unreadable;
   if (!std::filesystem::is_regular_file(path, unreadable)) return false;
-  const std::filesystem::path home = std::filesystem::canonical(folder), file = std::filesystem::canonical(path);
+  const std::filesystem::path home = std::filesystem::canonical(folder.empty() ? "." : folder, unreadable), file = std::filesystem::canonical(path, unreadable);
+  if (unreadable) return false;  // it is gone again
   if (std::mismatch(home.begin(), home.end(), file.begin(), file.end()).first == home.end()) return true;
   throw SpecError(path.string(), 0, 0, fmt::format("it is '{}', outside of the template's folder; copy the file into it", file.string()));
 }

@@ -208,9 +208,10 @@ class IncludeSearch {
 
   /// Over blanks, joints and whole comments.
   [[nodiscard]] std::size_t skip_space(std::size_t at) const {
-    constexpr int kMostSteps = 1000;  // more, and looking behind each '#' of a file of them would take for ever
+    constexpr int kMostSteps = 1000;  // more, and looking behind each '#' of a file of them would take for ever; so it would behind all of them together
+    constexpr std::size_t kFreeSteps = 10000;
     for (int steps = 0; at < source_.size(); ++steps) {
-      if (steps == kMostSteps) throw SpecError(file_, 0, 0, "a '#' is followed by too many blanks and comments; remove them");
+      if (steps == kMostSteps || ++steps_ > kFreeSteps + 4 * source_.size()) throw SpecError(file_, 0, 0, "a '#' is followed by too many blanks and comments; remove them");
       if (const std::size_t joint = joint_length(at); joint > 0) {
         at += joint;
       } else if (is_blank(source_[at])) {
@@ -277,6 +278,7 @@ class IncludeSearch {
   const std::string& file_;
   const std::function<void(const PossibleInclude&)>& use_;
   std::vector<std::size_t> comment_ends_;  ///< behind each "*/"
+  mutable std::size_t steps_ = 0;          ///< of skip_space, all together
 };
 
 }  // namespace

@@ -146,8 +146,16 @@ TEST_CASE("a process killed at any statement, file change or rename while a dama
       process.read_all();
       const bool acknowledged = process.acknowledged() == 1, killed = was_killed(process.wait());
       kills += killed ? 1 : 0;
+      {
+        const Database writer = Database::open(path, OpenMode::ReadWrite);
+        CHECK(writer.check().ok);
+      }
+      // Nothing that the killed one left is in the way of the next replacement.
+      std::string again = bytes_of(path);
+      again[47] = 9;
+      write_bytes(path, again);
       const Database writer = Database::open(path, OpenMode::ReadWrite);
-      CHECK(writer.check().ok);
+      CHECK(writer.notices().size() == 1);
       const std::size_t wanted = 60u + (acknowledged ? 1 : 0), there = writer.records({}).size();
       CHECK(there >= wanted);
       lost += wanted - std::min(wanted, there);
