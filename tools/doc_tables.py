@@ -277,6 +277,16 @@ def gpu_tests(root):
     return f"GPU tests: {', '.join(parts)} on {provenance(outcome)}.\n"
 
 
+def fuzzers(root):
+    found = [read_json(path) for path in sorted((root / "tests" / "fuzz" / "results").glob("*.json"))]
+    if not found:
+        return "No long run of the fuzzers is recorded yet.\n"
+    rows = [(result["target"], "yes" if result["sanitized"] else "no", *(f"{result[name]:,}" for name in ("seconds", "inputs", "accepted", "refusals")),
+             len(result["findings"])) for result in found]
+    return table((("reader of", False), ("sanitizers", False), ("seconds", True), ("inputs", True), ("accepted", True), ("different refusals", True),
+                  ("findings", True)), rows)
+
+
 def tune_reduce(root):
     return captured(root, "tune_reduce")
 
@@ -383,7 +393,7 @@ def histogram_ratios(root):
     return histogram_tables.summary(sys.modules[__name__], root)
 
 
-TABLES = {"reduce_vs_cub": reduce_vs_cub, "reduce_ratios": reduce_ratios, "reproducible_cost": reproducible_cost, "search_quality": search_quality, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "tune_reduce": tune_reduce,
+TABLES = {"reduce_vs_cub": reduce_vs_cub, "reduce_ratios": reduce_ratios, "reproducible_cost": reproducible_cost, "search_quality": search_quality, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "fuzzers": fuzzers, "tune_reduce": tune_reduce,
           "tuning_rate": tuning_rate, "winner_repeat": winner_repeat, "dispatch_regret": dispatch_regret,
           "dispatch_overhead": dispatch_overhead, "histogram_vs_cub": histogram_vs_cub, "histogram_ratios": histogram_ratios,
           "ladder_rungs": ladder_tables.ladder_rungs, "rules_of_thumb": ladder_tables.rules_of_thumb,
