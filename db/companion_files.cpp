@@ -79,8 +79,6 @@ void refuse_foreign_companions(const fs::path& path) {
     if (!S_ISREG(status.st_mode)) refuse_companion(path, companion, "is no regular file");
     if (status.st_nlink > 1) refuse_companion(path, companion, "has other names as well (hard links), which would be changed with it");
   }
-  const fs::path lock = beside(path, ".lock");
-  if (has_bytes(lock) && !is_lock_of_ours(lock)) refuse_companion(path, lock, "is no lock file of a database");
   const fs::path wal = beside(path, "-wal"), journal = beside(path, "-journal");
   const bool is_new = !has_bytes(path);
   if (is_new && has_bytes(wal)) refuse_companion(path, wal, "belongs to another database, or is none of a database's files");
@@ -97,8 +95,9 @@ void refuse_unsafe_files(const fs::path& path) {
     if (name.ends_with(suffix)) fail_opening(path, fmt::format("a name that ends in '{}' is that of a file beside a database; {}", suffix, kOtherFileRemedy));
   }
   if (name.size() > kLongestName) fail_opening(path, fmt::format("its name has {} bytes, of which {} leave room for those of the files beside it; {}", name.size(), kLongestName, kOtherFileRemedy));
-  // Readers take one for none, and leave it.
-  const fs::path wal = beside(path, "-wal");
+  // Readers lock nothing, and take a WAL that is none for none: both stay.
+  const fs::path lock = beside(path, ".lock"), wal = beside(path, "-wal");
+  if (has_bytes(lock) && !is_lock_of_ours(lock)) refuse_companion(path, lock, "is no lock file of a database");
   if (has_bytes(wal) && !begins_as(ends_of(wal).first, kWalMagic)) refuse_companion(path, wal, "is none of a database's files");
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink < 2) return;

@@ -11,6 +11,7 @@
 #include "db/tables.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/utf8.hpp"
 
 namespace attune::db {
 namespace {
@@ -56,27 +57,6 @@ struct Fields<BestRow> {
       "configuration", "median_us",     "default_us", "tie",     nullptr,      "driver",     "recorded_at", "detail_json"};
 };
 
-/// What RFC 3629 allows; nlohmann's writer throws at anything else.
-bool is_utf8(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  for (std::size_t i = 0; i < text.size();) {
-    const unsigned lead = byte(i);
-    const std::size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : (lead & 0xF0) == 0xE0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
-    if (length == 0 || i + length > text.size()) return false;
-    unsigned code = length == 1 ? lead : lead & (0x7Fu >> length);
-    for (std::size_t k = 1; k < length; ++k) {
-      if ((byte(i + k) & 0xC0) != 0x80) return false;
-      code = code << 6 | (byte(i + k) & 0x3Fu);
-    }
-    if ((length == 3 && (code < 0x800 || (code >= 0xD800 && code < 0xE000))) ||
-        (length == 4 && (code < 0x10000 || code > 0x10FFFF))) {
-      return false;
-    }
-    i += length;
-  }
-  return true;
-}
-
 std::string base16(const std::string& bytes) {
   std::string digits;
   digits.reserve(2 * bytes.size());
@@ -89,7 +69,7 @@ std::string base16(const std::string& bytes) {
 }
 
 json to_field(const std::string& text) {
-  if (is_utf8(text)) return text;
+  if (base::is_utf8(text)) return text;
   return json{{"base16", base16(text)}};
 }
 json to_field(double number) {
@@ -131,7 +111,7 @@ void from_field(const json& value, const char* name, std::string& text) {
     bad_field(name, kWanted);
   }
   text = from_base16(value["base16"].get<std::string>(), name);
-  if (is_utf8(text)) bad_field(name, "a plain string: its base16 stands for UTF-8");
+  if (base::is_utf8(text)) bad_field(name, "a plain string: its base16 stands for UTF-8");
 }
 void from_field(const json& value, const char* name, double& number) {
   if (!value.is_number_float()) bad_field(name, "a number with a fraction");
@@ -202,7 +182,7 @@ constexpr std::string_view kBase16 = "base16:";
 
 /// A member's name has to be UTF-8, and a file's need not be.
 std::string member_name(const std::string& file) {
-  if (is_utf8(file) && !file.starts_with(kBase16)) return file;
+  if (base::is_utf8(file) && !file.starts_with(kBase16)) return file;
   return std::string(kBase16) + base16(file);
 }
 std::string file_name(const std::string& member) {
