@@ -21,6 +21,13 @@ void Database::State::require_writable(const char* doing) const {
   if (batch == BatchState::Failed) refuse("the batch it belongs to has failed before and was rolled back");
 }
 
+void Database::State::refuse_index(const char* table) const {
+  mark_suspect(path);
+  throw DatabaseError(path.string(), fmt::format("failed writing to database '{}': an index of the table {} leads to another row than was asked for; the "
+                                                 "next tuning run makes the indexes anew",
+                                                 path.string(), table));
+}
+
 void Database::State::roll_back() noexcept {
   if (batch == BatchState::Open) batch = BatchState::Failed;
   // SQLite has rolled back by itself after some errors (a full disk). A ROLLBACK that fails leaves nothing to do: the

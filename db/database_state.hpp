@@ -96,19 +96,31 @@ struct Database::State {
   /// Throws: DatabaseError in that case.
   template <class Row>
   [[nodiscard]] std::optional<Row> stored(const std::string& key) {
-    static const std::string sql = std::string(Table<Row>::kSelect) + Table<Row>::kWhereKey;
+    const std::optional<Place<Row>> place = place_of<Row>(key);
+    if (!place) return std::nullopt;
+    static const std::string sql = std::string(Table<Row>::kSelect) + " WHERE " + Table<Row>::kPlace + " = ?";
+    Use use(statements.prepared(sql));
+    use.bind(*place);
+    std::optional<StoredRow<Row>> found;
+    if (use.step()) found.emplace(use);
+    // Under another key, and not because that key is what is damaged.
+    if (!found || (found->key != key && Table<Row>::key(found->row) != key)) refuse_index(Table<Row>::kName);
+    if (found->key != key || !found->good()) return std::nullopt;
+    return std::move(found->row);
+  }
+  /// Where an index says that the row of a key is. It is read in two steps because SQLite would take the key, and with it what is
+  /// joined to the row, from the index that led to it.
+  template <class Row>
+  [[nodiscard]] std::optional<Place<Row>> place_of(const std::string& key) {
+    static const std::string select = Table<Row>::kSelect;
+    static const std::string sql = std::string("SELECT ") + Table<Row>::kPlace + select.substr(select.find(" FROM ")) + Table<Row>::kWhereKey;
     Use use(statements.prepared(sql));
     use.bind(key);
     if (!use.step()) return std::nullopt;
-    StoredRow<Row> found(use);
-    if (found.of_another_key(key)) {
-      mark_suspect(path);
-      throw DatabaseError(path.string(), fmt::format("failed writing to database '{}': an index of the table {} leads to another row than was asked for; the "
-                                                     "next tuning run makes the indexes anew",
-                                                     path.string(), Table<Row>::kName));
-    }
-    if (found.key != key || !found.good()) return std::nullopt;
-    return std::move(found.row);
+    Place<Row> place{};
+    ColumnReader read(use.row());
+    read(place);
+    return place;
   }
   template <class Row>
   void require_own_place(const std::string& key) {
@@ -150,6 +162,7 @@ struct Database::State {
     throw DatabaseError(path.string(), read_failure);
   }
   void require_writable(const char* doing) const;
+  [[noreturn]] void refuse_index(const char* table) const;
   void roll_back() noexcept;
   /// A writer that meets damage in a file too large to be checked on opening leaves word for the next one.
   void note_damage(const SQLite::Exception& error) const noexcept {

@@ -8,8 +8,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -40,10 +38,6 @@ bool may_pass(const SQLite::Exception& error) {
       return false;
   }
 }
-
-/// Of a table with a rowid, or by its text key.
-template <class Row>
-using Place = std::conditional_t<std::string_view(Table<Row>::kPlace).ends_with("rowid"), std::uint64_t, std::string>;
 
 /// A damaged file, table by table. No index is used: rows are found by walking the tables themselves.
 class DamagedFile {

@@ -2,7 +2,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "db/records.hpp"
@@ -133,6 +135,10 @@ struct Table<CubinRow> {
   static const char* const kWhereKey;
   static std::string key(const CubinRow& row) { return row.key; }
 };
+
+/// A value of the column kPlace: of a table with a rowid, or by its text key.
+template <class Row>
+using Place = std::conditional_t<std::string_view(Table<Row>::kPlace).ends_with("rowid"), std::uint64_t, std::string>;
 
 /// One field as a checksum takes it. Numbers go in as text: the same on every machine, and as exact as the number.
 std::string checksum_text(double number);

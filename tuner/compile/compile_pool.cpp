@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <poll.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -19,8 +20,18 @@ using nlohmann::json;
 /// Loading NVRTC and compiling an empty program takes 0.1 s; a machine under load and a cold disk, many times that.
 constexpr std::chrono::seconds kStartLimit{60};
 constexpr int kFailedStartLimit = 3;
+constexpr int kMostDeadlines = 20;   // that a compilation may last where others hold the processors
+constexpr int kLeastShare = 100;     // one part in so many of a processor, or it does not compute but hangs
 constexpr int kTries = 2;
 constexpr std::size_t kRecentBytes = std::size_t{64} << 20;
+
+/// Processor time that a process has used; nothing when it cannot be told.
+std::optional<std::chrono::nanoseconds> processor_time(int pid) {
+  clockid_t clock{};
+  timespec used{};
+  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return std::nullopt;
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
 
 std::string describe(const CompileRequest& request) {
   return fmt::format("failed compiling {} for {}", request.name, request.architecture);
@@ -41,7 +52,29 @@ struct CompilePool::Worker {
   State state = State::Starting;
   std::string key;               ///< of the job, when Busy
   Clock::time_point since{};     ///< when Busy
-  Clock::time_point deadline{};  ///< when Starting or Busy
+  Clock::time_point deadline{};  ///< when Starting or Busy; of a job that goes on, when it is looked at again
+  std::chrono::nanoseconds used_before{};  ///< processor time, at the job's beginning
+  std::chrono::nanoseconds used_at_look{};
+  Clock::time_point look{};
+
+  void begin(Clock::time_point now, std::chrono::nanoseconds limit) {
+    state = State::Busy;
+    since = look = now;
+    deadline = now + limit;
+    used_before = used_at_look = processor_time(process.pid()).value_or(std::chrono::nanoseconds::zero());
+  }
+  /// A job that is due goes on while it has used less processor time than its deadline, if it computes: others hold the
+  /// processors. True if so; `deadline` is then when to look again.
+  [[nodiscard]] bool go_on(Clock::time_point now, std::chrono::nanoseconds limit) {
+    const auto total = processor_time(process.pid());
+    if (state != State::Busy || !total || now - since >= kMostDeadlines * limit) return false;
+    const bool computes = kLeastShare * (*total - used_at_look) >= now - look;
+    const auto left = limit - (*total - used_before);
+    used_at_look = *total;
+    look = now;
+    deadline = now + std::max(left, limit / 4);
+    return computes && left > std::chrono::nanoseconds::zero();
+  }
 };
 
 struct CompilePool::Job {
@@ -181,10 +214,8 @@ void CompilePool::feed() {
       continue;
     }
     queue_.pop_front();
-    worker->state = Worker::State::Busy;
     worker->key = key;
-    worker->since = Clock::now();
-    worker->deadline = worker->since + options_.deadline;
+    worker->begin(Clock::now(), options_.deadline);
   }
 }
 
@@ -243,7 +274,7 @@ void CompilePool::greet(Worker& worker, const json& message) {
 void CompilePool::expire() {
   const Clock::time_point now = Clock::now();
   for (const auto& worker : workers_) {
-    if (worker->state == Worker::State::Idle || now < worker->deadline) continue;
+    if (worker->state == Worker::State::Idle || now < worker->deadline || worker->go_on(now, options_.deadline)) continue;
     worker->process.kill_and_reap();
     if (worker->state == Worker::State::Starting) {
       lose(*worker, fmt::format("not ready after {} s", kStartLimit.count()));

@@ -27,7 +27,8 @@ class CompilePool {
   struct Options {
     std::filesystem::path worker;  ///< the `attune` executable
     int workers = 2;
-    std::chrono::milliseconds deadline{60000};  ///< per compilation
+    /// Per compilation. While others hold the processors, and it computes, what counts is the processor time that it has used.
+    std::chrono::milliseconds deadline{60000};
     std::filesystem::path cache;                ///< folder; empty: no cache
     std::vector<int> cpus;                      ///< processors that may compile (base::plan_cpus); empty: all of ours
     int nice = 5;                               ///< a busy pool must slow neither the parent nor a GPU worker

@@ -37,15 +37,28 @@ compile::CompilePool::Options pool_options(const LiveBackend::Options& options) 
   return pool;
 }
 
+/// What nothing can go on without. Only what the compiler refused is a matter of the source.
+void require_compiled(const compile::CompileResult& result, const std::string& what) {
+  const std::string message = fmt::format("failed compiling {}: {}", what, result.log);
+  switch (result.status) {
+    case compile::CompileStatus::Ok:
+      return;
+    case compile::CompileStatus::TimedOut:
+      throw EnvironmentError(message + "the machine may be overloaded: give it longer with --compile-timeout, or run less beside it");
+    case compile::CompileStatus::Crashed:
+      throw EnvironmentError(message + "the machine may lack memory: give fewer --compile-workers, or run less beside it");
+    default:
+      throw CompileError(message, result.log);
+  }
+}
+
 }  // namespace
 
 LiveBackend::LiveBackend(const Options& options, std::unique_ptr<measure::GpuExecutor> gpu)
     : compilers_(pool_options(options)), gpu_(std::move(gpu)) {
   const auto support = compilers_.compile_now(
       {measure::GpuExecutor::support_source(), "attune_support.cu", gpu_->device().architecture, {}});
-  if (support.status != compile::CompileStatus::Ok) {
-    throw CompileError("failed compiling attune's own device kernels for " + gpu_->device().architecture, support.log);
-  }
+  require_compiled(support, "attune's own device kernels for " + gpu_->device().architecture);
   gpu_->set_support(support.cubin);
 }
 
@@ -78,10 +91,7 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   std::string reference_cubin;
   if (spec::asks_reference_kernel(kernel, problem)) {
     const auto compiled = compile_now(spec::default_configuration(kernel));
-    if (compiled->status != compile::CompileStatus::Ok) {
-      throw CompileError(fmt::format("failed compiling the reference of template \"{}\" with its default configuration", kernel.name),
-                         compiled->log);
-    }
+    require_compiled(*compiled, fmt::format("the reference of template \"{}\" with its default configuration", kernel.name));
     reference_cubin = compiled->cubin;
   }
   gpu_->prepare(kernel, problem, reference_cubin);

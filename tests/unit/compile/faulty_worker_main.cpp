@@ -5,15 +5,20 @@
 //   "exit"        leaves with code 7
 //   "exit once F" leaves with code 7 unless file F exists, which it makes; then answers Ok
 //   "hang ..."    never answers
+//   "crowded ..." answers Ok after 60 ms of processor time, of which it gets little at a time, as on an overloaded machine
+//   "endless ..." uses processor time for ever
 //   "last words"  prints a line to standard error and leaves with code 8
 // $ATTUNE_FAULTY_BUILD names a file that holds the NVRTC build to report; $ATTUNE_FAULTY_START=exit leaves at the
 // start.
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "tuner/base/files.hpp"
 #include "tuner/base/process.hpp"
@@ -28,6 +33,15 @@ std::string build() {
   return file == nullptr ? "1.0 test" : base::read_file(file);
 }
 
+void be_crowded() {
+  for (int i = 0; i < 30; ++i) {
+    const std::clock_t begin = std::clock();
+    while (std::clock() - begin < CLOCKS_PER_SEC / 500) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
 compile::CompileResult answer(const compile::CompileRequest& request) {
   const std::string& source = request.source;
   if (source == "exit") ::_exit(7);
@@ -38,6 +52,10 @@ compile::CompileResult answer(const compile::CompileRequest& request) {
   if (source.starts_with("hang")) {
     for (;;) ::pause();
   }
+  if (source.starts_with("endless")) {
+    for (;;) (void)std::clock();
+  }
+  if (source.starts_with("crowded")) be_crowded();
   const std::string once = "exit once ";
   if (source.starts_with(once)) {
     const std::filesystem::path flag = source.substr(once.size());

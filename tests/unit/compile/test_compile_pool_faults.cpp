@@ -283,6 +283,16 @@ TEST_CASE("a job past the deadline is TimedOut, and the next job is well") {
   CHECK(pool.compile_now(request("ok")).status == CompileStatus::Ok);
 }
 
+TEST_CASE("a job that gets too little of a processor is no failure; one that uses its time up is") {
+  CompilePool::Options options = faulty();
+  options.deadline = std::chrono::milliseconds(250);
+  CompilePool pool(options);
+  const auto began = std::chrono::steady_clock::now();
+  CHECK(pool.compile_now(request("crowded")).status == CompileStatus::Ok);
+  CHECK(std::chrono::steady_clock::now() - began > options.deadline);
+  CHECK(pool.compile_now(request("endless")).status == CompileStatus::TimedOut);
+}
+
 TEST_CASE("a second pool answers from the cache, failures included, breakdowns not") {
   const TempFolder folder;
   CompilePool::Options options = faulty();

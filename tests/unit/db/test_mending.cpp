@@ -6,6 +6,7 @@
 #include <random>
 
 #include "db/page_check.hpp"
+#include "db/tables.hpp"
 #include "tests/support/figures.hpp"
 #include "tests/unit/db/support.hpp"
 
@@ -188,6 +189,31 @@ TEST_CASE("damage in a file too large to be checked on opening is met while writ
   CHECK(tally.failed_once > 0);
   CHECK(tally.unnoticed > 0);
   record_figures(1, "damage_met_while_writing", figures(tally));
+}
+
+TEST_CASE("an index that leads to another row of the same table costs no row of what a run then writes") {
+  const std::string sound = sound_database();
+  check_wholly_up_to(0);
+  Tally tally;
+  for (int i = 0; i < kRecords; i += full_campaign() ? 1 : 6) {
+    const std::string key = Table<RecordRow>::key(numbered_record(i, ""));
+    // An entry of the index: the length of its header, the types of its two values, the key, and the row's number.
+    for (const int bytes : {1, 2}) {
+      const std::size_t entry = sound.find(std::string("\x03M") + static_cast<char>(bytes) + key);
+      if (entry == std::string::npos) continue;
+      for (int bit = 0; bit < 8; bit += full_campaign() ? 1 : 3) {
+        std::string damaged = sound;
+        const std::size_t at = entry + 3 + key.size() + static_cast<std::size_t>(bytes) - 1;
+        damaged[at] = static_cast<char>(damaged[at] ^ (1 << bit));
+        try_damage(damaged, "record " + std::to_string(i) + ", bit " + std::to_string(bit) + " of its number", tally);
+      }
+    }
+  }
+  check_wholly_up_to(kWholeCheckBytes);
+  CHECK(tally.damages >= kRecords / 6 * 2);
+  CHECK(tally.failed_once == tally.damages);  // none is overlooked
+  CHECK(tally.stuck == 0);
+  CHECK(tally.wrong == 0);
 }
 
 TEST_CASE("whatever bit of the file's header is flipped, the next run succeeds, unless the file then calls itself newer or another program's") {
