@@ -23,8 +23,8 @@ void Database::State::require_writable(const char* doing) const {
 
 void Database::State::refuse_index(const char* table) const {
   mark_suspect(path);
-  throw DatabaseError(path.string(), fmt::format("failed writing to database '{}': an index of the table {} leads to another row than was asked for; the "
-                                                 "next tuning run makes the indexes anew",
+  throw DatabaseError(path.string(), fmt::format("failed writing to database '{}': the table {} or an index of it is damaged: it leads to another row than was "
+                                                 "asked for; the next tuning run mends the file",
                                                  path.string(), table));
 }
 

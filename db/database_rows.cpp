@@ -52,7 +52,8 @@ void write_row(StatementCache& statements, const std::string& key, const RecordR
   // Other metrics of a replaced record belong to the measurement that is gone.
   statements.run("DELETE FROM metrics WHERE record_key = ?", key);
   if (row.median_us == 0 && row.low_us == 0 && row.high_us == 0 && row.samples == 0) return;
-  statements.run("INSERT INTO metrics (record_key, name, value, low, high, samples) VALUES (?, 'time_us', ?, ?, ?, ?)",
+  // Or replace: where a damaged key hid the old one from the DELETE.
+  statements.run("INSERT OR REPLACE INTO metrics (record_key, name, value, low, high, samples) VALUES (?, 'time_us', ?, ?, ?, ?)",
                  key, row.median_us, row.low_us, row.high_us, row.samples);
 }
 

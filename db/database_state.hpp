@@ -104,7 +104,7 @@ struct Database::State {
     std::optional<StoredRow<Row>> found;
     if (use.step()) found.emplace(use);
     // Under another key, and not because that key is what is damaged.
-    if (!found || (found->key != key && Table<Row>::key(found->row) != key)) refuse_index(Table<Row>::kName);
+    if (!found || (found->key != key && (Table<Row>::key(found->row) != key || place_of<Row>(found->key)))) refuse_index(Table<Row>::kName);
     if (found->key != key || !found->good()) return std::nullopt;
     return std::move(found->row);
   }
@@ -112,8 +112,7 @@ struct Database::State {
   /// joined to the row, from the index that led to it.
   template <class Row>
   [[nodiscard]] std::optional<Place<Row>> place_of(const std::string& key) {
-    static const std::string select = Table<Row>::kSelect;
-    static const std::string sql = std::string("SELECT ") + Table<Row>::kPlace + select.substr(select.find(" FROM ")) + Table<Row>::kWhereKey;
+    static const std::string sql = fmt::format("SELECT {} FROM {} t{}", Table<Row>::kPlace, Table<Row>::kName, Table<Row>::kWhereKey);
     Use use(statements.prepared(sql));
     use.bind(key);
     if (!use.step()) return std::nullopt;
@@ -166,7 +165,7 @@ struct Database::State {
   void roll_back() noexcept;
   /// A writer that meets damage in a file too large to be checked on opening leaves word for the next one.
   void note_damage(const SQLite::Exception& error) const noexcept {
-    if (mode == OpenMode::ReadWrite && is_damage(error)) mark_suspect(path);
+    if (mode == OpenMode::ReadWrite && is_damage_met(error)) mark_suspect(path);
   }
   /// Stores the text under its content key, repairing a damaged one; returns the key.
   std::string store_problem(const std::string& text);

@@ -2,6 +2,7 @@
 
 #include <SQLiteCpp/Statement.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "db/sqlite_error.hpp"
+#include "tuner/base/hash.hpp"
 
 namespace attune::db {
 namespace {
@@ -33,14 +35,15 @@ struct Damage {
   std::string line;  ///< SQLite's
 };
 
-/// Damage of pages comes under a heading, and of an index as a sentence about it. What else there may be is about values of
-/// single rows, which have checksums: no reason to give up the file.
+/// Damage of pages comes under a heading, and of an index as a sentence about it. Whatever else is told is about a table: rows out
+/// of their order, which no search finds; values of a type that the column does not have; a walk that ended.
 Damage damage_in(const std::string& line) {
+  if (line == "ok") return {};
   if (line.starts_with("*** in database")) return {Damage::Kind::Pages, line.substr(line.find('\n') + 1)};
   for (const char* part : {"missing from index", "entries in index", "non-unique entry in index", "values differ from index"}) {
     if (line.find(part) != std::string::npos) return {Damage::Kind::Index, line};
   }
-  return {};
+  return {Damage::Kind::Pages, line};
 }
 
 /// `pragma`: "integrity_check", or "quick_check('table')". Pages come before anything else.
@@ -69,6 +72,19 @@ void read_everything(SQLite::Database& sqlite) {
   }
 }
 
+/// A text that is not under the key of its content, which hides every row that names it; empty when there is none. To SQLite such a
+/// key is as good as any. Throws: SQLite::Exception.
+std::string misplaced_text(SQLite::Database& sqlite) {
+  for (const char* table : {"problems", "configurations"}) {
+    if (!sqlite.tableExists(table)) continue;  // a file that is just being made
+    SQLite::Statement rows(sqlite, fmt::format("SELECT key, text FROM {}", table));
+    while (rows.executeStep()) {
+      if (base::content_key(rows.getColumn(1).getString()) != rows.getColumn(0).getString()) return fmt::format("a text of the table {} is not under its key", table);
+    }
+  }
+  return {};
+}
+
 /// Mended, or the damage that stays. An index whose pages cannot even be given back is damage that stays.
 PageFinding mend(SQLite::Database& sqlite) {
   PageFinding finding;
@@ -94,6 +110,7 @@ PageFinding check_pages(SQLite::Database& sqlite, const fs::path& path) {
     const Damage damage = first_damage(sqlite, "integrity_check");
     PageFinding finding{damage.kind == Damage::Kind::Pages ? damage.line : std::string(), 0};
     if (finding.damage.empty() && (suspect || damage.kind == Damage::Kind::Index)) finding = mend(sqlite);
+    if (finding.damage.empty()) finding.damage = misplaced_text(sqlite);
     if (damage.kind == Damage::Kind::None) finding.rebuilt = 0;  // to be sure, and nothing to tell
     if (finding.damage.empty() && suspect) remove_suspect_mark(path);
     return finding;

@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,7 @@
 #include "db/repaired_image.hpp"
 #include "db/sqlite_error.hpp"
 #include "db/stored_row.hpp"
+#include "tuner/base/hash.hpp"
 
 namespace attune::db {
 namespace {
@@ -39,23 +42,32 @@ bool may_pass(const SQLite::Exception& error) {
   }
 }
 
-/// A damaged file, table by table. No index is used: rows are found by walking the tables themselves.
+/// A damaged file, table by table. No index is used, and nothing is searched for as long as a table can be walked: a damaged key
+/// or row number leads a search past rows that are sound.
 class DamagedFile {
  public:
   DamagedFile(std::unique_ptr<SQLite::Database> sqlite, const std::filesystem::path& path, const KeepGoing& keep_going)
-      : path_(path), sqlite_(std::move(sqlite)), guard_(*sqlite_, path, keep_going), usable_(guard_.watch("opening", [&] { return is_ours(); })) {}
+      : path_(path), sqlite_(std::move(sqlite)), guard_(*sqlite_, path, keep_going), usable_(guard_.watch("opening", [&] { return is_ours(); })) {
+    if (usable_) gather_texts();
+  }
 
   [[nodiscard]] bool usable() const { return usable_; }
   /// Nothing but a page of a table or index can hide rows.
   [[nodiscard]] bool sound_frame() const { return sound_frame_; }
 
-  /// Every good row; what a damaged page held is passed over.
+  /// Every good row; what a damaged page held is passed over. A row may come twice.
   template <class Row, class Visit>
   void for_each(Visit&& visit) {
+    std::vector<Place<Row>> given;
+    for (const char* direction : {" ASC", " DESC"}) {
+      if (walk<Row>(direction, given, visit)) return;
+    }
+    std::sort(given.begin(), given.end());
     const std::string select = std::string(Table<Row>::kSelect) + " WHERE " + Table<Row>::kPlace + " = ?";
     for (const Place<Row>& place : places<Row>()) {
+      if (std::binary_search(given.begin(), given.end(), place)) continue;
       std::optional<Row> row;
-      try_reading([&] { row = row_at<Row>(select, place); });
+      (void)try_reading([&] { row = row_at<Row>(select, place); });
       if (row) visit(std::move(*row));
     }
   }
@@ -75,28 +87,99 @@ class DamagedFile {
     return true;
   }
 
-  /// Damage ends `work`, one way or the other.
+  /// Damage ends `work`, one way or the other: false.
   template <class Work>
-  void try_reading(Work&& work) {
+  [[nodiscard]] bool try_reading(Work&& work) {
     try {
       guard_.watch("reading", work);
+      return true;
     } catch (const SQLite::Exception& error) {
       if (may_pass(error)) throw;
     } catch (const DatabaseError&) {  // it would have gone on for ever
     }
+    return false;
   }
 
-  /// Where the table has rows. A damaged page ends a walk, so the table is walked from both ends, and no further than the file
-  /// can hold rows: its pages may name each other.
+  /// What rows refer to by a key, in temporary tables of the same names, which come before the file's. Texts are put under the keys
+  /// that they have by their content. A record may find several metrics; its checksum says which are its own.
+  void gather_texts() {
+    sqlite_->exec("PRAGMA temp_store = MEMORY");
+    for (const std::string table : {"problems", "configurations"}) {
+      sqlite_->exec("CREATE TEMP TABLE IF NOT EXISTS " + table + " (key TEXT NOT NULL PRIMARY KEY, text TEXT NOT NULL)");
+      const std::string insert = "INSERT OR IGNORE INTO temp." + table + " (key, text) VALUES (?, ?)";
+      gather("SELECT text FROM main." + table + " ORDER BY key", [&](SQLite::Statement& row) {
+        const std::string text = row.getColumn(0).getString();
+        statements_.run(insert, base::content_key(text), text);
+      });
+    }
+    sqlite_->exec("CREATE TEMP TABLE IF NOT EXISTS metrics (record_key TEXT, name TEXT, value REAL, low REAL, high REAL, samples INTEGER)");
+    gather("SELECT CAST(record_key AS TEXT), CAST(name AS TEXT), value, low, high, samples FROM main.metrics ORDER BY main.metrics.record_key", [&](SQLite::Statement& row) {
+      const auto number = [&](int column) { return row.getColumn(column).getDouble(); };
+      statements_.run("INSERT INTO temp.metrics (record_key, name, value, low, high, samples) VALUES (?, ?, ?, ?, ?, ?)", row.getColumn(0).getString(),
+                      row.getColumn(1).getString(), number(2), number(3), number(4), row.getColumn(5).getInt());
+    });
+    sqlite_->exec("CREATE INDEX IF NOT EXISTS temp.metrics_by_record ON metrics (record_key, name)");
+  }
+  /// From both ends where the way from one is broken.
+  template <class Take>
+  void gather(const std::string& ordered, Take&& take) {
+    for (const char* direction : {" ASC", " DESC"}) {
+      const bool whole = try_reading([&] {
+        const std::uint64_t most = most_rows();
+        SQLite::Statement rows(*sqlite_, ordered + direction);
+        for (std::uint64_t i = 0; i < most && rows.executeStep(); ++i) take(rows);
+      });
+      if (whole) return;
+    }
+  }
+  /// That the file can hold: its pages may name each other.
+  [[nodiscard]] std::uint64_t most_rows() {
+    const auto number = [&](const char* pragma) { return static_cast<std::uint64_t>(sqlite_->execAndGet(pragma).getInt64()); };
+    return number("PRAGMA page_count") * number("PRAGMA page_size") / kLeastRowBytes;
+  }
+
+  /// Gives the rows in the order of the table, and notes their places. False where damage ended the way.
+  template <class Row, class Visit>
+  [[nodiscard]] bool walk(const char* direction, std::vector<Place<Row>>& given, Visit&& visit) {
+    const std::string select = Table<Row>::kSelect;
+    const std::size_t from = select.find(" FROM ");
+    const std::string sql = fmt::format("{0}, {2}{1} ORDER BY {2}{3}", select.substr(0, from), select.substr(from), Table<Row>::kPlace, direction);
+    std::uint64_t most = 0;
+    std::optional<Use> use;
+    if (!try_reading([&] { most = most_rows(), use.emplace(statements_.prepared(sql)); })) return false;
+    for (std::uint64_t i = 0; i < most; ++i) {
+      bool more = false;
+      std::optional<Row> row;
+      const bool read = try_reading([&] {
+        more = use->step();
+        if (!more) return;
+        StoredRow<Row> found(*use);
+        if (!found.intact()) return;
+        given.push_back(place_in<Row>(use->row()));
+        row = std::move(found.row);
+      });
+      if (!read) return false;
+      if (!more) return true;
+      if (row) visit(std::move(*row));
+    }
+    return false;
+  }
+  template <class Row>
+  [[nodiscard]] static Place<Row> place_in(SQLite::Statement& row) {
+    const SQLite::Column column = row.getColumn(row.getColumnCount() - 1);
+    if constexpr (std::is_same_v<Place<Row>, std::string>) return column.getString();
+    else return static_cast<std::uint64_t>(column.getInt64());
+  }
+
+  /// Where the table has rows, as far as that can be told without reading them: what a row holds on pages of its own may be damaged.
   template <class Row>
   [[nodiscard]] std::vector<Place<Row>> places() {
     const std::string select = Table<Row>::kSelect;
     const std::string sql = fmt::format("SELECT {0}{1} ORDER BY {0}", Table<Row>::kPlace, select.substr(select.find(" FROM ")));
-    const auto number = [&](const char* pragma) { return static_cast<std::uint64_t>(sqlite_->execAndGet(pragma).getInt64()); };
     std::vector<Place<Row>> found;
     for (const char* direction : {" ASC", " DESC"}) {
-      try_reading([&] {
-        const std::uint64_t most = number("PRAGMA page_count") * number("PRAGMA page_size") / kLeastRowBytes;
+      (void)try_reading([&] {
+        const std::uint64_t most = most_rows();
         Use use(statements_.prepared(sql + direction));
         for (std::uint64_t rows = 0; rows < most && use.step(); ++rows) {
           ColumnReader read(use.row());
@@ -113,10 +196,11 @@ class DamagedFile {
   [[nodiscard]] std::optional<Row> row_at(const std::string& select, const Place<Row>& place) {
     Use use(statements_.prepared(select));
     use.bind(place);
-    if (!use.step()) return std::nullopt;
-    StoredRow<Row> found(use);
-    if (!found.good()) return std::nullopt;
-    return std::move(found.row);
+    while (use.step()) {
+      StoredRow<Row> found(use);
+      if (found.intact()) return std::move(found.row);
+    }
+    return std::nullopt;
   }
 
   std::filesystem::path path_;

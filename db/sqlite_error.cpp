@@ -102,6 +102,8 @@ bool is_damage(const SQLite::Exception& error) {
   return primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
 }
 
+bool is_damage_met(const SQLite::Exception& error) { return is_damage(error) || primary_code(error) == SQLITE_CONSTRAINT; }
+
 bool is_busy(const SQLite::Exception& error) {
   const int primary = primary_code(error);
   return primary == SQLITE_BUSY || primary == SQLITE_LOCKED || primary == SQLITE_PROTOCOL;

@@ -20,6 +20,9 @@ namespace attune::db {
 /// SQLite says that the file is damaged or no database at all.
 [[nodiscard]] bool is_damage(const SQLite::Exception& error);
 
+/// The same, of a statement of ours: none of them violates a constraint in a sound file.
+[[nodiscard]] bool is_damage_met(const SQLite::Exception& error);
+
 /// Another connection is in the way for now.
 [[nodiscard]] bool is_busy(const SQLite::Exception& error);
 

@@ -43,7 +43,9 @@ class ColumnReader {
  public:
   explicit ColumnReader(SQLite::Statement& statement) : statement_(&statement) {}
   void operator()(std::string& text) {
-    text = next().getString();
+    const SQLite::Column column = next();
+    blobs_ += column.isBlob() ? 1 : 0;
+    text = column.getString();
     bytes_ += text.size();
   }
   void operator()(double& number) { number = next().getDouble(); }
@@ -53,12 +55,15 @@ class ColumnReader {
 
   /// Of the texts that were read.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  /// How many of them are stored as blobs.
+  [[nodiscard]] int blobs() const { return blobs_; }
 
  private:
   SQLite::Column next() { return statement_->getColumn(column_++); }
   SQLite::Statement* statement_;
   int column_ = 0;
   std::uint64_t bytes_ = 0;
+  int blobs_ = 0;
 };
 
 /// The prepared statements of one connection, by their text; preparing costs more than running (facts of SQLite).

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <type_traits>
 
 #include "db/statements.hpp"
 #include "db/tables.hpp"
@@ -17,6 +18,7 @@ struct StoredRow {
   std::string key, sum;
   Row row;
   std::uint64_t bytes = 0;  ///< of its texts
+  bool typed = false;       ///< what should be text is: a blob of the same bytes is another key to every index
 
   explicit StoredRow(Use& use) {
     ColumnReader read(use.row());
@@ -24,9 +26,13 @@ struct StoredRow {
     read(sum);
     std::apply([&](auto... field) { (read(row.*field), ...); }, Table<Row>::kFields);
     bytes = read.bytes();
+    constexpr int kBlobs = std::is_same_v<Row, TemplateFileRow> || std::is_same_v<Row, CubinRow> ? 1 : 0;
+    typed = read.blobs() == kBlobs;
   }
   /// What it is stored under is its own key, and it is as it was stored.
-  [[nodiscard]] bool good() const { return key == Table<Row>::key(row) && sum == checksum(key, row); }
+  [[nodiscard]] bool good() const { return typed && intact(); }
+  /// Good, or would be if it were stored again.
+  [[nodiscard]] bool intact() const { return key == Table<Row>::key(row) && sum == checksum(key, row); }
   /// As it was stored, but asked for as another: a damaged index leads to it.
   [[nodiscard]] bool of_another_key(const std::string& wanted) const {
     const std::string own = Table<Row>::key(row);

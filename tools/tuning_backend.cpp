@@ -67,21 +67,24 @@ std::string measuring_banner(const spec::DeviceInfo& device) {
 
 }  // namespace
 
-std::unique_ptr<session::Backend> open_live(const std::filesystem::path& executable, const session::DeviceSettings& settings,
-                                            const measure::Policy& policy) {
+std::unique_ptr<measure::GpuExecutor> open_gpu(const std::filesystem::path& executable, const session::DeviceSettings& settings, const measure::Policy& policy) {
   measure::GpuExecutor::Options gpu;
   gpu.worker = executable;
   gpu.device = settings.ordinal;
   gpu.policy = policy;
   gpu.cpus = settings.timing_cpus;
-  auto executor = std::make_unique<measure::GpuExecutor>(gpu);
+  return std::make_unique<measure::GpuExecutor>(gpu);
+}
+
+std::unique_ptr<session::Backend> open_live(const std::filesystem::path& executable, const session::DeviceSettings& settings,
+                                            std::unique_ptr<measure::GpuExecutor> gpu) {
   session::LiveBackend::Options live;
   live.worker = executable;
   live.compile_workers = settings.compile_workers;
   live.compile_cpus = settings.compile_cpus;
   live.compile_deadline = settings.compile_deadline;
   live.cache = settings.cache;
-  return std::make_unique<session::LiveBackend>(live, std::move(executor));
+  return std::make_unique<session::LiveBackend>(live, std::move(gpu));
 }
 
 std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& kernel) {
@@ -111,9 +114,9 @@ std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& ker
 ChosenBackend choose_backend(const TuningOptions& options, const std::filesystem::path& executable, const session::DeviceSettings& settings,
                              const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems) {
   if (!options.replay.empty()) return open_replay(options.replay, "", kernel, options.policy);
-  ChosenBackend chosen;
-  try {
-    chosen.backend = open_live(executable, settings, measure::policy_from_text(options.policy));
+  std::unique_ptr<measure::GpuExecutor> gpu;
+  try {  // what fails with a GPU there is no reason to replay
+    gpu = open_gpu(executable, settings, measure::policy_from_text(options.policy));
   } catch (const EnvironmentError& error) {
     if (!options.device.empty()) throw;
     const auto recording = fitting_recording(kernel, problems, options.policy);
@@ -123,6 +126,8 @@ ChosenBackend choose_backend(const TuningOptions& options, const std::filesystem
     }
     return open_replay(recording->string(), "no GPU", kernel, options.policy);
   }
+  ChosenBackend chosen;
+  chosen.backend = open_live(executable, settings, std::move(gpu));
   chosen.banner = measuring_banner(chosen.backend->device());
   return chosen;
 }
@@ -191,15 +196,17 @@ BackendPlan choose_backends(const TuningOptions& options, const std::filesystem:
   if (!options.replay.empty()) {
     plan.backends.push_back(open_replay(options.replay, "", kernel, options.policy));
   } else {
+    std::unique_ptr<measure::GpuExecutor> gpu;
     try {
-      ChosenBackend live;
-      live.backend = open_live(executable, settings, measure::policy_from_text(options.policy));
-      live.banner = measuring_banner(live.backend->device());
-      plan.backends.push_back(std::move(live));
+      gpu = open_gpu(executable, settings, measure::policy_from_text(options.policy));
     } catch (const EnvironmentError& error) {
       if (!options.device.empty()) throw;
       return replay_plan(kernel, problems, options.policy, error.what());
     }
+    ChosenBackend live;
+    live.backend = open_live(executable, settings, std::move(gpu));
+    live.banner = measuring_banner(live.backend->device());
+    plan.backends.push_back(std::move(live));
   }
   plan.legs = {{0, problems}};
   return plan;
@@ -209,7 +216,7 @@ session::DeviceHooks live_hooks(const std::filesystem::path& executable) {
   session::DeviceHooks hooks;
   hooks.device_count = [] { return gpu::device_count(); };
   hooks.open = [executable](const session::DeviceSettings& settings, const spec::KernelTemplate&, const measure::Policy& policy) {
-    return open_live(executable, settings, policy);
+    return open_live(executable, settings, open_gpu(executable, settings, policy));
   };
   return hooks;
 }

@@ -20,8 +20,9 @@ using nlohmann::json;
 /// Loading NVRTC and compiling an empty program takes 0.1 s; a machine under load and a cold disk, many times that.
 constexpr std::chrono::seconds kStartLimit{60};
 constexpr int kFailedStartLimit = 3;
+constexpr std::chrono::seconds kPause{1};  // who looks this much too late was stopped, and so were the workers
 constexpr int kMostDeadlines = 20;   // that a compilation may last where others hold the processors
-constexpr int kLeastShare = 100;     // one part in so many of a processor, or it does not compute but hangs
+constexpr int kLeastShare = 1000;    // one part in so many of a processor, or it does not compute but hangs
 constexpr int kTries = 2;
 constexpr std::size_t kRecentBytes = std::size_t{64} << 20;
 
@@ -63,6 +64,13 @@ struct CompilePool::Worker {
     deadline = now + limit;
     used_before = used_at_look = processor_time(process.pid()).value_or(std::chrono::nanoseconds::zero());
   }
+  /// Nobody ran meanwhile: the whole job was stopped from the terminal, or the machine slept.
+  void pass_over(Clock::duration pause) {
+    if (state == State::Idle) return;
+    since += pause;
+    look += pause;
+    deadline += pause;
+  }
   /// A job that is due goes on while it has used less processor time than its deadline, if it computes: others hold the
   /// processors. True if so; `deadline` is then when to look again.
   [[nodiscard]] bool go_on(Clock::time_point now, std::chrono::nanoseconds limit) {
@@ -72,7 +80,7 @@ struct CompilePool::Worker {
     const auto left = limit - (*total - used_before);
     used_at_look = *total;
     look = now;
-    deadline = now + std::max(left, limit / 4);
+    deadline = now + std::clamp(left, limit / 50, limit / 4);
     return computes && left > std::chrono::nanoseconds::zero();
   }
 };
@@ -227,9 +235,16 @@ bool CompilePool::advance(Clock::time_point until) {
     if (worker->state != Worker::State::Idle) until = std::min(until, worker->deadline);
   }
   // An hour at most at a time: poll counts milliseconds in an int.
-  const auto left = std::clamp(until - Clock::now(), Clock::duration::zero(), Clock::duration(std::chrono::hours(1)));
+  const auto before = Clock::now();
+  const auto left = std::clamp(until - before, Clock::duration::zero(), Clock::duration(std::chrono::hours(1)));
   const auto left_ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
   const int ready = ::poll(entries.data(), entries.size(), static_cast<int>(left_ms));
+  const auto after = Clock::now();
+  const auto absent = before - returned_ + (after - before - left);  // between two calls, and longer than it was to wait
+  returned_ = after;
+  if (absent > kPause) {
+    for (const auto& worker : workers_) worker->pass_over(absent);
+  }
   if (ready < 0 && errno == EINTR) return false;
   if (ready < 0) throw Error("failed waiting for compile workers: " + base::errno_text("poll", errno));
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -280,12 +295,14 @@ void CompilePool::expire() {
       lose(*worker, fmt::format("not ready after {} s", kStartLimit.count()));
       continue;
     }
+    const auto took = now - worker->since;
     const std::string key = release(*worker);
     CompileResult result;
     result.status = CompileStatus::TimedOut;
     result.log =
-        fmt::format("{}: not finished after {} s; the compile worker was killed\n", describe(jobs_.at(key)->request),
-                    std::chrono::duration<double>(options_.deadline).count());
+        fmt::format("{}: not finished after {} s{}; the compile worker was killed\n", describe(jobs_.at(key)->request),
+                    std::chrono::duration<double>(options_.deadline).count(),
+                    took > 2 * options_.deadline ? fmt::format(" of processor time, nor after {:.3g} s in all", std::chrono::duration<double>(took).count()) : "");
     start(*worker);
     finish(key, result);
   }

@@ -119,6 +119,7 @@ class CompilePool {
   std::deque<std::string> queue_;                               ///< keys that no worker has yet
   std::vector<Completed> done_;
   std::uint64_t next_ticket_ = 1;
+  Clock::time_point returned_ = Clock::now();  ///< when `advance` last came to its end
   Counts counts_;
   std::chrono::duration<double> busy_{0};  ///< of jobs that have ended
   int failed_starts_ = 0;                  ///< one after the other

@@ -39,17 +39,12 @@ compile::CompilePool::Options pool_options(const LiveBackend::Options& options) 
 
 /// What nothing can go on without. Only what the compiler refused is a matter of the source.
 void require_compiled(const compile::CompileResult& result, const std::string& what) {
-  const std::string message = fmt::format("failed compiling {}: {}", what, result.log);
-  switch (result.status) {
-    case compile::CompileStatus::Ok:
-      return;
-    case compile::CompileStatus::TimedOut:
-      throw EnvironmentError(message + "the machine may be overloaded: give it longer with --compile-timeout, or run less beside it");
-    case compile::CompileStatus::Crashed:
-      throw EnvironmentError(message + "the machine may lack memory: give fewer --compile-workers, or run less beside it");
-    default:
-      throw CompileError(message, result.log);
-  }
+  if (result.status == compile::CompileStatus::Ok) return;
+  if (result.status == compile::CompileStatus::Failed) throw CompileError(fmt::format("failed compiling {}:\n{}", what, result.log), result.log);
+  const std::string how = result.log.substr(0, result.log.find_last_not_of('\n') + 1);
+  throw EnvironmentError(fmt::format("nothing can be measured without {}: {}; the machine may be overloaded or lack memory: give longer with "
+                                     "--compile-timeout, fewer --compile-workers, or run less beside it",
+                                     what, how));
 }
 
 }  // namespace

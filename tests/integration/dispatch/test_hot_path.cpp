@@ -89,8 +89,9 @@ TEST_CASE("the watch sees a system call, an allocation and a lock") {
   }
   std::thread([] {
     std::mutex mutex;
-    auto number = std::make_unique<int>(0);  // a thread's first allocation maps memory
-    number.reset();
+    int* volatile first = new int(0);  // a thread's first allocation maps memory
+    delete first;
+    std::unique_ptr<int> number;
     Watch::arm();
     const auto before = Watch::total();
     int pid = 0;

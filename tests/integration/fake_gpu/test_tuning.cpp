@@ -89,6 +89,19 @@ TEST_CASE_FIXTURE(FakeGpu, "a driver that fails at start is named with its reaso
   CHECK(attune(tune_words("none")).err.find("CUDA_ERROR_SYSTEM_DRIVER_MISMATCH") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(FakeGpu, "a compiler that does not come to an end is told as that, with what to do; nothing is replayed instead") {
+  const auto words = [](const std::string& template_name) {
+    return std::vector<std::string>{"tune", template_name, "--T", "f32", "--op", "sum", "--size", "1048576", "--budget", "4", "--strategy", "random", "--compile-timeout", "1ms"};
+  };
+  const auto result = attune(words("reduce"));  // of which there is a recording
+  CAPTURE(result.out);
+  CHECK(result.exit_code == 4);
+  CHECK(result.err.find("not finished after 0.001 s") != std::string::npos);
+  CHECK(result.err.find("--compile-timeout") != std::string::npos);
+  CHECK(result.err.find("recording") == std::string::npos);
+  CHECK(result.out.find("REPLAY") == std::string::npos);
+}
+
 TEST_CASE_FIXTURE(FakeGpu, "a problem that does not fit the device's memory says how much it needs") {
   settings["devices"] = json::array({{{"memory_bytes", 128 << 20}}});
   auto words = tune_words("none");

@@ -293,6 +293,21 @@ TEST_CASE("a job that gets too little of a processor is no failure; one that use
   CHECK(pool.compile_now(request("endless")).status == CompileStatus::TimedOut);
 }
 
+TEST_CASE("time in which nobody ran is not the job's: a pool that was stopped with its workers goes on") {
+  CompilePool::Options options = faulty();
+  options.deadline = std::chrono::milliseconds(400);
+  CompilePool pool(options);
+  (void)pool.submit(request("late"));
+  (void)pool.collect(std::chrono::milliseconds(20));
+  const int worker = pool.worker_pids().front();
+  ::kill(worker, SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  ::kill(worker, SIGCONT);
+  const auto done = collect_all(pool);
+  REQUIRE(done.size() == 1);
+  CHECK(done.begin()->second.status == CompileStatus::Ok);
+}
+
 TEST_CASE("a second pool answers from the cache, failures included, breakdowns not") {
   const TempFolder folder;
   CompilePool::Options options = faulty();

@@ -100,7 +100,7 @@ TEST_CASE("a row that is put again after damage is good again") {
   make_changed(
       path, "UPDATE records SET outcome = 'x'; UPDATE configurations SET text = 'x'; UPDATE problems SET text = 'x'");
   Database database = Database::open(path, OpenMode::ReadWrite);
-  CHECK(database.notices().empty());
+  CHECK(database.notices().size() == 1);  // of the texts, which took every row with them
   CHECK(database.records({}).empty());
   database.put(record(2));
   const auto rows = database.records({});

@@ -216,6 +216,93 @@ TEST_CASE("an index that leads to another row of the same table costs no row of 
   CHECK(tally.wrong == 0);
 }
 
+namespace {
+
+/// Where a text stands in a file, every time.
+std::vector<std::size_t> places_of(const std::string& file, const std::string& text) {
+  std::vector<std::size_t> places;
+  for (std::size_t at = file.find(text); at != std::string::npos; at = file.find(text, at + 1)) places.push_back(at);
+  return places;
+}
+
+/// Opens the damaged file for writing; how many of its records and best rows are then not as they were.
+int lost_rows(const std::string& damaged) {
+  const TemporaryFolder folder;
+  write_bytes(folder / "a.db", damaged);
+  const Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
+  const int lost = wrong_rows(database, "2026-11-20T00:00:00Z");
+  CHECK((lost > 0 || database.check().ok));
+  return lost;
+}
+
+}  // namespace
+
+TEST_CASE("a damaged key of a text or of metrics costs no row but its own, wherever in the tree it stands") {
+  const std::string sound = sound_database();
+  int tried = 0, own = 0;
+  for (int i = 0; i < kRecords; i += full_campaign() ? 1 : 8) {
+    const RecordRow row = numbered_record(i, "");
+    for (const std::string& key : {base::content_key(row.problem), base::content_key(row.configuration), Table<RecordRow>::key(row)}) {
+      const auto places = places_of(sound, key);
+      for (std::size_t k = 0; k < places.size(); k += full_campaign() ? 1 : 3) {
+        for (const std::size_t character : {std::size_t{0}, key.size() - 1}) {
+          std::string damaged = sound;
+          damaged[places[k] + character] = static_cast<char>(damaged[places[k] + character] ^ (character == 0 ? 0x10 : 0x02));
+          CAPTURE(places[k] + character);
+          const int lost = lost_rows(damaged);
+          CHECK(lost <= 1);
+          own += lost;
+          ++tried;
+        }
+      }
+    }
+  }
+  CHECK(tried > kRecords / 3);
+  CHECK(own > 0);  // a key that stands in the row itself is covered by its checksum
+}
+
+TEST_CASE("a damaged row number costs no row at all, and none of what was stored behind it") {
+  const std::string sound = sound_database();
+  int tried = 0;
+  for (int i = 0; i < kRecords; i += full_campaign() ? 1 : 8) {
+    const std::string key = Table<RecordRow>::key(numbered_record(i, ""));
+    for (const std::size_t at : places_of(sound, key)) {
+      // A row of the table: its number stands before the header of its 16 values, the first of which is that number, as NULL.
+      const std::size_t header = sound.rfind(std::string("\0M", 2), at);
+      if (header == std::string::npos || at - header > 40) continue;
+      std::string damaged = sound;
+      damaged[header - 2] = static_cast<char>(damaged[header - 2] ^ (1 << (i % 7)));
+      CAPTURE(header);
+      CHECK(lost_rows(damaged) == 0);
+      ++tried;
+    }
+  }
+  CHECK(tried >= kRecords / 8);
+}
+
+TEST_CASE("a key that became a blob is no ghost beside the row that is stored in its place") {
+  const std::string sound = sound_database();
+  int tried = 0;
+  for (int i = 0; i < kSizes; i += 3) {
+    const BestRow row = numbered_best(i, "2026-11-20T00:00:00Z");
+    for (const std::size_t at : places_of(sound, Table<BestRow>::key(row))) {
+      const std::size_t type = sound.rfind('M', at);
+      if (type == std::string::npos || at - type > 60) continue;
+      std::string damaged = sound;
+      damaged[type] = 'L';
+      CAPTURE(type);
+      const TemporaryFolder folder;
+      write_bytes(folder / "a.db", damaged);
+      Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
+      database.replace(numbered_best(i, "2026-11-21T00:00:00Z"));
+      CHECK(database.best({std::nullopt, std::nullopt, row.problem}).size() == 1);
+      CHECK(database.check().ok);
+      ++tried;
+    }
+  }
+  CHECK(tried > 0);
+}
+
 TEST_CASE("whatever bit of the file's header is flipped, the next run succeeds, unless the file then calls itself newer or another program's") {
   const std::string exported = sound_database();
   std::string wal = exported;
