@@ -67,7 +67,8 @@ struct Database::State {
       count(so_far, found.bytes, Table<Row>::kName);
       const std::string key = found.key;
       const bool good = found.good();
-      if (!good && mode == OpenMode::ReadWrite && found.of_another_key(key)) mark_suspect(path);
+      // More than this row may be hidden: by an index that leads elsewhere, by texts out of their order.
+      if (!good && mode == OpenMode::ReadWrite && (found.dangling || found.of_another_key(key))) mark_suspect(path);
       if (good && visit(std::move(found.row))) continue;
       const std::string name = std::string(Table<Row>::kName) + " " + key;
       bad.insert(name);

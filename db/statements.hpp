@@ -45,6 +45,7 @@ class ColumnReader {
   void operator()(std::string& text) {
     const SQLite::Column column = next();
     blobs_ += column.isBlob() ? 1 : 0;
+    nulls_ += column.isNull() ? 1 : 0;
     text = column.getString();
     bytes_ += text.size();
   }
@@ -57,6 +58,8 @@ class ColumnReader {
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// How many of them are stored as blobs.
   [[nodiscard]] int blobs() const { return blobs_; }
+  /// How many of them are not there.
+  [[nodiscard]] int nulls() const { return nulls_; }
 
  private:
   SQLite::Column next() { return statement_->getColumn(column_++); }
@@ -64,6 +67,7 @@ class ColumnReader {
   int column_ = 0;
   std::uint64_t bytes_ = 0;
   int blobs_ = 0;
+  int nulls_ = 0;
 };
 
 /// The prepared statements of one connection, by their text; preparing costs more than running (facts of SQLite).

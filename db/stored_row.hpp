@@ -18,6 +18,7 @@ struct StoredRow {
   std::string key, sum;
   Row row;
   std::uint64_t bytes = 0;  ///< of its texts
+  bool dangling = false;    ///< it names a text that is not found
   bool typed = false;       ///< what should be text is: a blob of the same bytes is another key to every index
 
   explicit StoredRow(Use& use) {
@@ -28,6 +29,7 @@ struct StoredRow {
     bytes = read.bytes();
     constexpr int kBlobs = std::is_same_v<Row, TemplateFileRow> || std::is_same_v<Row, CubinRow> ? 1 : 0;
     typed = read.blobs() == kBlobs;
+    dangling = read.nulls() > 0;
   }
   /// What it is stored under is its own key, and it is as it was stored.
   [[nodiscard]] bool good() const { return typed && intact(); }
