@@ -59,15 +59,19 @@ class DamagedFile {
   template <class Row, class Visit>
   void for_each(Visit&& visit) {
     std::vector<Place<Row>> given;
+    bool whole = false;
     for (const char* direction : {" ASC", " DESC"}) {
-      if (walk<Row>(direction, given, visit)) return;
+      whole = whole || walk<Row>(direction, given, visit);
     }
+    if (whole && texts_whole_) return;
+    // What no walk came to, or came to without its texts, is searched for.
     std::sort(given.begin(), given.end());
-    const std::string select = std::string(Table<Row>::kSelect) + " WHERE " + Table<Row>::kPlace + " = ?";
+    const std::string where = std::string(" WHERE ") + Table<Row>::kPlace + " = ?";
     for (const Place<Row>& place : places<Row>()) {
       if (std::binary_search(given.begin(), given.end(), place)) continue;
       std::optional<Row> row;
-      (void)try_reading([&] { row = row_at<Row>(select, place); });
+      (void)try_reading([&] { row = row_at<Row>(Table<Row>::kSelect + where, place); });
+      if (!row && !texts_whole_) (void)try_reading([&] { row = row_at<Row>(in_file(Table<Row>::kSelect) + where, place); });
       if (row) visit(std::move(*row));
     }
   }
@@ -120,6 +124,14 @@ class DamagedFile {
     });
     sqlite_->exec("CREATE INDEX IF NOT EXISTS temp.metrics_by_record ON metrics (record_key, name)");
   }
+  /// The same selection with the texts of the file's own tables.
+  [[nodiscard]] static std::string in_file(std::string select) {
+    for (const std::string table : {"problems", "configurations", "metrics"}) {
+      const std::size_t at = select.find(" JOIN " + table);
+      if (at != std::string::npos) select.insert(at + std::string(" JOIN ").size(), "main.");
+    }
+    return select;
+  }
   /// From both ends where the way from one is broken.
   template <class Take>
   void gather(const std::string& ordered, Take&& take) {
@@ -131,6 +143,7 @@ class DamagedFile {
       });
       if (whole) return;
     }
+    texts_whole_ = false;
   }
   /// That the file can hold: its pages may name each other.
   [[nodiscard]] std::uint64_t most_rows() {
@@ -208,6 +221,7 @@ class DamagedFile {
   Guard guard_;
   StatementCache statements_{*sqlite_};
   bool sound_frame_ = false;
+  bool texts_whole_ = true;
   bool usable_;
 };
 

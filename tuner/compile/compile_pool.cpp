@@ -65,8 +65,9 @@ struct CompilePool::Worker {
     used_before = used_at_look = processor_time(process.pid()).value_or(std::chrono::nanoseconds::zero());
   }
   /// Nobody ran meanwhile: the whole job was stopped from the terminal, or the machine slept.
-  void pass_over(Clock::duration pause) {
+  void pass_over(Clock::duration pause, Clock::time_point now) {
     if (state == State::Idle) return;
+    pause = std::min(pause, now - look);  // it may have begun within
     since += pause;
     look += pause;
     deadline += pause;
@@ -113,7 +114,8 @@ void CompilePool::start(Worker& worker) {
                                        {options_.cpus, options_.nice, options_.memory_bytes}, base::WorkerOutput::Kept);
   worker.state = Worker::State::Starting;
   worker.key.clear();
-  worker.deadline = Clock::now() + kStartLimit;
+  worker.since = worker.look = Clock::now();
+  worker.deadline = worker.since + kStartLimit;
 }
 
 std::uint64_t CompilePool::submit(const CompileRequest& request) {
@@ -243,7 +245,7 @@ bool CompilePool::advance(Clock::time_point until) {
   const auto absent = before - returned_ + (after - before - left);  // between two calls, and longer than it was to wait
   returned_ = after;
   if (absent > kPause) {
-    for (const auto& worker : workers_) worker->pass_over(absent);
+    for (const auto& worker : workers_) worker->pass_over(absent, after);
   }
   if (ready < 0 && errno == EINTR) return false;
   if (ready < 0) throw Error("failed waiting for compile workers: " + base::errno_text("poll", errno));

@@ -6,7 +6,7 @@
 //   "exit once F" leaves with code 7 unless file F exists, which it makes; then answers Ok
 //   "hang ..."    never answers
 //   "crowded ..." answers Ok after 60 ms of processor time, of which it gets little at a time, as on an overloaded machine
-//   "late ..."    answers Ok after it slept 200 ms
+//   "late MS"     answers Ok after it slept so many milliseconds
 //   "endless ..." uses processor time for ever
 //   "last words"  prints a line to standard error and leaves with code 8
 // $ATTUNE_FAULTY_BUILD names a file that holds the NVRTC build to report; $ATTUNE_FAULTY_START=exit leaves at the
@@ -57,7 +57,7 @@ compile::CompileResult answer(const compile::CompileRequest& request) {
     for (;;) (void)std::clock();
   }
   if (source.starts_with("crowded")) be_crowded();
-  if (source.starts_with("late")) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  if (source.starts_with("late ")) std::this_thread::sleep_for(std::chrono::milliseconds(std::stoi(source.substr(5))));
   const std::string once = "exit once ";
   if (source.starts_with(once)) {
     const std::filesystem::path flag = source.substr(once.size());

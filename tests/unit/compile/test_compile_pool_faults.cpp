@@ -297,7 +297,7 @@ TEST_CASE("time in which nobody ran is not the job's: a pool that was stopped wi
   CompilePool::Options options = faulty();
   options.deadline = std::chrono::milliseconds(400);
   CompilePool pool(options);
-  (void)pool.submit(request("late"));
+  (void)pool.submit(request("late 200"));
   (void)pool.collect(std::chrono::milliseconds(20));
   const int worker = pool.worker_pids().front();
   ::kill(worker, SIGSTOP);
@@ -306,6 +306,14 @@ TEST_CASE("time in which nobody ran is not the job's: a pool that was stopped wi
   const auto done = collect_all(pool);
   REQUIRE(done.size() == 1);
   CHECK(done.begin()->second.status == CompileStatus::Ok);
+}
+
+TEST_CASE("time before a job began is no pause of the job's") {
+  CompilePool::Options options = faulty();
+  options.deadline = std::chrono::milliseconds(50);
+  CompilePool pool(options);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1300));
+  CHECK(pool.compile_now(request("late 900")).status == CompileStatus::TimedOut);
 }
 
 TEST_CASE("a second pool answers from the cache, failures included, breakdowns not") {

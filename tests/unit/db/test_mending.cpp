@@ -230,9 +230,8 @@ int lost_rows(const std::string& damaged) {
   const TemporaryFolder folder;
   write_bytes(folder / "a.db", damaged);
   const Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
-  const int lost = wrong_rows(database, "2026-11-20T00:00:00Z");
-  CHECK((lost > 0 || database.check().ok));
-  return lost;
+  CHECK(database.check().bad_rows <= 1);  // one that names, in its own bytes, what is not there
+  return wrong_rows(database, "2026-11-20T00:00:00Z");
 }
 
 }  // namespace
