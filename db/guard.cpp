@@ -31,8 +31,6 @@ double thread_cpu_s() {
 
 /// No CREATE statement of ours comes near; a file of kilobytes may hold many references to one text of megabytes.
 constexpr int kLongestOfSchema = 64 << 10;
-/// Longer than any text that db/row_check.hpp takes.
-constexpr int kLongestValue = 256 << 20;
 
 /// Pauses that double up to the longest, which nearly all attempts take.
 template <int kShortestUs, int kLongestUs>

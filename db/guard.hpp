@@ -15,6 +15,8 @@ using KeepGoing = std::function<bool()>;
 /// writing to the schema; limits lengths and nesting to what a schema of ours needs; checks cells as pages are read.
 /// Requires: nothing has been read from `sqlite` yet.
 void harden(SQLite::Database& sqlite);
+/// In bytes: longer than any text that db/row_check.hpp takes.
+inline constexpr int kLongestValue = 256 << 20;
 /// Once the schema is known to be ours: values may be as long as any of ours.
 void take_long_values(SQLite::Database& sqlite);
 

@@ -28,6 +28,11 @@ class Use {
   Use& bind(bool flag);
   Use& bind(std::uint64_t number);
   Use& bind(Blob blob);
+  /// The next parameter stays NULL.
+  Use& skip() {
+    ++next_;
+    return *this;
+  }
 
   [[nodiscard]] bool step() { return statement_->executeStep(); }
   void run() { statement_->exec(); }

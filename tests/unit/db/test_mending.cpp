@@ -1,4 +1,5 @@
 // Damage that a run meets while it writes: the next run goes on, and what was stored is still there.
+#include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -309,7 +310,7 @@ TEST_CASE("whatever bit of the file's header is flipped, the next run succeeds, 
   int tried = 0, set_aside = 0;
   for (const std::string& sound : {exported, wal}) {
     for (std::size_t at = 0; at < 100; ++at) {
-      for (int bit = 0; bit < 8; ++bit) {
+      for (int bit = static_cast<int>(full_campaign() ? 0 : at % 4); bit < 8; bit += full_campaign() ? 1 : 4) {
         CAPTURE(at);
         CAPTURE(bit);
         const TemporaryFolder folder;
@@ -331,7 +332,7 @@ TEST_CASE("whatever bit of the file's header is flipped, the next run succeeds, 
       }
     }
   }
-  CHECK(tried == 1600);
+  CHECK(tried == (full_campaign() ? 1600 : 400));
   CHECK(set_aside > 0);
 }
 
@@ -364,7 +365,7 @@ TEST_CASE("a flipped bit in the definition of any table or index costs no row of
   }
   CHECK(most_rows == kRecords);
   CHECK(refused * 50 <= tried);
-  CHECK(incomplete * 20 <= tried);  // a page of the schema itself, or the number of a root page
+  CHECK(incomplete == 0);
 }
 
 TEST_CASE("a run that is ended while it keeps what can be read leaves the damaged file where it was, and the next one does it again") {
@@ -431,6 +432,109 @@ TEST_CASE("a file that is set aside takes no other file's name, whatever stands 
   int aside = 0;
   for (const std::string& name : names_in(folder.path())) aside += mentions(name, ".corrupt-") && !name.ends_with("-wal") && !name.ends_with("-shm") ? 1 : 0;
   CHECK(aside == 3);
+}
+
+namespace {
+
+/// What a database holds.
+struct Contents {
+  std::vector<RecordRow> records;
+  std::vector<BestRow> best;
+  std::vector<SessionRow> sessions;
+  std::size_t files = 0;
+
+  explicit Contents(const Database& database) : records(database.records({})), best(database.best({})), sessions(database.sessions({})) {
+    for (const TemplateRow& row : database.templates()) files += row.files.size();
+  }
+  [[nodiscard]] std::size_t rows() const { return records.size() + best.size() + sessions.size() + files; }
+};
+
+Contents contents_after(const fs::path& path) {
+  const Database database = Database::open(path, OpenMode::ReadWrite);
+  CHECK(database.check().ok);
+  return Contents(database);
+}
+
+/// Of the pages of a file that lead to others and hold no row themselves: a first byte of 5.
+std::vector<std::size_t> pages_that_lead(const std::string& file) {
+  std::vector<std::size_t> pages;
+  for (std::size_t page = 1; page < file.size() / 4096; ++page) {
+    if (file[page * 4096] == '\x05') pages.push_back(page);
+  }
+  return pages;
+}
+
+}  // namespace
+
+TEST_CASE("pages that only lead to rows cost no row, however many of them are gone; the rows stay in their order") {
+  const std::string sound = sound_database();
+  const TemporaryFolder before;
+  write_bytes(before / "a.db", sound);
+  const Contents was = contents_after(before / "a.db");
+  const std::vector<std::size_t> leading = pages_that_lead(sound);
+  REQUIRE(leading.size() >= 3);
+  for (std::size_t damages = 1; damages <= leading.size(); ++damages) {
+    CAPTURE(damages);
+    std::string damaged = sound;
+    for (std::size_t i = 0; i < damages; ++i) damaged.replace(leading[i] * 4096, 4096, std::string(4096, i % 2 == 0 ? '\0' : '\x5a'));
+    const TemporaryFolder folder;
+    write_bytes(folder / "a.db", damaged);
+    const Contents is = contents_after(folder / "a.db");
+    CHECK(is.rows() == was.rows());
+    REQUIRE(is.records.size() == was.records.size());
+    for (std::size_t i = 0; i < is.records.size(); ++i) CHECK(same(is.records[i], was.records[i]));
+  }
+}
+
+TEST_CASE("of a table with several damaged pages only the rows on them are lost, and those of a text on them") {
+  const std::string sound = sound_database();
+  std::mt19937 random(16);
+  for (int i = 0; i < (full_campaign() ? 200 : 20); ++i) {
+    std::string damaged = sound;
+    // Where a key or checksum stands on a damaged page, its row may be lost, and every row that has it as a key of a text.
+    std::vector<std::string> gone;
+    for (int k = 0; k < 4; ++k) {
+      const std::size_t page = std::uniform_int_distribution<std::size_t>(2, sound.size() / 4096 - 1)(random);
+      gone.push_back(sound.substr(page * 4096, 4096));
+      damaged.replace(page * 4096, 4096, std::string(4096, '\x5a'));
+    }
+    const auto on_a_damaged_page = [&](const std::string& key) { return std::any_of(gone.begin(), gone.end(), [&](const std::string& page) { return mentions(page, key); }); };
+    const TemporaryFolder folder;
+    write_bytes(folder / "a.db", damaged);
+    const Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
+    int lost = 0;
+    for (int r = 0; r < kRecords; ++r) {
+      const RecordRow row = numbered_record(r, "2026-11-20T00:00:00Z");
+      const auto found = database.record({row.template_hash, std::nullopt, row.problem, row.device_key, row.policy}, row.configuration);
+      const bool may_be = on_a_damaged_page(Table<RecordRow>::key(row)) || on_a_damaged_page(base::content_key(row.problem)) || on_a_damaged_page(base::content_key(row.configuration));
+      lost += !may_be && !(found && same(*found, row)) ? 1 : 0;
+    }
+    CHECK(lost == 0);
+  }
+}
+
+TEST_CASE("what only the WAL has is kept as well, up to the last commit, and an older state of a page brings nothing back") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.db";
+  const BestRow taken_out = numbered_best(3, "2026-11-20T00:00:00Z");
+  {
+    // Open while the files are copied: closing would empty the WAL.
+    Database database = Database::open(folder / "made.db", OpenMode::ReadWrite);
+    run_over(database, "2026-11-20T00:00:00Z");
+    database.put_cubin("cubin-2", kCubin + std::string(200000, 'x'), "{}");
+    database.forget_best({taken_out.template_hash, std::nullopt, taken_out.problem, taken_out.device_key, taken_out.policy});
+    // Damage that is in the WAL alone: to SQLite a change like any other.
+    SQLite::Database raw((folder / "made.db").string(), SQLite::OPEN_READWRITE);
+    REQUIRE(raw.exec("UPDATE configurations SET key = 'x' || key") > 0);
+    for (const char* suffix : {"", "-wal"}) fs::copy_file(folder / (std::string("made.db") + suffix), folder / (std::string("a.db") + suffix));
+  }
+  const auto frames = (fs::file_size(path.string() + "-wal") - 32) / (24 + 4096);
+  REQUIRE(frames > 10);
+  const Database database = Database::open(path, OpenMode::ReadWrite);
+  CHECK(database.notices().size() == 1);
+  CHECK(database.records({}).size() == kRecords);
+  CHECK(database.best({}).size() == kSizes - 1);
+  CHECK(database.cubin("cubin-2") == kCubin + std::string(200000, 'x'));
 }
 
 TEST_CASE("what can be read of a damaged file is in the new one, with its order, files, cubins and sessions") {
