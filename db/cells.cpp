@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <bitset>
+#include <set>
 #include <span>
 #include <string>
 
@@ -139,14 +140,15 @@ class CellReader {
     return fitting <= most ? fitting : kLeast;
   }
 
-  /// The rest lies on a chain of pages, each of which begins with the number of the next.
+  /// The rest lies on a chain of pages, each of which begins with the number of the next. A page is of one value only: chains that lead
+  /// into each other, or into themselves, end there.
   bool take_payload(std::span<const unsigned char> in_page, std::size_t local, std::uint64_t bytes) {
     payload_.assign(in_page.begin(), in_page.begin() + static_cast<std::ptrdiff_t>(local));
     if (local == bytes) return true;
     if (in_page.size() < local + 4) return false;
     std::uint64_t next = big_endian(&in_page[local], 4);
     while (payload_.size() < bytes) {
-      if (!file_.read(next, overflow_)) return false;
+      if (!taken_.insert(next).second || !file_.read(next, overflow_)) return false;
       const std::size_t taken = std::min<std::size_t>(kPageBytes - 4, bytes - payload_.size());
       payload_.insert(payload_.end(), overflow_.begin() + 4, overflow_.begin() + 4 + static_cast<std::ptrdiff_t>(taken));
       next = big_endian(overflow_.data(), 4);
@@ -157,6 +159,7 @@ class CellReader {
   const PageFile& file_;
   const std::function<void(const Cell&)>& visit_;
   Page page_{}, overflow_{};
+  std::set<std::uint64_t> taken_;  ///< pages, by number
   std::vector<unsigned char> payload_;
   Cell cell_;
 };
@@ -166,7 +169,7 @@ class CellReader {
 void for_each_cell(const std::filesystem::path& path, const std::function<void()>& each_page, const std::function<void(const Cell&)>& visit) {
   const PageFile file(path);
   CellReader reader(file, visit);
-  for (std::uint32_t number = 1; number <= file.count(); ++number) {
+  for (const std::uint32_t number : file.numbers()) {
     each_page();
     reader.read_page(number);
   }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <numeric>
 
 namespace attune::db {
 namespace {
@@ -69,7 +70,7 @@ PageFile::PageFile(const std::filesystem::path& path) {
   file_ = open_regular(path, bytes);
   if (!file_.open()) throw SQLite::Exception("the damaged file cannot be opened", SQLITE_CANTOPEN);
   constexpr std::uint64_t kMostPages = 0xfffffffe;
-  count_ = static_cast<std::uint32_t>(std::min(bytes / kPageBytes, kMostPages));
+  in_file_ = count_ = static_cast<std::uint32_t>(std::min(bytes / kPageBytes, kMostPages));
   index_wal(path);
 }
 
@@ -83,7 +84,7 @@ void PageFile::index_wal(const std::filesystem::path& path) {
   WalChecksum checksum((magic & 1) != 0);
   checksum.add(header.data(), 24);
   if ((magic & ~std::uint64_t{1}) != kMagic || big_endian(header.data() + 8, 4) != kPageBytes || !checksum.is(header.data() + 24)) return;
-  std::unordered_map<std::uint32_t, std::uint64_t> uncommitted;
+  std::map<std::uint32_t, std::uint64_t> uncommitted;
   std::array<unsigned char, kFrameHeader> frame{};
   Page page{};
   for (std::uint64_t at = kWalHeader; at + kFrameHeader + kPageBytes <= bytes; at += kFrameHeader + kPageBytes) {
@@ -98,6 +99,13 @@ void PageFile::index_wal(const std::filesystem::path& path) {
     uncommitted.clear();
     count_ = pages_after_commit;
   }
+}
+
+std::vector<std::uint32_t> PageFile::numbers() const {
+  std::vector<std::uint32_t> numbers(std::min(in_file_, count_));
+  std::iota(numbers.begin(), numbers.end(), 1U);
+  for (auto newer = in_wal_.upper_bound(in_file_); newer != in_wal_.end() && newer->first <= count_; ++newer) numbers.push_back(newer->first);
+  return numbers;
 }
 
 bool PageFile::read(std::uint64_t number, Page& page) const {

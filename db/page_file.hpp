@@ -2,7 +2,8 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <unordered_map>
+#include <map>
+#include <vector>
 
 #include "tuner/base/file_descriptor.hpp"
 
@@ -22,16 +23,17 @@ class PageFile {
   /// Throws: SQLite::Exception (SQLITE_CANTOPEN, SQLITE_IOERR).
   explicit PageFile(const std::filesystem::path& path);
 
-  [[nodiscard]] std::uint32_t count() const { return count_; }
-  /// Pages count from 1. False for a number that the file does not have. Throws: SQLite::Exception (SQLITE_IOERR).
+  /// Of all pages that are there, ascending from 1. What the last commit says of their number is no promise that they are.
+  [[nodiscard]] std::vector<std::uint32_t> numbers() const;
+  /// False for a number that the file does not have. Throws: SQLite::Exception (SQLITE_IOERR).
   [[nodiscard]] bool read(std::uint64_t number, Page& page) const;
 
  private:
   void index_wal(const std::filesystem::path& path);
 
   base::FileDescriptor file_, wal_;
-  std::unordered_map<std::uint32_t, std::uint64_t> in_wal_;  ///< where the newest frame of a page has it
-  std::uint32_t count_ = 0;
+  std::map<std::uint32_t, std::uint64_t> in_wal_;  ///< where the newest frame of a page has it
+  std::uint32_t in_file_ = 0, count_ = 0;                     ///< pages: of the file's bytes, and after the last commit
 };
 
 }  // namespace attune::db
