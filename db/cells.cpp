@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 #include <bitset>
-#include <set>
+#include <map>
 #include <span>
 #include <string>
 
@@ -80,12 +80,13 @@ std::optional<std::vector<std::uint64_t>> types_of(std::span<const unsigned char
 
 class CellReader {
  public:
-  CellReader(const PageFile& file, const std::function<void(const Cell&)>& visit) : file_(file), visit_(visit) {}
+  CellReader(const PageFile& file, const std::function<void(const Cell&)>& visit)
+      : file_(file), visit_(visit), page_bytes_(file.page_bytes()), page_(page_bytes_), overflow_(page_bytes_) {}
 
   void read_page(std::uint32_t number) {
     if (!file_.read(number, page_)) return;
     const std::size_t header = number == 1 ? 100 : 0;
-    if (page_[header] == 0) return;  // unused, or of a long value; no kind of page with cells
+    if (std::all_of(page_.begin() + header, page_.begin() + header + 8, [](unsigned char byte) { return byte == 0; })) return;  // unused
     // A byte may say what this page is not. What a cell holds decides whether it was one.
     for (const PageKind kind : {PageKind::TableLeaf, PageKind::IndexLeaf, PageKind::IndexInterior}) read_as(kind, header);
   }
@@ -96,10 +97,10 @@ class CellReader {
     const std::uint64_t count = big_endian(&page_[header + 3], 2), content = big_endian(&page_[header + 5], 2);
     // Either figure may be damaged.
     const std::size_t end = std::max<std::size_t>(pointers + 2 * count, content);
-    std::bitset<kPageBytes> seen;
-    for (std::size_t at = pointers; at + 2 <= std::min(end, kPageBytes); at += 2) {
+    std::bitset<kLargestPage> seen;
+    for (std::size_t at = pointers; at + 2 <= std::min(end, page_bytes_); at += 2) {
       const std::size_t place = big_endian(&page_[at], 2);
-      if (place < pointers || place >= kPageBytes || seen[place]) continue;
+      if (place < pointers || place >= page_bytes_ || seen[place]) continue;
       seen[place] = true;
       read_cell(kind, place);
     }
@@ -107,7 +108,7 @@ class CellReader {
 
   void read_cell(PageKind kind, std::size_t place) {
     if (kind == PageKind::IndexInterior) place += 4;  // of the page to its left
-    if (place >= kPageBytes) return;
+    if (place >= page_bytes_) return;
     Bytes read(std::span<const unsigned char>(page_).subspan(place));
     const auto bytes = read.varint();
     if (!bytes || *bytes > kLongestValue) return;
@@ -132,24 +133,25 @@ class CellReader {
   }
 
   /// How much of a payload lies in the page itself.
-  static std::size_t local_bytes(PageKind kind, std::uint64_t bytes) {
-    constexpr std::uint64_t kLeast = (kPageBytes - 12) * 32 / 255 - 23;
-    const std::uint64_t most = kind == PageKind::TableLeaf ? kPageBytes - 35 : (kPageBytes - 12) * 64 / 255 - 23;
+  [[nodiscard]] std::size_t local_bytes(PageKind kind, std::uint64_t bytes) const {
+    const std::uint64_t least = (page_bytes_ - 12) * 32 / 255 - 23;
+    const std::uint64_t most = kind == PageKind::TableLeaf ? page_bytes_ - 35 : (page_bytes_ - 12) * 64 / 255 - 23;
     if (bytes <= most) return bytes;
-    const std::uint64_t fitting = kLeast + (bytes - kLeast) % (kPageBytes - 4);
-    return fitting <= most ? fitting : kLeast;
+    const std::uint64_t fitting = least + (bytes - least) % (page_bytes_ - 4);
+    return fitting <= most ? fitting : least;
   }
 
-  /// The rest lies on a chain of pages, each of which begins with the number of the next. A page is of one value only: chains that lead
-  /// into each other, or into themselves, end there.
+  /// The rest lies on a chain of pages, each of which begins with the number of the next. A page is of one value only, but of which one is
+  /// not known where chains lead into each other: the first few may have it, so that what a forged file costs stays bounded.
   bool take_payload(std::span<const unsigned char> in_page, std::size_t local, std::uint64_t bytes) {
     payload_.assign(in_page.begin(), in_page.begin() + static_cast<std::ptrdiff_t>(local));
     if (local == bytes) return true;
     if (in_page.size() < local + 4) return false;
     std::uint64_t next = big_endian(&in_page[local], 4);
     while (payload_.size() < bytes) {
-      if (!taken_.insert(next).second || !file_.read(next, overflow_)) return false;
-      const std::size_t taken = std::min<std::size_t>(kPageBytes - 4, bytes - payload_.size());
+      constexpr int kMostTakers = 8;
+      if (taken_[next]++ >= kMostTakers || !file_.read(next, overflow_)) return false;
+      const std::size_t taken = std::min<std::size_t>(page_bytes_ - 4, bytes - payload_.size());
       payload_.insert(payload_.end(), overflow_.begin() + 4, overflow_.begin() + 4 + static_cast<std::ptrdiff_t>(taken));
       next = big_endian(overflow_.data(), 4);
     }
@@ -158,8 +160,9 @@ class CellReader {
 
   const PageFile& file_;
   const std::function<void(const Cell&)>& visit_;
-  Page page_{}, overflow_{};
-  std::set<std::uint64_t> taken_;  ///< pages, by number
+  const std::size_t page_bytes_;
+  Page page_, overflow_;
+  std::map<std::uint64_t, int> taken_;  ///< how often a page, by number
   std::vector<unsigned char> payload_;
   Cell cell_;
 };
@@ -167,11 +170,13 @@ class CellReader {
 }  // namespace
 
 void for_each_cell(const std::filesystem::path& path, const std::function<void()>& each_page, const std::function<void(const Cell&)>& visit) {
-  const PageFile file(path);
-  CellReader reader(file, visit);
-  for (const std::uint32_t number : file.numbers()) {
-    each_page();
-    reader.read_page(number);
+  for (const std::size_t page_bytes : PageFile::page_sizes(path)) {
+    const PageFile file(path, page_bytes);
+    CellReader reader(file, visit);
+    for (const std::uint32_t number : file.numbers()) {
+      each_page();
+      reader.read_page(number);
+    }
   }
 }
 

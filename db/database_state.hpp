@@ -40,7 +40,7 @@ struct Database::State {
   void write(const char* doing, Work&& work) {
     require_writable(doing);
     try {
-      guard().begin(doing);
+      guard().begin((std::string(doing) + " in").c_str());
       if (batch == BatchState::Open) return work();
       statements.run("BEGIN IMMEDIATE");
       work();

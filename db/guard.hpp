@@ -12,7 +12,8 @@ namespace attune::db {
 using KeepGoing = std::function<bool()>;
 
 /// Switches off what no database of ours needs and what a forged file could use: triggers, views, functions in the schema,
-/// writing to the schema; limits lengths and nesting to what a schema of ours needs; checks cells as pages are read.
+/// writing to the schema; limits lengths and nesting to what a schema of ours needs; checks cells as pages are read;
+/// overwrites what is deleted.
 /// Requires: nothing has been read from `sqlite` yet.
 void harden(SQLite::Database& sqlite);
 /// In bytes: longer than any text that db/row_check.hpp takes.
@@ -28,7 +29,7 @@ inline constexpr int kBusyTimeoutMs = 30000;
 /// in processor time that grows with the file. Waiting for locks does not count, nor does being stopped.
 class Guard {
  public:
-  /// Whether time counts: in a database that this process has made for itself nothing is forged.
+  /// Whether time counts: in a database that this process has made of nothing, nothing is forged. ByFile: as the size of `path` says.
   enum class Limit { ByFile, None };
   Guard(SQLite::Database& sqlite, std::filesystem::path path, KeepGoing keep_going, Limit limit = Limit::ByFile);
   Guard(const Guard&) = delete;

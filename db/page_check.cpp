@@ -39,7 +39,10 @@ struct Damage {
 /// of their order, which no search finds; values of a type that the column does not have; a walk that ended.
 Damage damage_in(const std::string& line) {
   if (line == "ok") return {};
-  if (line.starts_with("*** in database")) return {Damage::Kind::Pages, line.substr(line.find('\n') + 1)};
+  if (line.starts_with("*** in database")) {
+    const std::size_t begin = line.find('\n') + 1;
+    return {Damage::Kind::Pages, line.substr(begin, line.find('\n', begin) - begin)};  // the first of up to a hundred
+  }
   for (const char* part : {"missing from index", "entries in index", "non-unique entry in index", "values differ from index"}) {
     if (line.find(part) != std::string::npos) return {Damage::Kind::Index, line};
   }

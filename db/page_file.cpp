@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cerrno>
 #include <numeric>
 
@@ -65,13 +67,41 @@ std::uint64_t big_endian(const unsigned char* bytes, int count) {
   return number;
 }
 
-PageFile::PageFile(const std::filesystem::path& path) {
+std::vector<std::size_t> PageFile::page_sizes(const std::filesystem::path& path) {
+  constexpr std::size_t kUsual = 4096;
+  std::vector<std::size_t> sizes;
+  const auto add = [&](std::size_t size) {
+    const bool possible = std::has_single_bit(size) && size >= kSmallestPage && size <= kLargestPage;
+    if (possible && std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
+  };
+  std::array<unsigned char, 18> header{};
+  std::uint64_t bytes = 0;
+  const auto file = open_regular(path, bytes);
+  if (!file.open()) throw SQLite::Exception("the damaged file cannot be opened", SQLITE_CANTOPEN);
+  if (read_at(file, 0, header.data(), header.size())) {
+    const std::size_t told = big_endian(&header[16], 2);
+    add(told == 1 ? kLargestPage : told);
+  }
+  const auto wal = open_regular(path.string() + "-wal", bytes);
+  if (wal.open() && read_at(wal, 0, header.data(), header.size())) add(big_endian(&header[8], 4));
+  add(kUsual);
+  return sizes;
+}
+
+PageFile::PageFile(const std::filesystem::path& path, std::size_t page_bytes) : page_bytes_(page_bytes) {
   std::uint64_t bytes = 0;
   file_ = open_regular(path, bytes);
   if (!file_.open()) throw SQLite::Exception("the damaged file cannot be opened", SQLITE_CANTOPEN);
   constexpr std::uint64_t kMostPages = 0xfffffffe;
-  in_file_ = count_ = static_cast<std::uint32_t>(std::min(bytes / kPageBytes, kMostPages));
+  in_file_ = count_ = static_cast<std::uint32_t>(std::min(bytes / page_bytes_, kMostPages));
   index_wal(path);
+  if (count_ < in_file_ && !shrinks_by_commit()) count_ = in_file_;
+}
+
+bool PageFile::shrinks_by_commit() const {
+  const auto header = in_wal_.find(1);
+  std::array<unsigned char, 32> begin{};
+  return header != in_wal_.end() && read_at(wal_, header->second, begin.data(), begin.size()) && big_endian(&begin[28], 4) == count_;
 }
 
 void PageFile::index_wal(const std::filesystem::path& path) {
@@ -83,11 +113,11 @@ void PageFile::index_wal(const std::filesystem::path& path) {
   const std::uint64_t magic = big_endian(header.data(), 4);
   WalChecksum checksum((magic & 1) != 0);
   checksum.add(header.data(), 24);
-  if ((magic & ~std::uint64_t{1}) != kMagic || big_endian(header.data() + 8, 4) != kPageBytes || !checksum.is(header.data() + 24)) return;
+  if ((magic & ~std::uint64_t{1}) != kMagic || big_endian(header.data() + 8, 4) != page_bytes_ || !checksum.is(header.data() + 24)) return;
   std::map<std::uint32_t, std::uint64_t> uncommitted;
   std::array<unsigned char, kFrameHeader> frame{};
-  Page page{};
-  for (std::uint64_t at = kWalHeader; at + kFrameHeader + kPageBytes <= bytes; at += kFrameHeader + kPageBytes) {
+  Page page(page_bytes_);
+  for (std::uint64_t at = kWalHeader; at + kFrameHeader + page_bytes_ <= bytes; at += kFrameHeader + page_bytes_) {
     if (!read_at(wal_, at, frame.data(), frame.size()) || !read_at(wal_, at + kFrameHeader, page.data(), page.size())) return;
     checksum.add(frame.data(), 8);
     checksum.add(page.data(), page.size());
@@ -112,7 +142,7 @@ bool PageFile::read(std::uint64_t number, Page& page) const {
   if (number == 0 || number > count_) return false;
   const auto newer = in_wal_.find(static_cast<std::uint32_t>(number));
   if (newer != in_wal_.end()) return read_at(wal_, newer->second, page.data(), page.size());
-  return read_at(file_, (number - 1) * kPageBytes, page.data(), page.size());
+  return read_at(file_, (number - 1) * page_bytes_, page.data(), page.size());
 }
 
 }  // namespace attune::db

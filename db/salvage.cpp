@@ -1,12 +1,14 @@
 #include "db/salvage.hpp"
 
 #include <fmt/core.h>
+#include <sqlite3.h>
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -24,15 +26,17 @@ namespace {
 class LooseRows {
  public:
   /// Throws: SQLite::Exception; Error (ExitCode::Interrupted).
-  LooseRows(const std::filesystem::path& damaged, const KeepGoing& keep_going) : guard_(sqlite_, damaged, keep_going, Guard::Limit::None) {
+  LooseRows(const std::filesystem::path& damaged, const KeepGoing& keep_going) : guard_(sqlite_, damaged, keep_going) {
     take_long_values(sqlite_);
     // Nothing touches the disk as long as this is enough; what is more goes to a temporary file.
     sqlite_.exec("PRAGMA cache_size = -65536");
     sqlite_.exec("PRAGMA journal_mode = OFF");
-    guard_.watch("reading it", [&] {
+    guard_.watch("reading", [&] {
       sqlite_.exec("BEGIN");
       make_tables();
-      for_each_cell(damaged, [&] { guard_.begin("reading it"); }, [&](const Cell& cell) { add(cell); });
+      for_each_cell(damaged, [&] { guard_.begin("reading"); }, [&](const Cell& cell) { add(cell); });
+      keep_few("records", "key");
+      keep_few("metrics", "record_key, name");
       sqlite_.exec("CREATE INDEX metrics_by_record ON metrics (record_key, name)");
       sqlite_.exec("COMMIT");
     });
@@ -41,10 +45,12 @@ class LooseRows {
   /// Every good row, in the order of the file's table. A row may come twice, and an older one of the same key as well.
   template <class Row, class Visit>
   void for_each(Visit&& visit) {
-    Use use(statements_.prepared(std::string(Table<Row>::kSelect) + " ORDER BY place_in_" + Table<Row>::kName));
-    while (guard_.watch("reading it", [&] { return use.step(); })) {
-      const StoredRow<Row> found(use);
-      if (found.intact()) visit(found.row);
+    for_each_of<Row>(Table<Row>::kSelect, visit);
+    if constexpr (std::is_same_v<Row, RecordRow>) {
+      // What failed has no times, but may find those of a row that it has replaced: once more, with none for anybody.
+      std::string without(Table<Row>::kSelect);
+      without.replace(without.find("'time_us'"), std::string_view("'time_us'").size(), "''");
+      for_each_of<Row>(without, visit);
     }
   }
 
@@ -71,6 +77,21 @@ class LooseRows {
     }
   }
 
+  template <class Row, class Visit>
+  void for_each_of(const std::string& select, Visit&& visit) {
+    Use use(statements_.prepared(select + " ORDER BY place_in_" + Table<Row>::kName));
+    while (guard_.watch("reading", [&] { return use.step(); })) {
+      const StoredRow<Row> found(use);
+      if (found.intact()) visit(found.row);
+    }
+  }
+  /// A sound file has one row of a key, and pages that are not used may have some older ones. A forged one may have thousands,
+  /// each of which would be joined with each row of another table.
+  void keep_few(const std::string& table, const std::string& key) {
+    constexpr int kMostOfOneKey = 16;
+    sqlite_.exec(fmt::format("DELETE FROM {0} WHERE rowid IN (SELECT row FROM (SELECT rowid AS row, row_number() OVER (PARTITION BY {1}) AS number FROM {0}) WHERE number > {2})",
+                             table, key, kMostOfOneKey));
+  }
   /// To every table that has as many columns.
   void add(const Cell& cell) {
     if (cell.values.size() == 2) add_text(cell);
@@ -165,7 +186,9 @@ std::uint64_t salvage(Database& database, const std::filesystem::path& damaged, 
     LooseRows rows(damaged, keep_going);
     Salvage(rows, database).run();
   } catch (const SQLite::Exception& error) {
-    throw sqlite_failure(damaged, "keeping what can be read of it", error);
+    if ((error.getErrorCode() & 0xff) != SQLITE_FULL) throw sqlite_failure(damaged, "keeping what can be read of it", error);
+    throw DatabaseError(damaged.string(), fmt::format("failed keeping what can be read of database '{}': SQLite returned SQLITE_FULL ({}); nothing of it has changed: free disk space where it "
+                                                      "is and where temporary files are (SQLITE_TMPDIR, else TMPDIR, else /var/tmp)", damaged.string(), error.what()));
   }
   forget_contradicted(database);
   const Info info = database.info();

@@ -68,6 +68,8 @@ const char* remedy(int primary) {
       return "; `attune db check` lists the damage, and the next tuning run mends the file, or sets it aside and keeps what can be read of it";
     case SQLITE_NOTADB:
       return "; name another file with ATTUNE_DB or --db";
+    case SQLITE_NOMEM:
+      return "; raise the limit (ulimit -v), or end other programs";
     default:
       return "";
   }

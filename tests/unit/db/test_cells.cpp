@@ -3,6 +3,8 @@
 #include <SQLiteCpp/Statement.h>
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "db/cells.hpp"
@@ -113,9 +115,17 @@ TEST_CASE("a WAL counts up to its last commit, and a number of pages that it onl
   }
   const auto before = cells_of(folder / "a.db");
   const std::string bytes = bytes_of(folder / "a.db");
-  // The second page, unused; and the file ends behind it, or has four billion pages.
-  write_bytes(folder / "a.db-wal", wal_of(2, std::string(4096, '\0'), 2));
+  // The header of a file that ends behind its first page.
+  std::string first = bytes.substr(0, 4096);
+  first.replace(28, 4, big_endian_of(1));
+  write_bytes(folder / "a.db-wal", wal_of(1, first, 1));
   CHECK(cells_of(folder / "a.db").empty());
+  // A page that is unused, in a file that ends behind it, by a commit that wrote no header as ours do: of another database. Or that
+  // has four billion pages.
+  write_bytes(folder / "a.db-wal", wal_of(7, std::string(4096, '\0'), 7));
+  const auto of_another = cells_of(folder / "a.db");
+  CHECK(of_another.size() < before.size());
+  CHECK(of_another.size() > before.size() / 2);
   write_bytes(folder / "a.db-wal", wal_of(7, std::string(4096, '\0'), 0xfffffff0));
   const auto after = cells_of(folder / "a.db");
   CHECK(after.size() < before.size());
@@ -130,7 +140,21 @@ TEST_CASE("a WAL counts up to its last commit, and a number of pages that it onl
   CHECK(bytes_of(folder / "a.db") == bytes);
 }
 
-TEST_CASE("a chain of pages that leads into itself or into another one ends, and costs no value but its own and that one") {
+TEST_CASE("pages of every size that SQLite takes are read, also where the header does not tell it") {
+  for (const int page : {512, 1024, 8192, 65536}) {
+    CAPTURE(page);
+    const TemporaryFolder folder;
+    SQLite::Database sqlite((folder / "a.db").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    fill(sqlite);
+    sqlite.exec("PRAGMA page_size = " + std::to_string(page) + "; VACUUM");
+    const auto rows = rows_of(sqlite);
+    // Read with 4096 as well, since nothing says that the header is right: what comes of that is seldom a row, and no row is missing.
+    const auto cells = cells_of(folder / "a.db");
+    CHECK(std::includes(cells.begin(), cells.end(), rows.begin(), rows.end()));
+  }
+}
+
+TEST_CASE("a chain of pages that leads into itself or into another one ends, and costs no value but its own") {
   const TemporaryFolder folder;
   {
     SQLite::Database sqlite((folder / "a.db").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
@@ -145,7 +169,10 @@ TEST_CASE("a chain of pages that leads into itself or into another one ends, and
       std::string damaged = sound;
       damaged.replace(page * 4096, 4, big_endian_of(static_cast<std::uint32_t>(next)));
       write_bytes(folder / "a.db", damaged);
-      CHECK(cells_of(folder / "a.db").size() + 2 >= before.size());
+      const auto after = cells_of(folder / "a.db");
+      std::vector<std::string> lost;
+      std::set_difference(before.begin(), before.end(), after.begin(), after.end(), std::back_inserter(lost));
+      CHECK(lost.size() <= 1);
       ++tried;
     }
   }
