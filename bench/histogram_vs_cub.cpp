@@ -15,7 +15,7 @@
 #include "bench/support/comparison_options.hpp"
 #include "bench/support/contender.hpp"
 #include "bench/support/cub_reduce.hpp"
-#include "bench/support/histogram_problem.hpp"
+#include "bench/support/histogram_input.hpp"
 #include "bench/support/json.hpp"
 #include "bench/support/kernels.hpp"
 #include "bench/support/read_shapes.hpp"
@@ -55,16 +55,6 @@ struct Bench {
   [[nodiscard]] const gpu::Stream& stream() const { return sampler.stream(); }
 };
 
-/// The input of one problem, on the device: windows of the pool, and edges.
-struct Input {
-  HistogramProblem problem;
-  std::size_t bytes = 0;
-  std::int64_t windows = 0;
-  gpu::Buffer edges;
-
-  [[nodiscard]] const void* edges_address() const { return problem.peer.edges; }
-};
-
 /// One of the two ways to ask attune.
 struct Asked {
   SkewIs how;
@@ -73,57 +63,21 @@ struct Asked {
   Contender contender;
 };
 
-Input prepare(Bench& bench, HistogramProblem problem, measure::CachePolicy cache) {
-  Input input{problem, problem.input_bytes(), 0, gpu::Buffer()};
-  const auto fitting = bench.pool.windows(input.bytes);
-  if (fitting == 0) throw EnvironmentError(fmt::format("not measured: {} bytes do not fit the {} bytes of data", input.bytes, bench.pool.bytes()));
-  input.windows = cache == measure::CachePolicy::Hot ? 1 : std::min(fitting, most_windows(input.bytes));
-  const gpu::Stream& stream = bench.stream();
-  if (const auto edges = problem.edges(); !edges.empty()) {
-    input.edges = gpu::Buffer(edges.size() * sizeof edges[0]);
-    gpu::check(gpu::Driver::get().cuMemcpyHtoDAsync(input.edges.address(), edges.data(), input.edges.bytes(), stream.get()), "cuMemcpyHtoDAsync", "copying the edges");
-    stream.synchronize();
-    input.problem.peer.edges = reinterpret_cast<const void*>(input.edges.address());
-  }
-  const auto fill = [&](void* window, std::int64_t index) {
-    fill_skewed(input.problem.peer, problem.skew, window, problem.samples(), index * problem.samples(), stream.get());
-    if (problem.weighted) {
-      fill_random(Element::F32, static_cast<char*>(window) + problem.weights_at(), input.bytes - problem.weights_at(), static_cast<std::uint32_t>(index), stream.get());
-    }
-  };
-  bench.pool.fill_windows(input.bytes, input.windows, fill, stream);
-  return input;
-}
-
-/// An end of the even bins, in the type the template takes it: the one that holds every sample.
-Argument bound(const HistogramProblem& problem, double value) {
-  switch (problem.peer.sample) {
-    case CubHistogram::Sample::U8: return Argument::scalar(static_cast<std::int32_t>(value));
-    case CubHistogram::Sample::I32: return Argument::scalar(static_cast<std::int64_t>(value));
-    case CubHistogram::Sample::F32: return Argument::scalar(static_cast<float>(value));
-  }
-  throw UsageError("failed passing the bounds: the template has no such samples");
-}
-
-Asked ask(Bench& bench, Runtime& runtime, const Input& input, SkewIs how) {
+Asked ask(Bench& bench, Runtime& runtime, const HistogramInput& input, SkewIs how) {
   const HistogramProblem& problem = input.problem;
   const Plan plan = runtime.kernel("histogram", problem.choices(how)).plan({problem.peer.pixels, problem.peer.bins});
   return {how, plan, zeroed(plan.workspace_bytes(), bench.stream()), Contender{"attune", gpu::Buffer(problem.output_bytes()), std::nullopt, {}, {}}};
 }
 
 /// Requires: `asked` and `input` stay where they are.
-void enqueue_with_attune(Bench& bench, const Input& input, Asked& asked, measure::CachePolicy cache) {
+void enqueue_with_attune(Bench& bench, const HistogramInput& input, Asked& asked, measure::CachePolicy cache) {
   asked.contender.batch.emplace(bench.sampler, cache, input.windows, [&](std::int64_t window) {
-    const HistogramProblem& problem = input.problem;
-    const auto* samples = static_cast<const char*>(bench.pool.window(window, input.bytes));
-    asked.plan.launch({Argument::pointer(samples), Argument::pointer(input.edges_address()), Argument::pointer(problem.weighted ? samples + problem.weights_at() : nullptr),
-                       Argument::pointer(asked.contender.out()), bound(problem, problem.peer.lower), bound(problem, problem.peer.upper)},
-                      reinterpret_cast<void*>(asked.scratch.address()), bench.stream().get());
+    asked.plan.launch(input.arguments(bench.pool.window(window, input.bytes), asked.contender.out()), reinterpret_cast<void*>(asked.scratch.address()), bench.stream().get());
   });
 }
 
 /// CUB; of weights, which it does not know, the kernel one would write instead.
-void enqueue_with_peer(Bench& bench, const Input& input, Contender& peer, const gpu::Buffer& temporary, measure::CachePolicy cache) {
+void enqueue_with_peer(Bench& bench, const HistogramInput& input, Contender& peer, const gpu::Buffer& temporary, measure::CachePolicy cache) {
   peer.batch.emplace(bench.sampler, cache, input.windows, [&](std::int64_t window) {
     const HistogramProblem& problem = input.problem;
     const auto* samples = static_cast<const char*>(bench.pool.window(window, input.bytes));
@@ -137,7 +91,7 @@ void enqueue_with_peer(Bench& bench, const Input& input, Contender& peer, const 
 }
 
 /// Sorting waits for the device within a call: timed by events around it, whose time has the host's in it.
-std::function<double()> timed_sorting(Bench& bench, const Input& input, SortingHistogram& sorting, measure::CachePolicy cache) {
+std::function<double()> timed_sorting(Bench& bench, const HistogramInput& input, SortingHistogram& sorting, measure::CachePolicy cache) {
   return [&bench, &input, &sorting, cache] {
     const auto* samples = static_cast<const std::int32_t*>(bench.pool.window(0, input.bytes));
     const gpu::Event start, end;
@@ -161,7 +115,7 @@ std::vector<T> as(const std::vector<unsigned char>& bytes, std::size_t output_by
 }
 
 /// What window 0 should give: CUB's counts, which must add up to the samples, or weights added in double precision.
-std::vector<double> expected(const Bench& bench, const Input& input, const Contender& peer) {
+std::vector<double> expected(const Bench& bench, const HistogramInput& input, const Contender& peer) {
   const HistogramProblem& problem = input.problem;
   std::vector<double> values(problem.output_bytes() / 4);
   if (problem.weighted) {
@@ -191,7 +145,7 @@ void check_bins(const HistogramProblem& problem, const std::vector<double>& got,
   }
 }
 
-void check_result(const Bench& bench, const Input& input, const Contender& contender, const std::vector<double>& wanted) {
+void check_result(const Bench& bench, const HistogramInput& input, const Contender& contender, const std::vector<double>& wanted) {
   const auto bytes = results_of(contender, bench.stream());
   std::vector<double> got;
   if (input.problem.weighted) {
@@ -204,7 +158,7 @@ void check_result(const Bench& bench, const Input& input, const Contender& conte
   check_bins(input.problem, got, wanted);
 }
 
-Json row_of(const Input& input, const Asked& asked, const Contender& peer, const Contender& ceiling, const Contender& sorting) {
+Json row_of(const HistogramInput& input, const Asked& asked, const Contender& peer, const Contender& ceiling, const Contender& sorting) {
   Json row = comparison_fields(asked.contender, peer, input.bytes);
   row["configuration"] = parse_json(asked.plan.decision().configuration);
   row["tier"] = name(asked.plan.decision().tier);
@@ -224,7 +178,7 @@ Json head_of(const HistogramProblem& problem, SkewIs how, const std::string& pol
 
 /// A row for the skew stated and one for it unknown, without their heads.
 std::vector<Json> measure_both(Bench& bench, Runtime& runtime, const HistogramProblem& problem, measure::CachePolicy cache) {
-  const Input input = prepare(bench, problem, cache);
+  const HistogramInput input(bench.pool, problem, cache, bench.stream());
   Asked stated = ask(bench, runtime, input, SkewIs::Stated), unknown = ask(bench, runtime, input, SkewIs::Unknown);
   enqueue_with_attune(bench, input, stated, cache);
   enqueue_with_attune(bench, input, unknown, cache);

@@ -29,7 +29,7 @@ int record(const RecordOptions& options, const CommandContext& context, const st
   if (!tuning.replay.empty()) throw UsageError("--replay makes no sense here: a recording is made from a GPU's measurements");
   const spec::TemplateLibrary library({tuning.template_folders.begin(), tuning.template_folders.end()});
   const auto kernel = library.find(tuning.template_name);
-  const auto problems = problems_from_arguments(kernel, arguments);
+  const auto problems = problems_of(kernel, tuning.problems_file, arguments);
   check_request(tuning, problems);
   auto where = conditions_of(tuning, kernel);
   const auto path = database_path(tuning.database);

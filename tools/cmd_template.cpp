@@ -117,7 +117,7 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
       return !stop_asked();
     };
     const auto space = space::SearchSpace::build(kernel, problem, device, {}, watch);
-    const auto configuration = spec::default_configuration(kernel);
+    const auto configuration = spec::default_configuration(kernel, problem, device);
     const bool default_valid = spec::satisfies(kernel, problem, configuration, device);
     const auto ladder = check_ladder(kernel, problem, device, watch);
     line.clear();
@@ -129,7 +129,7 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
     usable = usable && compiles && space.size() > 0;
     if (options.json_output) {
       out.push_back({{"template", kernel.name}, {"hash", kernel.content_hash}, {"problem", base::parse_json(spec::to_text(problem))},
-                     {"space_size", space.size()}, {"cartesian_size", space.cartesian_size()}, {"default_in_space", default_valid}, {"ladder", to_json(ladder.rungs)}, {"ladder_planned", ladder.planned},
+                     {"space_size", space.size()}, {"cartesian_size", space.cartesian_size()}, {"default", base::parse_json(spec::to_text(kernel, configuration))}, {"default_in_space", default_valid}, {"ladder", to_json(ladder.rungs)}, {"ladder_planned", ladder.planned},
                      {"compiles", compiles}, {"kernels", describe_kernels(compiled)}, {"log", compiles ? "" : compiled.log}});
       continue;
     }
@@ -137,6 +137,7 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
                space.cartesian_size());
     if (space.size() == 0) base::print("  EMPTY: condition \"{}\" leaves no configuration\n", space.emptied_by());
     print(ladder);
+    base::print("  default here: {}\n", base::escape_line(spec::to_text(kernel, configuration)));
     if (!default_valid) base::print("  the default configuration does not satisfy the constraints here\n");
     if (!compiles) base::print("  the default configuration does not compile:\n{}\n", base::Lines{compiled.log});
     for (const auto& used : compiled.kernels) {

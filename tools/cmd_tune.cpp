@@ -18,7 +18,7 @@ namespace {
 int tune(const TuningOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
   const spec::TemplateLibrary library({options.template_folders.begin(), options.template_folders.end()});
   const auto kernel = library.find(options.template_name);
-  const auto problems = problems_from_arguments(kernel, arguments);
+  const auto problems = problems_of(kernel, options.problems_file, arguments);
   check_request(options, problems);
   auto where = conditions_of(options, kernel);
   auto [database, path] = open_results(options);

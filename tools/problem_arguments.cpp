@@ -4,12 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <cstdint>
+#include <iostream>
+#include <iterator>
 #include <map>
+#include <set>
+#include <sstream>
 #include <utility>
 
 #include "attune/error.hpp"
 #include "tuner/base/escape.hpp"
+#include "tuner/base/files.hpp"
 #include "tuner/base/text.hpp"
+#include "tuner/session/recording.hpp"
 
 namespace attune::tools {
 namespace {
@@ -93,6 +99,39 @@ void check_count(const std::vector<GivenAxis>& axes) {
   throw UsageError(fmt::format("the arguments name {} problems ({}); at most {} are taken at once: give fewer values, or several commands", told, product, kMostProblems));
 }
 
+/// Of a JSON object a line.
+std::vector<spec::Problem> listed_problems(const spec::KernelTemplate& kernel, const std::string& file) {
+  const bool standard_input = file == "-";
+  std::istringstream lines(standard_input ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : base::read_file(file));
+  std::vector<spec::Problem> problems;
+  std::set<std::string> known;
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    try {
+      auto problem = spec::canonical(kernel, spec::problem_from_text(line));
+      spec::validate(kernel, problem);
+      if (known.insert(spec::to_text(problem)).second) problems.push_back(std::move(problem));
+    } catch (const Error& error) {
+      throw UsageError(fmt::format("{}:{}: {}", standard_input ? "standard input" : file, number, error.what()));
+    }
+    if (problems.size() > kMostProblems) throw UsageError(fmt::format("{} names more than {} problems; give several commands", file, kMostProblems));
+  }
+  return problems;
+}
+
+std::vector<spec::Problem> recorded_problems(const spec::KernelTemplate& kernel, const std::string& file) {
+  const auto recording = session::Recording::load(file);
+  if (recording.template_name != kernel.name) throw UsageError(fmt::format("{} is a recording of {}, not of {}", file, recording.template_name, kernel.name));
+  std::vector<spec::Problem> problems;
+  for (const auto& recorded : recording.problems) {
+    problems.push_back(spec::canonical(kernel, recorded.problem));
+    spec::validate(kernel, problems.back());
+  }
+  return problems;
+}
+
 /// Every problem so far combined with every value of one more axis.
 std::vector<spec::Problem> combine(std::vector<spec::Problem> problems, const GivenAxis& given) {
   std::vector<spec::Problem> combined;
@@ -139,6 +178,14 @@ std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& k
     problem = spec::canonical(kernel, std::move(problem));
     spec::validate(kernel, problem);
   }
+  return problems;
+}
+
+std::vector<spec::Problem> problems_of(const spec::KernelTemplate& kernel, const std::string& file, const std::vector<std::string>& arguments) {
+  if (file.empty()) return problems_from_arguments(kernel, arguments);
+  if (!arguments.empty()) throw UsageError(fmt::format("--problems names the problems: \"{}\" has no place beside it", arguments.front()));
+  auto problems = file.ends_with(".json.zst") || file.ends_with(".json") ? recorded_problems(kernel, file) : listed_problems(kernel, file);
+  if (problems.empty()) throw UsageError(fmt::format("{} names no problem: it has a JSON object a line, for example {{\"n\": 1000}}", file == "-" ? "standard input" : file));
   return problems;
 }
 

@@ -22,6 +22,7 @@
 #include "tuner/base/text.hpp"
 #include "tuner/search/strategy.hpp"
 #include "tuner/session/device_fleet.hpp"
+#include "tuner/session/portfolio.hpp"
 #include "tuner/session/stop_patience.hpp"
 #include "tuner/spec/condition.hpp"
 
@@ -48,6 +49,7 @@ session::TuneRequest request_of(const TuningJob& job) {
   request.run = run_key();
   request.retry_failed = job.options.retry_failed;
   request.where = job.where;
+  request.also_try.assign(job.options.also_try.begin(), job.options.also_try.end());
   return request;
 }
 
@@ -151,6 +153,10 @@ void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command.add_option("template", options.template_name, "Template: a built-in name or a folder with template.json")->required();
   command.add_option("--template-folder", options.template_folders, "Further folders to look for templates in")->check(CLI::ExistingDirectory);
   command.add_option("--strategy", options.strategy, "exhaustive, random, portfolio: only the winners of the sizes tuned before, or winners: those of every problem of the template")->capture_default_str();
+  command.add_option("--try", options.also_try,
+                     "With --strategy portfolio or winners: try also what won in this database, or what this recording has of the same problem, of whatever version of the template; may be repeated")
+      ->allow_extra_args(false);
+  command.add_option("--problems", options.problems_file, "Problems from a file, a JSON object a line, e.g. {\"T\": \"f32\", \"op\": \"sum\", \"n\": 1000003}, or those of a recording; -: standard input");
   command.add_option("--budget", options.budget,
                      "60s or 5m (whole command), 500 (configurations a problem), 25% (of the space), separated (until the best stands "
                      "apart from all others); of a comma list the first limit reached ends the search")
@@ -220,6 +226,10 @@ void check_request(const TuningOptions& options, const std::vector<spec::Problem
   if (std::find(strategies.begin(), strategies.end(), options.strategy) == strategies.end()) {
     throw UsageError(fmt::format("unknown strategy \"{}\"; there are {}", options.strategy, fmt::join(strategies, ", ")));
   }
+  if (!options.also_try.empty() && options.strategy != "portfolio" && options.strategy != "winners") {
+    throw UsageError(fmt::format("--try needs --strategy portfolio or winners; {} asks nobody what to try", options.strategy));
+  }
+  for (const auto& path : options.also_try) session::check_portfolio(path);  // before hours of measuring
   for (const auto& problem : problems) {
     for (const auto& [name, size] : problem.sizes) {
       if (size == 0) throw UsageError(fmt::format("there is nothing to tune at {} = 0; dispatch answers it without tuning", name));

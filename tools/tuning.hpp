@@ -24,7 +24,9 @@ struct TuningOptions {
   std::string replay;
   std::optional<int> compile_workers;
   std::string compile_timeout = "60s";
-  std::vector<std::string> where;  ///< further conditions on configurations
+  std::string problems_file;            ///< empty: the problems are arguments
+  std::vector<std::string> also_try;    ///< databases and recordings
+  std::vector<std::string> where;       ///< further conditions on configurations
   bool retry_failed = false;
   bool json = false;
 };

@@ -80,20 +80,18 @@ cudaError_t reduce_rows(const Call& call) {
 
 cudaError_t dispatch(const Call& call) {
   const CubReduction& reduction = call.reduction;
-  if (reduction.element == Element::F32 && reduction.rows > 1 && reduction.op == Operator::Sum) return reduce_rows(call);
-  if (reduction.element == Element::F32 && reduction.rows == 1 && reduction.op == Operator::ArgMax) return arg_max(call);
-  const bool max = reduction.op == Operator::Max;
-  if (reduction.rows == 1 && reduction.op != Operator::ArgMax) {
-    switch (reduction.element) {
-      case Element::F32: return reduce<float, float>(call);
-      case Element::F64: return reduce<double, double>(call);
-      case Element::I32: return reduce<int, int>(call);
-      case Element::F16: if (!max) return reduce<__half, float>(call); break;
-      case Element::Bf16: if (!max) return reduce<__nv_bfloat16, float>(call); break;
-      case Element::I8: if (!max) return reduce<signed char, int>(call); break;
-    }
+  if (!has_peer(reduction)) throw UsageError("failed reducing with CUB: the benchmarks have no such peer");
+  if (reduction.rows > 1) return reduce_rows(call);
+  if (reduction.op == Operator::ArgMax) return arg_max(call);
+  switch (reduction.element) {
+    case Element::F32: return reduce<float, float>(call);
+    case Element::F64: return reduce<double, double>(call);
+    case Element::I32: return reduce<int, int>(call);
+    case Element::F16: return reduce<__half, float>(call);
+    case Element::Bf16: return reduce<__nv_bfloat16, float>(call);
+    case Element::I8: return reduce<signed char, int>(call);
   }
-  throw UsageError("failed reducing with CUB: the benchmarks have no such peer");
+  return cudaErrorInvalidValue;
 }
 
 void run(const Call& call) {
@@ -116,6 +114,11 @@ std::string cub_name(const CubReduction& reduction) {
   if (reduction.op == Operator::ArgMax) return "cub::DeviceReduce::ArgMax";
   if (reduction.op == Operator::Max) return "cub::DeviceReduce::Max";
   return reduction.element == Element::F16 || reduction.element == Element::Bf16 ? "cub::DeviceReduce::Reduce" : "cub::DeviceReduce::Sum";
+}
+
+bool has_peer(const CubReduction& reduction) {
+  const bool plain = reduction.rows == 1 && reduction.op != Operator::ArgMax;
+  return plain || (reduction.element == Element::F32 && reduction.op == (reduction.rows > 1 ? Operator::Sum : Operator::ArgMax));
 }
 
 std::size_t cub_bytes(const CubReduction& reduction) {

@@ -12,7 +12,7 @@ namespace attune::bench {
 /// "13.0.2" of the toolkit's CUB; part of the peer's name in result files.
 [[nodiscard]] std::string cub_version();
 
-/// What is reduced, and to what: f16 and bf16 into f32, i8 into i32, modulo 2^32. ArgMax is of f32.
+/// What is reduced, and to what: f16 and bf16 into f32, i8 into i32, modulo 2^32. ArgMax is of f32, segments are f32 sums: other elements have no peer.
 struct CubReduction {
   enum class Operator { Sum, Max, ArgMax } op = Operator::Sum;
   Element element = Element::F32;
@@ -22,6 +22,9 @@ struct CubReduction {
 
 /// The function of CUB that computes it, e.g. "cub::DeviceReduce::Sum".
 [[nodiscard]] std::string cub_name(const CubReduction& reduction);
+
+/// Whether the benchmarks have CUB compute it.
+[[nodiscard]] bool has_peer(const CubReduction& reduction);
 
 /// Bytes of temporary storage. Throws: EnvironmentError, UsageError when CUB is not asked for this here.
 [[nodiscard]] std::size_t cub_bytes(const CubReduction& reduction);

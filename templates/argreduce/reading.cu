@@ -1,8 +1,22 @@
 // How a thread reads its share of the input and keeps the best element of it.
 
-__device__ __forceinline__ void load_tile(attune::Vector<kVectorBytes> (&v)[kItems], Address at) {
+// What of a tile at `at` lies before `end`, in bytes; at most a tile.
+__device__ __forceinline__ int bytes_of_tile(Address at, Address end) {
+  return static_cast<int>(end - at < kTileBytes ? end - at : kTileBytes);
+}
+
+// Whether this thread's k-th vector of a tile is among the tile's first `bytes`.
+__device__ __forceinline__ bool holds_vector(int bytes, unsigned k) {
+  return static_cast<int>((k * kBlock + threadIdx.x + 1) * kVectorBytes) <= bytes;
+}
+
+__device__ __forceinline__ void load_tile(attune::Vector<kVectorBytes> (&v)[kItems], Address at, int bytes) {
+  at += threadIdx.x * kVectorBytes;
 #pragma unroll
-  for (unsigned k = 0; k < kItems; ++k) v[k] = attune::load_vector<kVectorBytes>(at + k * kItemBytes);
+  for (unsigned k = 0; k < kItems; ++k) {
+    v[k] = attune::filled<ATTUNE_T, kVectorBytes>(Extreme::neutral());
+    attune::load_vector_if(holds_vector(bytes, k), at + k * kItemBytes, v[k]);
+  }
 }
 
 __device__ __forceinline__ void add_tile(State& state, const attune::Vector<kVectorBytes> (&v)[kItems], unsigned number) {
@@ -18,12 +32,6 @@ __device__ __forceinline__ Candidate resolve(const State& state, bool any, Addre
   return {p.value, static_cast<Index>(vector - in) / kElementBytes + p.lane};
 }
 
-// A single element that no vector holds.
-__device__ __forceinline__ Candidate single(const ATTUNE_T* __restrict__ in, Index index) {
-  const Value x = attune::load_element(in + index);
-  return x == x ? Candidate{x, index} : Best::identity();
-}
-
 #ifdef ATTUNE_N
 constexpr Address kInputBytes = static_cast<Address>(ATTUNE_N) * kElementBytes;
 constexpr bool kWholeTiles = kInputBytes > 0 && kInputBytes % kTileBytes == 0;
@@ -37,68 +45,67 @@ __device__ __forceinline__ bool has_one_tile_each(const ATTUNE_T* in) {
 template <class Meanwhile>
 __device__ __forceinline__ Candidate read_one_tile(const ATTUNE_T* __restrict__ in, Meanwhile meanwhile) {
   const Address base = attune::address_of(in);
-  const Address at = base + static_cast<Address>(blockIdx.x) * kTileBytes + threadIdx.x * kVectorBytes;
+  const Address at = base + static_cast<Address>(blockIdx.x) * kTileBytes;
   attune::Vector<kVectorBytes> v[kItems];
-  load_tile(v, at);
+  load_tile(v, at, kTileBytes);
   meanwhile();
   State state;
   add_tile(state, v, 0);
-  return resolve(state, true, at, base);
+  return resolve(state, true, at + threadIdx.x * kVectorBytes, base);
 }
 #endif
 
 // What this thread makes of its share of the input. `meanwhile` runs once, when the first loads are on their way.
 // The loop is turned so that a tile's loads end an iteration and their use begins the next: the assembler cannot move
-// the use between them then, as it does otherwise to save registers. Addresses are in bytes and signed (`end` less a
-// tile lies below 0 when there is no input); this thread's place in a tile is part of both `at` and `end`.
+// the use between them then, as it does otherwise to save registers. The last tile may be ragged: the same instructions read
+// it, with what is never better in place of the vectors that it lacks; those come behind all that it has. The elements that no
+// vector holds go to the last block, where all threads go the same way. Addresses are in bytes.
 template <class Meanwhile>
 __device__ __forceinline__ Candidate read_share(const ATTUNE_T* __restrict__ in, Index n, Meanwhile meanwhile) {
-  const Address base = attune::address_of(in);
+  const Address base = attune::address_of(in), end = base + static_cast<Address>(n * kElementBytes);
+  const Address begin = base + attune::bytes_to_vector<kVectorBytes>(base);
   const Address place = threadIdx.x * kVectorBytes;
-  const unsigned head = attune::bytes_to_vector<kVectorBytes>(base);
-  const Address end = base + static_cast<Address>(n * kElementBytes) + place;
-  Address at = base + head + static_cast<Address>(blockIdx.x) * kTileBytes + place;
-
-  Candidate best = Best::identity();
-  if (kWidth > 1 && head != 0 && blockIdx.x == gridDim.x - 1)
-    if (threadIdx.x * kElementBytes < head && threadIdx.x < n) best = single(in, threadIdx.x);
+  Address at = begin + static_cast<Address>(blockIdx.x) * kTileBytes;
+  const Address last = end - kVectorBytes;  // where a whole vector may still begin
 
   State state;
   Address first = at;
   unsigned number = 0;
   attune::Vector<kVectorBytes> v[kItems];
-  bool more = at <= end - kTileBytes;
-  if (more) load_tile(v, at);
+  int bytes = bytes_of_tile(at, end);
+  load_tile(v, at, bytes);
   meanwhile();
+  auto edge = attune::filled<ATTUNE_T, kElementBytes>(Extreme::neutral());
+  Index edge_index = kNone;
+  if (kWidth > 1 && blockIdx.x == gridDim.x - 1) {
+    const unsigned head = begin < end ? static_cast<unsigned>(begin - base) / kElementBytes : static_cast<unsigned>(n);
+    const unsigned loose = head + static_cast<unsigned>(n - head) % kWidth;
+    const bool there = threadIdx.x < loose;
+    const Index index = threadIdx.x < head ? threadIdx.x : n - loose + threadIdx.x;
+    attune::load_vector_if(there, attune::address_of(in + index), edge);
+    edge_index = there ? index : kNone;
+  }
+  Candidate best = Best::identity();
+  bool any = false;
 #pragma unroll 1
-  while (more) {
+  while (at <= last) {
     add_tile(state, v, number);
+    any = any || holds_vector(bytes, 0);
     number += kItems;
     at += static_cast<Address>(gridDim.x) * kTileBytes;
-    more = at <= end - kTileBytes;
-    if (more) load_tile(v, at);
+    bytes = bytes_of_tile(at, end);
+    if (at <= last) load_tile(v, at, bytes);
     if (number >= State::kSpan) {
-      best = Best::combine(best, resolve(state, true, first, base));
+      best = Best::combine(best, resolve(state, any, first + place, base));
       state = State();
+      any = false;
       first = at;
       number = 0;
     }
   }
-  bool any = number != 0;
-  if (at < end) {  // one block: what does not fill a tile
-    const unsigned rest = static_cast<unsigned>(end - at);
-    any = any || (threadIdx.x + 1) * kVectorBytes <= rest;
-#pragma unroll
-    for (unsigned k = 0; k < kItems; ++k)
-      if ((k * kBlock + threadIdx.x + 1) * kVectorBytes <= rest) v[k] = attune::load_vector<kVectorBytes>(at + k * kItemBytes);
-    if constexpr (kWidth > 1) {
-      const unsigned tail = rest % kVectorBytes;
-      if (threadIdx.x * kElementBytes < tail)
-        best = Best::combine(best, single(in, n - tail / kElementBytes + threadIdx.x));
-    }
-#pragma unroll
-    for (unsigned k = 0; k < kItems; ++k)
-      if ((k * kBlock + threadIdx.x + 1) * kVectorBytes <= rest) state.add(v[k], number + k);
-  }
-  return Best::combine(best, resolve(state, any, first, base));
+  best = Best::combine(best, resolve(state, any, first + place, base));
+  if constexpr (kWidth == 1) return best;
+  attune::keep_here(edge);
+  const Value x = attune::element<ATTUNE_T>(edge, 0);
+  return edge_index != kNone && x == x ? Best::combine(best, {x, edge_index}) : best;
 }

@@ -2,6 +2,7 @@
 #include <attune/bits.cuh>
 #include <attune/gather.cuh>
 #include <attune/memory.cuh>
+#include <attune/operators.cuh>
 #include <attune/slots.cuh>
 #include <attune/vector.cuh>
 
@@ -51,6 +52,16 @@ constexpr unsigned kResidentBlocks = kResidentThreads < kBlock ? 1 : kResidentTh
 
 static_assert(kWidth >= 1, "a vector holds at least one element");
 static_assert(kWidth <= kBlock, "one block loads the elements before and after the vectors in one step");
+
+template <bool Max>
+struct ChooseExtreme {
+  using Of = attune::Max<ATTUNE_T>;
+};
+template <>
+struct ChooseExtreme<false> {
+  using Of = attune::Min<ATTUNE_T>;
+};
+using Extreme = ChooseExtreme<kMax>::Of;
 
 // Below and above every index: no element.
 constexpr Index kNone = ~0ull;

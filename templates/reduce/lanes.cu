@@ -55,6 +55,20 @@ __device__ __forceinline__ Loaded load(const Source& source, Address at) {
   return v;
 }
 
+// The same where `there` says so; else what changes nothing, where there is such an element.
+__device__ __forceinline__ Loaded load_if(bool there, const Source& source, Address at) {
+  Loaded v;
+  v.x = attune::filled<In, kVectorBytes>(neutral());
+  attune::load_vector_if(there, at, v.x);
+#if ATTUNE_TRANSFORM_TIMES
+  const Address other = source.other + (at - source.in);
+  v.y = attune::filled<In, kVectorBytes>(neutral());
+  if (source.together) attune::load_vector_if(there, other, v.y);
+  else if (there) v.y = load_unaligned<attune::Element<In>::Bits>(other);
+#endif
+  return v;
+}
+
 __device__ __forceinline__ Value load_one(const Source& source, Index i, const Scalars& scalars) {
   return load_one(reinterpret_cast<const In*>(source.in), reinterpret_cast<const In*>(source.other), i, scalars);
 }

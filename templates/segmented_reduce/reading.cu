@@ -116,57 +116,60 @@ __device__ __forceinline__ void read_rows(Row (&row)[kRowsInFlight], Accumulator
 
 // ---- a row, or a part of one, by a block -------------------------------------------------------------------------------
 
-__device__ __forceinline__ void load_tile(Vector (&v)[kItems], Address at) {
-#pragma unroll
-  for (unsigned k = 0; k < kItems; ++k) v[k] = attune::load_vector<kVectorBytes>(at + k * (kBlock * kVectorBytes));
+// What of a tile at `at` lies before `end`, in bytes; at most a tile.
+__device__ __forceinline__ int bytes_of_tile(Address at, Address end) {
+  return static_cast<int>(end - at < kTileBytes ? end - at : kTileBytes);
 }
 
-// What this thread makes of its share of `count` elements, of which a row's blocks, `parts` of them, take tiles in turn.
-// What does not fill a tile goes to the block whose turn it is then, by whole vectors and single elements; the elements
-// before the first aligned address go to the last block, which never has more tiles than another. `meanwhile` runs once,
-// when the first loads are on their way.
+// Whether this thread's k-th vector of a tile is among the tile's first `bytes`.
+__device__ __forceinline__ bool holds_vector(int bytes, unsigned k) {
+  return static_cast<int>((k * kBlock + threadIdx.x + 1) * kVectorBytes) <= bytes;
+}
+
+__device__ __forceinline__ void load_tile(Vector (&v)[kItems], Address at, int bytes) {
+  at += threadIdx.x * kVectorBytes;
+#pragma unroll
+  for (unsigned k = 0; k < kItems; ++k) {
+    v[k] = attune::filled<Item, kVectorBytes>(Op::neutral());
+    attune::load_vector_if(holds_vector(bytes, k), at + k * (kBlock * kVectorBytes), v[k]);
+  }
+}
+
+// What this thread makes of its share of `count` elements, of which a row's blocks, `parts` of them, take tiles in turn. The last
+// tile may be ragged: the same instructions read it, with what changes nothing in place of the vectors that it lacks. The elements that no vector holds,
+// before the first aligned address and behind the last whole vector, go to the last block, which never has more tiles than
+// another. `meanwhile` runs once, when the first loads are on their way.
 //
 // The loop is turned so that a tile's loads end an iteration and their use begins the next: the assembler cannot move
-// the use between them then, as it does otherwise to save registers. `end` less a tile may lie below 0; this thread's
-// place in a tile is part of both `at` and `end`.
+// the use between them then, as it does otherwise to save registers.
 template <class Meanwhile>
 __device__ __forceinline__ Accumulator read_part(const Item* __restrict__ in, Index count, unsigned part, unsigned parts,
                                                  Meanwhile meanwhile) {
-  const Address place = threadIdx.x * kVectorBytes;
-  const unsigned head = attune::bytes_to_vector<kVectorBytes>(attune::address_of(in));
-  const Address end = attune::address_of(in) + static_cast<Address>(count * sizeof(Item)) + place;
-  Address at = attune::address_of(in) + head + part * kTileBytes + place;
-
-  Accumulator x = Op::identity();
-  if (kWidth > 1 && head != 0 && part == parts - 1)
-    if (threadIdx.x * sizeof(Item) < head && threadIdx.x < count) x = Op::combine(x, attune::load_element(in + threadIdx.x));
+  const Address start = attune::address_of(in), end = start + static_cast<Address>(count * sizeof(Item));
+  const Address begin = start + attune::bytes_to_vector<kVectorBytes>(start);
+  Address at = begin + part * kTileBytes;
+  const Address last = end - kVectorBytes;  // where a whole vector may still begin
 
   Vector v[kItems];
-  bool more = at <= end - kTileBytes;
-  if (more) load_tile(v, at);
+  int bytes = bytes_of_tile(at, end);
+  load_tile(v, at, bytes);
   meanwhile();
+  auto edge = attune::filled<Item, sizeof(Item)>(Op::neutral());
+  if (kWidth > 1 && part == parts - 1) {
+    const unsigned head = begin < end ? static_cast<unsigned>(begin - start) / sizeof(Item) : static_cast<unsigned>(count);
+    const unsigned loose = head + static_cast<unsigned>(count - head) % kWidth;
+    attune::load_vector_if(threadIdx.x < loose, attune::address_of(in + (threadIdx.x < head ? threadIdx.x : count - loose + threadIdx.x)), edge);
+  }
+  Accumulator x = Op::identity();
 #pragma unroll 1
-  while (more) {
+  while (at <= last) {
 #pragma unroll
     for (unsigned k = 0; k < kItems; ++k) x = add_vector(x, v[k]);
     at += parts * kTileBytes;
-    more = at <= end - kTileBytes;
-    if (more) load_tile(v, at);
+    bytes = bytes_of_tile(at, end);
+    if (at <= last) load_tile(v, at, bytes);
   }
-  if (at >= end) return x;
-  const unsigned rest = static_cast<unsigned>(end - at);
-#pragma unroll
-  for (unsigned k = 0; k < kItems; ++k)
-    if ((k * kBlock + threadIdx.x + 1) * kVectorBytes <= rest)
-      v[k] = attune::load_vector<kVectorBytes>(at + k * (kBlock * kVectorBytes));
-  Accumulator last = Op::identity();
-  if constexpr (kWidth > 1) {
-    const unsigned tail = rest % kVectorBytes;
-    if (threadIdx.x * sizeof(Item) < tail)
-      last = Op::combine(last, attune::load_element(in + (count - tail / sizeof(Item) + threadIdx.x)));
-  }
-#pragma unroll
-  for (unsigned k = 0; k < kItems; ++k)
-    if ((k * kBlock + threadIdx.x + 1) * kVectorBytes <= rest) x = add_vector(x, v[k]);
-  return Op::combine(x, last);
+  if constexpr (kWidth == 1) return x;
+  attune::keep_here(edge);
+  return Op::combine(x, attune::element<Item>(edge, 0));
 }

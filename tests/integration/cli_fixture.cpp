@@ -4,6 +4,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "tuner/base/json.hpp"
+
 namespace attune::test {
 
 Cli::Cli() : database((folder / "tune.db").string()), kernel((folder / "double_it").string()), recording((folder / "synthetic.json.zst").string()) {
@@ -38,6 +40,15 @@ void Cli::write(const std::string& name, const std::string& text) const { std::o
 std::string Cli::read(const std::string& name) const {
   std::ifstream file(folder / name, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<nlohmann::json> json_lines(const std::string& text) {
+  std::vector<nlohmann::json> lines;
+  std::size_t start = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; start = end + 1, end = text.find('\n', start)) {
+    lines.push_back(base::parse_json(text.substr(start, end - start)));
+  }
+  return lines;
 }
 
 }  // namespace attune::test

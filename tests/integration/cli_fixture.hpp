@@ -30,4 +30,7 @@ struct Cli {
   std::uint64_t space_size = 0;  ///< of each of the two problems
 };
 
+/// What `--json` prints: an object a line.
+[[nodiscard]] std::vector<nlohmann::json> json_lines(const std::string& text);
+
 }  // namespace attune::test

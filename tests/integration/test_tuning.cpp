@@ -17,19 +17,7 @@ namespace test_tuning {
 using namespace attune;
 using nlohmann::json;
 using test::Cli;
-
-namespace {
-
-std::vector<json> json_lines(const std::string& text) {
-  std::vector<json> lines;
-  std::size_t start = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos; start = end + 1, end = text.find('\n', start)) {
-    lines.push_back(base::parse_json(text.substr(start, end - start)));
-  }
-  return lines;
-}
-
-}  // namespace
+using test::json_lines;
 
 TEST_CASE_FIXTURE(Cli, "a replayed run says on its first line that nothing is measured, and where the times come from") {
   const auto result = attune(tune_words());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tuner/spec/launch_plan.hpp"
 #include "tuner/space/search_space.hpp"
 
 namespace attune::test {
@@ -61,8 +62,8 @@ session::Recording synthetic_recording(const spec::KernelTemplate& kernel, const
   recording.policy = "cold/graph";
   recording.read_ceiling_bytes_per_s = 4e12;
   recording.coverage = "whole space";
-  const std::string default_text = spec::to_text(kernel, spec::default_configuration(kernel));
   for (const auto& problem : problems) {
+    const std::string default_text = spec::to_text(kernel, spec::default_configuration(kernel, problem, recording.device));
     const auto space = space::SearchSpace::build(kernel, problem, recording.device);
     session::RecordedProblem recorded;
     recorded.problem = problem;

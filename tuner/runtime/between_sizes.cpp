@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -17,27 +16,16 @@ namespace {
 
 using nlohmann::json;
 
-// Chosen by leaving sizes out of a measured grid, docs/decisions/0008-between-sizes.md; all four stand on plateaus.
-constexpr std::size_t kNeighbours = 8;
-constexpr double kNarrowest = 0.3;   ///< standard deviation of the weights, in octaves
-constexpr double kOfSpacing = 0.7;   ///< the same over the distance of the second nearest size, where sizes lie far apart
-constexpr double kAlignment = 3;     ///< distance of an odd size from one that is a multiple of 2^kMostFactors
-constexpr int kMostFactors = 12;
+// Chosen by leaving sizes out of measured grids, docs/decisions/0013-between-ragged-sizes.md.
+constexpr std::size_t kNeighbours = 12;
+constexpr double kNarrowest = 0.3;  ///< standard deviation of the weights, in octaves
+constexpr double kOfSpacing = 0.7;  ///< the same over the distance of the second nearest size, where sizes lie far apart
+/// Of a time that was measured: two or three that lie on a line by chance are no certainty.
+constexpr double kNoise = 0.01;
+/// So near, in octaves, what wins somewhere does well here; each octave beyond adds this much doubt.
+constexpr double kNear = 0.75, kDoubtAnOctave = 0.05;
 /// Farther winners are no better guesses, and each costs reading its records.
 constexpr std::size_t kMostCandidates = 64;
-
-int factors_of_two(std::int64_t size) {
-  return size == 0 ? kMostFactors : std::min(std::countr_zero(static_cast<std::uint64_t>(size)), kMostFactors);
-}
-
-double alignment_distance(const spec::Problem& a, const spec::Problem& b) {
-  double squares = 0;
-  for (const auto& [axis, size] : a.sizes) {
-    const double difference = factors_of_two(size) - factors_of_two(b.sizes.at(axis));
-    squares += difference * difference;
-  }
-  return kAlignment / kMostFactors * std::sqrt(squares);
-}
 
 /// How the configurations did at one tuned size.
 class Neighbour {
@@ -47,16 +35,17 @@ class Neighbour {
     query_ = {row.template_hash, std::nullopt, row.problem, row.device_key, row.policy};
     read_run_off(row.detail_json);
     winner_us_ = median_us(row.configuration);
+    if (!winner_us_ && row.median_us > 0) winner_us_ = row.median_us;
   }
 
-  /// Time over that of the best; nothing when it was not measured here, or failed.
-  [[nodiscard]] std::optional<double> ratio(const std::string& configuration) const {
-    if (const auto known = ratios_.find(configuration); known != ratios_.end()) return known->second;
-    if (configuration == tuned_.row->configuration) return 1.0;
-    const auto us = median_us(configuration);
-    if (!us || !winner_us_) return std::nullopt;
-    return *us / *winner_us_;
+  /// What it took; nothing when it was not measured here, or failed. Of those that ran off, the run-off's ratios are
+  /// applied to the winner's time: they are surer than what the search measured one after the other.
+  [[nodiscard]] std::optional<double> time_us(const std::string& configuration) const {
+    const auto ratio = ratios_.find(configuration);
+    if (ratio != ratios_.end() && winner_us_) return ratio->second / winner_ratio_ * *winner_us_;
+    return configuration == tuned_.row->configuration ? winner_us_ : median_us(configuration);
   }
+  [[nodiscard]] const spec::Problem& problem() const { return *tuned_.problem; }
   [[nodiscard]] const std::string& sizes() const { return tuned_.row->sizes_json; }
 
  private:
@@ -74,9 +63,7 @@ class Neighbour {
     } catch (const json::exception&) {
       ratios_.clear();
     }
-    double fastest = 1;
-    for (const auto& [configuration, ratio] : ratios_) fastest = std::min(fastest, ratio);
-    for (auto& [configuration, ratio] : ratios_) ratio /= fastest;
+    if (const auto winner = ratios_.find(tuned_.row->configuration); winner != ratios_.end()) winner_ratio_ = winner->second;
   }
 
   /// Of the search: what ran off has better figures, but only among each other.
@@ -89,6 +76,7 @@ class Neighbour {
   const TunedSize& tuned_;
   db::Query query_;
   std::map<std::string, double> ratios_;  ///< out of the run-off
+  double winner_ratio_ = 1;
   std::optional<double> winner_us_;
 };
 
@@ -104,68 +92,111 @@ struct Weighted {
 };
 
 /// The sizes that count, the weightiest first. One problem may be in several layers: the first one's row speaks for it.
-std::vector<Weighted> neighbours_of(const spec::Problem& asked, std::span<const TunedSize> results) {
+std::vector<Weighted> neighbours_of(std::span<const TunedSize> results) {
   std::vector<const TunedSize*> sizes;
   for (const auto& tuned : results) {
+    if (sizes.size() == kNeighbours) break;
     const auto same = [&](const TunedSize* other) { return other->row->problem == tuned.row->problem; };
     if (std::none_of(sizes.begin(), sizes.end(), same)) sizes.push_back(&tuned);
   }
   if (sizes.size() < 2) return {};
   const double width = std::max(kNarrowest, kOfSpacing * sizes[1]->distance);
-  std::vector<std::pair<double, const TunedSize*>> ranked;  // by squared distance
-  for (const auto* tuned : sizes) {
-    ranked.emplace_back(std::pow(tuned->distance / width, 2) + std::pow(alignment_distance(asked, *tuned->problem), 2), tuned);
-  }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  ranked.resize(std::min(ranked.size(), kNeighbours));
+  const double nearest = std::pow(sizes[0]->distance / width, 2);
   std::vector<Weighted> neighbours;
-  for (const auto& [squared, tuned] : ranked) neighbours.push_back({Neighbour(*tuned), std::exp(ranked.front().first - squared)});
+  for (const auto* tuned : sizes) neighbours.push_back({Neighbour(*tuned), std::exp(nearest - std::pow(tuned->distance / width, 2))});
   return neighbours;
 }
 
-/// Nothing when the configuration was measured at one neighbour only, or not at the better part of them.
-std::optional<Forecast> forecast_of(const std::string& configuration, const std::vector<Weighted>& neighbours) {
-  double all = 0, known = 0, mean = 0, squares = 0;
-  int sizes = 0;
+/// Sums of a weighted regression of y over x.
+class Line {
+ public:
+  void add(double weight, double x, double y) {
+    ++points_;
+    weight_ += weight, x_ += weight * x, y_ += weight * y;
+    xx_ += weight * x * x, xy_ += weight * x * y, yy_ += weight * y * y;
+  }
+  [[nodiscard]] int points() const { return points_; }
+  [[nodiscard]] double weight() const { return weight_; }
+  [[nodiscard]] double at(double x) const { return y_ / weight_ + slope() * (x - x_ / weight_); }
+  /// Of y around the line.
+  [[nodiscard]] double deviation() const {
+    const double left = variance(yy_, y_, y_) - 2 * slope() * variance(xy_, x_, y_) + slope() * slope() * variance(xx_, x_, x_);
+    return std::sqrt(std::max(0.0, left));
+  }
+
+ private:
+  [[nodiscard]] double variance(double product, double a, double b) const { return product / weight_ - a / weight_ * (b / weight_); }
+  /// Time neither falls with the work nor grows faster than it.
+  [[nodiscard]] double slope() const {
+    const double spread = variance(xx_, x_, x_);
+    return spread > 1e-9 ? std::clamp(variance(xy_, x_, y_) / spread, 0.0, 1.0) : 0.0;
+  }
+  int points_ = 0;
+  double weight_ = 0, x_ = 0, y_ = 0, xx_ = 0, xy_ = 0, yy_ = 0;
+};
+
+/// Of what stands at a problem: one configuration everywhere, or the default there. Nothing when it was measured, as a launch of the same
+/// kind, at one neighbour only, or not at enough of them.
+std::optional<Forecast> forecast_of(const DefaultAt& configuration_at, const spec::Problem& asked, const std::vector<Weighted>& neighbours,
+                                    const FactsOf& facts_of) {
+  const std::string configuration = configuration_at(asked);
+  const auto here = facts_of(configuration, asked);
+  if (!here) return std::nullopt;
+  Line line;
+  double all = 0;
   std::string basis;
   for (const auto& [neighbour, weight] : neighbours) {
     all += weight;
-    const auto ratio = neighbour.ratio(configuration);
-    if (!ratio) continue;
-    known += weight;
-    ++sizes;
-    mean += weight * std::log(*ratio);
-    squares += weight * std::log(*ratio) * std::log(*ratio);
-    if (weight >= 0.1) basis += fmt::format("{}{:.3f} x the best at {}", basis.empty() ? "" : ", ", *ratio, neighbour.sizes());
+    const std::string used = configuration_at(neighbour.problem());
+    const auto us = neighbour.time_us(used);
+    if (!us) continue;
+    const auto there = facts_of(used, neighbour.problem());
+    if (!there || there->one_block != here->one_block) continue;
+    line.add(weight, std::log(there->work), std::log(*us));
+    if (weight >= 0.1) basis += fmt::format("{}{:.4g} us at {}", basis.empty() ? "" : ", ", *us, neighbour.sizes());
   }
-  if (sizes < 2 || known <= all / 2) return std::nullopt;
-  mean /= known;
-  const double deviation = std::sqrt(std::max(0.0, squares / known - mean * mean));
-  return Forecast{configuration, 0, false, std::exp(mean + deviation), std::move(basis)};
+  if (line.points() < 2 || line.weight() <= all / 3) return std::nullopt;
+  Forecast forecast{configuration, 0, false, std::exp(line.at(std::log(here->work))), std::hypot(line.deviation(), kNoise), {}};
+  forecast.basis = basis.empty() ? "sizes farther away" : basis;
+  return forecast;
+}
+
+std::string told(const Forecast& forecast) {
+  return fmt::format("{:.4g} us expected, give or take {:.0f} %, from {}", forecast.expected_us, 100 * forecast.deviation, forecast.basis);
 }
 
 }  // namespace
 
-std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<const TunedSize> results,
-                                       const std::string& default_configuration) {
-  const auto neighbours = neighbours_of(asked, results);
+std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<const TunedSize> results, const DefaultAt& default_at,
+                                       const FactsOf& facts_of) {
+  const auto neighbours = neighbours_of(results);
   if (neighbours.empty()) return {};
+  const std::string standard = default_at(asked);
+  const double doubt = kDoubtAnOctave * std::max(0.0, results.front().distance - kNear);
   std::vector<Forecast> forecasts;
-  std::set<std::string> seen;
-  const auto add = [&](const std::string& configuration, std::size_t donor, bool won) {
-    if (seen.size() >= kMostCandidates || !seen.insert(configuration).second) return;
-    auto forecast = forecast_of(configuration, neighbours);
-    if (!forecast) return;
-    forecast->donor = donor;
-    forecast->won = won;
+  std::set<std::string> seen{standard};
+  // The default first, however many winners there are: none may be taken that is not expected to be faster.
+  if (auto forecast = forecast_of(default_at, asked, neighbours, facts_of)) {
+    const auto own = std::find_if(results.begin(), results.end(), [&](const auto& tuned) { return tuned.row->configuration == standard; });
+    forecast->won = own != results.end();
+    forecast->donor = forecast->won ? static_cast<std::size_t>(own - results.begin()) : 0;
     forecasts.push_back(*std::move(forecast));
-  };
-  // The default first, however many winners there are: none may be taken that is expected to be slower.
-  const auto own = std::find_if(results.begin(), results.end(), [&](const auto& tuned) { return tuned.row->configuration == default_configuration; });
-  const bool won = own != results.end();
-  add(default_configuration, won ? static_cast<std::size_t>(own - results.begin()) : 0, won);
-  for (std::size_t i = 0; i < results.size(); ++i) add(results[i].row->configuration, i, true);
-  std::stable_sort(forecasts.begin(), forecasts.end(), [](const auto& a, const auto& b) { return a.ratio < b.ratio; });
+  }
+  for (std::size_t i = 0; i < results.size() && seen.size() < kMostCandidates; ++i) {
+    const std::string& winner = results[i].row->configuration;
+    if (!seen.insert(winner).second) continue;
+    auto forecast = forecast_of([&](const spec::Problem&) { return winner; }, asked, neighbours, facts_of);
+    if (!forecast) continue;
+    forecast->donor = i;
+    forecast->won = true;
+    forecast->deviation += doubt;
+    forecasts.push_back(*std::move(forecast));
+  }
+  for (Forecast& forecast : forecasts) forecast.basis = told(forecast);
+  std::stable_sort(forecasts.begin(), forecasts.end(), [](const auto& a, const auto& b) { return a.cautious_us() < b.cautious_us(); });
+  const auto stands = std::find_if(forecasts.begin(), forecasts.end(), [&](const auto& forecast) { return forecast.configuration == standard; });
+  if (stands != forecasts.end() && forecasts.front().cautious_us() > kClearlyFaster * stands->cautious_us())
+    std::rotate(forecasts.begin(), stands, stands + 1);
   return forecasts;
 }
 

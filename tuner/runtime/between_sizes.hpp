@@ -1,5 +1,7 @@
 #pragma once
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,26 +19,45 @@ struct TunedSize {
   double distance;               ///< to the asked sizes, in log2; above 0
 };
 
+/// What of a configuration's launches a forecast goes by.
+struct LaunchFacts {
+  double work = 1;         ///< bytes, at least 1
+  bool one_block = false;  ///< all is done by a single block: what it takes says nothing about grids, and the other way round
+};
+/// Of a configuration, as text, at a problem; nothing where it cannot be launched.
+using FactsOf = std::function<std::optional<LaunchFacts>(const std::string& configuration, const spec::Problem& problem)>;
+
 /// What a configuration is expected to take at the asked sizes.
 struct Forecast {
   std::string configuration;
   std::size_t donor = 0;  ///< the nearest of the given results that it won; for the default that never won: the nearest one
   bool won = false;       ///< some result has it as its winner, so that its code is stored
-  double ratio = 1;       ///< expected time over that of the best known one
-  std::string basis;      ///< in words, for explain
+  double expected_us = 0;
+  double deviation = 0;  ///< standard deviation of what it took around, relative; and what the distance to there adds
+  std::string basis;     ///< in words, for explain
+
+  /// What configurations are compared by: a steady one is preferred to an erratic one.
+  [[nodiscard]] double cautious_us() const { return expected_us * (1 + deviation); }
 };
 
+/// How much faster than the default a forecast has to be before it takes its place.
+inline constexpr double kClearlyFaster = 0.97;
+
+/// The default at a problem, as text. It may be another one at every size: what it took around is what its table took.
+using DefaultAt = std::function<std::string(const spec::Problem& problem)>;
+
 /// Ranks the winners of all tuned sizes, and the default, for sizes that were not tuned. The winner of the nearest size alone is a poor
-/// guess: what wins at one size can be a third slower a quarter of an octave away, because it fits that size by chance. How a
-/// configuration does at the tuned sizes around says more: its forecast is the weighted geometric mean of its ratios to the
-/// best there (out of the run-off where it took part, out of the search otherwise), times one standard deviation of them, so that a
-/// configuration that is steady is preferred to an erratic one. Weights fall with the distance, and with the difference in alignment
-/// (how many factors of two a size has): sizes that leave remainders behave alike.
-/// `results`: nearest first. Returns the fastest first; empty when fewer than two sizes are tuned or no configuration was
-/// measured at most of them: then the nearest result is all there is to go by.
-/// Throws: DatabaseError. Source: docs/decisions/0008-between-sizes.md
+/// guess: what wins at one size can be a third slower a quarter of an octave away, because it fits that size by chance. What a
+/// configuration took at the tuned sizes around says more: its forecast is a weighted regression there of the logarithm of the time over
+/// that of the work, from launches of one block where it is one block here, and from grids where it is a grid here.
+/// Weights fall with the distance. Where nothing near was tuned, winners are doubted the more, the farther away they won; the default is not,
+/// which was not chosen at those sizes.
+/// `results`: nearest first. Returns the one to take first: the fastest by Forecast::cautious_us, or the default unless that one is clearly
+/// faster; empty when fewer than two sizes are tuned or no configuration was measured at most of them: then the nearest result is
+/// all there is to go by.
+/// Throws: DatabaseError. Source: docs/decisions/0013-between-ragged-sizes.md
 [[nodiscard]] std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<const TunedSize> results,
-                                                     const std::string& default_configuration);
+                                                     const DefaultAt& default_at, const FactsOf& facts_of);
 
 /// log2 of a size. 0 has no logarithm; it counts as half an element, nearer to 1 than to 4 and different from both.
 [[nodiscard]] double log_size(std::int64_t size);

@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
+#include <variant>
 
 #include "attune/error.hpp"
 #include "tuner/base/json.hpp"
@@ -187,7 +189,9 @@ class Ladder {
     const auto first = begin - static_cast<std::ptrdiff_t>(results.size());
     std::vector<Forecast> forecasts;
     try {
-      forecasts = forecast_between(problem_, results, spec::to_text(kernel_, spec::default_configuration(kernel_)));
+      forecasts = forecast_between(problem_, results,
+                                   [&](const spec::Problem& at) { return spec::to_text(kernel_, spec::default_configuration(kernel_, at, device_)); },
+                                   [&](const std::string& configuration, const spec::Problem& at) { return facts_of(configuration, at); });
     } catch (const DatabaseError& error) {  // the nearest result needs no more reading
       passed_over_.push_back(fmt::format("forecasts between tuned sizes: {}", error.what()));
     }
@@ -215,15 +219,36 @@ class Ladder {
     return std::nullopt;
   }
 
+  /// Of an analysis only: what is wrong with a configuration is told when it is tried.
+  [[nodiscard]] std::optional<LaunchFacts> facts_of(const std::string& text, const spec::Problem& problem) const {
+    try {
+      const auto plan = spec::resolve(kernel_, problem, spec::configuration_from_text(kernel_, text), device_);
+      const auto* const first = first_launch(plan);
+      if (first == nullptr) return std::nullopt;
+      std::int64_t work = plan.work_bytes;
+      if (work <= 0)  // the template does not say
+        for (const auto& buffer : plan.buffers) work += buffer.workspace ? 0 : buffer.bytes;
+      return LaunchFacts{std::max(1.0, static_cast<double>(work)), first->grid == std::array<std::uint32_t, 3>{1, 1, 1}};
+    } catch (const UsageError&) {
+    } catch (const SpecError&) {
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] static const spec::ResolvedLaunch* first_launch(const spec::LaunchPlan& plan) {
+    for (const auto& step : plan.steps)
+      if (const auto* const launch = std::get_if<spec::ResolvedLaunch>(&step)) return launch;
+    return nullptr;
+  }
+
   /// Why a nearer result than the chosen one was not taken.
   void tell_slower(const Candidate& nearer, const Forecast& chosen, const std::vector<Forecast>& forecasts) {
     const auto own = std::find_if(forecasts.begin(), forecasts.end(),
                                   [&](const auto& forecast) { return forecast.configuration == nearer.row.configuration; });
-    if (own != forecasts.end() && own->ratio < chosen.ratio) return;  // it was refused, and that was told
+    if (own != forecasts.end() && &*own < &chosen) return;  // it was refused, and that was told
     passed_over_.push_back(place(nearer) +
                            (own == forecasts.end() ? std::string(": its configuration was not measured at the other tuned sizes around")
-                                                   : fmt::format(": expected to take {:.3f} x the best time here, the chosen one {:.3f} x",
-                                                                 own->ratio, chosen.ratio)));
+                                                   : fmt::format(": expected to take {:.4g} us here, give or take {:.0f} %; the chosen one {:.4g} us, {:.0f} %",
+                                                                 own->expected_us, 100 * own->deviation, chosen.expected_us, 100 * chosen.deviation)));
   }
 
   std::optional<Choice> try_candidate(const Candidate& candidate) {
@@ -298,7 +323,7 @@ class Ladder {
 
   Choice take_default() {
     Choice choice;
-    choice.configuration = spec::default_configuration(kernel_);
+    choice.configuration = spec::default_configuration(kernel_, problem_, device_);
     choice.decision.configuration = spec::to_text(kernel_, choice.configuration);
     if (const auto violated = violated_constraint(kernel_, problem_, choice.configuration, device_)) {
       throw UsageError(fmt::format(

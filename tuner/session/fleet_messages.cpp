@@ -46,6 +46,8 @@ json hello(const spec::KernelTemplate& kernel, const TuneRequest& request, const
     const auto& at = condition.expression.position();
     message["request"]["where"].push_back({condition.expression.text(), at.file, at.line, at.column});
   }
+  message["request"]["also_try"] = json::array();
+  for (const auto& path : request.also_try) message["request"]["also_try"].push_back(path.string());
   message["settings"] = {{"ordinal", settings.ordinal}, {"compile_workers", settings.compile_workers},
                          {"cache", settings.cache.string()}, {"timing_cpus", settings.timing_cpus},
                          {"compile_cpus", settings.compile_cpus}, {"compile_deadline_ms", settings.compile_deadline.count()}};
@@ -68,6 +70,7 @@ Hello hello_from(const json& message) {
   for (const auto& condition : request.at("where")) {
     hello.request.where.push_back(spec::parse_condition(hello.kernel, condition.at(0).get<std::string>(), {condition.at(1), condition.at(2), condition.at(3)}));
   }
+  for (const auto& path : request.at("also_try")) hello.request.also_try.emplace_back(path.get<std::string>());
   const json& settings = message.at("settings");
   hello.settings.ordinal = settings.at("ordinal");
   hello.settings.compile_workers = settings.at("compile_workers");

@@ -9,14 +9,16 @@
 
 #include "attune/error.hpp"
 #include "tuner/session/finalists.hpp"
-#include "tuner/session/portfolio.hpp"
 #include "tuner/session/replay_backend.hpp"
 #include "tuner/session/store.hpp"
+#include "tuner/spec/launch_plan.hpp"
 
 namespace attune::session {
 namespace {
 
-std::string default_of(const LayerSource& source) { return spec::to_text(source.kernel, spec::default_configuration(source.kernel)); }
+std::string default_of(const LayerSource& source, const spec::Problem& problem) {
+  return spec::to_text(source.kernel, spec::default_configuration(source.kernel, problem, source.recording.device));
+}
 
 RowContext context_of(const LayerSource& source, const std::string& origin, const spec::Problem& problem) {
   const auto& recording = source.recording;
@@ -47,10 +49,10 @@ void check(const LayerSource& source, const RecordedProblem& problem) {
 }
 
 std::vector<db::BestRow> best_rows_of(const LayerSource& source, const std::string& origin) {
-  const std::string default_text = default_of(source);
   std::vector<db::BestRow> rows;
   for (const auto& problem : source.recording.problems) {
     check(source, problem);
+    const std::string default_text = default_of(source, problem.problem);
     // Its own finalists, all of them: it is its own run that is decided again.
     RunOffSamples samples{problem.finalists, problem.rounds_us, problem.rounds_per_epoch, problem.left, {}};
     if (samples.configurations.empty() || samples.rounds_us.empty()) {
@@ -71,17 +73,23 @@ Family family_of(const db::BestRow& row) { return {row.template_hash, row.family
 
 LayerRows layer_rows(const std::vector<LayerSource>& sources) {
   LayerRows rows;
-  std::map<Family, std::vector<db::BestRow>> families;
+  std::map<Family, std::set<std::string>> portfolios;  // winners and defaults
   std::vector<std::string> origins;
   for (const auto& source : sources) {
     origins.push_back(ReplayBackend(source.recording, source.path, source.kernel).origin());  // refuses another version's recording
     rows.best.push_back(best_rows_of(source, origins.back()));
-    for (const auto& row : rows.best.back()) families[family_of(row)].push_back(row);
+    for (std::size_t k = 0; k < source.recording.problems.size(); ++k) {
+      auto& portfolio = portfolios[family_of(rows.best.back()[k])];
+      const auto winner = spec::configuration_from_text(source.kernel, rows.best.back()[k].configuration);
+      portfolio.insert(spec::to_text(source.kernel, winner));
+      portfolio.insert(spec::to_text(source.kernel, spec::for_any_size(source.kernel, winner)));  // what it is at other sizes
+      portfolio.insert(default_of(source, source.recording.problems[k].problem));
+    }
   }
   for (std::size_t i = 0; i < sources.size(); ++i) {
     for (std::size_t k = 0; k < sources[i].recording.problems.size(); ++k) {
       const auto& problem = sources[i].recording.problems[k];
-      const auto names = portfolio_of(families.at(family_of(rows.best[i][k])), default_of(sources[i]));
+      const auto& names = portfolios.at(family_of(rows.best[i][k]));
       for (const auto& measurement : problem.measurements) {
         if (names.contains(measurement.configuration)) {
           rows.records.push_back(to_row(context_of(sources[i], origins[i], problem.problem), measurement));

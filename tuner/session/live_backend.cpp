@@ -76,7 +76,7 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   abandon();
   kernel_ = &kernel;
   problem_ = problem;
-  default_text_ = spec::to_text(kernel, spec::default_configuration(kernel));
+  default_text_ = spec::to_text(kernel, spec::default_configuration(kernel, problem, gpu_->device()));
   visits_made_ = 0;
   recovering_before_s_ = gpu_->recovering_s();
   best_us_ = gpu_busy_s_ = waiting_s_ = 0;

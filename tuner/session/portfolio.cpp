@@ -1,50 +1,74 @@
 #include "tuner/session/portfolio.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "attune/error.hpp"
+#include "tuner/session/recording.hpp"
 
 namespace attune::session {
 
 namespace {
 
-/// Adds what is of this space and not there yet.
-void propose(std::vector<space::Ordinal>& ordinals, const std::vector<db::BestRow>& rows, const spec::KernelTemplate& kernel, const space::SearchSpace& space) {
+/// Adds what is of this space and not there yet. A configuration that is specialised on its size comes with its general form.
+void propose(std::vector<space::Ordinal>& ordinals, const std::string& text, const spec::KernelTemplate& kernel, const space::SearchSpace& space) {
   const auto add = [&](const spec::Configuration& configuration) {
     const auto ordinal = space.find(configuration);
     if (ordinal && std::find(ordinals.begin(), ordinals.end(), *ordinal) == ordinals.end()) ordinals.push_back(*ordinal);
   };
-  for (const auto& row : rows) {
-    try {
-      const auto configuration = spec::configuration_from_text(kernel, row.configuration);
-      add(configuration);
-      add(spec::for_any_size(kernel, configuration));
-    } catch (const UsageError&) {
-      continue;  // a row that is not of this template's space is no proposal; dispatch refuses it and says so
-    }
+  try {
+    const auto configuration = spec::configuration_from_text(kernel, text);
+    add(configuration);
+    add(spec::for_any_size(kernel, configuration));
+  } catch (const UsageError&) {
+    return;  // a row that is not of this template's space is no proposal; dispatch refuses it and says so
   }
+}
+
+void propose(std::vector<space::Ordinal>& ordinals, const std::vector<db::BestRow>& rows, const spec::KernelTemplate& kernel, const space::SearchSpace& space) {
+  for (const auto& row : rows) propose(ordinals, row.configuration, kernel, space);
+}
+
+bool is_recording(const std::filesystem::path& file) { return file.extension() == ".json" || file.string().ends_with(".json.zst"); }
+
+/// Read once: a run asks for every problem.
+const Recording& recording_of(const std::filesystem::path& file) {
+  static std::map<std::filesystem::path, Recording> known;
+  const auto found = known.find(file);
+  return found != known.end() ? found->second : known.emplace(file, Recording::load(file)).first->second;
 }
 
 }  // namespace
 
-std::vector<space::Ordinal> portfolio_of(const db::Database& database, const spec::KernelTemplate& kernel, const spec::Problem& problem,
+std::vector<space::Ordinal> portfolio_of(const db::Database& database, WinnersFrom from, const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                          const std::string& policy, const space::SearchSpace& space) {
   std::vector<space::Ordinal> ordinals;
   propose(ordinals, database.candidates(kernel.content_hash, spec::family_text(problem), policy), kernel, space);
+  if (from == WinnersFrom::Template) propose(ordinals, database.best({.template_hash = kernel.content_hash, .policy = policy}), kernel, space);
   return ordinals;
 }
 
-std::vector<space::Ordinal> winners_of(const db::Database& database, const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                                       const std::string& policy, const space::SearchSpace& space) {
-  auto ordinals = portfolio_of(database, kernel, problem, policy, space);
-  propose(ordinals, database.best({.template_hash = kernel.content_hash, .policy = policy}), kernel, space);
-  return ordinals;
+void add_portfolio_of(const std::filesystem::path& other, WinnersFrom from, const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                      const std::string& policy, const space::SearchSpace& space, std::vector<space::Ordinal>& ordinals) {
+  if (is_recording(other)) {
+    for (const RecordedProblem& recorded : recording_of(other).problems) {
+      if (recorded.problem != problem) continue;
+      for (const auto& measurement : recorded.measurements)
+        if (measurement.outcome == measure::Outcome::Ok) propose(ordinals, measurement.configuration, kernel, space);
+    }
+    return;
+  }
+  const auto database = db::Database::open(other, db::OpenMode::ReadOnly);
+  const std::string family = spec::family_text(problem);
+  for (const auto& version : database.best_counts(kernel.name, family)) {
+    if (version.policy == policy) propose(ordinals, database.candidates(version.template_hash, family, policy), kernel, space);
+  }
+  if (from == WinnersFrom::Template) propose(ordinals, database.best({.template_name = kernel.name, .policy = policy}), kernel, space);
 }
 
-std::set<std::string> portfolio_of(const std::vector<db::BestRow>& rows, const std::string& default_configuration) {
-  std::set<std::string> names{default_configuration};
-  for (const auto& row : rows) names.insert(row.configuration);
-  return names;
+void check_portfolio(const std::filesystem::path& other) {
+  if (is_recording(other)) static_cast<void>(recording_of(other));
+  else static_cast<void>(db::Database::open(other, db::OpenMode::ReadOnly));
 }
 
 }  // namespace attune::session

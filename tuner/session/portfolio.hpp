@@ -1,5 +1,5 @@
 #pragma once
-#include <set>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -9,19 +9,25 @@
 
 namespace attune::session {
 
-/// What won for other sizes (and devices) of a problem's types and choices under `policy`, as far as it is in this space: few
-/// configurations that are worth a try at any size. One that is specialised on its size comes with the general one that
-/// dispatch uses at others.
-[[nodiscard]] std::vector<space::Ordinal> portfolio_of(const db::Database& database, const spec::KernelTemplate& kernel,
+/// Which other problems' winners are worth a try.
+enum class WinnersFrom {
+  Family,   ///< of other sizes (and devices) of the same types and choices
+  Template  ///< of every problem of the template, those of the family first
+};
+
+/// What won for other problems under `policy`, as far as it is in this space. One that is specialised on its size comes with the
+/// general one that dispatch uses at others.
+[[nodiscard]] std::vector<space::Ordinal> portfolio_of(const db::Database& database, WinnersFrom from, const spec::KernelTemplate& kernel,
                                                        const spec::Problem& problem, const std::string& policy,
                                                        const space::SearchSpace& space);
 
-/// The same of every problem of the template: those of its own types and choices first.
-[[nodiscard]] std::vector<space::Ordinal> winners_of(const db::Database& database, const spec::KernelTemplate& kernel,
-                                                     const spec::Problem& problem, const std::string& policy,
-                                                     const space::SearchSpace& space);
+/// Adds to `ordinals` what another file suggests, of whatever version of the template of this name: of a database what won there; of a
+/// recording (*.json, *.json.zst) every configuration that worked at this very problem.
+/// Throws: DatabaseError, SpecError or UsageError when it cannot be read.
+void add_portfolio_of(const std::filesystem::path& other, WinnersFrom from, const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                    const std::string& policy, const space::SearchSpace& space, std::vector<space::Ordinal>& ordinals);
 
-/// Configurations that dispatch between tuned sizes asks about: the winner of every row, and the default.
-[[nodiscard]] std::set<std::string> portfolio_of(const std::vector<db::BestRow>& rows, const std::string& default_configuration);
+/// Whether such a file can be read. Throws: as add_portfolio_of.
+void check_portfolio(const std::filesystem::path& other);
 
 }  // namespace attune::session

@@ -40,7 +40,7 @@ ProblemTuner::ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest
   context_ = {kernel.content_hash, kernel.name, problem_, backend.device().hard_key(), measure::to_text(request.policy),
               backend.device().driver, backend.nvrtc_build(), backend.origin(), backend.measured_at(), backend.device().memory_clock_khz};
   query_ = {kernel.content_hash, std::nullopt, spec::to_text(problem_), context_.device_key, context_.policy};
-  default_text_ = spec::to_text(kernel, spec::default_configuration(kernel));
+  default_text_ = spec::to_text(kernel, spec::default_configuration(kernel, problem_, backend.device()));
   result_.problem = problem_;
   result_.space_size = space_.size();
 }
@@ -146,10 +146,11 @@ void ProblemTuner::start_search(const Search& what) {
   limit_ = whole ? part_.size : sampled ? std::min(what.sample, part_.size) : request_.budget.limit(part_.size);
   search::StrategyOptions options;
   options.seed = request_.seed;
-  options.first = searched().find(spec::default_configuration(kernel_));
+  options.first = searched().find(spec::default_configuration(kernel_, problem_, backend_.device()));
   const bool winners = request_.strategy == "winners";
-  options.portfolio = winners ? winners_of(database_, kernel_, problem_, context_.policy, searched())
-                              : portfolio_of(database_, kernel_, problem_, context_.policy, searched());
+  const auto from = winners ? WinnersFrom::Template : WinnersFrom::Family;
+  options.portfolio = portfolio_of(database_, from, kernel_, problem_, context_.policy, searched());
+  for (const auto& other : request_.also_try) add_portfolio_of(other, from, kernel_, problem_, context_.policy, searched(), options.portfolio);
   if ((winners || request_.strategy == "portfolio") && options.portfolio.empty()) {
     observer_.notice(fmt::format("no {} of {} was tuned before: only the default can be tried; tune some with another strategy first", winners ? "problem" : "size",
                                  winners ? kernel_.name : spec::family_text(problem_)));

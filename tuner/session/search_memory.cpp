@@ -40,9 +40,9 @@ std::uint64_t SearchMemory::working() const {
 }
 
 std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::KernelTemplate& kernel, const space::SearchSpace& space,
-                                     std::size_t most) {
+                                     const std::string& default_text, std::size_t most) {
   auto close = memory.fastest(most);
-  const auto default_at = space.find(spec::default_configuration(kernel));
+  const auto default_at = space.find(spec::configuration_from_text(kernel, default_text));
   if (default_at && std::find(close.begin(), close.end(), *default_at) == close.end()) close.push_back(*default_at);
   std::vector<Candidate> candidates;
   for (const auto ordinal : close) {

@@ -48,6 +48,6 @@ class SearchMemory {
 
 /// Everything that may be a finalist: the `most` fastest and the default. Texts are made only for them.
 [[nodiscard]] std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::KernelTemplate& kernel,
-                                                   const space::SearchSpace& space, std::size_t most);
+                                                   const space::SearchSpace& space, const std::string& default_text, std::size_t most);
 
 }  // namespace attune::session

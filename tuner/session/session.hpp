@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -28,6 +29,9 @@ struct TuneRequest {
   /// Further conditions: only configurations that satisfy them all are proposed. What is decided stays the best of everything
   /// known of the problem, so that a search of a part never replaces a better winner by a worse one.
   std::vector<spec::Constraint> where;
+  /// Databases whose winners the strategies portfolio and winners propose too, and recordings (*.json, *.json.zst) that have what else they
+  /// propose for a problem; whatever version of the template these are of.
+  std::vector<std::filesystem::path> also_try;
   bool retry_failed = false;  ///< records of failures do not answer a proposal: they are measured again
   /// Names the command that these sessions belong to: several devices, one run. Kept in each session's summary.
   std::string run;

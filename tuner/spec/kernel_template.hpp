@@ -127,6 +127,12 @@ struct WorkSpec {
   std::optional<Expression> operations;
 };
 
+/// A row of the table "defaults": the values that some parameters have by default where a condition holds.
+struct DefaultRow {
+  std::optional<Expression> condition;  ///< none: it always holds
+  std::vector<std::pair<std::size_t, std::uint16_t>> values;  ///< parameter, and which of its values
+};
+
 /// A parameterised kernel as read from template.json; immutable after parsing. docs/template-format.md is its manual.
 struct KernelTemplate {
   int format = 1;
@@ -147,6 +153,7 @@ struct KernelTemplate {
   std::vector<TypeAlias> types;
   std::vector<Parameter> parameters;
   std::vector<Constraint> constraints;
+  std::vector<DefaultRow> defaults;  ///< the first that holds counts
   std::vector<std::pair<std::string, Expression>> lets;  ///< in declaration order; a later one may use earlier ones
   std::vector<BufferSpec> buffers;
   std::vector<ScalarSpec> scalars;
@@ -178,6 +185,7 @@ struct Configuration {
   auto operator<=>(const Configuration&) const = default;
 };
 
+/// Of the parameters' own defaults alone; launch_plan.hpp has what is used for a problem.
 [[nodiscard]] Configuration default_configuration(const KernelTemplate& kernel);
 [[nodiscard]] const Value& value_of(const KernelTemplate& kernel, const Configuration& configuration,
                                     std::size_t parameter);

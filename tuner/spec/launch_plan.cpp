@@ -298,6 +298,18 @@ bool satisfies(const KernelTemplate& kernel, const Problem& problem, const Confi
                      [&](const Constraint& constraint) { return constraint.expression.truth(scope); });
 }
 
+Configuration default_configuration(const KernelTemplate& kernel, const Problem& problem, const DeviceInfo& device) {
+  const Configuration own = default_configuration(kernel);
+  const Scope scope = make_scope(kernel, problem, own, device);
+  for (const DefaultRow& row : kernel.defaults) {
+    if (row.condition && !row.condition->truth(scope)) continue;
+    Configuration configuration = own;
+    for (const auto& [parameter, value] : row.values) configuration.index.at(parameter) = value;
+    if (satisfies(kernel, problem, configuration, device)) return configuration;
+  }
+  return own;
+}
+
 LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                    const DeviceInfo& device) {
   return Resolver(kernel, problem, configuration, device).run(kernel.steps);

@@ -57,7 +57,7 @@ std::vector<std::string> read_words(const JsonNode& node, const std::string& wha
 KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& files) {
   const ObjectReader top(root_, "the template",
                          {"attune", "name", "summary", "macro_prefix", "sources", "problem", "types", "parameters",
-                          "constraints", "let", "buffers", "scalars", "launches", "reference", "work", "options"});
+                          "constraints", "let", "defaults", "buffers", "scalars", "launches", "reference", "work", "options"});
   read_head(top);
   read_problem(top.require("problem", R"(say what is computed, e.g. "problem": {"n": {"size": {"min": 1}}})"));
   if (const JsonNode* node = top.find("types")) read_types(*node);
@@ -68,6 +68,7 @@ KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& fil
   check_macros();
   if (const JsonNode* node = top.find("constraints")) read_constraints(*node);
   if (const JsonNode* node = top.find("let")) read_lets(*node);
+  if (const JsonNode* node = top.find("defaults")) read_defaults(*node);
   read_sources(top.require("sources", R"(name the CUDA files, e.g. "sources": ["reduce.cu"])"), files);
   if (const JsonNode* node = top.find("options")) read_options(*node);
   read_buffers(top.require(
@@ -112,23 +113,44 @@ Parameter TemplateParser::read_parameter(const JsonNode::Member& member) {
   parameter.name = member.key;
   parameter.values =
       read_values(reader.require("values", "list the values to try"), fmt::format("the values of '{}'", member.key));
-  const JsonNode& standard = reader.require("default", "say which value is used where nothing was tuned");
-  const Value& value = standard.value(fmt::format("the default of '{}'", member.key));
-  const auto found =
-      std::find_if(parameter.values.begin(), parameter.values.end(), [&](const Value& v) { return equal(v, value); });
-  if (found == parameter.values.end()) {
-    std::vector<std::string> known;
-    for (const Value& candidate : parameter.values) known.push_back(to_text(candidate));
-    fail(standard.position,
-         fmt::format("the default {} of '{}' is not among its values ({})", to_text(value), member.key, joined(known)));
-  }
-  parameter.default_index = static_cast<std::size_t>(found - parameter.values.begin());
+  parameter.default_index = index_of(parameter, reader.require("default", "say which value is used where nothing was tuned"));
   if (const JsonNode* bind = reader.find("bind")) {
     static_cast<void>(read_word(*bind, fmt::format("\"bind\" of '{}'", member.key), {"launch"}));
     parameter.binding = Binding::Launch;
   }
   if (const JsonNode* sizes = reader.find("specialise")) read_specialised(parameter, *sizes);
   return parameter;
+}
+
+std::size_t TemplateParser::index_of(const Parameter& parameter, const JsonNode& node) {
+  const Value& value = node.value(fmt::format("the default of '{}'", parameter.name));
+  const auto found = std::find_if(parameter.values.begin(), parameter.values.end(), [&](const Value& v) { return equal(v, value); });
+  if (found == parameter.values.end()) {
+    std::vector<std::string> known;
+    for (const Value& candidate : parameter.values) known.push_back(to_text(candidate));
+    fail(node.position, fmt::format("the default {} of '{}' is not among its values ({})", to_text(value), parameter.name, joined(known)));
+  }
+  return static_cast<std::size_t>(found - parameter.values.begin());
+}
+
+void TemplateParser::read_defaults(const JsonNode& node) {
+  std::vector<std::string> known;
+  for (const Parameter& parameter : kernel_.parameters) known.push_back(parameter.name);
+  for (const JsonNode& item : node.array("\"defaults\"")) {
+    const ObjectReader reader(item, "a row of \"defaults\"", {"if", "use"});
+    DefaultRow row;
+    if (const JsonNode* condition = reader.find("if")) row.condition = read_expression(*condition, "the condition of a row of \"defaults\"", visibility::kLet);
+    for (const JsonNode::Member& member : reader.require("use", R"(say which values are the default there, e.g. "use": {"block_size": 128})").object("\"use\"")) {
+      const auto found = std::find(known.begin(), known.end(), member.key);
+      if (found == known.end()) fail(member.position, fmt::format("there is no parameter '{}'{}", member.key, hint(member.key, known)));
+      const auto parameter = static_cast<std::size_t>(found - known.begin());
+      if (!kernel_.parameters[parameter].specialises.empty()) {
+        fail(member.position, fmt::format("'{}' specialises the code on sizes, which no default does: it would be compiled anew for every size", member.key));
+      }
+      row.values.emplace_back(parameter, static_cast<std::uint16_t>(index_of(kernel_.parameters[parameter], member.value)));
+    }
+    kernel_.defaults.push_back(std::move(row));
+  }
 }
 
 void TemplateParser::read_specialised(Parameter& parameter, const JsonNode& node) {

@@ -30,11 +30,14 @@ class TemplateParser {
   void read_types(const JsonNode& node);
   [[nodiscard]] KernelTemplate::TypeAlias read_alias(const JsonNode::Member& member);
   void read_parameters(const JsonNode& node);
+  /// Of a value of the parameter. Throws: SpecError when it is none.
+  [[nodiscard]] static std::size_t index_of(const Parameter& parameter, const JsonNode& node);
   [[nodiscard]] Parameter read_parameter(const JsonNode::Member& member);
   void read_specialised(Parameter& parameter, const JsonNode& node);
   [[nodiscard]] std::vector<Value> read_values(const JsonNode& node, const std::string& what);
   void check_macros() const;
   void read_constraints(const JsonNode& node);
+  void read_defaults(const JsonNode& node);
   void read_lets(const JsonNode& node);
   void read_sources(const JsonNode& node, const std::map<std::string, std::string>& files);
   void read_options(const JsonNode& node);

@@ -3,6 +3,7 @@
 //   Value            what it combines
 //   identity()       combine(identity(), x) is x
 //   combine(a, b)    associative; for floating-point sums and products but for rounding
+//   neutral()        of those here: the bits of an element that changes nothing, whatever comes before or after it
 //   kWholeWarp       whether warp(x) combines the values of all 32 lanes in fewer steps than five shuffles; valid in all
 // warp.cuh, block.cuh and gather.cuh take any such type, a template's own as well; those here work on the accumulators
 // of an element type T.
@@ -19,6 +20,7 @@ constexpr bool kHasRedux = false;
 template <class T>
 struct Operator {
   using Value = typename Element<T>::Value;
+  using Bits = typename Element<T>::Bits;
   static constexpr bool kFloating = Element<T>::kFloating;
   static constexpr bool kRedux = kHasRedux && !kFloating && sizeof(Value) == 4;
 };
@@ -27,8 +29,10 @@ struct Operator {
 template <class T>
 struct Sum : Operator<T> {
   using typename Operator<T>::Value;
+  using typename Operator<T>::Bits;
   static constexpr bool kWholeWarp = Operator<T>::kRedux;
   __device__ static Value identity() { return 0; }
+  __device__ static Bits neutral() { return 0; }
   __device__ static Value combine(Value a, Value b) {
     if constexpr (Operator<T>::kFloating) return a + b;
     // Unsigned, because overflow of signed integers is undefined.
@@ -48,8 +52,10 @@ struct Sum : Operator<T> {
 template <class T>
 struct Product : Operator<T> {
   using typename Operator<T>::Value;
+  using typename Operator<T>::Bits;
   static constexpr bool kWholeWarp = false;
   __device__ static Value identity() { return 1; }
+  __device__ static Bits neutral() { return Element<T>::narrow(Value{1}); }
   __device__ static Value combine(Value a, Value b) {
     if constexpr (Operator<T>::kFloating) return a * b;
     else if constexpr (sizeof(Value) == 4) return static_cast<Value>(static_cast<unsigned>(a) * static_cast<unsigned>(b));
@@ -61,8 +67,11 @@ struct Product : Operator<T> {
 template <class T>
 struct Min : Operator<T> {
   using typename Operator<T>::Value;
+  using typename Operator<T>::Bits;
   static constexpr bool kWholeWarp = Operator<T>::kRedux;
   __device__ static Value identity() { return Element<T>::highest(); }
+  // All ones: NaN, which is passed over.
+  __device__ static Bits neutral() { return Operator<T>::kFloating ? static_cast<Bits>(~Bits{0}) : Element<T>::narrow(identity()); }
   /// `a` is no NaN: combining starts from the identity, and no result is one.
   __device__ static Value combine(Value a, Value b) {
     if constexpr (Operator<T>::kFloating && sizeof(Value) == 4) return fminf(a, b);
@@ -81,8 +90,11 @@ struct Min : Operator<T> {
 template <class T>
 struct Max : Operator<T> {
   using typename Operator<T>::Value;
+  using typename Operator<T>::Bits;
   static constexpr bool kWholeWarp = Operator<T>::kRedux;
   __device__ static Value identity() { return Element<T>::lowest(); }
+  // All ones: NaN, which is passed over.
+  __device__ static Bits neutral() { return Operator<T>::kFloating ? static_cast<Bits>(~Bits{0}) : Element<T>::narrow(identity()); }
   /// `a` is no NaN: combining starts from the identity, and no result is one.
   __device__ static Value combine(Value a, Value b) {
     if constexpr (Operator<T>::kFloating && sizeof(Value) == 4) return fmaxf(a, b);
@@ -101,10 +113,12 @@ struct Max : Operator<T> {
 template <class T>
 struct And : Operator<T> {
   using typename Operator<T>::Value;
+  using typename Operator<T>::Bits;
   static constexpr bool kWholeWarp = Operator<T>::kRedux;
   __device__ static Value identity() {
     return Element<T>::widen(static_cast<typename Element<T>::Bits>(~typename Element<T>::Bits{0}));
   }
+  __device__ static Bits neutral() { return static_cast<Bits>(~Bits{0}); }
   __device__ static Value combine(Value a, Value b) { return a & b; }
   __device__ static Value warp(Value x) {
 #if __CUDA_ARCH__ >= 800
@@ -119,8 +133,10 @@ struct And : Operator<T> {
 template <class T>
 struct Or : Operator<T> {
   using typename Operator<T>::Value;
+  using typename Operator<T>::Bits;
   static constexpr bool kWholeWarp = Operator<T>::kRedux;
   __device__ static Value identity() { return 0; }
+  __device__ static Bits neutral() { return 0; }
   __device__ static Value combine(Value a, Value b) { return a | b; }
   __device__ static Value warp(Value x) {
 #if __CUDA_ARCH__ >= 800
@@ -135,8 +151,10 @@ struct Or : Operator<T> {
 template <class T>
 struct Xor : Operator<T> {
   using typename Operator<T>::Value;
+  using typename Operator<T>::Bits;
   static constexpr bool kWholeWarp = Operator<T>::kRedux;
   __device__ static Value identity() { return 0; }
+  __device__ static Bits neutral() { return 0; }
   __device__ static Value combine(Value a, Value b) { return a ^ b; }
   __device__ static Value warp(Value x) {
 #if __CUDA_ARCH__ >= 800

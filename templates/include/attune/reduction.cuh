@@ -78,6 +78,19 @@ __device__ __forceinline__ Value mapped(Value x, Value y, const Scalars& scalars
 #endif
 }
 
+/// Whether there is an element that changes nothing: what a ragged end lacks is filled with it then.
+constexpr bool kHasNeutral = ATTUNE_TRANSFORM_IDENTITY ? !ATTUNE_OP_CUSTOM
+                                                       : ATTUNE_OP_SUM && (ATTUNE_TRANSFORM_ABSOLUTE || ATTUNE_TRANSFORM_SQUARE || ATTUNE_TRANSFORM_TIMES);
+
+/// Its bits; any where there is none.
+__device__ __forceinline__ typename attune::Element<In>::Bits neutral() {
+#if ATTUNE_TRANSFORM_IDENTITY && !ATTUNE_OP_CUSTOM
+  return Operator::neutral();
+#else
+  return 0;
+#endif
+}
+
 /// What becomes of the combined value.
 __device__ __forceinline__ Value finished(Value x, Index n, const Scalars& scalars) {
 #if ATTUNE_FINISH_MEAN

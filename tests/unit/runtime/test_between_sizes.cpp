@@ -20,6 +20,10 @@ const std::string kB = configuration(64, "plain", 4);
 const std::string kC = configuration(256, "fancy", 1);
 const std::string kDefault = configuration(256, "plain", 4);
 
+runtime::DefaultAt always(const std::string& configuration) {
+  return [configuration](const spec::Problem&) { return configuration; };
+}
+
 struct Fixture {
   TempFolder folder;
   spec::KernelTemplate kernel = twice_template();
@@ -60,8 +64,8 @@ TEST_CASE_FIXTURE(Fixture, "what does well at both neighbours is taken, not what
   CHECK(choice.decision.tier == Tier::NearestSize);
   CHECK(choice.decision.configuration == kB);
   CHECK(choice.decision.donor_problem == R"({"T":"f32","n":64000})");  // who it is known from
-  CHECK(choice.decision.forecast.find("1.020 x the best at {\"n\":1000}") != std::string::npos);
-  CHECK(choice.decision.forecast.find("1.020 x the best at {\"n\":4000}") != std::string::npos);
+  CHECK(choice.decision.forecast.find("10.2 us at {\"n\":1000}") != std::string::npos);
+  CHECK(choice.decision.forecast.find("20.4 us at {\"n\":4000}") != std::string::npos);
   // Both nearer results are told, with what they were expected to cost.
   REQUIRE(choice.decision.passed_over.size() == 2);
   CHECK(choice.decision.passed_over[0].find("\"n\":1000") != std::string::npos);
@@ -78,21 +82,31 @@ TEST_CASE_FIXTURE(Fixture, "a tuned size itself is dispatched with its own winne
 }
 
 TEST_CASE_FIXTURE(Fixture, "of two equally good on average the steady one is preferred to the erratic one") {
-  // At 1000, 2000 and 4000: kA 1.0, 1.3, 1.0; kB 1.1, 1.06, 1.1: nearly the same mean around 2400.
-  tuned(1000, kA, {{kA, 10.0}, {kB, 11.0}});
-  tuned(2000, kC, {{kA, 13.0}, {kB, 10.6}, {kC, 10.0}});
-  tuned(4000, kA, {{kA, 10.0}, {kB, 11.0}, {kC, 30.0}});
-  tuned(100000, kB, {{kA, 10.0}, {kB, 10.0}});
-  CHECK(choose(2800).decision.configuration == kB);
+  // Around 2400 both are expected at about 14: kA jumps around its line, kB lies on one.
+  tuned(1000, kA, {{kA, 8.0}, {kB, 9.0}});
+  tuned(2000, kC, {{kA, 15.0}, {kB, 12.8}, {kC, 12.0}});
+  tuned(4000, kA, {{kA, 14.5}, {kB, 18.0}, {kC, 30.0}});
+  tuned(100000, kB, {{kA, 400.0}, {kB, 400.0}});
+  CHECK(choose(2400).decision.configuration == kB);
 }
 
-TEST_CASE_FIXTURE(Fixture, "an odd size goes by odd sizes and a round one by round ones") {
-  tuned(4096, kA, {{kA, 10.0}, {kB, 12.0}});
-  tuned(5001, kB, {{kA, 12.0}, {kB, 10.0}});
-  tuned(16384, kA, {{kA, 10.0}, {kB, 12.0}});
-  tuned(20001, kB, {{kA, 12.0}, {kB, 10.0}});
-  CHECK(choose(8192).decision.configuration == kA);
-  CHECK(choose(8193).decision.configuration == kB);
+TEST_CASE_FIXTURE(Fixture, "what grows with the work is foreseen to grow: where two configurations cross is found between tuned sizes") {
+  // kA has the lower start and the steeper line; they meet at 2^13.
+  for (int log = 10; log <= 16; ++log) {
+    const double a = 4 * std::exp2(0.5 * (log - 10)), b = 8 * std::exp2(0.1667 * (log - 10));
+    tuned(std::int64_t{1} << log, a < b ? kA : kB, {{kA, a}, {kB, b}});
+  }
+  CHECK(choose(5000).decision.configuration == kA);
+  CHECK(choose(13000).decision.configuration == kB);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the default stands unless the evidence clearly beats it") {
+  const auto with_winner_at = [&](double us) {
+    for (const std::int64_t n : {1000, 2000, 4000}) tuned(n, kA, {{kA, us}, {kDefault, 10.0}});
+    return choose(2500).decision.configuration;
+  };
+  CHECK(with_winner_at(9.8) == kDefault);
+  CHECK(with_winner_at(9.6) == kA);
 }
 
 TEST_CASE_FIXTURE(Fixture, "ratios of the run-off count before those of the search") {
@@ -148,10 +162,11 @@ TEST_CASE_FIXTURE(Fixture, "a detail that cannot be read leaves what the search 
     tuned(4000, kC, {{kA, 30.0}, {kB, 20.4}, {kC, 20.0}});
     const auto far = best_row(kernel, twice_problem(4000), here, kC);
     const std::vector<runtime::TunedSize> results{{&problem, &damaged, &user.database(), 0.8}, {&other, &far, &user.database(), 1.2}};
-    const auto forecasts = runtime::forecast_between(twice_problem(1741), results, kB);
+    const auto facts = [](const std::string&, const spec::Problem& at) { return runtime::LaunchFacts{static_cast<double>(at.sizes.at("n")), false}; };
+    const auto forecasts = runtime::forecast_between(twice_problem(2000), results, always(kB), facts);
     REQUIRE(!forecasts.empty());
     CHECK(forecasts.front().configuration == kB);
-    CHECK(forecasts.front().ratio == doctest::Approx(1.02).epsilon(1e-9));
+    CHECK(forecasts.front().expected_us == doctest::Approx(10.2 * std::sqrt(2.0)).epsilon(1e-9));
   }
 }
 
@@ -163,6 +178,53 @@ TEST_CASE_FIXTURE(Fixture, "the default is weighed also where more winners are k
   const auto choice = choose(1345);
   CHECK(choice.decision.tier == Tier::NearestSize);
   CHECK(choice.decision.configuration == kDefault);
+}
+
+TEST_CASE_FIXTURE(Fixture, "of a default that differs by size its own times count, whichever configuration it was where") {
+  const auto p1 = twice_problem(1000), p4 = twice_problem(4000);
+  tuned(1000, kC, {{kA, 10.0}, {kB, 20.0}, {kC, 9.5}});
+  tuned(4000, kC, {{kA, 20.0}, {kB, 10.0}, {kC, 9.5}});
+  const auto r1 = best_row(kernel, p1, here, kC), r4 = best_row(kernel, p4, here, kC);
+  const std::vector<runtime::TunedSize> results{{&p1, &r1, &user.database(), 0.6}, {&p4, &r4, &user.database(), 1.4}};
+  const auto facts = [](const std::string&, const spec::Problem& at) { return runtime::LaunchFacts{static_cast<double>(at.sizes.at("n")), false}; };
+  const auto by_size = [](const spec::Problem& at) { return at.sizes.at("n") < 2000 ? kA : kB; };
+  const auto forecasts = runtime::forecast_between(twice_problem(1516), results, by_size, facts);
+  REQUIRE(forecasts.size() == 2);
+  CHECK(forecasts[0].configuration == kC);
+  CHECK(forecasts[1].configuration == kA);
+  CHECK(forecasts[1].expected_us == doctest::Approx(10.0).epsilon(1e-9));
+}
+
+TEST_CASE_FIXTURE(Fixture, "the farther away a winner has won, the faster it must be to take the default's place") {
+  const auto p1 = twice_problem(1000), p2 = twice_problem(2000);
+  tuned(1000, kA, {{kA, 9.0}, {kDefault, 10.0}});
+  tuned(2000, kA, {{kA, 9.0}, {kDefault, 10.0}});
+  const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA);
+  const auto facts = [](const std::string&, const spec::Problem& at) { return runtime::LaunchFacts{static_cast<double>(at.sizes.at("n")), false}; };
+  const auto first_at = [&](double octaves) {
+    const std::vector<runtime::TunedSize> results{{&p2, &r2, &user.database(), octaves}, {&p1, &r1, &user.database(), octaves + 1}};
+    return runtime::forecast_between(twice_problem(3000), results, always(kDefault), facts).front().configuration;
+  };
+  CHECK(first_at(0.5) == kA);
+  CHECK(first_at(2) == kA);
+  CHECK(first_at(4) == kDefault);
+}
+
+TEST_CASE_FIXTURE(Fixture, "what a single block took says nothing about grids") {
+  const auto p1 = twice_problem(1000), p2 = twice_problem(2000), p4 = twice_problem(4000);
+  tuned(1000, kA, {{kA, 2.0}, {kB, 6.0}});
+  tuned(2000, kA, {{kA, 2.5}, {kB, 7.0}});
+  tuned(4000, kB, {{kA, 9.0}, {kB, 8.0}});
+  const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA), r4 = best_row(kernel, p4, here, kB);
+  const std::vector<runtime::TunedSize> results{{&p4, &r4, &user.database(), 0.3}, {&p2, &r2, &user.database(), 0.7}, {&p1, &r1, &user.database(), 1.7}};
+  // One block up to 2000 elements; a grid above, which only one size tells of: too little for a forecast.
+  const auto facts = [](const std::string& configuration, const spec::Problem& at) {
+    const std::int64_t n = at.sizes.at("n");
+    return runtime::LaunchFacts{static_cast<double>(n), configuration == kA && n <= 2000};
+  };
+  const auto forecasts = runtime::forecast_between(twice_problem(3250), results, always(kDefault), facts);
+  REQUIRE(forecasts.size() == 1);
+  CHECK(forecasts.front().configuration == kB);
 }
 
 }  // namespace test_between_sizes

@@ -143,7 +143,7 @@ namespace {
 /// What a front end dispatches without a device or database.
 template <class T>
 Decision segmented_decision(Runtime& runtime, Op op) {
-  return runtime.segmented_reduce<T>(op).explain_on("sm_90", 1000, 33);
+  return runtime.segmented_reduce<T>(op).explain_on("sm_90", 100000, 33);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ namespace test_portfolio {
 
 using namespace attune;
 using test::kFast;
+using test::small_problem;
 using Fixture = test::ReplayFixture;
 
 namespace {
@@ -50,6 +51,60 @@ TEST_CASE_FIXTURE(Fixture, "the winners strategy tries what won for other types 
   const auto result = session::tune(kernel, second, replay, database, {});
   REQUIRE(result.problems.size() == 1);
   CHECK(result.problems[0].measured == 3);
+}
+
+TEST_CASE_FIXTURE(Fixture, "what won in another database is tried as well, though under another version of the template; what is in no space is not") {
+  {
+    auto other = db::Database::open(folder / "other.db", db::OpenMode::ReadWrite);
+    auto old = backend();
+    auto first = request();
+    first.problems = {problems[0]};
+    (void)session::tune(kernel, first, old, other, {});
+    auto row = other.best({}).front();
+    row.template_hash = "of an older version";
+    other.put(row);
+    other.forget_best({kernel.content_hash, std::nullopt, row.problem, row.device_key, row.policy});
+    row.problem = spec::to_text(small_problem(2000));
+    row.configuration = R"({"block_size":256,"gone":1})";
+    other.put(row);
+    REQUIRE(other.best({}).size() == 2);
+  }
+  auto replay = backend();
+  auto only = request();
+  only.problems = {problems[1]};
+  only.strategy = "portfolio";
+  only.also_try = {folder / "other.db"};
+  const auto result = session::tune(kernel, only, replay, database, {});
+  CHECK(result.problems[0].measured == 2);
+  REQUIRE(result.problems[0].best);
+  CHECK(result.problems[0].best->configuration == kFast);
+}
+
+TEST_CASE_FIXTURE(Fixture, "what a recording has of the same problem is tried as well, what failed there and what it has of others is not") {
+  const std::string slow = R"({"block_size":64,"items":1,"waves":1})";
+  auto recording = test::synthetic_recording(kernel, problems, test::times(kFast));
+  REQUIRE(recording.problems.size() == 2);
+  auto& measured = recording.problems[1].measurements;
+  std::erase_if(measured, [&](const auto& measurement) { return measurement.configuration != kFast && measurement.configuration != slow; });
+  REQUIRE(measured.size() == 2);
+  for (auto& measurement : measured) {
+    if (measurement.configuration != slow) continue;
+    measurement.outcome = measure::Outcome::WrongResult;
+  }
+  recording.template_hash = "of an older version";
+  recording.problems[1].finalists = {kFast};
+  recording.problems[1].rounds_us = {{2.0}};
+  recording.problems[1].left.clear();
+  recording.save(folder / "old.json.zst");
+  auto replay = backend();
+  auto only = request();
+  only.problems = {problems[1]};
+  only.strategy = "portfolio";
+  only.also_try = {folder / "old.json.zst"};
+  const auto result = session::tune(kernel, only, replay, database, {});
+  CHECK(result.problems[0].measured == 2);  // the default and kFast
+  REQUIRE(result.problems[0].best);
+  CHECK(result.problems[0].best->configuration == kFast);
 }
 
 TEST_CASE_FIXTURE(Fixture, "the portfolio strategy says so when nothing was tuned that it could try") {
