@@ -19,8 +19,8 @@
 #include "bench/support/result_file.hpp"
 #include "bench/support/window_pool.hpp"
 #include "db/database.hpp"
+#include "tests/support/best_row.hpp"
 #include "tests/support/temp_folder.hpp"
-#include "tuner/base/json.hpp"
 #include "tuner/base/standard_descriptors.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/spec/kernel_template.hpp"
@@ -81,23 +81,9 @@ std::vector<Winner> winners_of(const Settings& settings, const spec::TemplateLib
 /// A database that names this configuration at all of the winner's sizes.
 void write_database(const fs::path& path, const spec::KernelTemplate& kernel, const Winner& winner, const spec::DeviceInfo& device) {
   auto database = db::Database::open(path, db::OpenMode::ReadWrite);
-  database.put(db::DeviceRow{device.hard_key(), device.hard_json(), base::dump_json(device.to_json())});
+  database.put(test::device_row(device));
   for (const Case& at : kCases) {
-    const spec::Problem problem{winner.choices, {{"n", winner.n + at.more}}};
-    db::BestRow row;
-    row.template_hash = kernel.content_hash;
-    row.template_name = kernel.name;
-    row.family = spec::family_text(problem);
-    row.problem = spec::to_text(problem);
-    row.sizes_json = base::dump_json(nlohmann::json(problem.sizes));
-    row.device_key = device.hard_key();
-    row.policy = "cold/graph";
-    row.objective = "time";
-    row.configuration = spec::to_text(kernel, winner.configuration);
-    row.median_us = 1;
-    row.detail_json = "{}";
-    row.recorded_at = "2026-01-01T00:00:00Z";
-    database.put(row);
+    database.put(test::best_row(kernel, {winner.choices, {{"n", winner.n + at.more}}}, device, spec::to_text(kernel, winner.configuration)));
   }
 }
 
