@@ -5,7 +5,7 @@
 
 "-": measured into the working database only, where later steps find its winners. tools/renew_shipped.sh runs the steps.
 
-Sizes lie a third of an octave apart and are odd: what dispatch asks between tuned sizes ends in a ragged tile, nearly always, and
+Sizes lie an octave apart and are odd: what dispatch asks between tuned sizes ends in a ragged tile, nearly always, and
 only measurements at such sizes tell how configurations do there (docs/decisions/0013-between-ragged-sizes.md).
 
     shipped_problems.py FOLDER    writes the files into FOLDER, prints the steps

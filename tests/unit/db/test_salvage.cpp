@@ -87,7 +87,7 @@ TEST_CASE("what is taken out is overwritten, however SQLite was built") {
   sqlite3_cancel_auto_extension(reinterpret_cast<Entry>(&Extension::keep_deleted));
   // A best row tells its sizes, and nothing else has that text.
   int found = 0;
-  for (int i = 0; i < kMany; i += 3) found += mentions(bytes, best_of(i).sizes_json) && best_of(i).sizes_json != best_of(i).problem ? 1 : 0;
+  for (int i = 0; i < kMany; i += 3) found += mentions(bytes, best_of(i).sizes_json) ? 1 : 0;
   CHECK(found == 0);
   CHECK(mentions(bytes, best_of(1).sizes_json));
 }
@@ -133,6 +133,7 @@ TEST_CASE("a file that somebody has packed with pages of another size keeps ever
 TEST_CASE("a page whose kind is told wrongly keeps its rows") {
   const TemporaryFolder folder;
   const std::string sound = two_states(folder / "made.db").second;
+  int kinds = 0;
   for (const char kind : {'\x02', '\x0a', '\x0d'}) {
     std::string bytes = damaged(sound);
     int pages = 0;
@@ -142,6 +143,7 @@ TEST_CASE("a page whose kind is told wrongly keeps its rows") {
       ++pages;
     }
     if (pages == 0) continue;
+    ++kinds;
     CAPTURE(static_cast<int>(kind));
     write_bytes(folder / "a.db", bytes);
     const Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
@@ -149,6 +151,7 @@ TEST_CASE("a page whose kind is told wrongly keeps its rows") {
     CHECK(database.best({}).size() == kMany - kMany / 3);
     fs::remove(folder / "a.db");
   }
+  CHECK(kinds >= 2);
 }
 
 TEST_CASE("thousands of rows of one key, which each other table's rows would be joined with, are no work") {
