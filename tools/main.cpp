@@ -25,8 +25,8 @@ using namespace attune;
 
 constexpr const char* kFooter =
     "Exit codes: 0 ok, 1 internal error, 2 wrong arguments, 3 malformed template or file, 4 no driver, device, NVRTC or\n"
-    "memory, or an output that cannot be written, 5 database, 6 nothing valid (empty space or no configuration worked),\n"
-    "130 interrupted (what was measured is stored; a db command stores nothing).\n"
+    "memory, or an output that cannot be written, 5 database (and SQLite without memory), 6 nothing valid (empty space or\n"
+    "no configuration worked), 130 interrupted (what was measured is stored; a db command stores nothing).\n"
     "Environment: ATTUNE_DB (database file), ATTUNE_TEMPLATES (folders of templates), ATTUNE_NVRTC (library file).";
 
 int run_command(int argc, char** argv) {
