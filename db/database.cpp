@@ -91,21 +91,6 @@ void Database::put_into_one_file() {
   }
 }
 
-void Database::put_cubin(const std::string& key, const std::string& cubin, const std::string& detail_json) {
-  state_->write("storing a cubin", [&] {
-    state_->require_own_place<CubinRow>(key);
-    state_->statements.run("INSERT OR REPLACE INTO cubins (key, checksum, cubin, detail_json) VALUES (?, ?, ?, ?)", key,
-                           checksum(key, CubinRow{key, cubin, detail_json}), Blob{cubin}, detail_json);
-  });
-}
-
-void Database::set_in_flight(const std::string& session_key, const std::string& configuration) {
-  state_->write("storing what is in flight", [&] {
-    state_->statements.run("INSERT OR REPLACE INTO in_flight (session_key, checksum, configuration) VALUES (?, ?, ?)",
-                           session_key, checksum(session_key, InFlightRow{session_key, configuration}), configuration);
-  });
-}
-
 void Database::clear_in_flight(const std::string& session_key) {
   state_->write("clearing what is in flight",
                 [&] { state_->statements.run("DELETE FROM in_flight WHERE session_key = ?", session_key); });
@@ -131,7 +116,7 @@ void Database::for_each_record(const Query& query, const std::function<void(cons
     return true;
   };
   state_->reading([&] {
-    state_->scan<RecordRow>(std::string(Table<RecordRow>::kSelect) + filter.where + Table<RecordRow>::kOrder, filter.values, give,
+    state_->scan<RecordRow>(state_->select_of<RecordRow>() + filter.where + Table<RecordRow>::kOrder, filter.values, give,
                             [](const std::string&) {});
   });
 }

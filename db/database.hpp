@@ -25,7 +25,7 @@ class Database {
   struct State;
 
  public:
-  static constexpr int kSchemaVersion = 2;
+  static constexpr int kSchemaVersion = 3;
   /// What stands for the path of a database in memory. No path: `open` makes a file of it.
   static constexpr const char* kInMemory = ":memory:";
 

@@ -153,6 +153,7 @@ std::string try_open_for_writing(Connection& connection, const fs::path& path, c
   sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
   prepare_journal(sqlite, *connection.guard, path, journal);
   connection.guard->watch("migrating", [&] { migrate(sqlite, Database::kSchemaVersion); });
+  connection.schema_version = Database::kSchemaVersion;
   return {};
 }
 

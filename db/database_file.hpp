@@ -21,6 +21,7 @@ struct Connection {
   LockFile in_use;  ///< writers only; before the others: what SQLite does on closing is done under it
   std::unique_ptr<SQLite::Database> sqlite;
   std::unique_ptr<Guard> guard;  ///< of sqlite
+  int schema_version = 0;        ///< a writer's is the newest
   std::vector<std::string> notices;
 };
 

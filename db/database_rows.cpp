@@ -1,71 +1,44 @@
 // How rows are stored: put by the process that measured them, offered by one that reads another database.
 #include "db/database_state.hpp"
 #include "db/row_order.hpp"
+#include "db/row_sql.hpp"
 
 namespace attune::db {
 namespace {
 
-void write_row(StatementCache& statements, const DeviceRow& row) {
-  statements.run(
-      "INSERT INTO devices (hard_key, checksum, hard_json, info_json) VALUES (?, ?, ?, ?) ON CONFLICT (hard_key)"
-      " DO UPDATE SET hard_key = excluded.hard_key, checksum = excluded.checksum, hard_json = excluded.hard_json, info_json = excluded.info_json",
-      row.hard_key, checksum(row.hard_key, row), row.hard_json, row.info_json);
+/// What the columns of the row's own table take. A text that is held elsewhere is stored there.
+template <class State, class Row>
+void bind_columns(State& state, Use& use, const Row& row) {
+  for_each_column<Row>([&]<class Value>(const Column<Row, Value>& column) {
+    const Value& value = row.*column.member;
+    if (std::string_view(column.name) == Table<Row>::kKey || column.held == Held::Time) return;
+    if constexpr (std::is_same_v<Value, std::string>) {
+      if (column.held == Held::Problem) use.bind(state.store_problem(value));
+      else if (column.held == Held::Configuration) use.bind(state.store_configuration(value));
+      else if (column.held == Held::Bytes) use.bind(Blob{value});
+      else use.bind(value);
+    } else {
+      use.bind(value);
+    }
+  });
 }
 
-/// Without its files.
-void write_row(StatementCache& statements, const TemplateRow& row) {
-  statements.run(
-      "INSERT INTO templates (hash, checksum, name, spec_json) VALUES (?, ?, ?, ?) ON CONFLICT (hash)"
-      " DO UPDATE SET hash = excluded.hash, checksum = excluded.checksum, name = excluded.name, spec_json = excluded.spec_json",
-      row.hash, checksum(row.hash, row), row.name, row.spec_json);
-}
-
-void write_row(StatementCache& statements, const TemplateFileRow& row) {
-  const std::string key = Table<TemplateFileRow>::key(row);
-  statements.run(
-      "INSERT OR REPLACE INTO template_files (key, checksum, template_hash, name, contents) VALUES (?, ?, ?, ?, ?)",
-      key, checksum(key, row), row.template_hash, row.name, Blob{row.contents});
-}
-
-void write_row(StatementCache& statements, const SessionRow& row, const std::string& problem) {
-  statements.run(
-      "INSERT OR REPLACE INTO sessions (key, checksum, template_hash, problem_key, device_key, policy, strategy, seed,"
-      " state, space_size, started_at, finished_at, summary_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      row.key, checksum(row.key, row), row.template_hash, problem, row.device_key, row.policy, row.strategy, row.seed,
-      row.state, row.space_size, row.started_at, row.finished_at, row.summary_json);
-}
-
-void write_row(StatementCache& statements, const std::string& key, const RecordRow& row, const std::string& problem,
-               const std::string& configuration) {
-  // The key is set as well: it may be what is damaged, which SQLite says when it finds no index entry of the old one.
-  statements.run(
-      "INSERT INTO records (key, checksum, template_hash, problem_key, device_key, policy, configuration_key,"
-      " outcome, stage, verified, detail_json, driver, nvrtc, recorded_at, origin)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
-      " key = excluded.key, checksum = excluded.checksum, template_hash = excluded.template_hash, problem_key = excluded.problem_key,"
-      " device_key = excluded.device_key, policy = excluded.policy, configuration_key = excluded.configuration_key,"
-      " outcome = excluded.outcome, stage = excluded.stage, verified = excluded.verified,"
-      " detail_json = excluded.detail_json, driver = excluded.driver, nvrtc = excluded.nvrtc,"
-      " recorded_at = excluded.recorded_at, origin = excluded.origin",
-      key, checksum(key, row), row.template_hash, problem, row.device_key, row.policy, configuration, row.outcome,
-      row.stage, row.verified, row.detail_json, row.driver, row.nvrtc, row.recorded_at, row.origin);
-  // Other metrics of a replaced record belong to the measurement that is gone.
-  statements.run("DELETE FROM metrics WHERE record_key = ?", key);
-  if (row.median_us == 0 && row.low_us == 0 && row.high_us == 0 && row.samples == 0) return;
-  // Or replace: where a damaged key hid the old one from the DELETE.
-  statements.run("INSERT OR REPLACE INTO metrics (record_key, name, value, low, high, samples) VALUES (?, 'time_us', ?, ?, ?, ?)",
-                 key, row.median_us, row.low_us, row.high_us, row.samples);
-}
-
-void write_row(StatementCache& statements, const std::string& key, const BestRow& row, const std::string& problem,
-               const std::string& configuration) {
-  statements.run(
-      "INSERT OR REPLACE INTO best (key, checksum, template_hash, template_name, family, problem_key, sizes_json,"
-      " device_key, policy, objective, configuration_key, median_us, default_us, tie, cubin_key, driver, recorded_at,"
-      " detail_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      key, checksum(key, row), row.template_hash, row.template_name, row.family, problem, row.sizes_json,
-      row.device_key, row.policy, row.objective, configuration, row.median_us, row.default_us, row.tie, row.cubin_key,
-      row.driver, row.recorded_at, row.detail_json);
+/// Of a template without its files.
+template <class State, class Row>
+void write_row(State& state, const Row& row) {
+  const std::string key = Table<Row>::key(row);
+  Use use(state.statements.prepared(insert_sql<Row>()));
+  use.bind(key).bind(checksum(key, row));
+  bind_columns(state, use, row);
+  use.run();
+  if constexpr (std::is_same_v<Row, RecordRow>) {
+    // Other metrics of a replaced record belong to the measurement that is gone.
+    state.statements.run("DELETE FROM metrics WHERE record_key = ?", key);
+    if (row.median_us == 0 && row.low_us == 0 && row.high_us == 0 && row.samples == 0) return;
+    // Or replace: where a damaged key hid the old one from the DELETE.
+    state.statements.run("INSERT OR REPLACE INTO metrics (record_key, name, value, low, high, samples) VALUES (?, 'time_us', ?, ?, ?, ?)",
+                         key, row.median_us, row.low_us, row.high_us, row.samples);
+  }
 }
 
 /// Which row of a key gives way: the one that comes earlier in the order, or the stored one, which the new one has seen.
@@ -77,23 +50,23 @@ void store(State& state, Row row, const std::string& key, Replacing replacing) {
   const auto known = state.template stored<Row>(key);
   if (known && replacing == Replacing::Seen) supersede(row, *known);
   if (known && (replacing == Replacing::Seen ? !replaces(row, *known) : order(row, *known) < 0)) return;
-  write_row(state.statements, key, row, state.store_problem(row.problem), state.store_configuration(row.configuration));
+  write_row(state, row);
 }
 
 }  // namespace
 
 void Database::put(const DeviceRow& row) {
-  state_->write("storing a device", [&] { write_row(state_->statements, row); });
+  state_->write("storing a device", [&] { write_row(*state_, row); });
 }
 
 void Database::put(const TemplateRow& row) {
   state_->write("storing a template", [&] {
     state_->require_own_place<TemplateRow>(row.hash);
-    write_row(state_->statements, row);
+    write_row(*state_, row);
     for (const auto& [name, contents] : row.files) {
       const TemplateFileRow file{row.hash, name, contents};
       state_->require_own_place<TemplateFileRow>(Table<TemplateFileRow>::key(file));
-      write_row(state_->statements, file);
+      write_row(*state_, file);
     }
   });
 }
@@ -101,7 +74,7 @@ void Database::put(const TemplateRow& row) {
 void Database::put(const SessionRow& row) {
   state_->write("storing a session", [&] {
     state_->require_own_place<SessionRow>(row.key);
-    write_row(state_->statements, row, state_->store_problem(row.problem));
+    write_row(*state_, row);
   });
 }
 
@@ -121,13 +94,24 @@ void Database::replace(BestRow row) {
   state_->write("storing a best configuration", [&] { store(*state_, row, Table<BestRow>::key(row), Replacing::Seen); });
 }
 
+void Database::put_cubin(const std::string& key, const std::string& cubin, const std::string& detail_json) {
+  state_->write("storing a cubin", [&] {
+    state_->require_own_place<CubinRow>(key);
+    write_row(*state_, CubinRow{key, cubin, detail_json});
+  });
+}
+
+void Database::set_in_flight(const std::string& session_key, const std::string& configuration) {
+  state_->write("storing what is in flight", [&] { write_row(*state_, InFlightRow{session_key, configuration}); });
+}
+
 bool Database::settle(const SessionRow& seen, const SessionRow& settled) {
   bool stored = false;
   state_->write("settling a session", [&] {
     const auto now = state_->stored<SessionRow>(seen.key);
     stored = now && checksum(now->key, *now) == checksum(seen.key, seen);
     if (!stored) return;
-    write_row(state_->statements, settled, state_->store_problem(settled.problem));
+    write_row(*state_, settled);
     state_->statements.run("DELETE FROM in_flight WHERE session_key = ?", seen.key);
   });
   return stored;
@@ -138,7 +122,7 @@ bool Database::offer(const DeviceRow& row) {
   state_->write("storing a device", [&] {
     const auto known = state_->stored<DeviceRow>(row.hard_key);
     taken = !known || order(row, *known) > 0;
-    if (taken) write_row(state_->statements, row);
+    if (taken) write_row(*state_, row);
   });
   return taken;
 }
@@ -148,12 +132,12 @@ bool Database::offer(const TemplateRow& row) {
   state_->write("storing a template", [&] {
     const auto known = state_->stored<TemplateRow>(row.hash);
     taken = !known || order(row, *known) > 0;
-    if (taken) write_row(state_->statements, row);
+    if (taken) write_row(*state_, row);
     for (const auto& [name, contents] : row.files) {
       const TemplateFileRow file{row.hash, name, contents};
       const auto known_file = state_->stored<TemplateFileRow>(Table<TemplateFileRow>::key(file));
       if (known_file && order(file, *known_file) <= 0) continue;
-      write_row(state_->statements, file);
+      write_row(*state_, file);
       taken = true;
     }
   });
@@ -165,7 +149,7 @@ bool Database::offer(const SessionRow& row) {
   state_->write("storing a session", [&] {
     const auto known = state_->stored<SessionRow>(row.key);
     taken = !known || order(row, *known) > 0;
-    if (taken) write_row(state_->statements, row, state_->store_problem(row.problem));
+    if (taken) write_row(*state_, row);
   });
   return taken;
 }
@@ -177,8 +161,7 @@ bool Database::offer(const RecordRow& row) {
     const auto known = state_->stored<RecordRow>(key);
     taken = !known || order(row, *known) > 0;
     if (!taken) return;
-    write_row(state_->statements, key, row, state_->store_problem(row.problem),
-              state_->store_configuration(row.configuration));
+    write_row(*state_, row);
   });
   return taken;
 }
@@ -192,8 +175,7 @@ bool Database::offer(const BestRow& row) {
     if (!taken) return;
     BestRow stripped = row;
     stripped.cubin_key.clear();
-    write_row(state_->statements, key, stripped, state_->store_problem(row.problem),
-              state_->store_configuration(row.configuration));
+    write_row(*state_, stripped);
   });
   return taken;
 }

@@ -1,6 +1,7 @@
 #pragma once
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 #include "db/database.hpp"
 #include "db/database_file.hpp"
 #include "db/page_check.hpp"
+#include "db/row_sql.hpp"
 #include "db/sqlite_error.hpp"
 #include "db/stored_row.hpp"
 #include "db/statements.hpp"
@@ -76,6 +78,17 @@ struct Database::State {
     }
   }
 
+  /// select_sql of the file's schema version.
+  template <class Row>
+  [[nodiscard]] const std::string& select_of() {
+    if (connection.schema_version < Database::kSchemaVersion) {
+      // A writer may migrate a file that is being read.
+      const int now = connection.sqlite->execAndGet("SELECT coalesce(max(version), 0) FROM schema_version").getInt();
+      connection.schema_version = std::clamp(now, connection.schema_version, Database::kSchemaVersion);
+    }
+    return select_sql<Row>(connection.schema_version);
+  }
+
   /// Good rows in kOrder.
   template <class Row, class Accept>
   [[nodiscard]] std::vector<Row> select(const Filter& filter, Accept&& accept) {
@@ -86,7 +99,7 @@ struct Database::State {
         rows.push_back(std::move(row));
         return true;
       };
-      scan<Row>(Table<Row>::kSelect + filter.where + Table<Row>::kOrder, filter.values, keep,
+      scan<Row>(select_of<Row>() + filter.where + Table<Row>::kOrder, filter.values, keep,
                 [](const std::string&) {});
       return rows;
     });
@@ -99,7 +112,7 @@ struct Database::State {
   [[nodiscard]] std::optional<Row> stored(const std::string& key) {
     const std::optional<Place<Row>> place = place_of<Row>(key);
     if (!place) return std::nullopt;
-    static const std::string sql = std::string(Table<Row>::kSelect) + " WHERE " + Table<Row>::kPlace + " = ?";
+    static const std::string sql = select_sql<Row>(Database::kSchemaVersion) + " WHERE t." + Table<Row>::kPlace + " = ?";
     Use use(statements.prepared(sql));
     use.bind(*place);
     std::optional<StoredRow<Row>> found;
@@ -113,7 +126,7 @@ struct Database::State {
   /// joined to the row, from the index that led to it.
   template <class Row>
   [[nodiscard]] std::optional<Place<Row>> place_of(const std::string& key) {
-    static const std::string sql = fmt::format("SELECT {} FROM {} t{}", Table<Row>::kPlace, Table<Row>::kName, Table<Row>::kWhereKey);
+    static const std::string sql = fmt::format("SELECT t.{} FROM {} t{}", Table<Row>::kPlace, Table<Row>::kName, where_key<Row>());
     Use use(statements.prepared(sql));
     use.bind(key);
     if (!use.step()) return std::nullopt;

@@ -38,7 +38,7 @@ class Travel {
   LeftOut run(State& state, RowSink& sink, Database::BestRows best) {
     const auto damaged = [&](const std::string&) { ++left_.damaged; };
     state.template scan<DeviceRow>(
-        std::string(Table<DeviceRow>::kSelect) + Table<DeviceRow>::kOrder, {},
+        state.template select_of<DeviceRow>() + Table<DeviceRow>::kOrder, {},
         [&](const DeviceRow& row) {
           devices_.insert(row.hard_key);
           sink.take(row);
@@ -58,7 +58,7 @@ class Travel {
   void give_templates(State& state, RowSink& sink, const Damaged& damaged) {
     std::vector<TemplateRow> rows;
     const auto keep = [&](TemplateRow row) { return rows.push_back(std::move(row)), true; };
-    state.template scan<TemplateRow>(std::string(Table<TemplateRow>::kSelect) + Table<TemplateRow>::kOrder, {}, keep,
+    state.template scan<TemplateRow>(state.template select_of<TemplateRow>() + Table<TemplateRow>::kOrder, {}, keep,
                                      damaged);
     for (TemplateRow& row : rows) {
       const auto add = [&](TemplateFileRow file) {
@@ -67,7 +67,7 @@ class Travel {
         return true;
       };
       state.template scan<TemplateFileRow>(
-          std::string(Table<TemplateFileRow>::kSelect) + " WHERE template_hash = ? ORDER BY name", {row.hash}, add,
+          state.template select_of<TemplateFileRow>() + " WHERE template_hash = ? ORDER BY name", {row.hash}, add,
           damaged);
       if (content_hash(row) != row.hash) {
         ++left_.unsourced;
@@ -97,7 +97,7 @@ class Travel {
       sink.take(row);
       return true;
     };
-    state.template scan<Row>(std::string(Table<Row>::kSelect) + order, {}, visit, damaged);
+    state.template scan<Row>(state.template select_of<Row>() + order, {}, visit, damaged);
   }
 
   template <class State>
@@ -105,7 +105,7 @@ class Travel {
     const std::string key = record_key_of(best);
     bool verified = false;
     const auto look = [&](const RecordRow& record) { return verified = is_verified(record) && Table<RecordRow>::key(record) == key, true; };
-    state.template scan<RecordRow>(std::string(Table<RecordRow>::kSelect) + Table<RecordRow>::kWhereKey, {key}, look,
+    state.template scan<RecordRow>(state.template select_of<RecordRow>() + where_key<RecordRow>(), {key}, look,
                                    [](const std::string&) {});
     return verified;
   }
@@ -128,7 +128,7 @@ LeftOut Database::for_each_row(RowSink& sink, BestRows best) const {
 void Database::for_each_best(const std::function<void(const BestRow&)>& visit) const {
   const auto give = [&](const BestRow& row) { return visit(row), true; };
   state_->reading([&] {
-    state_->scan<BestRow>(std::string(Table<BestRow>::kSelect) + Table<BestRow>::kOrder, {}, give, [](const std::string&) {});
+    state_->scan<BestRow>(state_->select_of<BestRow>() + Table<BestRow>::kOrder, {}, give, [](const std::string&) {});
   });
 }
 

@@ -129,7 +129,7 @@ CheckReport Database::check() const {
         ++report.bad_rows;
         report.problems.push_back(name + ": the row does not match its checksum");
       };
-      state_->scan<Row>(std::string(Table<Row>::kSelect) + Table<Row>::kOrder, {}, good, bad);
+      state_->scan<Row>(state_->select_of<Row>() + Table<Row>::kOrder, {}, good, bad);
     });
   };
   SQLite::Database& sqlite = *state_->connection.sqlite;

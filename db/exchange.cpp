@@ -199,7 +199,7 @@ class LineOrder {
 
   void read(std::string_view line) {
     if (last_ == LineKind::End) throw Error("there is a line behind the end");
-    last_ = read_line(line, sink_, end_);
+    last_ = read_line(line, sink_, schema_, end_);
     if ((sink_.line == 1) != (last_ == LineKind::Header)) throw Error("the header is the first line, and no other one");
     if (last_ == LineKind::Row) digest_.add(checksum_of(line));
   }
@@ -214,6 +214,7 @@ class LineOrder {
  private:
   Staging& sink_;
   LineKind last_ = LineKind::Row;
+  int schema_ = Database::kSchemaVersion;
   EndOfRows end_;
   RowDigest digest_;
 };

@@ -2,9 +2,7 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <cmath>
-#include <tuple>
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
@@ -22,40 +20,19 @@ constexpr std::string_view kPrefix = R"({"checksum":")";
 constexpr std::size_t kKeyChars = 32;
 constexpr int kMaximumDepth = 4;  // a base16 text of a template's file
 
-/// Names of a row's fields, in the order of Table<Row>::kFields; null: does not travel.
+/// What lines call a row of the type.
 template <class Row>
-struct Fields;
-
+constexpr const char* kKindOf = nullptr;
 template <>
-struct Fields<DeviceRow> {
-  static constexpr const char* kKind = "device";
-  static constexpr std::array kNames{"hard_key", "hard_json", "info_json"};
-};
+constexpr const char* kKindOf<DeviceRow> = "device";
 template <>
-struct Fields<TemplateRow> {
-  static constexpr const char* kKind = "template";
-  static constexpr std::array kNames{"hash", "name", "spec_json"};
-};
+constexpr const char* kKindOf<TemplateRow> = "template";
 template <>
-struct Fields<SessionRow> {
-  static constexpr const char* kKind = "session";
-  static constexpr std::array kNames{"key",  "template_hash", "problem",    "device_key", "policy",      "strategy",
-                                     "seed", "state",         "space_size", "started_at", "finished_at", "summary_json"};
-};
+constexpr const char* kKindOf<SessionRow> = "session";
 template <>
-struct Fields<RecordRow> {
-  static constexpr const char* kKind = "record";
-  static constexpr std::array kNames{"template_hash", "problem",   "device_key", "policy",  "configuration", "outcome",
-                                     "stage",         "verified",  "median_us",  "low_us",  "high_us",       "samples",
-                                     "detail_json",   "driver",    "nvrtc",      "recorded_at", "origin"};
-};
+constexpr const char* kKindOf<RecordRow> = "record";
 template <>
-struct Fields<BestRow> {
-  static constexpr const char* kKind = "best";
-  static constexpr std::array<const char*, 16> kNames{
-      "template_hash", "template_name", "family",     "problem", "sizes_json", "device_key", "policy",      "objective",
-      "configuration", "median_us",     "default_us", "tie",     nullptr,      "driver",     "recorded_at", "detail_json"};
-};
+constexpr const char* kKindOf<BestRow> = "best";
 
 std::string base16(const std::string& bytes) {
   std::string digits;
@@ -131,21 +108,6 @@ void from_field(const json& value, const char* name, std::uint64_t& number) {
   number = value.get<std::uint64_t>();
 }
 
-template <class Row, class Work>
-void for_each_field(Work&& work) {
-  std::apply(
-      [&](auto... field) {
-        std::size_t i = 0;
-        static_assert(sizeof...(field) == std::tuple_size_v<decltype(Fields<Row>::kNames)>);
-        const auto one = [&](auto member) {
-          const char* const name = Fields<Row>::kNames[i++];
-          if (name != nullptr) work(name, member);
-        };
-        (one(field), ...);
-      },
-      Table<Row>::kFields);
-}
-
 /// The line of an object: sorted, with its checksum in front.
 std::string seal(const json& object) {
   const std::string body = base::dump_json(object);
@@ -154,8 +116,10 @@ std::string seal(const json& object) {
 
 template <class Row>
 json object_of(const Row& row) {
-  json object = {{"kind", Fields<Row>::kKind}};
-  for_each_field<Row>([&](const char* name, auto member) { object[name] = to_field(row.*member); });
+  json object = {{"kind", kKindOf<Row>}};
+  for_each_column<Row>([&](const auto& column) {
+    if (column.travels) object[column.name] = to_field(row.*column.member);
+  });
   return object;
 }
 
@@ -165,16 +129,17 @@ const json& require(const json& object, const char* name) {
   return *found;
 }
 
-/// `extra`: fields besides those of the table.
+/// A row of a file of this schema version. `extra`: fields besides those of the table.
 template <class Row>
-Row row_of(const json& object, std::size_t extra = 0) {
+Row row_of(const json& object, int schema, std::size_t extra = 0) {
   Row row;
   std::size_t known = 1 + extra;  // the kind
-  for_each_field<Row>([&](const char* name, auto member) {
-    from_field(require(object, name), name, row.*member);
+  for_each_column<Row>([&](const auto& column) {
+    if (!column.travels || column.since > schema) return;
+    from_field(require(object, column.name), column.name, row.*column.member);
     ++known;
   });
-  if (object.size() != known) throw Error(fmt::format("a {} has fields that this build does not know", Fields<Row>::kKind));
+  if (object.size() != known) throw Error(fmt::format("a {} has fields that this build does not know", kKindOf<Row>));
   return row;
 }
 
@@ -192,8 +157,8 @@ std::string file_name(const std::string& member) {
   return name;
 }
 
-TemplateRow template_of(const json& object) {
-  TemplateRow row = row_of<TemplateRow>(object, 1);
+TemplateRow template_of(const json& object, int schema) {
+  TemplateRow row = row_of<TemplateRow>(object, schema, 1);
   const json& files = require(object, "files");
   if (!files.is_object()) bad_field("files", "an object");
   for (const auto& [name, contents] : files.items()) from_field(contents, "files", row.files[file_name(name)]);
@@ -211,7 +176,8 @@ RowCounts counts_of(const json& object) {
   return counts;
 }
 
-void check_header(const json& object) {
+/// The schema version of the rows.
+int schema_of_header(const json& object) {
   int format = 0, schema = 0;
   from_field(require(object, "attune_exchange"), "attune_exchange", format);
   from_field(require(object, "schema"), "schema", schema);
@@ -224,6 +190,7 @@ void check_header(const json& object) {
     throw Error(fmt::format("its rows are of schema {}, newer than schema {} of this build; update attune", schema,
                             Database::kSchemaVersion));
   }
+  return schema;
 }
 
 /// The members behind the checksum, once it matches.
@@ -271,26 +238,26 @@ std::string end_line(const RowCounts& counts, const std::string& digest) {
 
 std::string_view checksum_of(std::string_view line) { return line.substr(kPrefix.size(), kKeyChars); }
 
-LineKind read_line(std::string_view line, RowSink& sink, EndOfRows& end) {
+LineKind read_line(std::string_view line, RowSink& sink, int& schema, EndOfRows& end) {
   const json object = open_line(line);
   std::string kind;
   from_field(require(object, "kind"), "kind", kind);
-  if (kind == "header") return check_header(object), LineKind::Header;
+  if (kind == "header") return schema = schema_of_header(object), LineKind::Header;
   if (kind == "end") {
     end.counts = counts_of(object);
     from_field(require(object, "digest"), "digest", end.digest);
     return LineKind::End;
   }
-  if (kind == Fields<DeviceRow>::kKind) {
-    sink.take(row_of<DeviceRow>(object));
-  } else if (kind == Fields<TemplateRow>::kKind) {
-    sink.take(template_of(object));
-  } else if (kind == Fields<SessionRow>::kKind) {
-    sink.take(row_of<SessionRow>(object));
-  } else if (kind == Fields<RecordRow>::kKind) {
-    sink.take(row_of<RecordRow>(object));
-  } else if (kind == Fields<BestRow>::kKind) {
-    sink.take(row_of<BestRow>(object));
+  if (kind == kKindOf<DeviceRow>) {
+    sink.take(row_of<DeviceRow>(object, schema));
+  } else if (kind == kKindOf<TemplateRow>) {
+    sink.take(template_of(object, schema));
+  } else if (kind == kKindOf<SessionRow>) {
+    sink.take(row_of<SessionRow>(object, schema));
+  } else if (kind == kKindOf<RecordRow>) {
+    sink.take(row_of<RecordRow>(object, schema));
+  } else if (kind == kKindOf<BestRow>) {
+    sink.take(row_of<BestRow>(object, schema));
   } else {
     throw Error(fmt::format("'{}' is no kind of row that this build knows", kind));
   }

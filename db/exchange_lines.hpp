@@ -33,9 +33,10 @@ struct EndOfRows {
   std::string digest;
 };
 
-/// Reads one line. A row goes to `sink`; the end line into `end`.
+/// Reads one line. The header sets `schema`, the version of the rows behind it, of which later fields are not expected; a row goes to
+/// `sink`; the end line into `end`.
 /// Throws: Error saying what is wrong with it, without the place: no JSON, not in canonical form, a wrong checksum, an
 /// unknown kind, a field that is missing, unknown or of another type, another format or a newer schema.
-LineKind read_line(std::string_view line, RowSink& sink, EndOfRows& end);
+LineKind read_line(std::string_view line, RowSink& sink, int& schema, EndOfRows& end);
 
 }  // namespace attune::db

@@ -15,6 +15,7 @@ Database Database::make_private(const char* name, const char* file) {
     connection.sqlite->exec("PRAGMA cache_size = -65536");  // KiB; more of a temporary file goes to disk
     connection.guard = std::make_unique<Guard>(*connection.sqlite, name, KeepGoing(), Guard::Limit::None);
     migrate(*connection.sqlite, kSchemaVersion);
+    connection.schema_version = kSchemaVersion;
     return Database(std::make_unique<State>(name, std::move(connection)));
   } catch (const SQLite::Exception& error) {
     throw sqlite_failure(name, "making a database of this process alone", error);

@@ -12,6 +12,7 @@
 
 #include "db/database.hpp"
 #include "db/database_file.hpp"
+#include "db/migration_steps.hpp"
 #include "db/sqlite_error.hpp"
 #include "tuner/base/embedded.hpp"
 #include "tuner/base/text.hpp"
@@ -37,6 +38,7 @@ int migration_number(std::string_view path) {
 /// Requires: a transaction.
 void apply(SQLite::Database& sqlite, int version, const base::EmbeddedFile& file) {
   sqlite.exec(std::string(file.contents));
+  run_migration_step(sqlite, version);
   SQLite::Statement insert(sqlite, "INSERT INTO schema_version (version, migration, applied_at) VALUES (?, ?, ?)");
   insert.bind(1, version);
   insert.bind(2, std::string(file.path.substr(file.path.rfind('/') + 1)));

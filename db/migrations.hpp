@@ -44,7 +44,7 @@ void require_header_of_ours(const std::filesystem::path& path, const std::string
 void migrate(SQLite::Database& sqlite, int last);
 
 /// For a reader of an older version: the tables that later versions brought, empty and of this connection alone, so that
-/// every query of this build can be asked. A migration that changes a table has to say here how readers see the old one.
+/// every query of this build can be asked; columns that a table lacks are left out of queries (row_sql.hpp).
 /// Throws: SQLite::Exception.
 void add_missing_tables(SQLite::Database& sqlite);
 

@@ -61,6 +61,7 @@ void accept(const fs::path& path, Connection& connection, const KeepGoing& keep_
       fail_opening(path, fmt::format("it is damaged: {}; the next tuning run sets the file aside and keeps what can be read of it", identity.schema.what));
     }
     take_long_values(sqlite);
+    connection.schema_version = identity.user_version;
     if (identity.user_version < Database::kSchemaVersion) add_missing_tables(sqlite);
   });
 }

@@ -77,6 +77,7 @@ struct BestRow {
   std::string driver;
   std::string recorded_at;
   std::string detail_json;    ///< finalists with paired ratios and intervals
+  std::string nvrtc;          ///< the compiler of the code; empty: not known (since schema 3)
 };
 
 /// How many best rows there are of one version of a template and one policy.

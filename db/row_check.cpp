@@ -142,6 +142,7 @@ void RowCheck::take(const BestRow& row) {
   check_length("configuration", row.configuration, kLongestText);
   check_detail(row.detail_json);
   check_length("driver", row.driver, kLongestPath);
+  check_length("nvrtc", row.nvrtc, kLongestPath);
   check_us("median_us", row.median_us);
   check_us("default_us", row.default_us);
   if (row.median_us == 0) refuse("the field 'median_us' is 0; a best row has a time");

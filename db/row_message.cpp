@@ -17,7 +17,7 @@ using nlohmann::json;
 template <class Row>
 json fields_of(const Row& row) {
   json fields = json::array();
-  std::apply([&](auto... field) { (fields.push_back(row.*field), ...); }, Table<Row>::kFields);
+  for_each_column<Row>([&](const auto& column) { fields.push_back(row.*column.member); });
   return fields;
 }
 
@@ -25,7 +25,7 @@ template <class Row>
 Row told_row(const json& fields) {
   Row row;
   std::size_t next = 0;
-  std::apply([&](auto... field) { (fields.at(next++).get_to(row.*field), ...); }, Table<Row>::kFields);
+  for_each_column<Row>([&](const auto& column) { fields.at(next++).get_to(row.*column.member); });
   return row;
 }
 

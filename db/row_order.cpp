@@ -21,10 +21,9 @@ std::string_view moment(std::string_view date) { return date.ends_with('Z') ? da
 template <class Row>
 Ordering by_content(const Row& a, const Row& b) {
   Ordering result = Ordering::equal;
-  const auto compare_field = [&](auto field) {
-    if (result == Ordering::equal) result = checksum_text(a.*field) <=> checksum_text(b.*field);
-  };
-  std::apply([&](auto... field) { (compare_field(field), ...); }, Table<Row>::kFields);
+  for_each_column<Row>([&](const auto& column) {
+    if (result == Ordering::equal) result = checksum_text(a.*column.member) <=> checksum_text(b.*column.member);
+  });
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "db/cells.hpp"
 #include "db/guard.hpp"
 #include "db/migrations.hpp"
+#include "db/row_sql.hpp"
 #include "db/sqlite_error.hpp"
 #include "db/stored_row.hpp"
 #include "tuner/base/hash.hpp"
@@ -45,36 +47,43 @@ class LooseRows {
   /// Every good row, in the order of the file's table. A row may come twice, and an older one of the same key as well.
   template <class Row, class Visit>
   void for_each(Visit&& visit) {
-    for_each_of<Row>(Table<Row>::kSelect, visit);
+    const std::string& select = select_sql<Row>(Database::kSchemaVersion);
+    for_each_of<Row>(select, visit);
     if constexpr (std::is_same_v<Row, RecordRow>) {
       // What failed has no times, but may find those of a row that it has replaced: once more, with none for anybody.
-      std::string without(Table<Row>::kSelect);
+      std::string without = select;
       without.replace(without.find("'time_us'"), std::string_view("'time_us'").size(), "''");
       for_each_of<Row>(without, visit);
     }
   }
 
  private:
+  /// Of the newest schema. A row has as many values as its table had columns when it was stored.
   void make_tables() {
-    SQLite::Database model(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    migrate(model, Database::kSchemaVersion);
-    SQLite::Statement tables(model, "SELECT name FROM sqlite_master WHERE type = 'table'");
-    while (tables.executeStep()) {
-      const std::string name = tables.getColumn(0).getString();
-      if (name == "problems" || name == "configurations") {
-        sqlite_.exec("CREATE TABLE " + name + " (key PRIMARY KEY, text) WITHOUT ROWID");
-        continue;
-      }
-      std::string columns, parameters;
-      std::size_t count = 0;
-      SQLite::Statement info(model, "SELECT name FROM pragma_table_info(?)");
-      for (info.bind(1, name); info.executeStep(); ++count) {
-        columns += ", " + info.getColumn(0).getString();
-        parameters += ", ?";
-      }
-      sqlite_.exec(fmt::format("CREATE TABLE {0} (place_in_{0} INTEGER{1})", name, columns));
-      inserts_[count].push_back(fmt::format("INSERT INTO {} VALUES (?{})", name, parameters));
+    for (int version = Database::kSchemaVersion; version >= 1; --version) {
+      SQLite::Database model(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+      migrate(model, version);
+      SQLite::Statement tables(model, "SELECT name FROM sqlite_master WHERE type = 'table'");
+      while (tables.executeStep()) take_table(model, tables.getColumn(0).getString(), version == Database::kSchemaVersion);
     }
+  }
+  void take_table(SQLite::Database& model, const std::string& name, bool newest) {
+    if (name == "problems" || name == "configurations") {
+      if (newest) sqlite_.exec("CREATE TABLE " + name + " (key PRIMARY KEY, text) WITHOUT ROWID");
+      return;
+    }
+    std::string names, definitions, parameters;
+    std::size_t count = 0;
+    SQLite::Statement info(model, "SELECT name, coalesce(' DEFAULT ' || dflt_value, '') FROM pragma_table_info(?)");
+    for (info.bind(1, name); info.executeStep(); ++count) {
+      names += ", " + info.getColumn(0).getString();
+      definitions += ", " + info.getColumn(0).getString() + info.getColumn(1).getString();
+      parameters += ", ?";
+    }
+    if (newest) sqlite_.exec(fmt::format("CREATE TABLE {0} (place_in_{0} INTEGER{1})", name, definitions));
+    auto& inserts = inserts_[count];
+    std::string insert = fmt::format("INSERT INTO {0} (place_in_{0}{1}) VALUES (?{2})", name, names, parameters);
+    if (std::find(inserts.begin(), inserts.end(), insert) == inserts.end()) inserts.push_back(std::move(insert));
   }
 
   template <class Row, class Visit>

@@ -12,7 +12,7 @@ namespace attune::db {
 /// No row of ours takes less: its key and its checksum.
 inline constexpr std::uint64_t kLeastRowBytes = 64;
 
-/// A row as a statement of Table<Row>::kSelect gives it.
+/// A row as a statement of select_sql<Row> gives it.
 template <class Row>
 struct StoredRow {
   std::string key, sum;
@@ -25,7 +25,7 @@ struct StoredRow {
     ColumnReader read(use.row());
     read(key);
     read(sum);
-    std::apply([&](auto... field) { (read(row.*field), ...); }, Table<Row>::kFields);
+    for_each_column<Row>([&](const auto& column) { read(row.*column.member); });
     bytes = read.bytes();
     constexpr int kBlobs = std::is_same_v<Row, TemplateFileRow> || std::is_same_v<Row, CubinRow> ? 1 : 0;
     typed = read.blobs() == kBlobs;

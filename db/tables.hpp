@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "db/columns.hpp"
 #include "db/records.hpp"
 #include "tuner/base/hash.hpp"
 
@@ -28,111 +29,149 @@ struct CubinRow {
   std::string detail_json;
 };
 
-/// How a row type is stored: kName, kFields (in the order of kSelect's columns from the third on; columns one and two
-/// are the key and the checksum), kOrder (total), kWhereKey (selects one row), kPlace (the column that the table itself, no
-/// index, is ordered by) and `key`, the content key (or given name)
-/// that rows merge by.
+/// How a row type is stored: kName, kColumns, kKey (the column of its key), kOrder (total), kPlace (the column that the table itself, no
+/// index, is ordered by), kKeepsPlace (a row that is replaced stays where it is), and `key`, the content key (or given name)
+/// that rows merge by. In SQL the table is `t`, the texts that it names are `p` (problems) and `c` (configurations).
 template <class Row>
 struct Table;
 
 template <>
 struct Table<DeviceRow> {
   static constexpr const char* kName = "devices";
+  static constexpr const char* kKey = "hard_key";
   static constexpr const char* kPlace = "hard_key";
-  static constexpr auto kFields = std::tuple{&DeviceRow::hard_key, &DeviceRow::hard_json, &DeviceRow::info_json};
-  static const char* const kSelect;
-  static const char* const kOrder;
-  static const char* const kWhereKey;
+  static constexpr const char* kOrder = " ORDER BY t.hard_key";
+  static constexpr bool kKeepsPlace = true;
+  static constexpr std::tuple kColumns{Column{"hard_key", &DeviceRow::hard_key}, Column{"hard_json", &DeviceRow::hard_json},
+                                       Column{"info_json", &DeviceRow::info_json}};
   static std::string key(const DeviceRow& row) { return row.hard_key; }
 };
 
 template <>
 struct Table<TemplateRow> {
   static constexpr const char* kName = "templates";
+  static constexpr const char* kKey = "hash";
   static constexpr const char* kPlace = "rowid";
-  static constexpr auto kFields = std::tuple{&TemplateRow::hash, &TemplateRow::name, &TemplateRow::spec_json};
-  static const char* const kSelect;
-  static const char* const kOrder;
-  static const char* const kWhereKey;
+  static constexpr const char* kOrder = " ORDER BY t.name, t.hash";
+  static constexpr bool kKeepsPlace = true;
+  static constexpr std::tuple kColumns{Column{"hash", &TemplateRow::hash}, Column{"name", &TemplateRow::name},
+                                       Column{"spec_json", &TemplateRow::spec_json}};
   static std::string key(const TemplateRow& row) { return row.hash; }
 };
 
 template <>
 struct Table<TemplateFileRow> {
   static constexpr const char* kName = "template_files";
+  static constexpr const char* kKey = "key";
   static constexpr const char* kPlace = "rowid";
-  static constexpr auto kFields =
-      std::tuple{&TemplateFileRow::template_hash, &TemplateFileRow::name, &TemplateFileRow::contents};
-  static const char* const kSelect;
-  static const char* const kOrder;
-  static const char* const kWhereKey;
+  static constexpr const char* kOrder = " ORDER BY t.template_hash, t.name";
+  static constexpr bool kKeepsPlace = false;
+  static constexpr std::tuple kColumns{Column{"template_hash", &TemplateFileRow::template_hash}, Column{"name", &TemplateFileRow::name},
+                                       Column{"contents", &TemplateFileRow::contents, Held::Bytes}};
   static std::string key(const TemplateFileRow& row);
 };
 
 template <>
 struct Table<RecordRow> {
   static constexpr const char* kName = "records";
-  static constexpr const char* kPlace = "t.rowid";
-  static constexpr auto kFields =
-      std::tuple{&RecordRow::template_hash, &RecordRow::problem, &RecordRow::device_key, &RecordRow::policy,
-                 &RecordRow::configuration, &RecordRow::outcome, &RecordRow::stage,      &RecordRow::verified,
-                 &RecordRow::median_us,     &RecordRow::low_us,  &RecordRow::high_us,    &RecordRow::samples,
-                 &RecordRow::detail_json,   &RecordRow::driver,  &RecordRow::nvrtc,      &RecordRow::recorded_at,
-                 &RecordRow::origin};
-  static const char* const kSelect;
-  static const char* const kOrder;
-  static const char* const kWhereKey;
+  static constexpr const char* kKey = "key";
+  static constexpr const char* kPlace = "rowid";
+  // The order of the index: no sort. Within a problem, records come as they were first stored.
+  static constexpr const char* kOrder = " ORDER BY t.template_hash, t.problem_key, t.device_key, t.policy, t.id";
+  static constexpr bool kKeepsPlace = true;
+  static constexpr std::tuple kColumns{
+      Column{"template_hash", &RecordRow::template_hash},
+      Column{"problem", &RecordRow::problem, Held::Problem},
+      Column{"device_key", &RecordRow::device_key},
+      Column{"policy", &RecordRow::policy},
+      Column{"configuration", &RecordRow::configuration, Held::Configuration},
+      Column{"outcome", &RecordRow::outcome},
+      Column{"stage", &RecordRow::stage},
+      Column{"verified", &RecordRow::verified},
+      Column{"median_us", &RecordRow::median_us, Held::Time, 1, "value"},
+      Column{"low_us", &RecordRow::low_us, Held::Time, 1, "low"},
+      Column{"high_us", &RecordRow::high_us, Held::Time, 1, "high"},
+      Column{"samples", &RecordRow::samples, Held::Time, 1, "samples"},
+      Column{"detail_json", &RecordRow::detail_json},
+      Column{"driver", &RecordRow::driver},
+      Column{"nvrtc", &RecordRow::nvrtc},
+      Column{"recorded_at", &RecordRow::recorded_at},
+      Column{"origin", &RecordRow::origin}};
   static std::string key(const RecordRow& row);
 };
 
 template <>
 struct Table<SessionRow> {
   static constexpr const char* kName = "sessions";
-  static constexpr const char* kPlace = "t.rowid";
-  static constexpr auto kFields = std::tuple{
-      &SessionRow::key,        &SessionRow::template_hash, &SessionRow::problem,     &SessionRow::device_key,
-      &SessionRow::policy,     &SessionRow::strategy,      &SessionRow::seed,        &SessionRow::state,
-      &SessionRow::space_size, &SessionRow::started_at,    &SessionRow::finished_at, &SessionRow::summary_json};
-  static const char* const kSelect;
-  static const char* const kOrder;
-  static const char* const kWhereKey;
+  static constexpr const char* kKey = "key";
+  static constexpr const char* kPlace = "rowid";
+  static constexpr const char* kOrder = " ORDER BY t.started_at, t.key";
+  static constexpr bool kKeepsPlace = false;
+  static constexpr std::tuple kColumns{
+      Column{"key", &SessionRow::key},
+      Column{"template_hash", &SessionRow::template_hash},
+      Column{"problem", &SessionRow::problem, Held::Problem},
+      Column{"device_key", &SessionRow::device_key},
+      Column{"policy", &SessionRow::policy},
+      Column{"strategy", &SessionRow::strategy},
+      Column{"seed", &SessionRow::seed},
+      Column{"state", &SessionRow::state},
+      Column{"space_size", &SessionRow::space_size},
+      Column{"started_at", &SessionRow::started_at},
+      Column{"finished_at", &SessionRow::finished_at},
+      Column{"summary_json", &SessionRow::summary_json}};
   static std::string key(const SessionRow& row) { return row.key; }
 };
 
 template <>
 struct Table<BestRow> {
   static constexpr const char* kName = "best";
-  static constexpr const char* kPlace = "t.rowid";
-  static constexpr auto kFields =
-      std::tuple{&BestRow::template_hash, &BestRow::template_name, &BestRow::family,      &BestRow::problem,
-                 &BestRow::sizes_json,    &BestRow::device_key,    &BestRow::policy,      &BestRow::objective,
-                 &BestRow::configuration, &BestRow::median_us,     &BestRow::default_us,  &BestRow::tie,
-                 &BestRow::cubin_key,     &BestRow::driver,        &BestRow::recorded_at, &BestRow::detail_json};
-  static const char* const kSelect;
-  static const char* const kOrder;
-  static const char* const kWhereKey;
+  static constexpr const char* kKey = "key";
+  static constexpr const char* kPlace = "rowid";
+  static constexpr const char* kOrder =
+      " ORDER BY t.template_name, t.template_hash, t.family, t.device_key, t.policy, t.objective, p.text";
+  static constexpr bool kKeepsPlace = false;
+  static constexpr std::tuple kColumns{
+      Column{"template_hash", &BestRow::template_hash},
+      Column{"template_name", &BestRow::template_name},
+      Column{"family", &BestRow::family},
+      Column{"problem", &BestRow::problem, Held::Problem},
+      Column{"sizes_json", &BestRow::sizes_json},
+      Column{"device_key", &BestRow::device_key},
+      Column{"policy", &BestRow::policy},
+      Column{"objective", &BestRow::objective},
+      Column{"configuration", &BestRow::configuration, Held::Configuration},
+      Column{"median_us", &BestRow::median_us},
+      Column{"default_us", &BestRow::default_us},
+      Column{"tie", &BestRow::tie},
+      Column{"cubin_key", &BestRow::cubin_key, Held::Plain, 1, nullptr, false},
+      Column{"driver", &BestRow::driver},
+      Column{"recorded_at", &BestRow::recorded_at},
+      Column{"detail_json", &BestRow::detail_json},
+      Column{"nvrtc", &BestRow::nvrtc, Held::Plain, 3}};
   static std::string key(const BestRow& row);
 };
 
 template <>
 struct Table<InFlightRow> {
   static constexpr const char* kName = "in_flight";
+  static constexpr const char* kKey = "session_key";
   static constexpr const char* kPlace = "session_key";
-  static constexpr auto kFields = std::tuple{&InFlightRow::session_key, &InFlightRow::configuration};
-  static const char* const kSelect;
-  static const char* const kOrder;
-  static const char* const kWhereKey;
+  static constexpr const char* kOrder = " ORDER BY t.session_key";
+  static constexpr bool kKeepsPlace = false;
+  static constexpr std::tuple kColumns{Column{"session_key", &InFlightRow::session_key}, Column{"configuration", &InFlightRow::configuration}};
   static std::string key(const InFlightRow& row) { return row.session_key; }
 };
 
 template <>
 struct Table<CubinRow> {
   static constexpr const char* kName = "cubins";
+  static constexpr const char* kKey = "key";
   static constexpr const char* kPlace = "rowid";
-  static constexpr auto kFields = std::tuple{&CubinRow::key, &CubinRow::cubin, &CubinRow::detail_json};
-  static const char* const kSelect;
-  static const char* const kOrder;
-  static const char* const kWhereKey;
+  static constexpr const char* kOrder = " ORDER BY t.key";
+  static constexpr bool kKeepsPlace = false;
+  static constexpr std::tuple kColumns{Column{"key", &CubinRow::key}, Column{"cubin", &CubinRow::cubin, Held::Bytes},
+                                       Column{"detail_json", &CubinRow::detail_json}};
   static std::string key(const CubinRow& row) { return row.key; }
 };
 
@@ -152,7 +191,11 @@ template <class Row>
 [[nodiscard]] std::string checksum(const std::string& key, const Row& row) {
   base::ContentHasher hasher;
   hasher.add(Table<Row>::kName).add(key);
-  std::apply([&](auto... field) { (hasher.add(checksum_text(row.*field)), ...); }, Table<Row>::kFields);
+  for_each_column<Row>([&]<class Value>(const Column<Row, Value>& column) {
+    const Value& value = row.*column.member;
+    if (column.since <= kLastOfEveryChecksum) hasher.add(checksum_text(value));
+    else if (value != Value{}) hasher.add(column.name).add(checksum_text(value));
+  });
   return hasher.key();
 }
 

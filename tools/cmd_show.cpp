@@ -33,7 +33,7 @@ struct ShowOptions {
 json to_json(const db::BestRow& row) {
   return {{"template", row.template_name}, {"template_hash", row.template_hash}, {"problem", base::parse_json(row.problem)},
           {"device", row.device_key}, {"policy", row.policy}, {"configuration", base::parse_json(row.configuration)},
-          {"median_us", row.median_us}, {"default_us", row.default_us}, {"tie", row.tie}, {"driver", row.driver},
+          {"median_us", row.median_us}, {"default_us", row.default_us}, {"tie", row.tie}, {"driver", row.driver}, {"nvrtc", row.nvrtc},
           {"recorded_at", row.recorded_at}};
 }
 

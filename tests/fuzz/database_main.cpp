@@ -170,7 +170,7 @@ std::string golden_bytes(int version) { return bytes_of(golden(version)); }
 
 /// As a process leaves it that was killed: what it stored last is in the WAL alone.
 DatabaseInput killed(const World& world) {
-  (void)prepare(world, {golden_bytes(2), "", ""});
+  (void)prepare(world, {golden_bytes(3), "", ""});
   auto database = Database::open(world.path, OpenMode::ReadWrite);
   database.put(record(5));
   database.put(best("2048"));
@@ -179,7 +179,7 @@ DatabaseInput killed(const World& world) {
 
 /// Rows of more than one page, and values that no run stores: another writer of this format might.
 DatabaseInput odd_rows(const World& world) {
-  (void)prepare(world, {golden_bytes(2), "", ""});
+  (void)prepare(world, {golden_bytes(3), "", ""});
   {
     auto database = Database::open(world.path, OpenMode::ReadWrite);
     db::RecordRow row = record(8);
@@ -196,7 +196,7 @@ DatabaseInput odd_rows(const World& world) {
 
 /// A database of ours, and one more object.
 DatabaseInput with_object(const World& world, const char* sql) {
-  (void)prepare(world, {golden_bytes(2), "", ""});
+  (void)prepare(world, {golden_bytes(3), "", ""});
   {
     SQLite::Database sqlite(world.path.string(), SQLite::OPEN_READWRITE);
     sqlite.exec(sql);
@@ -205,14 +205,14 @@ DatabaseInput with_object(const World& world, const char* sql) {
 }
 
 std::vector<std::string> make_corpus(const World& world) {
-  std::vector<DatabaseInput> inputs{{golden_bytes(1), "", ""}, {golden_bytes(2), "", ""}, {"", "", ""}, killed(world), odd_rows(world)};
+  std::vector<DatabaseInput> inputs{{golden_bytes(1), "", ""}, {golden_bytes(2), "", ""}, {golden_bytes(3), "", ""}, {"", "", ""}, killed(world), odd_rows(world)};
   for (const char* sql : {"CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END", "CREATE VIEW v AS SELECT 1",
                           "DROP TABLE cubins; CREATE VIEW cubins AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n",
                           "CREATE INDEX more ON records (outcome)", "DROP INDEX records_by_problem", "PRAGMA application_id = 7",
-                          "PRAGMA user_version = 3", "DELETE FROM schema_version"}) {
+                          "PRAGMA user_version = 4", "DELETE FROM schema_version"}) {
     inputs.push_back(with_object(world, sql));
   }
-  const std::string file = golden_bytes(2);
+  const std::string file = golden_bytes(3);
   std::string torn = file;
   torn.replace(4096 * 4, 4096, std::string(4096, '\x7f'));
   inputs.push_back({torn, "", attune::test::journal_of(file, {5, 2})});

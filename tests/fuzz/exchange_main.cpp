@@ -70,9 +70,10 @@ void rekey(std::vector<std::string>& lines) {
   std::map<std::string, std::string> keys;
   for (const std::string& line : lines) {
     KeyOfContents sink;
+    int schema = db::Database::kSchemaVersion;
     db::EndOfRows end;
     try {
-      (void)db::read_line(line, sink, end);
+      (void)db::read_line(line, sink, schema, end);
     } catch (const Error&) {  // the mutation broke more than its key
     }
     if (sink.was.size() == kKeyDigits && sink.is != sink.was) keys.emplace(sink.was, sink.is);

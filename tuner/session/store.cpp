@@ -100,6 +100,7 @@ db::BestRow to_best_row(const RowContext& context, const Decided& decided, const
   row.median_us = winner.median_us;
   row.tie = decided.tie && winner.tied;
   row.driver = context.driver;
+  row.nvrtc = context.nvrtc;
   row.recorded_at = context.measured_at.empty() ? base::utc_stamp() : context.measured_at;
   if (code) row.cubin_key = code->cubin_key;
   json finalists = json::array();

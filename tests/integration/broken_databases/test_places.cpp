@@ -10,6 +10,7 @@
 #include "tests/integration/broken_databases/dispatch.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/support/figures.hpp"
+#include "tests/support/older_schema.hpp"
 #include "tuner/base/json.hpp"
 
 namespace test_places {
@@ -39,7 +40,7 @@ void run_sql(const fs::path& path, const std::string& sql) {
 /// As version 1 of the schema stored it.
 void make_version_1(const World& world) {
   world.tune(world.database);
-  run_sql(world.database, "DROP TABLE template_files; DELETE FROM schema_version WHERE version > 1; PRAGMA user_version = 1");
+  make_older_schema(world.database, 1);
 }
 
 void make_newer(const World& world) {

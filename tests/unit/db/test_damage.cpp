@@ -242,7 +242,7 @@ TEST_CASE("a database with anything that is not ours is refused by readers and w
         std::string("CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END"),
         std::string("CREATE TRIGGER t BEFORE INSERT ON records BEGIN SELECT RAISE(IGNORE); END"),
         in_place_of("devices", "'' AS hard_key, '' AS checksum, '' AS hard_json, '' AS info_json"),
-        in_place_of("schema_version", "2 AS version, '' AS migration, '' AS applied_at"),
+        in_place_of("schema_version", "3 AS version, '' AS migration, '' AS applied_at"),
         in_place_of("devices", "'' AS hard_key, '' AS checksum, '' AS hard_json, '' AS info_json") +
             "; PRAGMA writable_schema = 1; UPDATE sqlite_master SET type = 'VIEW' WHERE name = 'devices'",
         std::string("DROP TABLE schema_version; CREATE VIRTUAL TABLE schema_version USING fts5(version, migration, applied_at)"),

@@ -1,6 +1,7 @@
 // Rows between databases: export and import.
 #include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -192,6 +193,30 @@ TEST_CASE("one bad row rolls the whole import back, and its line says what is wr
   CHECK(mentions(target.refusal(sealed(R"({"attune_exchange":2,"kind":"header","schema":2})") + "\n", 1), "update attune"));
   CHECK(mentions(target.refusal(sealed(R"({"attune_exchange":1,"kind":"header","schema":99})") + "\n", 1), "update attune"));
   CHECK(mentions(target.refusal(sealed(R"({"attune_exchange":1,"kind":"header","schema":0})") + "\n", 1), "there is none below 1"));
+}
+
+TEST_CASE("a file of an older schema is taken without the fields that came later, and with none of them") {
+  const std::string body = body_of(line_of(real_best("1024"))), field = R"(,"nvrtc":"13.0.88")";
+  const auto file_of_schema = [](int schema, const std::string& best_body) {
+    std::vector<std::string> rows = base_rows();
+    RecordRow verified = real_record(1);
+    verified.problem = real_best("1024").problem;
+    verified.configuration = real_best("1024").configuration;
+    rows.push_back(line_of(verified));
+    rows.push_back(sealed(best_body));
+    RowCounts counts;
+    counts.records = 4;
+    const std::string file = file_of(rows, counts);
+    return sealed(fmt::format(R"({{"attune_exchange":1,"kind":"header","schema":{}}})", schema)) + file.substr(file.find('\n'));
+  };
+  Target target;
+  CHECK(mentions(target.refusal(file_of_schema(2, body), 5), "does not know"));
+  CHECK(mentions(target.refusal(file_of_schema(3, replaced(body, field, "")), 5), "'nvrtc' is missing"));
+  CHECK(target.import_text(file_of_schema(2, replaced(body, field, ""))).stored.best == 1);
+  CHECK(target.database.best({}).at(0).nvrtc.empty());
+  Target newest;
+  CHECK(newest.import_text(file_of_schema(3, body)).stored.best == 1);
+  CHECK(newest.database.best({}).at(0).nvrtc == "13.0.88");
 }
 
 TEST_CASE("a template whose files have any name, and texts of any bytes, comes back as it was") {

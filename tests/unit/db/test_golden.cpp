@@ -2,6 +2,7 @@
 #include <SQLiteCpp/Statement.h>
 #include <doctest/doctest.h>
 
+#include "tests/support/older_schema.hpp"
 #include "tests/unit/db/support.hpp"
 #include "tuner/base/embedded.hpp"
 
@@ -15,13 +16,14 @@ using namespace attune::db::test;
 
 namespace {
 
+/// Rows of the golden database of a version, with what that version did not have left out.
 TemplateRow kernel_template_of(int version) { return version == 1 ? kernel_template_v1() : kernel_template(); }
 
-void check_golden_rows(const Database& database, const TemplateRow& kernel) {
+void check_golden_rows(const Database& database, int version) {
   REQUIRE(database.devices().size() == 1);
   CHECK(same(database.devices()[0], device()));
   REQUIRE(database.templates().size() == 1);
-  CHECK(same(database.templates()[0], kernel));
+  CHECK(same(database.templates()[0], kernel_template_of(version)));
   const auto records = database.records({.template_name = "reduce"});
   REQUIRE(records.size() == 4);
   for (int i = 0; i < 3; ++i) CHECK(same(records[static_cast<std::size_t>(i)], record(i + 1)));
@@ -31,8 +33,8 @@ void check_golden_rows(const Database& database, const TemplateRow& kernel) {
   CHECK(same(database.sessions({})[0], session()));
   const auto bests = database.candidates("hash-1", R"({"T":"f32","op":"sum"})", "cold/graph");
   REQUIRE(bests.size() == 2);
-  CHECK(same(bests[0], best("1024")));
-  CHECK(same(bests[1], best("4096")));
+  CHECK(same(bests[0], golden_best(version, "1024")));
+  CHECK(same(bests[1], golden_best(version, "4096")));
   CHECK(database.cubin("cubin-1") == kCubin);
   CHECK(database.in_flight().size() == 1);
   CHECK(database.bad_rows() == 0);
@@ -53,7 +55,7 @@ TEST_CASE("the golden database of this version is read where it lies, and is not
   const fs::path path = golden(Database::kSchemaVersion);
   const std::string before = bytes_of(path);
   Database database = Database::open(path, OpenMode::ReadOnly);
-  check_golden_rows(database, kernel_template());
+  check_golden_rows(database, Database::kSchemaVersion);
   CHECK(database.notices().empty());
   CHECK(bytes_of(path) == before);
 }
@@ -63,7 +65,7 @@ TEST_CASE("the golden database of any older version is read where it lies, with 
     CAPTURE(version);
     const std::string before = bytes_of(golden(version));
     const Database database = Database::open(golden(version), OpenMode::ReadOnly);
-    check_golden_rows(database, kernel_template_of(version));
+    check_golden_rows(database, version);
     CHECK(database.info().schema_version == version);
     CHECK(database.notices().empty());
     CHECK(bytes_of(golden(version)) == before);
@@ -79,7 +81,7 @@ TEST_CASE("a copy of the golden database of any version opens for writing, migra
     {
       Database database = Database::open(path, OpenMode::ReadWrite);
       CHECK(database.info().schema_version == Database::kSchemaVersion);
-      check_golden_rows(database, kernel_template_of(version));
+      check_golden_rows(database, version);
       database.put(record(9));
       CHECK(database.records({}).size() == 5);
       database.put(kernel_template());
@@ -88,6 +90,59 @@ TEST_CASE("a copy of the golden database of any version opens for writing, migra
     // A released migration that was edited would show here.
     (void)Database::open(fresh, OpenMode::ReadWrite);
     CHECK(schema_of(path) == schema_of(fresh));
+  }
+}
+
+TEST_CASE("the migration to schema 3 takes the compiler of a best row from the record of its configuration, where that is of the same driver") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.db";
+  {
+    Database database = Database::open(path, OpenMode::ReadWrite);
+    database.put(device());
+    database.put(kernel_template());
+    for (const char* size : {"1024", "2048", "4096"}) {
+      RecordRow row = record(256);
+      row.problem = best(size).problem;
+      if (size == std::string("2048")) row.driver = "570.00";
+      if (size != std::string("4096")) database.put(row);
+      database.put(best(size));
+    }
+  }
+  attune::test::make_older_schema(path, 2);
+  const auto compilers = [&](const Database& database) {
+    std::map<std::string, std::string> by_size;
+    for (const BestRow& row : database.best({})) by_size[row.sizes_json] = row.nvrtc;
+    CHECK(database.bad_rows() == 0);
+    return by_size;
+  };
+  using BySize = std::map<std::string, std::string>;
+  const Database reader = Database::open(path, OpenMode::ReadOnly);
+  CHECK(compilers(reader) == BySize{{R"({"n":1024})", ""}, {R"({"n":2048})", ""}, {R"({"n":4096})", ""}});
+  const BySize filled{{R"({"n":1024})", "13.0.88"}, {R"({"n":2048})", ""}, {R"({"n":4096})", ""}};
+  const Database writer = Database::open(path, OpenMode::ReadWrite);
+  CHECK(compilers(writer) == filled);
+  CHECK(writer.check().ok);
+  // One that had it open before goes on.
+  CHECK(compilers(reader) == filled);
+}
+
+TEST_CASE("rows that older versions stored are kept when the file is damaged, before it is migrated and after") {
+  for (int version = 1; version < Database::kSchemaVersion; ++version) {
+    for (const bool migrated : {false, true}) {
+      CAPTURE(version);
+      CAPTURE(migrated);
+      const TemporaryFolder folder;
+      const fs::path path = folder / "a.db";
+      fs::copy_file(golden(version), path);
+      if (migrated) (void)Database::open(path, OpenMode::ReadWrite);
+      std::string bytes = bytes_of(path);
+      // The page of the schema leads to everything else.
+      bytes.replace(100, 1000, std::string(1000, '\x5a'));
+      write_bytes(path, bytes);
+      const Database database = Database::open(path, OpenMode::ReadWrite);
+      CHECK(database.notices().size() == 1);
+      check_golden_rows(database, version);
+    }
   }
 }
 

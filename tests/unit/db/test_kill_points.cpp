@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/figures.hpp"
+#include "tests/support/older_schema.hpp"
 #include "tests/unit/db/process.hpp"
 #include "tests/unit/db/support.hpp"
 
@@ -18,14 +19,27 @@ using attune::test::record_figures;
 
 namespace {
 
-/// What every released version has of the golden rows.
-bool has_golden_rows(const Database& database) {
+/// A database of an older version with the golden rows, and a record of what is best at 1024, from which the migration to 3 takes a field.
+std::string older_database(int version) {
+  const TemporaryFolder folder;
+  {
+    Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
+    put_golden_rows(database);
+    database.put(record(256));
+  }
+  attune::test::make_older_schema(folder / "a.db", version);
+  return bytes_of(folder / "a.db");
+}
+constexpr std::size_t kRecordsBefore = 5;
+
+/// Of a file of this version.
+bool has_golden_rows(const Database& database, int version) {
   const auto records = database.records({});
-  if (records.size() < 4 || database.sessions({}).size() != 1 || database.best({}).size() != 2) return false;
+  if (records.size() < kRecordsBefore || database.sessions({}).size() != 1 || database.best({}).size() != 2) return false;
   for (int i = 0; i < 3; ++i) {
     if (!same(records[static_cast<std::size_t>(i)], record(i + 1))) return false;
   }
-  return same(database.devices().at(0), device()) && same(database.best({})[0], best("1024")) &&
+  return same(database.devices().at(0), device()) && same(database.best({})[0], golden_best(version, "1024")) &&
          database.templates().at(0).spec_json == kernel_template_v1().spec_json && database.cubin("cubin-1") == kCubin &&
          database.in_flight().size() == 1 && database.bad_rows() == 0;
 }
@@ -38,18 +52,18 @@ struct Tally {
 void check_after_kill(const fs::path& path, int version, bool acknowledged, Tally& tally) {
   if (version > 0) {
     const Database reader = Database::open(path, OpenMode::ReadOnly);
-    CHECK(has_golden_rows(reader));
-    CHECK(reader.notices().empty());
     const int now = reader.info().schema_version;
+    CHECK(has_golden_rows(reader, now));
+    CHECK(reader.notices().empty());
     CHECK((now == version || now == Database::kSchemaVersion));
     ++(now == version ? tally.old_version : tally.new_version);
   }
   const Database writer = Database::open(path, OpenMode::ReadWrite);
   CHECK(writer.notices().empty());
   CHECK(writer.info().schema_version == Database::kSchemaVersion);
-  CHECK((version == 0 || has_golden_rows(writer)));
+  CHECK((version == 0 || has_golden_rows(writer, Database::kSchemaVersion)));
   CHECK(writer.check().ok);
-  const std::size_t before = version == 0 ? 0 : 4;
+  const std::size_t before = version == 0 ? 0 : kRecordsBefore;
   const std::size_t rows = writer.records({}).size();
   CHECK(rows <= before + 1);
   if (rows < before + (acknowledged ? 1 : 0)) ++tally.acknowledged_lost;
@@ -57,12 +71,13 @@ void check_after_kill(const fs::path& path, int version, bool acknowledged, Tall
 
 /// Kills one process at each point of its life, until one lives through. `version` 0: there is no database yet.
 void kill_at_every(const std::string& what, int version, int stride, Tally& tally) {
+  const std::string file = version > 0 ? older_database(version) : std::string();
   for (int point = 1;; point += stride) {
     CAPTURE(what);
     CAPTURE(point);
     const TemporaryFolder folder;
     const fs::path path = folder / "a.db";
-    if (version > 0) fs::copy_file(golden(version), path);
+    if (version > 0) write_bytes(path, file);
     Process process({"put-killed", path.string(), what, std::to_string(point)});
     process.read_all();
     const bool acknowledged = process.acknowledged() == 1;

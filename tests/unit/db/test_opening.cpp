@@ -38,14 +38,14 @@ TEST_CASE("a database carries our application id and its schema version in the h
   const std::string bytes = bytes_of(path);
   REQUIRE(bytes.size() > 100);
   CHECK(bytes.substr(68, 4) == "ATUN");
-  CHECK(bytes.substr(60, 4) == std::string("\0\0\0\2", 4));
+  CHECK(bytes.substr(60, 4) == std::string("\0\0\0", 3) + static_cast<char>(Database::kSchemaVersion));
 }
 
 TEST_CASE("an existing empty file becomes a database") {
   const TemporaryFolder folder;
   write_bytes(folder / "a.db", "");
   Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
-  CHECK(database.info().schema_version == 2);
+  CHECK(database.info().schema_version == Database::kSchemaVersion);
   CHECK(database.notices().empty());
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("where the header's version is damaged the tables' own counts: readers
       CHECK(writer.records({}).size() == 4);
     }
     CHECK(Database::open(path, OpenMode::ReadWrite).notices().empty());
-    CHECK(bytes_of(path).substr(60, 4) == std::string("\0\0\0\2", 4));
+    CHECK(bytes_of(path).substr(60, 4) == std::string("\0\0\0", 3) + static_cast<char>(Database::kSchemaVersion));
   }
 }
 
@@ -116,8 +116,9 @@ TEST_CASE("a file whose tables and header name different versions is refused as 
   const TemporaryFolder folder;
   const fs::path path = folder / "a.db";
   make_database(path);
-  run_sql(path, "DELETE FROM schema_version WHERE version = 2");
-  CHECK(mentions(error_of(path, OpenMode::ReadWrite), "user_version says schema 2, its schema_version table says 1"));
+  const std::string newest = std::to_string(Database::kSchemaVersion), before = std::to_string(Database::kSchemaVersion - 1);
+  run_sql(path, "DELETE FROM schema_version WHERE version = " + newest);
+  CHECK(mentions(error_of(path, OpenMode::ReadWrite), "user_version says schema " + newest + ", its schema_version table says " + before));
   CHECK(mentions(error_of(path, OpenMode::ReadOnly), "damaged"));
 }
 
