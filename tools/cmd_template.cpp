@@ -17,6 +17,7 @@
 #include "tuner/compile/compile_pool.hpp"
 #include "tuner/compile/occupancy.hpp"
 #include "tuner/session/ladder_plan.hpp"
+#include "tuner/space/launch_classes.hpp"
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/launch_plan.hpp"
 #include "tuner/spec/variant_ladder.hpp"
@@ -119,6 +120,9 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
     const auto space = space::SearchSpace::build(kernel, problem, device, {}, watch);
     const auto configuration = spec::default_configuration(kernel, problem, device);
     const bool default_valid = spec::satisfies(kernel, problem, configuration, device);
+    space::LaunchClasses classes(kernel, problem, device, space);
+    const std::uint64_t different = classes.count([] { return !stop_asked(); });
+    if (stop_asked()) throw space::BuildStopped();
     const auto ladder = check_ladder(kernel, problem, device, watch);
     line.clear();
     end_on_signals();
@@ -129,12 +133,12 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
     usable = usable && compiles && space.size() > 0;
     if (options.json_output) {
       out.push_back({{"template", kernel.name}, {"hash", kernel.content_hash}, {"problem", base::parse_json(spec::to_text(problem))},
-                     {"space_size", space.size()}, {"cartesian_size", space.cartesian_size()}, {"default", base::parse_json(spec::to_text(kernel, configuration))}, {"default_in_space", default_valid}, {"ladder", to_json(ladder.rungs)}, {"ladder_planned", ladder.planned},
+                     {"space_size", space.size()}, {"different_launches", different}, {"cartesian_size", space.cartesian_size()}, {"default", base::parse_json(spec::to_text(kernel, configuration))}, {"default_in_space", default_valid}, {"ladder", to_json(ladder.rungs)}, {"ladder_planned", ladder.planned},
                      {"compiles", compiles}, {"kernels", describe_kernels(compiled)}, {"log", compiles ? "" : compiled.log}});
       continue;
     }
-    base::print("{} {} for {}\n  search space: {} of {} combinations\n", kernel.name, describe(problem), options.architecture, space.size(),
-               space.cartesian_size());
+    base::print("{} {} for {}\n  search space: {} of {} combinations, {} of them different launches here\n", kernel.name, describe(problem),
+                options.architecture, space.size(), space.cartesian_size(), different);
     if (space.size() == 0) base::print("  EMPTY: condition \"{}\" leaves no configuration\n", space.emptied_by());
     print(ladder);
     base::print("  default here: {}\n", base::escape_line(spec::to_text(kernel, configuration)));

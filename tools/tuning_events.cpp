@@ -36,7 +36,8 @@ json examples_json(const std::map<std::string, session::FailureExample>& example
 json result_json(const session::ProblemResult& result) {
   Workload workload;
   workload.add(result.utilisation);
-  json event = {{"problem", problem_json(result.problem)}, {"space_size", result.space_size}, {"measured", result.measured},
+  json event = {{"problem", problem_json(result.problem)}, {"space_size", result.space_size},
+                {"different_launches", result.different_launches > 0 ? json(result.different_launches) : json(nullptr)}, {"measured", result.measured},
                 {"reused", result.reused}, {"failed", result.failed}, {"failure_examples", examples_json(result.failure_examples)},
                 {"nothing_left", result.nothing_left}, {"elapsed_s", result.elapsed_s}, {"utilisation", to_json(workload)}};
   if (result.restricted) {

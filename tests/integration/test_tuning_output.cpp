@@ -1,5 +1,6 @@
 // What a tuning command says: events, the summary of what failed, progress where there is no terminal.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <map>
 #include <set>
@@ -125,6 +126,20 @@ TEST_CASE_FIXTURE(Cli, "of several budget limits the first that is reached ends 
   REQUIRE(attune(tune_words({"--budget", "1h,6,50%"})).exit_code == 0);
   const json shown = base::parse_json(attune({"db", "info", "--json"}).out);
   CHECK(shown["records"] == 12);
+}
+
+TEST_CASE_FIXTURE(Cli, "template check tells how many configurations of a space are different launches: few where few blocks are filled, all at a large size") {
+  const auto check = [&](const std::string& n, bool as_json) {
+    std::vector<std::string> words{"template", "check", "reduce", "--T", "f32", "--op", "sum", "--n", n};
+    if (as_json) words.push_back("--json");
+    const auto result = attune(words);
+    REQUIRE_MESSAGE(result.exit_code == 0, result.err);
+    return result.out;
+  };
+  const auto small = base::parse_json(check("2^12", true)).at(0), large = base::parse_json(check("2^28", true)).at(0);
+  CHECK(small["different_launches"].get<std::uint64_t>() < small["space_size"].get<std::uint64_t>() / 2);
+  CHECK(large["different_launches"] == large["space_size"]);
+  CHECK(check("2^12", false).find(fmt::format(" combinations, {} of them different launches here\n", small["different_launches"].get<std::uint64_t>())) != std::string::npos);
 }
 
 }  // namespace test_tuning_output

@@ -51,7 +51,7 @@ std::string csv_header() {
                              "bytes_per_s",   "ceiling_bytes_per_s",
                              "ceiling_kind",  "ceiling_share",
                              "tie",           "verified",
-                             "configuration", "space_size"}) {
+                             "configuration", "space_size", "different_launches"}) {
     line.add(column);
   }
   for (const char* outcome : kOutcomes) line.add(outcome);
@@ -104,6 +104,7 @@ std::string write_csv(const Report& report) {
       line.add(problem.problem);
       add_best(line, problem.best, problem, series.ceiling);
       line.add(problem.space_size > 0 ? std::optional<std::uint64_t>(problem.space_size) : std::nullopt);
+      line.add(problem.different_launches > 0 ? std::optional<std::uint64_t>(problem.different_launches) : std::nullopt);
       for (const char* outcome : kOutcomes) {
         const auto count = problem.outcomes.find(outcome);
         line.add(count == problem.outcomes.end() ? std::uint64_t{0} : count->second);

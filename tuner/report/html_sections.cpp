@@ -185,6 +185,7 @@ std::string html_session_table(const Series& series) {
                    {"Budget", kText},
                    {"Started", kText},
                    {"Space", kNumber},
+                   {"Different launches", kNumber},
                    {"Measured", kNumber},
                    {"Reused", kNumber},
                    {"Failed", kNumber},
@@ -198,7 +199,8 @@ std::string html_session_table(const Series& series) {
       table.add({sizes_html(problem.sizes), escape_html(fmt::format("{}, seed {}", session.strategy, session.seed)),
                  text_or_missing(session.state), text_or_missing(session.budget),
                  escape_html(date_text(session.started_at, "")),
-                 session.space_size > 0 ? count(session.space_size) : kMissing, or_missing(session.measured, count),
+                 session.space_size > 0 ? count(session.space_size) : kMissing,
+                 session.different_launches > 0 ? count(session.different_launches) : kMissing, or_missing(session.measured, count),
                  or_missing(session.reused, count), or_missing(session.failed, count), replayed});
     }
   }

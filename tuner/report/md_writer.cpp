@@ -68,11 +68,12 @@ std::string md_best_table(const Series& series) {
 }
 
 std::string outcome_table(const Series& series) {
-  std::string text = head({"Problem", "Search space", "Stored", "Ok", "Failed"}, 1);
+  std::string text = head({"Problem", "Search space", "Different launches", "Stored", "Ok", "Failed"}, 1);
   for (const ProblemReport& problem : series.problems) {
     const std::uint64_t ok = ok_count(problem), failed = failed_count(problem);
     text +=
         row({sizes_text(problem.sizes), problem.space_size > 0 ? fmt::format("{}", problem.space_size) : kNotRecorded,
+             problem.different_launches > 0 ? fmt::format("{}", problem.different_launches) : kNotRecorded,
              fmt::format("{}", ok + failed), fmt::format("{}", ok), fmt::format("{}", failed)});
   }
   text += "\n";

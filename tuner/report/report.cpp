@@ -207,6 +207,7 @@ ProblemReport problem_report(const std::string& text, const ProblemRows& rows,
     problem.sessions.push_back(read_session(*row));
     if (!problem.ladder) problem.ladder = read_ladder(*row);
     if (problem.space_size == 0) problem.space_size = problem.sessions.back().space_size;
+    if (problem.different_launches == 0) problem.different_launches = problem.sessions.back().different_launches;
     if (!problem.work_bytes) problem.work_bytes = integer_at(parse_object(row->summary_json), "work_bytes");
     if (const std::string& from = problem.sessions.back().replayed_from; !from.empty() && rows.records.empty()) {
       add_unique(problem.origins, "recording:" + from);

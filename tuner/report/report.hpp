@@ -80,6 +80,7 @@ struct Session {
   std::string replayed_from;
   std::string attune_version;
   std::uint64_t space_size = 0;  ///< 0: not recorded
+  std::uint64_t different_launches = 0;  ///< configurations of the space that repeat no other's launches; 0: not counted
   std::optional<std::uint64_t> measured, reused, failed;
   std::vector<ConvergencePoint> convergence;
 };
@@ -157,6 +158,7 @@ struct ProblemReport {
   std::map<std::string, std::int64_t> sizes;
   std::optional<std::int64_t> work_bytes;
   std::uint64_t space_size = 0;  ///< 0: not recorded
+  std::uint64_t different_launches = 0;  ///< configurations of the space that repeat no other's launches; 0: not counted
   std::optional<Best> best;      ///< nothing: no configuration was valid
   std::map<std::string, std::uint64_t> outcomes;
   std::vector<Failure> failures;  ///< most frequent first

@@ -129,6 +129,7 @@ Session read_session(const db::SessionRow& row) {
   session.replayed_from = recording_name(text_at(summary, "replayed_from"));
   session.attune_version = text_at(summary, "attune_version");
   session.space_size = row.space_size > 0 ? row.space_size : count_at(summary, "space_size").value_or(0);
+  session.different_launches = count_at(summary, "different_launches").value_or(0);
   session.measured = count_at(summary, "measured");
   session.reused = count_at(summary, "reused");
   if (const json* failed = find(summary, "failed"); failed != nullptr && failed->is_object()) {

@@ -137,10 +137,10 @@ class Line {
 
 /// Of what stands at a problem: one configuration everywhere, or the default there. Nothing when it was measured, as a launch of the same
 /// kind, at one neighbour only, or not at enough of them.
-std::optional<Forecast> forecast_of(const DefaultAt& configuration_at, const spec::Problem& asked, const std::vector<Weighted>& neighbours,
-                                    const FactsOf& facts_of) {
+std::optional<Forecast> forecast_of(const std::function<std::string(const spec::Problem&)>& configuration_at, const spec::Problem& asked,
+                                    const std::vector<Weighted>& neighbours, const LaunchesAt& launches) {
   const std::string configuration = configuration_at(asked);
-  const auto here = facts_of(configuration, asked);
+  const auto here = launches.facts(configuration, asked);
   if (!here) return std::nullopt;
   Line line;
   double all = 0;
@@ -148,9 +148,10 @@ std::optional<Forecast> forecast_of(const DefaultAt& configuration_at, const spe
   for (const auto& [neighbour, weight] : neighbours) {
     all += weight;
     const std::string used = configuration_at(neighbour.problem());
-    const auto us = neighbour.time_us(used);
+    auto us = neighbour.time_us(used);
+    if (!us) us = neighbour.time_us(launches.name(used, neighbour.problem()));
     if (!us) continue;
-    const auto there = facts_of(used, neighbour.problem());
+    const auto there = launches.facts(used, neighbour.problem());
     if (!there || there->one_block != here->one_block) continue;
     line.add(weight, std::log(there->work), std::log(*us));
     if (weight >= 0.1) basis += fmt::format("{}{:.4g} us at {}", basis.empty() ? "" : ", ", *us, neighbour.sizes());
@@ -167,16 +168,15 @@ std::string told(const Forecast& forecast) {
 
 }  // namespace
 
-std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<const TunedSize> results, const DefaultAt& default_at,
-                                       const FactsOf& facts_of) {
+std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<const TunedSize> results, const LaunchesAt& launches) {
   const auto neighbours = neighbours_of(results);
   if (neighbours.empty()) return {};
-  const std::string standard = default_at(asked);
+  const std::string standard = launches.standard(asked);
   const double doubt = kDoubtAnOctave * std::max(0.0, results.front().distance - kNear);
   std::vector<Forecast> forecasts;
   std::set<std::string> seen{standard};
   // The default first, however many winners there are: none may be taken that is not expected to be faster.
-  if (auto forecast = forecast_of(default_at, asked, neighbours, facts_of)) {
+  if (auto forecast = forecast_of(launches.standard, asked, neighbours, launches)) {
     const auto own = std::find_if(results.begin(), results.end(), [&](const auto& tuned) { return tuned.row->configuration == standard; });
     forecast->won = own != results.end();
     forecast->donor = forecast->won ? static_cast<std::size_t>(own - results.begin()) : 0;
@@ -185,7 +185,7 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
   for (std::size_t i = 0; i < results.size() && seen.size() < kMostCandidates; ++i) {
     const std::string& winner = results[i].row->configuration;
     if (!seen.insert(winner).second) continue;
-    auto forecast = forecast_of([&](const spec::Problem&) { return winner; }, asked, neighbours, facts_of);
+    auto forecast = forecast_of([&](const spec::Problem&) { return winner; }, asked, neighbours, launches);
     if (!forecast) continue;
     forecast->donor = i;
     forecast->won = true;

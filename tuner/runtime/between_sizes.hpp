@@ -24,9 +24,6 @@ struct LaunchFacts {
   double work = 1;         ///< bytes, at least 1
   bool one_block = false;  ///< all is done by a single block: what it takes says nothing about grids, and the other way round
 };
-/// Of a configuration, as text, at a problem; nothing where it cannot be launched.
-using FactsOf = std::function<std::optional<LaunchFacts>(const std::string& configuration, const spec::Problem& problem)>;
-
 /// What a configuration is expected to take at the asked sizes.
 struct Forecast {
   std::string configuration;
@@ -43,8 +40,15 @@ struct Forecast {
 /// How much faster than the default a forecast has to be before it takes its place.
 inline constexpr double kClearlyFaster = 0.97;
 
-/// The default at a problem, as text. It may be another one at every size: what it took around is what its table took.
-using DefaultAt = std::function<std::string(const spec::Problem& problem)>;
+/// What forecasts ask of the template and the device. Configurations are texts.
+struct LaunchesAt {
+  /// The default at a problem. It may be another one at every size: what it took around is what its table took.
+  std::function<std::string(const spec::Problem& problem)> standard;
+  /// Nothing where it cannot be launched.
+  std::function<std::optional<LaunchFacts>(const std::string& configuration, const spec::Problem& problem)> facts;
+  /// The configuration by whose name its launches there are known (spec::name_of): often another one at sizes that fill fewer blocks.
+  std::function<std::string(const std::string& configuration, const spec::Problem& problem)> name;
+};
 
 /// Ranks the winners of all tuned sizes, and the default, for sizes that were not tuned. The winner of the nearest size alone is a poor
 /// guess: what wins at one size can be a third slower a quarter of an octave away, because it fits that size by chance. What a
@@ -57,7 +61,7 @@ using DefaultAt = std::function<std::string(const spec::Problem& problem)>;
 /// all there is to go by.
 /// Throws: DatabaseError. Source: docs/decisions/0013-between-ragged-sizes.md
 [[nodiscard]] std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<const TunedSize> results,
-                                                     const DefaultAt& default_at, const FactsOf& facts_of);
+                                                     const LaunchesAt& launches);
 
 /// log2 of a size. 0 has no logarithm; it counts as half an element, nearer to 1 than to 4 and different from both.
 [[nodiscard]] double log_size(std::int64_t size);

@@ -13,6 +13,7 @@
 #include "tuner/base/json.hpp"
 #include "tuner/runtime/between_sizes.hpp"
 #include "tuner/runtime/candidate.hpp"
+#include "tuner/spec/launch_identity.hpp"
 
 namespace attune::runtime {
 namespace {
@@ -190,8 +191,9 @@ class Ladder {
     std::vector<Forecast> forecasts;
     try {
       forecasts = forecast_between(problem_, results,
-                                   [&](const spec::Problem& at) { return spec::to_text(kernel_, spec::default_configuration(kernel_, at, device_)); },
-                                   [&](const std::string& configuration, const spec::Problem& at) { return facts_of(configuration, at); });
+                                   {[&](const spec::Problem& at) { return spec::to_text(kernel_, spec::default_configuration(kernel_, at, device_)); },
+                                    [&](const std::string& configuration, const spec::Problem& at) { return facts_of(configuration, at); },
+                                    [&](const std::string& configuration, const spec::Problem& at) { return name_of(configuration, at); }});
     } catch (const DatabaseError& error) {  // the nearest result needs no more reading
       passed_over_.push_back(fmt::format("forecasts between tuned sizes: {}", error.what()));
     }
@@ -233,6 +235,14 @@ class Ladder {
     } catch (const SpecError&) {
     }
     return std::nullopt;
+  }
+  [[nodiscard]] std::string name_of(const std::string& text, const spec::Problem& problem) const {
+    try {
+      return spec::to_text(kernel_, spec::name_of(kernel_, problem, spec::configuration_from_text(kernel_, text), device_));
+    } catch (const UsageError&) {
+    } catch (const SpecError&) {
+    }
+    return text;
   }
   [[nodiscard]] static const spec::ResolvedLaunch* first_launch(const spec::LaunchPlan& plan) {
     for (const auto& step : plan.steps)

@@ -89,6 +89,8 @@ class Backend {
   virtual void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) = 0;
   /// Whether another `submit` keeps the pipeline fed; more than that only takes memory.
   [[nodiscard]] virtual bool wants_more() const = 0;
+  /// Of a recording: whether it has the configuration by this name, of the problem that was prepared. A GPU takes every name.
+  [[nodiscard]] virtual bool has_of_recording(const spec::Configuration&) const { return false; }
   virtual void submit(const spec::Configuration& configuration) = 0;
   /// What has been decided since the last call; waits up to `timeout` for the first. A replay leaves out what its
   /// recording does not hold.

@@ -106,7 +106,7 @@ json result(const char* event, const ProblemResult& result) {
     // A compiler log may be cut inside a character.
     examples[outcome] = {{"configuration", example.configuration}, {"detail", measure::messages::binary(example.detail)}};
   }
-  return {{"event", event}, {"problem", spec::to_text(result.problem)}, {"space_size", result.space_size},
+  return {{"event", event}, {"problem", spec::to_text(result.problem)}, {"space_size", result.space_size}, {"different_launches", result.different_launches},
           {"measured", result.measured}, {"reused", result.reused}, {"failed", result.failed}, {"examples", std::move(examples)},
           {"nothing_left", result.nothing_left}, {"work_bytes", result.work_bytes}, {"elapsed_s", result.elapsed_s},
           {"utilisation", utilisation(result.utilisation)}, {"restricted", restricted(result.restricted)}};
@@ -116,6 +116,7 @@ ProblemResult result_from(const json& message) {
   ProblemResult result;
   result.problem = spec::problem_from_text(message.at("problem"));
   result.space_size = message.at("space_size");
+  result.different_launches = message.at("different_launches");
   result.measured = message.at("measured");
   result.reused = message.at("reused");
   result.failed = message.at("failed").get<std::map<std::string, std::uint64_t>>();

@@ -90,7 +90,7 @@ class Climb {
   }
 
   /// Of the search that has just ended.
-  [[nodiscard]] RungResult rung_of(const spec::Rung& rung) const {
+  [[nodiscard]] RungResult rung_of(const spec::Rung& rung) {
     const auto& part = tuner_.part();
     RungResult result;
     result.name = rung.name;
@@ -111,7 +111,7 @@ class Climb {
   }
 
   /// For each tabulated parameter the fastest known configuration of each of its values.
-  [[nodiscard]] std::vector<std::vector<LadderCell>> tabulate() const {
+  [[nodiscard]] std::vector<std::vector<LadderCell>> tabulate() {
     std::vector<std::vector<LadderCell>> tables;
     for (const auto& name : ladder_.tables) {
       const auto parameter = static_cast<std::size_t>(kernel_.parameter(name) - kernel_.parameters.data());

@@ -13,7 +13,7 @@ using nlohmann::json;
 
 void ProblemTuner::choose_best() {
   for (;;) {
-    const auto asked = choose_finalists(candidates_of(known_, kernel_, space_, default_text_, request_.finalists.most), default_text_, request_.finalists);
+    const auto asked = choose_finalists(candidates_of(known_, kernel_, space_, launches_, default_text_, request_.finalists.most), default_text_, request_.finalists);
     if (asked.empty()) {
       // What won once and fails now must not be dispatched any more.
       const auto best = database_.best_of(query_);

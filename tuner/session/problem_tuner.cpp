@@ -36,7 +36,8 @@ std::vector<std::string> texts_of(const std::vector<spec::Constraint>& condition
 ProblemTuner::ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest& request, std::size_t number, Backend& backend,
                            db::Database& database, const Observer& observer)
     : kernel_(kernel), request_(request), number_(number), problem_(request.problems[number]), backend_(backend), database_(database),
-      observer_(observer), space_(space::SearchSpace::build(kernel, problem_, backend.device(), {}, observer.watch(problem_))), log_(database, observer.notice) {
+      observer_(observer), space_(space::SearchSpace::build(kernel, problem_, backend.device(), {}, observer.watch(problem_))), launches_(kernel, problem_, backend.device(), space_),
+      log_(database, observer.notice) {
   context_ = {kernel.content_hash, kernel.name, problem_, backend.device().hard_key(), measure::to_text(request.policy),
               backend.device().driver, backend.nvrtc_build(), backend.origin(), backend.measured_at(), backend.device().memory_clock_khz};
   query_ = {kernel.content_hash, std::nullopt, spec::to_text(problem_), context_.device_key, context_.policy};
@@ -66,6 +67,7 @@ bool ProblemTuner::begin() {
   if (kernel_.work.bytes) result_.work_bytes = kernel_.work.bytes->integer(spec::make_scope(kernel_, problem_, first, backend_.device()));
   open_session();
   load_records();
+  if (context_.origin != "measured") prepare_backend();  // by which name it has a launch is asked before it is asked for
   backend_.on_hand_over = [this](const std::vector<std::string>& in_hand) { log_.hand_over(in_hand); };
   return true;
 }
@@ -137,13 +139,16 @@ void ProblemTuner::start_search(const Search& what) {
   part_best_us_ = 0;
   part_ = {};
   part_.size = searched().size();
+  part_launches_.emplace(kernel_, problem_, backend_.device(), searched());
+  named_.assign(part_.size, false);
   if (part_.size == 0) {
     part_.emptied_by = searched().emptied_by();
     return;
   }
   const bool whole = part_.size <= what.whole_up_to;
   const bool sampled = !whole && what.sample > 0;
-  limit_ = whole ? part_.size : sampled ? std::min(what.sample, part_.size) : request_.budget.limit(part_.size);
+  const std::uint64_t launches = different_launches(whole || sampled);
+  limit_ = whole ? launches : sampled ? std::min(what.sample, launches) : request_.budget.limit(launches);
   search::StrategyOptions options;
   options.seed = request_.seed;
   options.first = searched().find(spec::default_configuration(kernel_, problem_, backend_.device()));
@@ -156,6 +161,16 @@ void ProblemTuner::start_search(const Search& what) {
                                  winners ? kernel_.name : spec::family_text(problem_)));
   }
   strategy_ = search::make_strategy(whole ? "exhaustive" : sampled ? "random" : request_.strategy, searched(), options);
+}
+
+/// How many configurations of what is searched are worth a measurement: counted where the search may try all of them, or a share.
+std::uint64_t ProblemTuner::different_launches(bool may_try_all) {
+  constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 20;  // some seconds
+  const bool few = request_.strategy == "portfolio" || request_.strategy == "winners" || request_.budget.configurations;
+  if ((few && !may_try_all) || part_.size > kMostCounted) return part_.size;
+  const std::uint64_t counted = part_launches_->count([this] { return !observer_.interrupted(); });
+  if (counted > 0 && !restricted_) result_.different_launches = counted;
+  return counted > 0 ? counted : part_.size;
 }
 
 bool ProblemTuner::search(const Search& what) {
@@ -214,12 +229,26 @@ void ProblemTuner::prepare_backend() {
   backend_ready_ = true;
 }
 
+/// Nothing where a configuration of the same launches was proposed before. One that is known already stands for the others, else the
+/// one whose name is theirs.
+std::optional<ProblemTuner::Pending> ProblemTuner::place_of(space::Ordinal part) {
+  if (named_[part]) return std::nullopt;
+  const auto same = part_launches_->members(part);
+  for (const auto other : same) named_[other] = true;
+  const auto find = [&](auto&& holds) { return std::find_if(same.begin(), same.end(), holds); };
+  auto name = find([&](auto other) { return known_[in_whole(other)].decided; });
+  if (name == same.end()) name = find([&](auto other) { return backend_.has_of_recording(searched().at(other)); });
+  return Pending{in_whole(name == same.end() ? same.front() : *name), part};
+}
+
 /// Takes one proposal; false when the strategy has none.
 bool ProblemTuner::propose() {
   const auto ordinal = strategy_->propose();
   if (!ordinal) return false;
+  const auto found = place_of(*ordinal);
+  if (!found) return true;
+  const Pending place = *found;
   ++proposed_;
-  const Pending place{in_whole(*ordinal), *ordinal};
   if (known_[place.whole].decided) {
     if (!noted_[place.whole]) ++result_.reused;
     ++part_.reused;
@@ -282,28 +311,37 @@ bool ProblemTuner::separated() {
   return decided_ - decided_before_ >= kFewestForSeparation && decided_ >= 2 * found_at && known_.best_is_apart(counts);
 }
 
-void ProblemTuner::for_each_of_part(const std::function<void(const spec::Configuration&, const Known&)>& visit) const {
+/// The configuration of the whole space by which it is decided how one of the searched part does; nothing when it is not.
+std::optional<space::Ordinal> ProblemTuner::decided_as(space::Ordinal part) {
+  const space::Ordinal own = in_whole(part);
+  if (known_[own].decided) return own;
+  if (!named_[part]) return std::nullopt;
+  for (const auto other : part_launches_->members(part)) {
+    if (known_[in_whole(other)].decided) return in_whole(other);
+  }
+  return std::nullopt;
+}
+
+void ProblemTuner::for_each_of_part(const std::function<void(const spec::Configuration&, const Known&)>& visit) {
   for (space::Ordinal i = 0; i < searched().size(); ++i) {
-    const Known& known = known_[in_whole(i)];
-    if (known.decided) visit(searched().at(i), known);
+    if (const auto as = decided_as(i)) visit(searched().at(i), known_[*as]);
   }
 }
 
 void ProblemTuner::describe_part(bool complete) {
   part_.complete = complete;
-  double fastest_us = 0;
-  std::string fastest;
-  std::uint64_t failed = 0;
-  for_each_of_part([&](const spec::Configuration& configuration, const Known& known) {
+  std::optional<space::Ordinal> fastest;
+  part_.failed = 0;  // counted anew: those of earlier runs too
+  for (space::Ordinal i = 0; i < searched().size(); ++i) {
+    const auto as = decided_as(i);
+    if (!as) continue;
+    const Known& known = known_[*as];
     ++part_.decided;
-    failed += known.outcome == Outcome::Ok ? 0 : 1;
-    if (known.outcome != Outcome::Ok || !known.verified || known.median_us <= 0) return;
-    if (fastest_us > 0 && known.median_us >= fastest_us) return;
-    fastest_us = known.median_us;
-    fastest = spec::to_text(kernel_, configuration);
-  });
-  part_.failed = failed;  // earlier runs' too
-  if (fastest_us > 0) part_.fastest = stored(fastest);
+    part_.failed += known.outcome == Outcome::Ok ? 0 : 1;
+    if (known.outcome != Outcome::Ok || !known.verified || known.median_us <= 0) continue;
+    if (!fastest || known.median_us < known_[*fastest].median_us) fastest = as;
+  }
+  if (fastest) part_.fastest = stored(spec::to_text(kernel_, space_.at(*fastest)));
 }
 
 void ProblemTuner::keep_restricted_best() {

@@ -16,6 +16,7 @@
 #include "tuner/session/session.hpp"
 #include "tuner/session/session_log.hpp"
 #include "tuner/session/store.hpp"
+#include "tuner/space/launch_classes.hpp"
 #include "tuner/space/search_space.hpp"
 
 namespace attune::session {
@@ -61,8 +62,9 @@ class ProblemTuner {
     std::optional<measure::Measurement> fastest;  ///< verified; perhaps only screened, that is, of few samples
   };
   [[nodiscard]] const Part& part() const noexcept { return part_; }
-  /// Calls `visit` with the configuration and what is known of it, for each decided one of the last search's part.
-  void for_each_of_part(const std::function<void(const spec::Configuration&, const Known&)>& visit) const;
+  /// Calls `visit` with the configuration and what is known of it, for each decided one of the last search's part, also where another
+  /// configuration of the same launches was measured.
+  void for_each_of_part(const std::function<void(const spec::Configuration&, const Known&)>& visit);
 
   /// Decides among everything known of this problem, not only what this run proposed: neither a small budget nor a condition
   /// may replace a better winner of an earlier run.
@@ -91,6 +93,8 @@ class ProblemTuner {
   }
 
  private:
+  /// A configuration of the searched part, and the one of the whole space by whose name it is known: another one where that makes the same
+  /// launches.
   struct Pending {
     space::Ordinal whole, part;
   };
@@ -106,6 +110,9 @@ class ProblemTuner {
   void tell_empty_part(const Search& what) const;
   [[nodiscard]] const space::SearchSpace& searched() const { return restricted_ ? *restricted_ : space_; }
   [[nodiscard]] space::Ordinal in_whole(space::Ordinal part) const;
+  [[nodiscard]] std::optional<Pending> place_of(space::Ordinal part);
+  [[nodiscard]] std::optional<space::Ordinal> decided_as(space::Ordinal part);
+  [[nodiscard]] std::uint64_t different_launches(bool may_try_all);
   [[nodiscard]] bool search_on();
   [[nodiscard]] bool propose();
   void accept(measure::Measurement measurement);
@@ -135,6 +142,7 @@ class ProblemTuner {
   db::Database& database_;
   const Observer& observer_;
   space::SearchSpace space_;
+  space::LaunchClasses launches_;  ///< of the whole space
   RowContext context_;
   db::Query query_;
   SessionLog log_;
@@ -156,6 +164,8 @@ class ProblemTuner {
 
   // Of the search in work.
   std::optional<space::SearchSpace> restricted_;  ///< nothing: the whole space is searched
+  std::optional<space::LaunchClasses> part_launches_;  ///< of what is searched
+  std::vector<bool> named_;                            ///< by ordinal of what is searched: proposed, or another of the same launches was
   std::unique_ptr<search::Strategy> strategy_;
   Clock::time_point search_start_ = Clock::now();
   std::optional<Clock::time_point> deadline_;     ///< of the search; building the space counts too

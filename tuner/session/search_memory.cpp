@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_set>
 
 namespace attune::session {
 
@@ -12,15 +13,12 @@ void SearchMemory::remember(space::Ordinal ordinal, const measure::Measurement& 
                      measurement.stage, measurement.verified, true};
 }
 
-std::vector<space::Ordinal> SearchMemory::fastest(std::size_t count) const {
+std::vector<space::Ordinal> SearchMemory::fastest() const {
   std::vector<space::Ordinal> found;
   for (const space::Ordinal ordinal : decided_) {
     if (known_[ordinal].measured() && known_[ordinal].verified) found.push_back(ordinal);
   }
-  const auto kept = static_cast<std::ptrdiff_t>(std::min(found.size(), count));
-  std::partial_sort(found.begin(), found.begin() + kept, found.end(),
-                    [&](auto a, auto b) { return std::tie(known_[a].median_us, a) < std::tie(known_[b].median_us, b); });
-  found.resize(static_cast<std::size_t>(kept));
+  std::sort(found.begin(), found.end(), [&](auto a, auto b) { return std::tie(known_[a].median_us, a) < std::tie(known_[b].median_us, b); });
   return found;
 }
 
@@ -40,10 +38,19 @@ std::uint64_t SearchMemory::working() const {
 }
 
 std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::KernelTemplate& kernel, const space::SearchSpace& space,
-                                     const std::string& default_text, std::size_t most) {
-  auto close = memory.fastest(most);
-  const auto default_at = space.find(spec::configuration_from_text(kernel, default_text));
-  if (default_at && std::find(close.begin(), close.end(), *default_at) == close.end()) close.push_back(*default_at);
+                                     space::LaunchClasses& launches, const std::string& default_text, std::size_t most) {
+  std::vector<space::Ordinal> close;
+  std::unordered_set<space::Ordinal> seen;
+  // Of several records of the same launches, as older versions made them, the one of the name that stands for them speaks for all.
+  const auto add = [&](space::Ordinal ordinal) {
+    const space::Ordinal named = launches.canonical(ordinal);
+    if (seen.insert(named).second) close.push_back(memory[named].measured() && memory[named].verified ? named : ordinal);
+  };
+  for (const auto ordinal : memory.fastest()) {
+    if (close.size() == most) break;
+    add(ordinal);
+  }
+  if (const auto default_at = space.find(spec::configuration_from_text(kernel, default_text))) add(*default_at);
   std::vector<Candidate> candidates;
   for (const auto ordinal : close) {
     const Known& known = memory[ordinal];

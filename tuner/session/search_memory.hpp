@@ -5,6 +5,7 @@
 
 #include "tuner/measure/measurement.hpp"
 #include "tuner/session/finalists.hpp"
+#include "tuner/space/launch_classes.hpp"
 #include "tuner/space/search_space.hpp"
 
 namespace attune::session {
@@ -34,8 +35,8 @@ class SearchMemory {
   }
   void remember(space::Ordinal ordinal, const measure::Measurement& measurement);
   [[nodiscard]] const Known& operator[](space::Ordinal ordinal) const { return known_[ordinal]; }
-  /// The `count` fastest that are verified and measured to the end, the fastest first.
-  [[nodiscard]] std::vector<space::Ordinal> fastest(std::size_t count) const;
+  /// All that are verified and measured to the end, the fastest first.
+  [[nodiscard]] std::vector<space::Ordinal> fastest() const;
   /// Whether the interval of the fastest lies apart from every other's, among those that `counts` admits. False when nothing was
   /// measured.
   [[nodiscard]] bool best_is_apart(const std::function<bool(space::Ordinal)>& counts) const;
@@ -46,8 +47,8 @@ class SearchMemory {
   std::vector<space::Ordinal> decided_;  ///< in the order of their decisions
 };
 
-/// Everything that may be a finalist: the `most` fastest and the default. Texts are made only for them.
-[[nodiscard]] std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::KernelTemplate& kernel,
-                                                   const space::SearchSpace& space, const std::string& default_text, std::size_t most);
+/// Everything that may be a finalist: the `most` fastest and the default, none with the launches of another. Texts are made only for them.
+[[nodiscard]] std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::KernelTemplate& kernel, const space::SearchSpace& space,
+                                                   space::LaunchClasses& launches, const std::string& default_text, std::size_t most);
 
 }  // namespace attune::session

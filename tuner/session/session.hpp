@@ -61,6 +61,7 @@ struct FailureExample {
 struct ProblemResult {
   spec::Problem problem;
   std::uint64_t space_size = 0, measured = 0, reused = 0;
+  std::uint64_t different_launches = 0;         ///< configurations of the space that do not repeat the launches of another; 0: not counted
   std::uint64_t not_recorded = 0;               ///< of a replay: proposed, not in the recording and left out
   std::map<std::string, std::uint64_t> failed;  ///< by outcome name
   std::map<std::string, FailureExample> failure_examples;  ///< the first of each in `failed`

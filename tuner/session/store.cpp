@@ -32,7 +32,7 @@ std::string coverage_text(std::uint64_t measured, std::uint64_t space) {
 }  // namespace
 
 json summary_of(const RowContext& context, const ProblemResult& result) {
-  json summary = {{"work_bytes", result.work_bytes}, {"space_size", result.space_size}, {"measured", result.measured},
+  json summary = {{"work_bytes", result.work_bytes}, {"space_size", result.space_size}, {"different_launches", result.different_launches}, {"measured", result.measured},
                   {"reused", result.reused}, {"failed", result.failed}, {"elapsed_s", result.elapsed_s}, {"origin", context.origin},
                   {"driver", context.driver}, {"nvrtc", context.nvrtc},
                   {"replayed_from", context.origin == "measured" ? "" : context.origin}};
@@ -155,13 +155,16 @@ Recording extract_recording(const db::Database& database, const spec::KernelTemp
       } catch (const json::exception&) {  // an imported row may say anything there
       }
     }
+    std::uint64_t launches = 0;
     for (const auto& session : database.sessions(query)) {
-      recorded.space_size = session.space_size;
       const json summary = base::parse_json(session.summary_json.empty() ? "{}" : session.summary_json);
+      recorded.space_size = session.space_size;
+      const std::int64_t different = base::member_or(summary, "different_launches", std::int64_t{0});
+      launches = different > 0 ? static_cast<std::uint64_t>(different) : session.space_size;
       recording.read_ceiling_bytes_per_s = std::max(recording.read_ceiling_bytes_per_s, base::member_or(summary, "read_ceiling_bytes_per_s", 0.0));
     }
     measured += recorded.measurements.size();
-    space += recorded.space_size;
+    space += launches;
     recording.problems.push_back(std::move(recorded));
   }
   recording.coverage = coverage_text(measured, space);

@@ -114,7 +114,7 @@ TEST_CASE("csv names an example and its reason for every kind of failure of a pr
 TEST_CASE("csv leaves empty what was not recorded") {
   const auto rows = parse_csv(report::write(toy_report(), Format::Csv));
   for (const char* column :
-       {"best_us", "default_us", "speed_up", "bytes_per_s", "tie", "configuration", "space_size"}) {
+       {"best_us", "default_us", "speed_up", "bytes_per_s", "tie", "configuration", "space_size", "different_launches"}) {
     CAPTURE(column);
     CHECK(field(rows, 2, column).empty());
   }
@@ -144,6 +144,22 @@ TEST_CASE("json holds the whole model, null for what was not recorded") {
   CHECK(problem.at("convergence_session") == 0);
   CHECK(series.at("problems").at(1).at("best").is_null());
   CHECK(series.at("problems").at(1).at("space_size").is_null());
+}
+
+TEST_CASE("every format tells how many configurations of a space are different launches, where a session has counted") {
+  auto rows = toy_rows();
+  rows.sessions.push_back(session(1024, "2026-03-04T05:00:00Z", R"({"different_launches": 1234})"));
+  const auto built = report::build(rows, {});
+  for (const Format format : {Format::Markdown, Format::Html}) {
+    const std::string text = report::write(built, format);
+    CHECK(contains(text, "Different launches"));
+    CHECK(contains(text, "1234"));
+  }
+  const auto problems = base::parse_json(report::write(built, Format::Json)).at("series").at(0).at("problems");
+  CHECK(problems.at(0).at("different_launches") == 1234);
+  CHECK(problems.at(0).at("sessions").at(0).at("different_launches") == 1234);
+  CHECK(problems.at(1).at("different_launches").is_null());
+  CHECK(field(parse_csv(report::write(built, Format::Csv)), 1, "different_launches") == "1234");
 }
 
 TEST_CASE("every format but csv says which problems were measured while throttled") {
@@ -230,7 +246,7 @@ TEST_CASE("markdown tells origin, best, failures, effects and what is missing") 
   CHECK(contains(text, "| n = 2^12 | no valid configuration |"));
   CHECK(contains(text, "| n = 2^10 | wrong result | block=128, stage=tree | out\\[0\\] is 1, expected 2 | 1 |"));
   CHECK(contains(text, "| block | 64 (default) | 1.50× | 1.75× | 2 | 2 |"));
-  CHECK(contains(text, "| n = 2^12 | not recorded | 1 | 0 | 1 |"));
+  CHECK(contains(text, "| n = 2^12 | not recorded | not recorded | 1 | 0 | 1 |"));
   CHECK(contains(text, "random, seed 7"));
 }
 

@@ -1,7 +1,9 @@
 // What is dispatched for sizes that were not tuned: forecasts out of the measurements of tuned ones.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "tests/unit/runtime/ladder_fixture.hpp"
 #include "tuner/base/json.hpp"
@@ -20,8 +22,15 @@ const std::string kB = configuration(64, "plain", 4);
 const std::string kC = configuration(256, "fancy", 1);
 const std::string kDefault = configuration(256, "plain", 4);
 
-runtime::DefaultAt always(const std::string& configuration) {
+using Standard = std::function<std::string(const spec::Problem&)>;
+
+Standard always(const std::string& configuration) {
   return [configuration](const spec::Problem&) { return configuration; };
+}
+
+/// Every configuration is known by its own name.
+runtime::LaunchesAt launches(Standard standard, std::function<std::optional<runtime::LaunchFacts>(const std::string&, const spec::Problem&)> facts) {
+  return {std::move(standard), std::move(facts), [](const std::string& configuration, const spec::Problem&) { return configuration; }};
 }
 
 struct Fixture {
@@ -163,7 +172,7 @@ TEST_CASE_FIXTURE(Fixture, "a detail that cannot be read leaves what the search 
     const auto far = best_row(kernel, twice_problem(4000), here, kC);
     const std::vector<runtime::TunedSize> results{{&problem, &damaged, &user.database(), 0.8}, {&other, &far, &user.database(), 1.2}};
     const auto facts = [](const std::string&, const spec::Problem& at) { return runtime::LaunchFacts{static_cast<double>(at.sizes.at("n")), false}; };
-    const auto forecasts = runtime::forecast_between(twice_problem(2000), results, always(kB), facts);
+    const auto forecasts = runtime::forecast_between(twice_problem(2000), results, launches(always(kB), facts));
     REQUIRE(!forecasts.empty());
     CHECK(forecasts.front().configuration == kB);
     CHECK(forecasts.front().expected_us == doctest::Approx(10.2 * std::sqrt(2.0)).epsilon(1e-9));
@@ -188,7 +197,7 @@ TEST_CASE_FIXTURE(Fixture, "of a default that differs by size its own times coun
   const std::vector<runtime::TunedSize> results{{&p1, &r1, &user.database(), 0.6}, {&p4, &r4, &user.database(), 1.4}};
   const auto facts = [](const std::string&, const spec::Problem& at) { return runtime::LaunchFacts{static_cast<double>(at.sizes.at("n")), false}; };
   const auto by_size = [](const spec::Problem& at) { return at.sizes.at("n") < 2000 ? kA : kB; };
-  const auto forecasts = runtime::forecast_between(twice_problem(1516), results, by_size, facts);
+  const auto forecasts = runtime::forecast_between(twice_problem(1516), results, launches(by_size, facts));
   REQUIRE(forecasts.size() == 2);
   CHECK(forecasts[0].configuration == kC);
   CHECK(forecasts[1].configuration == kA);
@@ -203,7 +212,7 @@ TEST_CASE_FIXTURE(Fixture, "the farther away a winner has won, the faster it mus
   const auto facts = [](const std::string&, const spec::Problem& at) { return runtime::LaunchFacts{static_cast<double>(at.sizes.at("n")), false}; };
   const auto first_at = [&](double octaves) {
     const std::vector<runtime::TunedSize> results{{&p2, &r2, &user.database(), octaves}, {&p1, &r1, &user.database(), octaves + 1}};
-    return runtime::forecast_between(twice_problem(3000), results, always(kDefault), facts).front().configuration;
+    return runtime::forecast_between(twice_problem(3000), results, launches(always(kDefault), facts)).front().configuration;
   };
   CHECK(first_at(0.5) == kA);
   CHECK(first_at(2) == kA);
@@ -222,9 +231,26 @@ TEST_CASE_FIXTURE(Fixture, "what a single block took says nothing about grids") 
     const std::int64_t n = at.sizes.at("n");
     return runtime::LaunchFacts{static_cast<double>(n), configuration == kA && n <= 2000};
   };
-  const auto forecasts = runtime::forecast_between(twice_problem(3250), results, always(kDefault), facts);
+  const auto forecasts = runtime::forecast_between(twice_problem(3250), results, launches(always(kDefault), facts));
   REQUIRE(forecasts.size() == 1);
   CHECK(forecasts.front().configuration == kB);
+}
+
+TEST_CASE_FIXTURE(Fixture, "where another configuration makes the same launches its time counts, and where it does not it counts for nothing") {
+  const auto p1 = twice_problem(1000), p2 = twice_problem(2000), p4 = twice_problem(4000);
+  tuned(1000, kB, {{kB, 10.0}});
+  tuned(2000, kB, {{kB, 10.0}});
+  tuned(4000, kA, {{kA, 10.0}, {kB, 10.0}});
+  const auto r1 = best_row(kernel, p1, here, kB), r2 = best_row(kernel, p2, here, kB), r4 = best_row(kernel, p4, here, kA);
+  const std::vector<runtime::TunedSize> results{{&p4, &r4, &user.database(), 0.4}, {&p2, &r2, &user.database(), 0.6}, {&p1, &r1, &user.database(), 1.6}};
+  auto asking = launches(always(kDefault), [](const std::string&, const spec::Problem& at) { return runtime::LaunchFacts{static_cast<double>(at.sizes.at("n")), false}; });
+  const auto forecast_of_a = [&] {
+    const auto forecasts = runtime::forecast_between(twice_problem(3000), results, asking);
+    return std::any_of(forecasts.begin(), forecasts.end(), [](const auto& forecast) { return forecast.configuration == kA; });
+  };
+  CHECK_FALSE(forecast_of_a());  // measured at one size
+  asking.name = [](const std::string& configuration, const spec::Problem& at) { return configuration == kA && at.sizes.at("n") < 3000 ? kB : configuration; };
+  CHECK(forecast_of_a());
 }
 
 }  // namespace test_between_sizes
