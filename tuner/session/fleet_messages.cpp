@@ -36,7 +36,7 @@ json restricted(const std::optional<ProblemResult::Restricted>& from) {
 json hello(const spec::KernelTemplate& kernel, const TuneRequest& request, const DeviceSettings& settings,
            const std::filesystem::path& database) {
   json files = json::object();
-  for (const auto& [name, contents] : kernel.files) files[name] = measure::messages::binary(contents);
+  for (const auto& [name, contents] : kernel.parts()) files[name] = measure::messages::binary(contents);
   json message = {{"type", "hello"}, {"spec", measure::messages::binary(kernel.spec_text)}, {"path", kernel.spec_path},
                   {"files", std::move(files)}, {"database", database.string()}};
   message["request"] = {{"strategy", request.strategy}, {"seed", request.seed}, {"budget", request.budget.text()},

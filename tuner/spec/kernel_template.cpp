@@ -145,12 +145,19 @@ KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
     bytes = read_part(folder / name, kMostFileBytes);
     return true;
   });
+  if (is_part(folder, kDefaultsFile)) files[kDefaultsFile] = read_part(folder / kDefaultsFile, kMostSpecBytes);
   KernelTemplate kernel = parse(text, files, spec.string());
   if (const auto ladder = folder / "ladder.json"; is_part(folder, "ladder.json")) {
     kernel.ladder_text = read_part(ladder, kMostSpecBytes);
     kernel.ladder_path = ladder.string();
   }
   return kernel;
+}
+
+std::map<std::string, std::string> KernelTemplate::parts() const {
+  auto all = files;
+  if (!defaults_text.empty()) all.emplace(kDefaultsFile, defaults_text);
+  return all;
 }
 
 const ProblemAxis* KernelTemplate::axis(std::string_view wanted) const {

@@ -133,6 +133,9 @@ struct DefaultRow {
   std::vector<std::pair<std::size_t, std::uint16_t>> values;  ///< parameter, and which of its values
 };
 
+/// The table of defaults, beside template.json.
+inline constexpr const char* kDefaultsFile = "defaults.json";
+
 /// A parameterised kernel as read from template.json; immutable after parsing. docs/template-format.md is its manual.
 struct KernelTemplate {
   int format = 1;
@@ -153,7 +156,7 @@ struct KernelTemplate {
   std::vector<TypeAlias> types;
   std::vector<Parameter> parameters;
   std::vector<Constraint> constraints;
-  std::vector<DefaultRow> defaults;  ///< the first that holds counts
+  std::vector<DefaultRow> defaults;  ///< of defaults.json; the first that holds counts
   std::vector<std::pair<std::string, Expression>> lets;  ///< in declaration order; a later one may use earlier ones
   std::vector<BufferSpec> buffers;
   std::vector<ScalarSpec> scalars;
@@ -163,15 +166,20 @@ struct KernelTemplate {
   std::vector<std::string> options;  ///< further NVRTC options
   std::string spec_text;             ///< template.json as read
   std::string spec_path;             ///< for messages
+  std::string defaults_text;         ///< defaults.json as found beside it; no part of the content hash: no time depends on it
   std::string ladder_text;           ///< ladder.json as found beside it (VariantLadder); no part of the content hash
   std::string ladder_path;           ///< for messages; empty: there is none
   std::string content_hash;          ///< content key of spec_text and every one of `files`; the record's key
 
   /// Reads `folder`/template.json, its sources and what they include. Throws: SpecError with file, line, column and remedy.
   [[nodiscard]] static KernelTemplate load(const std::filesystem::path& folder);
-  /// The same from memory; `path` is what errors name. `files` maps source names to bytes.
+  /// The same from memory; `path` is what errors name. `files` maps source names to bytes, and kDefaultsFile to the table of defaults if
+  /// there is one.
   [[nodiscard]] static KernelTemplate parse(const std::string& spec_text,
                                             const std::map<std::string, std::string>& files, const std::string& path);
+
+  /// What `parse` makes the same template of: `files`, and the table of defaults.
+  [[nodiscard]] std::map<std::string, std::string> parts() const;
 
   [[nodiscard]] const ProblemAxis* axis(std::string_view name) const;
   [[nodiscard]] const Parameter* parameter(std::string_view name) const;

@@ -57,7 +57,7 @@ std::vector<std::string> read_words(const JsonNode& node, const std::string& wha
 KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& files) {
   const ObjectReader top(root_, "the template",
                          {"attune", "name", "summary", "macro_prefix", "sources", "problem", "types", "parameters",
-                          "constraints", "let", "defaults", "buffers", "scalars", "launches", "reference", "work", "options"});
+                          "constraints", "let", "buffers", "scalars", "launches", "reference", "work", "options"});
   read_head(top);
   read_problem(top.require("problem", R"(say what is computed, e.g. "problem": {"n": {"size": {"min": 1}}})"));
   if (const JsonNode* node = top.find("types")) read_types(*node);
@@ -68,7 +68,7 @@ KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& fil
   check_macros();
   if (const JsonNode* node = top.find("constraints")) read_constraints(*node);
   if (const JsonNode* node = top.find("let")) read_lets(*node);
-  if (const JsonNode* node = top.find("defaults")) read_defaults(*node);
+  if (const auto table = files.find(kDefaultsFile); table != files.end()) read_defaults(table->second);
   read_sources(top.require("sources", R"(name the CUDA files, e.g. "sources": ["reduce.cu"])"), files);
   if (const JsonNode* node = top.find("options")) read_options(*node);
   read_buffers(top.require(
@@ -133,13 +133,21 @@ std::size_t TemplateParser::index_of(const Parameter& parameter, const JsonNode&
   return static_cast<std::size_t>(found - parameter.values.begin());
 }
 
-void TemplateParser::read_defaults(const JsonNode& node) {
+void TemplateParser::read_defaults(const std::string& text) {
+  constexpr std::int64_t kFormat = 1;
+  const JsonNode root = JsonNode::parse(text, (std::filesystem::path(root_.position.file).parent_path() / kDefaultsFile).string());
+  const ObjectReader top(root, "the table of defaults", {"attune_defaults", "rows"});
+  const JsonNode& format = top.require("attune_defaults", R"(begin with "attune_defaults": 1, the version of the format)");
+  if (format.integer("the format version") != kFormat) {
+    fail(format.position, fmt::format("format version {} is not known to this build, which reads {}", format.integer("the format version"), kFormat));
+  }
+  kernel_.defaults_text = text;
   std::vector<std::string> known;
   for (const Parameter& parameter : kernel_.parameters) known.push_back(parameter.name);
-  for (const JsonNode& item : node.array("\"defaults\"")) {
-    const ObjectReader reader(item, "a row of \"defaults\"", {"if", "use"});
+  for (const JsonNode& item : top.require("rows", R"(say which values are the default where, e.g. "rows": [{"if": "n < 1000", "use": {...}}])").array("\"rows\"")) {
+    const ObjectReader reader(item, "a row of the defaults", {"if", "use"});
     DefaultRow row;
-    if (const JsonNode* condition = reader.find("if")) row.condition = read_expression(*condition, "the condition of a row of \"defaults\"", visibility::kLet);
+    if (const JsonNode* condition = reader.find("if")) row.condition = read_expression(*condition, "the condition of a row of the defaults", visibility::kLet);
     for (const JsonNode::Member& member : reader.require("use", R"(say which values are the default there, e.g. "use": {"block_size": 128})").object("\"use\"")) {
       const auto found = std::find(known.begin(), known.end(), member.key);
       if (found == known.end()) fail(member.position, fmt::format("there is no parameter '{}'{}", member.key, hint(member.key, known)));

@@ -37,7 +37,8 @@ class TemplateParser {
   [[nodiscard]] std::vector<Value> read_values(const JsonNode& node, const std::string& what);
   void check_macros() const;
   void read_constraints(const JsonNode& node);
-  void read_defaults(const JsonNode& node);
+  /// Of defaults.json.
+  void read_defaults(const std::string& text);
   void read_lets(const JsonNode& node);
   void read_sources(const JsonNode& node, const std::map<std::string, std::string>& files);
   void read_options(const JsonNode& node);

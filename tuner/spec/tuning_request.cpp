@@ -18,7 +18,7 @@ std::string bytes_of(const json& value) { return {value.get_binary().begin(), va
 
 json to_json(const TuningRequest& request) {
   json files = json::object();
-  for (const auto& [name, contents] : request.kernel.files) files[name] = binary(contents);
+  for (const auto& [name, contents] : request.kernel.parts()) files[name] = binary(contents);
   return {{"type", "tune"},
           {"spec", binary(request.kernel.spec_text)},
           {"path", request.kernel.spec_path},

@@ -1,4 +1,4 @@
-// The table "defaults": which configuration stands where nothing was tuned.
+// The table of defaults: which configuration stands where nothing was tuned.
 #include <doctest/doctest.h>
 
 #include "tests/unit/spec/spec_support.hpp"
@@ -12,10 +12,15 @@ using namespace attune::spec::test;
 
 namespace {
 
-std::string with_table(const std::string& rows) { return replaced(sample_template(), R"("buffers": {)", R"("defaults": [)" + rows + R"(], "buffers": {)"); }
+KernelTemplate parse_with(const std::string& table, const std::string& text = sample_template()) {
+  auto files = sample_files();
+  files[kDefaultsFile] = table;
+  return KernelTemplate::parse(text, files, "folder/t.json");
+}
+std::string table_of(const std::string& rows) { return R"({"attune_defaults": 1, "rows": [)" + rows + "]}"; }
 
 std::string default_at(const std::string& rows, std::int64_t n, const DeviceInfo& device = DeviceInfo::of_architecture("sm_90")) {
-  const KernelTemplate kernel = parse_sample(with_table(rows));
+  const KernelTemplate kernel = parse_with(table_of(rows));
   return to_text(kernel, default_configuration(kernel, sample_problem("f32", n), device));
 }
 
@@ -49,24 +54,45 @@ TEST_CASE("conditions see the problem, its types, the device, lets, and paramete
 TEST_CASE("a row whose configuration violates a constraint is passed over") {
   const KernelTemplate kernel = parse_sample();
   // A row for everything, then one for what the first cannot serve.
-  const std::string text = replaced(with_table(R"({"use": {"block_size": 64}}, {"use": {"block_size": 256}})"), R"("constraints": [)", R"("constraints": ["block_size != 64 or n < 500", )");
-  const KernelTemplate changed = parse_sample(text);
+  const std::string text = replaced(sample_template(), R"("constraints": [)", R"("constraints": ["block_size != 64 or n < 500", )");
+  const KernelTemplate changed = parse_with(table_of(R"({"use": {"block_size": 64}}, {"use": {"block_size": 256}})"), text);
   const auto device = DeviceInfo::of_architecture("sm_90");
   CHECK(contains(to_text(changed, default_configuration(changed, sample_problem("f32", 400), device)), R"("block_size":64)"));
   CHECK(contains(to_text(changed, default_configuration(changed, sample_problem("f32", 600), device)), R"("block_size":256)"));
 }
 
 TEST_CASE("what is wrong with a table is told with its place") {
-  const auto failure = [](const std::string& rows) { return error_of([&] { (void)parse_sample(with_table(rows)); }); };
+  const auto failure = [](const std::string& rows) { return error_of([&] { (void)parse_with(table_of(rows)); }); };
   CHECK(contains(failure(R"({"use": {"block_siz": 64}})"), "there is no parameter 'block_siz'"));
   CHECK(contains(failure(R"({"use": {"block_siz": 64}})"), "block_size"));
   CHECK(contains(failure(R"({"use": {"block_size": 63}})"), "the default 63 of 'block_size' is not among its values (64, 128, 256)"));
   CHECK(contains(failure(R"({"if": "n < 5"})"), "\"use\""));
   CHECK(contains(failure(R"({"if": "m < 5", "use": {"waves": 1}})"), "'m'"));
-  CHECK(contains(failure(R"({"if": "n <", "use": {"waves": 1}})"), "t.json:"));
+  CHECK(contains(failure(R"({"if": "n <", "use": {"waves": 1}})"), "folder/defaults.json:1:"));
   CHECK(contains(failure(R"({"when": "n < 5", "use": {"waves": 1}})"), "when"));
-  CHECK(contains(failure(R"([1])"), "t.json:"));
-  CHECK(contains(failure(R"({"use": {"block_size": 63}})"), "t.json:"));
+  CHECK(contains(failure(R"([1])"), "folder/defaults.json:1:"));
+  CHECK(contains(failure(R"({"use": {"block_size": 63}})"), "folder/defaults.json:1:"));
+}
+
+TEST_CASE("a table is of a known format and has rows") {
+  const auto failure = [](const std::string& table) { return error_of([&] { (void)parse_with(table); }); };
+  CHECK(contains(failure("{"), "folder/defaults.json:1:"));
+  CHECK(contains(failure("[]"), "folder/defaults.json:1:"));
+  CHECK(contains(failure(R"({"rows": []})"), "attune_defaults"));
+  CHECK(contains(failure(R"({"attune_defaults": 2, "rows": []})"), "format version 2 is not known"));
+  CHECK(contains(failure(R"({"attune_defaults": 1})"), "rows"));
+  CHECK(contains(failure(R"({"attune_defaults": 1, "rows": [], "row": []})"), "row"));
+}
+
+TEST_CASE("a table is no part of the template's content, and goes where the template goes") {
+  const KernelTemplate plain = parse_sample();
+  const KernelTemplate tabled = parse_with(table_of(R"({"use": {"block_size": 64}})"));
+  CHECK(tabled.content_hash == plain.content_hash);
+  CHECK(tabled.files == plain.files);
+  const KernelTemplate again = KernelTemplate::parse(tabled.spec_text, tabled.parts(), tabled.spec_path);
+  REQUIRE(again.defaults.size() == 1);
+  CHECK(again.content_hash == tabled.content_hash);
+  CHECK(KernelTemplate::parse(plain.spec_text, plain.parts(), plain.spec_path).defaults.empty());
 }
 
 }  // namespace test_defaults

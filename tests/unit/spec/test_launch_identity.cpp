@@ -93,13 +93,11 @@ TEST_CASE("a launch-bound parameter is another name where it changes no launch, 
 }
 
 TEST_CASE("the default at the problem names what it runs, else the values nearest to the parameters' own defaults do") {
-  const auto with_four = [](const std::string& more) {
-    return parse_sample(replaced(sample_template(), R"("waves": {"values": [1, 2], "default": 2, "bind": "launch"}
-  },)", R"("waves": {"values": [1, 2, 4, 8], "default": 4, "bind": "launch"}
-  },)" + more));
-  };
-  const KernelTemplate plain = with_four("");
-  const KernelTemplate tabled = with_four(R"("defaults": [{"if": "n < 100000", "use": {"waves": 8}}],)");
+  const std::string four = replaced(sample_template(), R"("waves": {"values": [1, 2], "default": 2)", R"("waves": {"values": [1, 2, 4, 8], "default": 4)");
+  const KernelTemplate plain = parse_sample(four);
+  auto files = sample_files();
+  files[kDefaultsFile] = R"({"attune_defaults": 1, "rows": [{"if": "n < 100000", "use": {"waves": 8}}]})";
+  const KernelTemplate tabled = KernelTemplate::parse(four, files, "t.json");
   const auto first = [&](const KernelTemplate& kernel, const std::string& stage) {
     return to_text(value_of(kernel, names_of(kernel, filling(2), configured(kernel, 1, stage), device()).front(), 3));
   };
