@@ -28,7 +28,7 @@ namespace attune::bench {
 namespace {
 
 constexpr const char* kMethod =
-    "Each thread has a stream, buffers and a workspace of its own and repeats: raw cuLaunchKernelEx, Kernel::launch "
+    "Each thread has a stream, buffers and a workspace of its own and repeats: raw cuLaunchKernelEx, Kernel::launch, BoundKernel::launch "
     "and Plan::launch of the same function, geometry and arguments, and the raw launch once more after late_ns of "
     "waiting (what any work of that length before a launch costs where threads contend for the driver), in an order drawn anew for each round. Every call "
     "is timed alone on its thread by the time-stamp counter; after `rounds_per_batch` rounds the thread waits for "
@@ -80,7 +80,7 @@ double quantile(std::vector<double> values, double share) {
 /// Of the order of what a dispatched launch adds; the figures themselves are in the results.
 constexpr double kLateNs = 60;
 
-enum Path : std::size_t { kRaw, kKernel, kPlan, kLateRaw, kPaths };
+enum Path : std::size_t { kRaw, kKernel, kBound, kPlan, kLateRaw, kPaths };
 
 /// Ticks of each path, one entry for each round; the threads' one after the other.
 using Samples = std::array<std::vector<std::uint32_t>, kPaths>;
@@ -120,6 +120,8 @@ class Launcher {
       result = raw_(stream_.get());
     } else if (path == kKernel) {
       kernel_.launch(&n_, 1, arguments_.data(), arguments_.size(), stream_.get());
+    } else if (path == kBound) {
+      bound_.launch(&n_, 1, arguments_.data(), arguments_.size());
     } else {
       plan_.launch(arguments_, reinterpret_cast<void*>(workspace_.address()), stream_.get());
     }
@@ -131,7 +133,7 @@ class Launcher {
   void run(const Settings& settings, double tick_ns, unsigned seed, Samples& samples) {
     late_ticks_ = static_cast<std::uint64_t>(kLateNs / tick_ns);
     std::mt19937 random(seed);
-    std::array<Path, kPaths> order{kRaw, kKernel, kPlan, kLateRaw};
+    std::array<Path, kPaths> order{kRaw, kKernel, kBound, kPlan, kLateRaw};
     for (auto& path : samples)
       path.reserve(static_cast<std::size_t>(settings.batches) * static_cast<std::size_t>(settings.rounds_per_batch));
     for (int batch = -kWarmUpBatches; batch < settings.batches; ++batch) {
@@ -154,6 +156,7 @@ class Launcher {
   std::vector<Argument> arguments_;
   RawLaunch raw_;
   gpu::Stream stream_;
+  BoundKernel bound_ = kernel_.on(stream_.get());
   std::uint64_t late_ticks_ = 0;
 };
 
@@ -264,7 +267,7 @@ LaunchCase case_with(Runtime& runtime, LaunchCase problem, const std::vector<std
                                with_scratch ? "with" : "without"));
 }
 
-const char* path_name(Path path) { return path == kKernel ? "kernel" : path == kPlan ? "plan" : "raw, late"; }
+const char* path_name(Path path) { return path == kKernel ? "kernel" : path == kBound ? "bound kernel" : path == kPlan ? "plan" : "raw, late"; }
 
 std::vector<Json> rows_of(const gpu::Context& context, Runtime& runtime, const LaunchCase& problem,
                           const Settings& settings, double tick_ns, double timer_ns) {
@@ -274,7 +277,7 @@ std::vector<Json> rows_of(const gpu::Context& context, Runtime& runtime, const L
                          load_code(problem, runtime.kernel(problem.template_name, problem.choices).plan({problem.n}).decision().configuration));
     const bool scratch = shown.plan().workspace_bytes() > 0;
     const auto samples = measure(context, runtime, problem, settings, tick_ns, threads);
-    for (const Path path : {kKernel, kPlan, kLateRaw}) {
+    for (const Path path : {kKernel, kBound, kPlan, kLateRaw}) {
       Json row{{"threads", threads},
                {"path", std::string(path_name(path)) + (scratch ? "+scratch" : "")},
                {"problem", {{"template", problem.template_name}, {"choices", problem.choices}, {"n", problem.n}}},

@@ -2,51 +2,19 @@
 
 #include <fmt/core.h>
 
-#include "tuner/runtime/state.hpp"
+#include "tuner/runtime/launching.hpp"
 
 namespace attune {
 namespace {
 
-using detail::KernelState;
 using detail::PlanState;
 
-bool is_capturing(const gpu::Driver& driver, CUstream stream) {
-  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  runtime::check(driver.cuStreamIsCapturing(stream, &status), "cuStreamIsCapturing",
-                 "asking whether the stream is being captured");
-  return status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
-/// The plan of a launch: nothing is looked up, compiled or loaded while the stream is being captured.
-const PlanState& plan_for_launch(KernelState& kernel, CUcontext context, const std::int64_t* sizes, CUstream stream) {
-  if (const auto* plan = kernel.find(context, sizes)) return *plan;
-  if (is_capturing(kernel.runtime->driver(), stream)) {
-    throw UsageError(
-        fmt::format("failed launching {}: its stream is being captured and the plan is not prepared; call prepare() "
-                    "with these sizes, or make a Plan, before the capture begins",
-                    kernel.title(sizes)));
-  }
-  return kernel.runtime->plan(kernel, context, sizes);
-}
-
 void launch_with_scratch(const PlanState& plan, CUcontext context, const Argument* arguments, CUstream stream) {
-  auto& runtime = *plan.kernel->runtime;
-  const auto& driver = runtime.driver();
+  auto& state = *plan.kernel->runtime;
   const auto& layout = plan.workspace;
-  if (is_capturing(driver, stream)) {
-    throw UsageError(
-        fmt::format("failed launching {}: its stream is being captured and the plan needs {} bytes of scratch, which a "
-                    "replay on another stream would share; use Plan::launch with a workspace of your own",
-                    plan.kernel->title(plan.sizes.data()), layout.total_bytes));
-  }
-  const auto claim =
-      runtime.scratch.claim(driver, context, stream, layout.zero_bytes, layout.total_bytes - layout.zero_bytes);
-  try {
-    plan.enqueue(driver, arguments, claim.zero(), claim.plain(), stream);
-  } catch (...) {
-    claim.clean(driver, stream);
-    throw;
-  }
+  runtime::refuse_scratch_under_capture(plan, stream);
+  const auto claim = state.scratch.claim(state.driver(), context, stream, layout.zero_bytes, layout.total_bytes - layout.zero_bytes);
+  runtime::enqueue_with_scratch(plan, arguments, claim, stream);
 }
 
 void check_workspace(const PlanState& plan, const void* workspace) {
@@ -80,16 +48,16 @@ void Plan::launch(const Argument* arguments, std::size_t count, void* workspace,
 void Kernel::launch(const std::int64_t* sizes, std::size_t size_count, const Argument* arguments, std::size_t count,
                     Stream stream) const {
   state_->check_size_count(size_count);
-  auto& runtime = *state_->runtime;
-  const CUcontext context = runtime.current_context();
-  const PlanState& plan = plan_for_launch(*state_, context, sizes, stream);
+  auto& runtime_state = *state_->runtime;
+  const CUcontext context = runtime_state.current_context();
+  const PlanState& plan = runtime::plan_for_launch(*state_, context, sizes, stream);
   plan.signature.check(arguments, count);
   if (plan.workspace.total_bytes == 0) {
-    plan.enqueue(runtime.driver(), arguments, 0, 0, stream);
+    plan.enqueue(runtime_state.driver(), arguments, 0, 0, stream);
   } else {
     launch_with_scratch(plan, context, arguments, stream);
   }
-  runtime.launches.add();
+  runtime_state.launches.add();
 }
 
 void Kernel::prepare() const {

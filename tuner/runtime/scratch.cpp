@@ -24,10 +24,12 @@ ScratchPool::Claim ScratchPool::claim(const gpu::Driver& driver, CUcontext conte
   });
   if (scratch == nullptr) scratch = add(hash, context, stream_id);
   Claim claim(scratch);
-  if (scratch->zero.bytes() < zero_bytes || scratch->plain.bytes() < plain_bytes) {
-    grow(driver, *scratch, stream, zero_bytes, plain_bytes);
-  }
+  if (!claim.holds(zero_bytes, plain_bytes)) grow(driver, *scratch, stream, zero_bytes, plain_bytes);
   return claim;
+}
+
+void ScratchPool::enlarge(const Claim& claim, const gpu::Driver& driver, CUstream stream, std::size_t zero_bytes, std::size_t plain_bytes) {
+  grow(driver, *claim.scratch_, stream, zero_bytes, plain_bytes);
 }
 
 Scratch* ScratchPool::add(std::uint64_t hash, CUcontext context, std::uint64_t stream_id) {

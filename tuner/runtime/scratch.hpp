@@ -41,10 +41,14 @@ class ScratchPool {
     }
     [[nodiscard]] CUdeviceptr zero() const noexcept { return scratch_->zero.address(); }
     [[nodiscard]] CUdeviceptr plain() const noexcept { return scratch_->plain.address(); }
+    [[nodiscard]] bool holds(std::size_t zero_bytes, std::size_t plain_bytes) const noexcept {
+      return scratch_->zero.bytes() >= zero_bytes && scratch_->plain.bytes() >= plain_bytes;
+    }
     /// After a failed launch: the zero part may have been left in any state.
     void clean(const gpu::Driver& driver, CUstream stream) const noexcept;
 
    private:
+    friend class ScratchPool;
     Scratch* scratch_;
   };
 
@@ -52,6 +56,8 @@ class ScratchPool {
   /// Throws: EnvironmentError (device memory), CudaError.
   [[nodiscard]] Claim claim(const gpu::Driver& driver, CUcontext context, CUstream stream, std::size_t zero_bytes,
                             std::size_t plain_bytes);
+  /// Of a claim that is kept. Requires and throws: as `claim`.
+  void enlarge(const Claim& claim, const gpu::Driver& driver, CUstream stream, std::size_t zero_bytes, std::size_t plain_bytes);
   /// Frees what belongs to a context. Requires: it is current and idle.
   void release(CUcontext context) noexcept;
 

@@ -114,6 +114,7 @@ PlanState* KernelState::find(CUcontext context, const std::int64_t* sizes) const
 
 void KernelState::replace(const PlanState& stale, PlanState* fresh) {
   plans.replace(plan_hash(stale.context, stale.sizes.data(), stale.sizes.size()), &stale, fresh);
+  replacements.fetch_add(1, std::memory_order_release);
 }
 
 void KernelState::check_size_count(std::size_t count) const {

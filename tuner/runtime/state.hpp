@@ -45,6 +45,7 @@ struct KernelState {
   std::map<std::string, std::string> choices;
   std::vector<std::string> size_names;  ///< in declaration order
   runtime::AppendTable<PlanState> plans;
+  std::atomic<std::uint64_t> replacements{0};  ///< of plans by better ones: whoever keeps one looks again
 
   /// The plan of these sizes in the current context, or null. Lock-free.
   [[nodiscard]] PlanState* find(CUcontext context, const std::int64_t* sizes) const;

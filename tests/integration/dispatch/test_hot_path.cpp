@@ -40,18 +40,19 @@ class Worker {
   Worker(World& world, std::size_t index) : world_(world), index_(index) {
     for (const auto n : kSizes) elements_.push_back(std::make_unique<Elements>(n, static_cast<std::int32_t>(index)));
   }
-  /// Four launches of each size.
-  void round() const {
+  /// Five launches of each size.
+  void round() {
     const CUstream shared = world_.shared[index_ % kSharedStreams].get();
     for (const auto& elements : elements_) {
       launch(world_.copy, *elements, shared);
       launch(world_.copy, *elements, nullptr);
       launch(world_.sum, *elements, own_.get());
+      bound_.launch({elements->n()}, {Argument::pointer(elements->in()), Argument::pointer(elements->out())});
     }
     for (std::size_t i = 0; i < elements_.size(); ++i)
       launch(world_.sum_plan, *elements_[3], address(workspace_), own_.get());
   }
-  static constexpr std::size_t kLaunches = 4 * std::size(kSizes);
+  static constexpr std::size_t kLaunches = 5 * std::size(kSizes);
 
   /// Whether the last launches of both kernels wrote what they should, in both their orders.
   [[nodiscard]] bool right() const {
@@ -72,6 +73,7 @@ class Worker {
   std::size_t index_;
   std::vector<std::unique_ptr<Elements>> elements_;
   gpu::Stream own_;
+  BoundKernel bound_ = world_.sum.on(own_.get());
   gpu::Buffer workspace_ = workspace_of(world_.sum_plan);
 };
 
@@ -125,7 +127,7 @@ TEST_CASE("32 threads that launch known sizes make no system call, allocate noth
   for (std::size_t i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
       world.context.make_current();
-      const Worker worker(world, i);
+      Worker worker(world, i);
       worker.round();
       if (Watch::unavailable_reason().empty()) Watch::arm();
       meet(warm);
