@@ -152,9 +152,24 @@ std::string try_open_for_writing(Connection& connection, const fs::path& path, c
   }
   sqlite3_db_config(sqlite.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
   prepare_journal(sqlite, *connection.guard, path, journal);
-  connection.guard->watch("migrating", [&] { migrate(sqlite, Database::kSchemaVersion); });
   connection.schema_version = Database::kSchemaVersion;
-  return {};
+  const auto bring_up_to_date = [&] { connection.guard->watch("migrating", [&] { migrate(sqlite, Database::kSchemaVersion); }); };
+  try {
+    bring_up_to_date();
+    return {};
+  } catch (const SQLite::Exception& error) {
+    if (!is_damage_met(error)) throw;
+  }
+  // A file too large to be checked wholly on opening: a migration that reads rows is the first to meet what is wrong with it.
+  mark_suspect(path);
+  damage = connection.guard->watch("opening", [&] { return damage_of(connection, path); });
+  if (damage.empty()) {
+    bring_up_to_date();
+    return {};
+  }
+  connection.guard.reset();
+  connection.sqlite.reset();
+  return damage;
 }
 
 }  // namespace

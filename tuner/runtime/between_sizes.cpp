@@ -149,7 +149,11 @@ std::optional<Forecast> forecast_of(const std::function<std::string(const spec::
     all += weight;
     const std::string used = configuration_at(neighbour.problem());
     auto us = neighbour.time_us(used);
-    if (!us) us = neighbour.time_us(launches.name(used, neighbour.problem()));
+    if (!us) {
+      for (const auto& name : launches.names(used, neighbour.problem())) {
+        if ((us = neighbour.time_us(name))) break;
+      }
+    }
     if (!us) continue;
     const auto there = launches.facts(used, neighbour.problem());
     if (!there || there->one_block != here->one_block) continue;

@@ -46,8 +46,8 @@ struct LaunchesAt {
   std::function<std::string(const spec::Problem& problem)> standard;
   /// Nothing where it cannot be launched.
   std::function<std::optional<LaunchFacts>(const std::string& configuration, const spec::Problem& problem)> facts;
-  /// The configuration by whose name its launches there are known (spec::name_of): often another one at sizes that fill fewer blocks.
-  std::function<std::string(const std::string& configuration, const spec::Problem& problem)> name;
+  /// Configurations by whose names its launches there may be known (spec::names_of): often others at sizes that fill fewer blocks.
+  std::function<std::vector<std::string>(const std::string& configuration, const spec::Problem& problem)> names;
 };
 
 /// Ranks the winners of all tuned sizes, and the default, for sizes that were not tuned. The winner of the nearest size alone is a poor

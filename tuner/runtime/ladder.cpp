@@ -193,7 +193,7 @@ class Ladder {
       forecasts = forecast_between(problem_, results,
                                    {[&](const spec::Problem& at) { return spec::to_text(kernel_, spec::default_configuration(kernel_, at, device_)); },
                                     [&](const std::string& configuration, const spec::Problem& at) { return facts_of(configuration, at); },
-                                    [&](const std::string& configuration, const spec::Problem& at) { return name_of(configuration, at); }});
+                                    [&](const std::string& configuration, const spec::Problem& at) { return names_of(configuration, at); }});
     } catch (const DatabaseError& error) {  // the nearest result needs no more reading
       passed_over_.push_back(fmt::format("forecasts between tuned sizes: {}", error.what()));
     }
@@ -236,13 +236,20 @@ class Ladder {
     }
     return std::nullopt;
   }
-  [[nodiscard]] std::string name_of(const std::string& text, const spec::Problem& problem) const {
+  /// Of the default all: what it took was stored under another name before its table changed. Of others the one that stands for all, which
+  /// is cheaper to find.
+  [[nodiscard]] std::vector<std::string> names_of(const std::string& text, const spec::Problem& problem) const {
+    std::vector<std::string> texts;
     try {
-      return spec::to_text(kernel_, spec::name_of(kernel_, problem, spec::configuration_from_text(kernel_, text), device_));
+      const auto configuration = spec::configuration_from_text(kernel_, text);
+      const bool standard = configuration == spec::default_configuration(kernel_, problem, device_);
+      const auto names = standard ? spec::names_of(kernel_, problem, configuration, device_)
+                                  : std::vector<spec::Configuration>{spec::name_of(kernel_, problem, configuration, device_)};
+      for (const auto& name : names) texts.push_back(spec::to_text(kernel_, name));
     } catch (const UsageError&) {
     } catch (const SpecError&) {
     }
-    return text;
+    return texts;
   }
   [[nodiscard]] static const spec::ResolvedLaunch* first_launch(const spec::LaunchPlan& plan) {
     for (const auto& step : plan.steps)

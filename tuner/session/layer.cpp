@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string_view>
@@ -11,13 +12,22 @@
 #include "tuner/session/finalists.hpp"
 #include "tuner/session/replay_backend.hpp"
 #include "tuner/session/store.hpp"
-#include "tuner/spec/launch_plan.hpp"
+#include "tuner/spec/launch_identity.hpp"
 
 namespace attune::session {
 namespace {
 
-std::string default_of(const LayerSource& source, const spec::Problem& problem) {
-  return spec::to_text(source.kernel, spec::default_configuration(source.kernel, problem, source.recording.device));
+/// By the name under which it ran off.
+std::string default_of(const LayerSource& source, const RecordedProblem& problem) {
+  const auto& device = source.recording.device;
+  const auto standard = spec::default_configuration(source.kernel, problem.problem, device);
+  const std::string own = spec::to_text(source.kernel, standard);
+  const auto ran = [&](const std::string& text) { return std::find(problem.finalists.begin(), problem.finalists.end(), text) != problem.finalists.end(); };
+  if (ran(own)) return own;
+  for (const auto& name : spec::names_of(source.kernel, problem.problem, standard, device)) {
+    if (std::string text = spec::to_text(source.kernel, name); ran(text)) return text;
+  }
+  return own;
 }
 
 RowContext context_of(const LayerSource& source, const std::string& origin, const spec::Problem& problem) {
@@ -52,7 +62,7 @@ std::vector<db::BestRow> best_rows_of(const LayerSource& source, const std::stri
   std::vector<db::BestRow> rows;
   for (const auto& problem : source.recording.problems) {
     check(source, problem);
-    const std::string default_text = default_of(source, problem.problem);
+    const std::string default_text = default_of(source, problem);
     // Its own finalists, all of them: it is its own run that is decided again.
     RunOffSamples samples{problem.finalists, problem.rounds_us, problem.rounds_per_epoch, problem.left, {}};
     if (samples.configurations.empty() || samples.rounds_us.empty()) {
@@ -69,6 +79,16 @@ std::vector<db::BestRow> best_rows_of(const LayerSource& source, const std::stri
 using Family = std::tuple<std::string, std::string, std::string, std::string>;
 Family family_of(const db::BestRow& row) { return {row.template_hash, row.family, row.device_key, row.policy}; }
 
+/// The configurations and, where another name stands for their launches at the problem, that one: by it they were measured.
+std::set<std::string> names_at(const LayerSource& source, const spec::Problem& problem, const std::set<std::string>& configurations) {
+  std::set<std::string> names = configurations;
+  for (const auto& text : configurations) {
+    const auto configuration = spec::configuration_from_text(source.kernel, text);
+    names.insert(spec::to_text(source.kernel, spec::name_of(source.kernel, problem, configuration, source.recording.device)));
+  }
+  return names;
+}
+
 }  // namespace
 
 LayerRows layer_rows(const std::vector<LayerSource>& sources) {
@@ -83,13 +103,15 @@ LayerRows layer_rows(const std::vector<LayerSource>& sources) {
       const auto winner = spec::configuration_from_text(source.kernel, rows.best.back()[k].configuration);
       portfolio.insert(spec::to_text(source.kernel, winner));
       portfolio.insert(spec::to_text(source.kernel, spec::for_any_size(source.kernel, winner)));  // what it is at other sizes
-      portfolio.insert(default_of(source, source.recording.problems[k].problem));
+      portfolio.insert(default_of(source, source.recording.problems[k]));
+      const auto& problem = source.recording.problems[k].problem;
+      portfolio.insert(spec::to_text(source.kernel, spec::default_configuration(source.kernel, problem, source.recording.device)));
     }
   }
   for (std::size_t i = 0; i < sources.size(); ++i) {
     for (std::size_t k = 0; k < sources[i].recording.problems.size(); ++k) {
       const auto& problem = sources[i].recording.problems[k];
-      const auto& names = portfolios.at(family_of(rows.best[i][k]));
+      const auto names = names_at(sources[i], problem.problem, portfolios.at(family_of(rows.best[i][k])));
       for (const auto& measurement : problem.measurements) {
         if (names.contains(measurement.configuration)) {
           rows.records.push_back(to_row(context_of(sources[i], origins[i], problem.problem), measurement));

@@ -13,7 +13,8 @@ using nlohmann::json;
 
 void ProblemTuner::choose_best() {
   for (;;) {
-    const auto asked = choose_finalists(candidates_of(known_, kernel_, space_, launches_, default_text_, request_.finalists.most), default_text_, request_.finalists);
+    const std::string standard = default_name();
+    const auto asked = choose_finalists(candidates_of(known_, kernel_, space_, launches_, standard, request_.finalists.most), standard, request_.finalists);
     if (asked.empty()) {
       // What won once and fails now must not be dispatched any more.
       const auto best = database_.best_of(query_);
@@ -34,6 +35,15 @@ void ProblemTuner::choose_best() {
     if (!ran_off) samples = search_medians(asked);
     return store_best(*samples, asked, ran_off);
   }
+}
+
+std::string ProblemTuner::default_name() {
+  const auto own = space_.find(spec::configuration_from_text(kernel_, default_text_));
+  if (!own || known_[*own].measured()) return default_text_;
+  for (const auto other : launches_.members(*own)) {
+    if (known_[other].measured() && known_[other].verified) return spec::to_text(kernel_, space_.at(other));
+  }
+  return default_text_;
 }
 
 /// Whether the stored best row came from a run-off of exactly these finalists (or from a GPU, while this is a replay).
@@ -98,9 +108,14 @@ void ProblemTuner::store_failed(const RunOffSamples& samples) {
     measurement.verified = false;
     measurement.timing = {};
     measurement.detail = "passed its first check and failed in the run-off: " + failed.detail;
-    database_.replace(to_row(context_, measurement));
     const auto ordinal = space_.find(spec::configuration_from_text(kernel_, failed.configuration)).value();
-    known_.remember(ordinal, measurement);
+    // Under every name that it has: the same launches fail again.
+    for (const auto named : launches_.members(ordinal)) {
+      if (named != ordinal && !known_[named].decided) continue;
+      measurement.configuration = spec::to_text(kernel_, space_.at(named));
+      database_.replace(to_row(context_, measurement));
+      known_.remember(named, measurement);
+    }
     count_failure(ordinal);
   }
 }
@@ -114,9 +129,9 @@ db::RecordRow ProblemTuner::stored_row(const std::string& configuration) const {
 void ProblemTuner::store_best(const RunOffSamples& samples, const std::vector<std::string>& asked, bool ran_off) {
   std::vector<Measurement> resources;
   for (const auto& configuration : samples.configurations) resources.push_back(stored(configuration));
-  const Decided decided = decide(samples, resources, default_text_);
+  const Decided decided = decide(samples, resources, default_name());
   const auto code = backend_.code(spec::configuration_from_text(kernel_, decided.placed[decided.winner].configuration));
-  db::BestRow best = to_best_row(context_, decided, samples, result_.work_bytes, code, default_text_, asked);
+  db::BestRow best = to_best_row(context_, decided, samples, result_.work_bytes, code, default_name(), asked);
   if (better_is_known(best)) return;
   db::Database::Batch batch(database_);
   if (ran_off) {

@@ -67,7 +67,6 @@ bool ProblemTuner::begin() {
   if (kernel_.work.bytes) result_.work_bytes = kernel_.work.bytes->integer(spec::make_scope(kernel_, problem_, first, backend_.device()));
   open_session();
   load_records();
-  if (context_.origin != "measured") prepare_backend();  // by which name it has a launch is asked before it is asked for
   backend_.on_hand_over = [this](const std::vector<std::string>& in_hand) { log_.hand_over(in_hand); };
   return true;
 }
@@ -141,6 +140,12 @@ void ProblemTuner::start_search(const Search& what) {
   part_.size = searched().size();
   part_launches_.emplace(kernel_, problem_, backend_.device(), searched());
   named_.assign(part_.size, false);
+  settled_.assign(part_.size, false);
+  for (const auto whole : known_.decided()) {
+    const auto part = restricted_ ? restricted_->find(space_.at(whole)) : whole;
+    if (!part) continue;
+    for (const auto other : part_launches_->members(*part)) settled_[other] = true;
+  }
   if (part_.size == 0) {
     part_.emptied_by = searched().emptied_by();
     return;
@@ -166,8 +171,9 @@ void ProblemTuner::start_search(const Search& what) {
 /// How many configurations of what is searched are worth a measurement: counted where the search may try all of them, or a share.
 std::uint64_t ProblemTuner::different_launches(bool may_try_all) {
   constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 20;  // some seconds
-  const bool few = request_.strategy == "portfolio" || request_.strategy == "winners" || request_.budget.configurations;
-  if ((few && !may_try_all) || part_.size > kMostCounted) return part_.size;
+  // Neither of a budget of time, nor where a recording has few of them at hand.
+  const bool few = request_.strategy == "portfolio" || request_.strategy == "winners" || request_.budget.configurations || context_.origin != "measured";
+  if (deadline_ || (few && !may_try_all) || part_.size > kMostCounted) return part_.size;
   const std::uint64_t counted = part_launches_->count([this] { return !observer_.interrupted(); });
   if (counted > 0 && !restricted_) result_.different_launches = counted;
   return counted > 0 ? counted : part_.size;
@@ -229,22 +235,42 @@ void ProblemTuner::prepare_backend() {
   backend_ready_ = true;
 }
 
+/// Whether anything of a replay's can stand for the configuration: cheap, where telling which launches are the same is not.
+bool ProblemTuner::any_of_same_code_is_there(space::Ordinal part) {
+  if (known_[in_whole(part)].decided) return true;
+  prepare_backend();
+  bool there = false;
+  spec::for_each_of_same_code(kernel_, searched().at(part), [&](const spec::Configuration& other) {
+    const auto ordinal = space_.find(other);
+    there = there || (ordinal && (known_[*ordinal].decided || backend_.has_of_recording(other)));
+  });
+  return there;
+}
+
 /// Nothing where a configuration of the same launches was proposed before. One that is known already stands for the others, else the
 /// one whose name is theirs.
 std::optional<ProblemTuner::Pending> ProblemTuner::place_of(space::Ordinal part) {
   if (named_[part]) return std::nullopt;
+  if (context_.origin != "measured" && !any_of_same_code_is_there(part)) {
+    named_[part] = true;
+    return Pending{in_whole(part), part};  // to be counted as missing, whatever else is the same
+  }
   const auto same = part_launches_->members(part);
   for (const auto other : same) named_[other] = true;
   const auto find = [&](auto&& holds) { return std::find_if(same.begin(), same.end(), holds); };
-  auto name = find([&](auto other) { return known_[in_whole(other)].decided; });
-  if (name == same.end()) name = find([&](auto other) { return backend_.has_of_recording(searched().at(other)); });
+  auto name = find([&](auto other) { return known_[in_whole(other)].decided && known_[in_whole(other)].outcome == Outcome::Ok; });
+  if (name == same.end()) name = find([&](auto other) { return known_[in_whole(other)].decided; });
+  if (name == same.end() && context_.origin != "measured") name = find([&](auto other) { return backend_.has_of_recording(searched().at(other)); });
   return Pending{in_whole(name == same.end() ? same.front() : *name), part};
 }
 
 /// Takes one proposal; false when the strategy has none.
 bool ProblemTuner::propose() {
   const auto ordinal = strategy_->propose();
-  if (!ordinal) return false;
+  if (!ordinal) {
+    limit_ = proposed_;  // there are no more
+    return false;
+  }
   const auto found = place_of(*ordinal);
   if (!found) return true;
   const Pending place = *found;
@@ -255,10 +281,9 @@ bool ProblemTuner::propose() {
     note_outcome(place);
     return true;
   }
-  if (!backend_ready_) {  // nothing is allocated on the device when every proposal is known already
-    prepare_backend();
-    first_submit_ = Clock::now();
-  }
+  prepare_backend();  // nothing is allocated on the device when every proposal is known already
+  if (!submitted_) first_submit_ = Clock::now();
+  submitted_ = true;
   const auto configuration = space_.at(place.whole);
   pending_.emplace(spec::to_text(kernel_, configuration), place);
   backend_.submit(configuration);
@@ -315,7 +340,7 @@ bool ProblemTuner::separated() {
 std::optional<space::Ordinal> ProblemTuner::decided_as(space::Ordinal part) {
   const space::Ordinal own = in_whole(part);
   if (known_[own].decided) return own;
-  if (!named_[part]) return std::nullopt;
+  if (!named_[part] && !settled_[part]) return std::nullopt;
   for (const auto other : part_launches_->members(part)) {
     if (known_[in_whole(other)].decided) return in_whole(other);
   }

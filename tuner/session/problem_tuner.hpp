@@ -69,6 +69,9 @@ class ProblemTuner {
   /// Decides among everything known of this problem, not only what this run proposed: neither a small budget nor a condition
   /// may replace a better winner of an earlier run.
   void choose_best();
+  /// By which name the default is known: its own, unless only another one of its launches was measured, as before the table of defaults
+  /// changed.
+  [[nodiscard]] std::string default_name();
   /// Interleaved samples of these configurations; nothing when the backend has none of all of them. Those that fail are failed
   /// configurations from now on: ask again without them.
   [[nodiscard]] std::optional<RunOffSamples> compare(const std::vector<std::string>& configurations);
@@ -111,6 +114,7 @@ class ProblemTuner {
   [[nodiscard]] const space::SearchSpace& searched() const { return restricted_ ? *restricted_ : space_; }
   [[nodiscard]] space::Ordinal in_whole(space::Ordinal part) const;
   [[nodiscard]] std::optional<Pending> place_of(space::Ordinal part);
+  [[nodiscard]] bool any_of_same_code_is_there(space::Ordinal part);
   [[nodiscard]] std::optional<space::Ordinal> decided_as(space::Ordinal part);
   [[nodiscard]] std::uint64_t different_launches(bool may_try_all);
   [[nodiscard]] bool search_on();
@@ -156,6 +160,7 @@ class ProblemTuner {
   std::unordered_set<std::string> to_replace_;  ///< configurations whose stored records this run has seen and measures again
   bool best_seen_ = false;                      ///< this run has seen a best row of the problem, or stored one
   std::vector<bool> noted_;         ///< by ordinal of the whole space: counted in `result_`
+  bool submitted_ = false;
   Clock::time_point first_submit_;
   Clock::time_point last_commit_;
   std::uint64_t decided_ = 0;       ///< proposals of this run that have an outcome, measured or known
@@ -166,6 +171,7 @@ class ProblemTuner {
   std::optional<space::SearchSpace> restricted_;  ///< nothing: the whole space is searched
   std::optional<space::LaunchClasses> part_launches_;  ///< of what is searched
   std::vector<bool> named_;                            ///< by ordinal of what is searched: proposed, or another of the same launches was
+  std::vector<bool> settled_;                          ///< the same: of launches that were known when the search began
   std::unique_ptr<search::Strategy> strategy_;
   Clock::time_point search_start_ = Clock::now();
   std::optional<Clock::time_point> deadline_;     ///< of the search; building the space counts too

@@ -35,6 +35,8 @@ class SearchMemory {
   }
   void remember(space::Ordinal ordinal, const measure::Measurement& measurement);
   [[nodiscard]] const Known& operator[](space::Ordinal ordinal) const { return known_[ordinal]; }
+  /// In the order of their decisions.
+  [[nodiscard]] const std::vector<space::Ordinal>& decided() const noexcept { return decided_; }
   /// All that are verified and measured to the end, the fastest first.
   [[nodiscard]] std::vector<space::Ordinal> fastest() const;
   /// Whether the interval of the fastest lies apart from every other's, among those that `counts` admits. False when nothing was
@@ -44,7 +46,7 @@ class SearchMemory {
 
  private:
   std::vector<Known> known_;
-  std::vector<space::Ordinal> decided_;  ///< in the order of their decisions
+  std::vector<space::Ordinal> decided_;
 };
 
 /// Everything that may be a finalist: the `most` fastest and the default, none with the launches of another. Texts are made only for them.

@@ -160,11 +160,11 @@ Recording extract_recording(const db::Database& database, const spec::KernelTemp
       const json summary = base::parse_json(session.summary_json.empty() ? "{}" : session.summary_json);
       recorded.space_size = session.space_size;
       const std::int64_t different = base::member_or(summary, "different_launches", std::int64_t{0});
-      launches = different > 0 ? static_cast<std::uint64_t>(different) : session.space_size;
+      if (different > 0) launches = static_cast<std::uint64_t>(different);  // a later session may not have counted
       recording.read_ceiling_bytes_per_s = std::max(recording.read_ceiling_bytes_per_s, base::member_or(summary, "read_ceiling_bytes_per_s", 0.0));
     }
     measured += recorded.measurements.size();
-    space += launches;
+    space += launches > 0 ? launches : recorded.space_size;
     recording.problems.push_back(std::move(recorded));
   }
   recording.coverage = coverage_text(measured, space);

@@ -37,10 +37,7 @@ void LaunchClasses::visit_group(Ordinal ordinal) {
     const auto found = space_.find(configuration);
     if (!found) return;
     visited_[*found] = true;
-    try {
-      by_key[spec::launch_key(spec::resolve(kernel_, problem_, configuration, device_))].push_back({configuration, *found});
-    } catch (const spec::LimitError&) {  // measured, it fails by itself
-    }
+    if (auto key = spec::key_of(kernel_, problem_, configuration, device_)) by_key[*std::move(key)].push_back({configuration, *found});
   });
   for (auto& [key, members] : by_key) {
     if (members.size() < 2) continue;

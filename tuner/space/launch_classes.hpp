@@ -18,7 +18,7 @@ class LaunchClasses {
   LaunchClasses(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device, const SearchSpace& space);
 
   /// All that run the same, the one that names them first. A configuration that cannot be launched is alone. Valid until the next call.
-  /// Requires: ordinal < space.size(). Throws: SpecError.
+  /// Requires: ordinal < space.size().
   [[nodiscard]] std::span<const Ordinal> members(Ordinal ordinal);
   [[nodiscard]] Ordinal canonical(Ordinal ordinal) { return members(ordinal).front(); }
   /// How many classes there are: resolves the launches of the whole space. `go_on` is asked now and then; 0 when it says no.

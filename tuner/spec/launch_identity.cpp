@@ -79,6 +79,11 @@ std::size_t NameOrder::steps_from_default(const Configuration& configuration) co
 
 void for_each_of_same_code(const KernelTemplate& kernel, const Configuration& configuration, const std::function<void(const Configuration&)>& visit) {
   const auto launch_bound = launch_bound_parameters(kernel);
+  std::size_t combinations = 1;
+  for (const std::size_t i : launch_bound) {
+    combinations *= kernel.parameters[i].values.size();
+    if (combinations > kMostOfSameCode) return visit(configuration);
+  }
   Configuration probe = configuration;
   for (const std::size_t i : launch_bound) probe.index[i] = 0;
   for (;;) {
@@ -93,40 +98,34 @@ void for_each_of_same_code(const KernelTemplate& kernel, const Configuration& co
   }
 }
 
+std::optional<std::string> key_of(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
+  try {
+    return launch_key(resolve(kernel, problem, configuration, device));
+  } catch (const SpecError&) {  // tried, it fails by itself
+    return std::nullopt;
+  }
+}
+
 std::vector<Configuration> names_of(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
   std::vector<Configuration> names{configuration};
-  const auto key_of = [&](const Configuration& other) { return launch_key(resolve(kernel, problem, other, device)); };
-  try {
-    const std::string key = key_of(configuration);
-    for_each_of_same_code(kernel, configuration, [&](const Configuration& other) {
-      if (other == configuration || !satisfies(kernel, problem, other, device)) return;
-      try {
-        if (key_of(other) == key) names.push_back(other);
-      } catch (const LimitError&) {
-      }
-    });
-  } catch (const LimitError&) {
-    return names;
-  }
+  const auto key = key_of(kernel, problem, configuration, device);
+  if (!key) return names;
+  for_each_of_same_code(kernel, configuration, [&](const Configuration& other) {
+    if (other != configuration && satisfies(kernel, problem, other, device) && key_of(kernel, problem, other, device) == key) names.push_back(other);
+  });
   std::sort(names.begin(), names.end(), NameOrder(kernel, problem, device));
   return names;
 }
 
 Configuration name_of(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
+  const auto key = key_of(kernel, problem, configuration, device);
+  if (!key) return configuration;
   std::vector<Configuration> others;
   for_each_of_same_code(kernel, configuration, [&](const Configuration& other) { others.push_back(other); });
   std::sort(others.begin(), others.end(), NameOrder(kernel, problem, device));
-  const auto key_of = [&](const Configuration& other) -> std::string {
-    try {
-      return launch_key(resolve(kernel, problem, other, device));
-    } catch (const LimitError&) {
-      return {};
-    }
-  };
-  const std::string key = key_of(configuration);
   for (const auto& other : others) {
-    if (other == configuration || key.empty()) break;  // what comes behind it names nothing
-    if (satisfies(kernel, problem, other, device) && key_of(other) == key) return other;
+    if (other == configuration) break;  // what comes behind it names nothing
+    if (satisfies(kernel, problem, other, device) && key_of(kernel, problem, other, device) == key) return other;
   }
   return configuration;
 }

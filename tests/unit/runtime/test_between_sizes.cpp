@@ -30,7 +30,7 @@ Standard always(const std::string& configuration) {
 
 /// Every configuration is known by its own name.
 runtime::LaunchesAt launches(Standard standard, std::function<std::optional<runtime::LaunchFacts>(const std::string&, const spec::Problem&)> facts) {
-  return {std::move(standard), std::move(facts), [](const std::string& configuration, const spec::Problem&) { return configuration; }};
+  return {std::move(standard), std::move(facts), [](const std::string& configuration, const spec::Problem&) { return std::vector{configuration}; }};
 }
 
 struct Fixture {
@@ -249,7 +249,7 @@ TEST_CASE_FIXTURE(Fixture, "where another configuration makes the same launches 
     return std::any_of(forecasts.begin(), forecasts.end(), [](const auto& forecast) { return forecast.configuration == kA; });
   };
   CHECK_FALSE(forecast_of_a());  // measured at one size
-  asking.name = [](const std::string& configuration, const spec::Problem& at) { return configuration == kA && at.sizes.at("n") < 3000 ? kB : configuration; };
+  asking.names = [](const std::string& configuration, const spec::Problem& at) { return std::vector{configuration == kA && at.sizes.at("n") < 3000 ? kB : configuration}; };
   CHECK(forecast_of_a());
 }
 

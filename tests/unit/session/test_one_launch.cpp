@@ -119,6 +119,12 @@ TEST_CASE_FIXTURE(OneLaunch, "what an older version measured under several names
       for (const int waves : {1, 4}) {
         auto twin = row;
         twin.configuration = with_waves(row.configuration, waves);
+        auto detail = base::parse_json(row.detail_json);
+        detail["configuration"] = twin.configuration;
+        for (const char* field : {"median_us", "low_us", "high_us", "min_us"}) {
+          if (detail.contains(field)) detail[field] = detail[field].get<double>() * (waves == 1 ? 0.999 : 1.001);
+        }
+        twin.detail_json = base::dump_json(detail);
         twin.median_us *= waves == 1 ? 0.999 : 1.001;
         database.put(twin);
       }
@@ -155,6 +161,93 @@ TEST_CASE_FIXTURE(OneLaunch, "a recording that has a launch under another name a
   CHECK(result.not_recorded == 0);
   REQUIRE(result.best.has_value());
   CHECK(base::parse_json(result.best->configuration)["waves"] == 4);
+}
+
+TEST_CASE_FIXTURE(OneLaunch, "when the table of defaults changes the new default is known by the name under which its launches were measured") {
+  request.finalists.fewest = 1;
+  auto first = gpu();
+  const auto before = tune(first);
+  REQUIRE(before.best.has_value());
+  CHECK(before.best->default_us > 0);
+  // The same launches by another name; the version of the template stays.
+  auto files = kernel.parts();
+  files[spec::kDefaultsFile] = R"({"attune_defaults": 1, "rows": [{"use": {"waves": 4}}]})";
+  const auto tabled = spec::KernelTemplate::parse(kernel.spec_text, files, kernel.spec_path);
+  REQUIRE(tabled.content_hash == kernel.content_hash);
+  auto again = gpu();
+  auto database = open();
+  database.forget_best({kernel.content_hash, std::nullopt, spec::to_text(request.problems[0]), first.device().hard_key(), "cold/graph"});
+  const auto after = session::tune(tabled, request, again, database, observer).problems.at(0);
+  CHECK(again.submitted.empty());
+  REQUIRE(after.best.has_value());
+  CHECK(after.best->default_us == before.best->default_us);
+}
+
+TEST_CASE_FIXTURE(OneLaunch, "a budget of time is spent on measuring, and a budget above the launches ends with them") {
+  request.budget = session::Budget::parse("30");
+  std::uint64_t done = 0, total = 0;
+  observer.progress = [&](const session::Progress& progress) { done = progress.done, total = progress.total; };
+  auto first = gpu();
+  CHECK(tune(first).measured == 11);
+  CHECK(done == 11);
+  CHECK(total == 11);
+  request.problems = {test::small_problem(2000)};
+  request.budget = session::Budget::parse("60s");
+  auto second = gpu();
+  const auto result = tune(second);
+  CHECK(result.measured == 11);
+  CHECK(result.different_launches == 0);  // not counted
+}
+
+TEST_CASE_FIXTURE(OneLaunch, "of a launch that works by one name and failed by another, as older versions stored it, the working one counts") {
+  auto first = gpu();
+  (void)tune(first);
+  {
+    auto database = open();
+    auto row = database.records({}).front();
+    auto twin = row;
+    twin.configuration = with_waves(row.configuration, 4);
+    auto detail = base::parse_json(row.detail_json);
+    detail["configuration"] = twin.configuration;
+    twin.detail_json = base::dump_json(detail);
+    database.put(twin);
+    row.outcome = "timed_out";
+    detail["configuration"] = row.configuration;
+    detail["outcome"] = "timed_out";
+    row.detail_json = base::dump_json(detail);
+    database.replace(row);
+  }
+  auto again = gpu();
+  const auto result = tune(again);
+  CHECK(again.submitted.empty());
+  CHECK(result.failed.empty());
+  CHECK(result.reused == 11);
+}
+
+TEST_CASE_FIXTURE(OneLaunch, "a configuration whose launches cannot be worked out is alone, and stops no search that leaves it out") {
+  std::string text = kernel.spec_text;
+  const std::string from = R"x("args": ["in", "out", "n"]}],)x";
+  REQUIRE(text.find(from) != std::string::npos);
+  text.replace(text.find(from), from.size(), R"x("shared": "16 * (3 - waves)", "args": ["in", "out", "n"]}],)x");
+  kernel = spec::KernelTemplate::parse(text, kernel.files, kernel.spec_path);
+  request.where = {spec::parse_condition(kernel, "waves < 4", {"--where", 1, 1})};
+  auto part = gpu();
+  const auto result = tune(part);
+  CHECK(result.measured == 22);
+  CHECK(result.best.has_value());
+}
+
+TEST_CASE_FIXTURE(OneLaunch, "of more launch-bound values than can be tried each configuration is by itself") {
+  std::string text = kernel.spec_text;
+  const std::string from = R"("waves": {"values": [1, 2, 4])";
+  std::string many = R"("waves": {"values": [1, 2)";
+  for (int i = 3; i <= 600; ++i) many += ", " + std::to_string(i);
+  text.replace(text.find(from), from.size(), many + "]");
+  const auto wide = spec::KernelTemplate::parse(text, kernel.files, kernel.spec_path);
+  const auto device = gpu().device();
+  const auto space = space::SearchSpace::build(wide, request.problems[0], device);
+  space::LaunchClasses classes(wide, request.problems[0], device, space);
+  CHECK(classes.count() == space.size());
 }
 
 }  // namespace test_one_launch
