@@ -82,10 +82,14 @@ json to_json(const LadderResult& result, const spec::VariantLadder& ladder) {
 std::vector<std::string> winners_of(const std::vector<RungResult>& rungs) {
   std::vector<std::string> winners;
   for (const auto& rung : rungs) {
-    const bool there = std::find(winners.begin(), winners.end(), rung.configuration) != winners.end();
-    if (!rung.configuration.empty() && !there) winners.push_back(rung.configuration);
+    if (!rung.configuration.empty() && spokesman_of(rungs, rung) == &rung) winners.push_back(rung.configuration);
   }
   return winners;
+}
+
+const RungResult* spokesman_of(const std::vector<RungResult>& rungs, const RungResult& of) {
+  const auto first = std::find_if(rungs.begin(), rungs.end(), [&](const RungResult& rung) { return rung.launches == of.launches && rung.configuration.empty() == of.configuration.empty(); });
+  return first == rungs.end() ? &of : &*first;
 }
 
 bool take_times(LadderResult& result, const json& earlier) try {

@@ -27,6 +27,7 @@ struct RungResult {
   std::uint64_t measured = 0;    ///< by this command
   std::string emptied_by;        ///< the condition that left nothing, when size is 0
   std::string configuration;     ///< the fastest; empty: none has worked
+  std::string launches;          ///< the configuration that stands for all of the same launches: rungs may differ in names only
   double median_us = 0;          ///< of the run-off of the rungs, else of the search
   double low_us = 0, high_us = 0;
   /// Paired, to the fastest rung; nothing without a run-off.
@@ -55,8 +56,10 @@ struct LadderResult {
 [[nodiscard]] nlohmann::json to_json(const LadderResult& result, const spec::VariantLadder& ladder);
 [[nodiscard]] nlohmann::json to_json(const RungResult& rung);
 
-/// The distinct configurations of the rungs, the first rung's first.
+/// Configurations of the rungs, one of each launch, the first rung's first.
 [[nodiscard]] std::vector<std::string> winners_of(const std::vector<RungResult>& rungs);
+/// The first rung of the same launches, itself perhaps: by its time both go.
+[[nodiscard]] const RungResult* spokesman_of(const std::vector<RungResult>& rungs, const RungResult& of);
 
 /// Takes the times of an earlier ladder of this JSON when it ran off the same configurations. False: it did not.
 [[nodiscard]] bool take_times(LadderResult& result, const nlohmann::json& earlier);

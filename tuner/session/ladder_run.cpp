@@ -101,6 +101,7 @@ class Climb {
     result.emptied_by = part.emptied_by;
     if (part.fastest) {
       result.configuration = part.fastest->configuration;
+      result.launches = tuner_.name_of_launches(result.configuration);
       result.median_us = part.fastest->timing.median_us;
       result.low_us = part.fastest->timing.low_us;
       result.high_us = part.fastest->timing.high_us;
@@ -178,7 +179,8 @@ class Climb {
     for (const auto& configuration : samples.configurations) resources.push_back(tuner_.stored(configuration));
     const Decided decided = decide(samples, resources, tuner_.default_text());
     for (auto& rung : result_.rungs) {
-      const auto placed = std::find_if(decided.placed.begin(), decided.placed.end(), [&](const Placed& one) { return one.configuration == rung.configuration; });
+      const std::string& ran = spokesman_of(result_.rungs, rung)->configuration;
+      const auto placed = std::find_if(decided.placed.begin(), decided.placed.end(), [&](const Placed& one) { return one.configuration == ran; });
       if (placed == decided.placed.end()) continue;  // an empty rung
       rung.median_us = placed->median_us;
       rung.low_us = placed->low_us;

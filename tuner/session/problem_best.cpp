@@ -37,6 +37,11 @@ void ProblemTuner::choose_best() {
   }
 }
 
+std::string ProblemTuner::name_of_launches(const std::string& configuration) {
+  const auto ordinal = space_.find(spec::configuration_from_text(kernel_, configuration));
+  return ordinal ? spec::to_text(kernel_, space_.at(launches_.canonical(*ordinal))) : configuration;
+}
+
 std::string ProblemTuner::default_name() {
   const auto own = space_.find(spec::configuration_from_text(kernel_, default_text_));
   if (!own || known_[*own].measured()) return default_text_;

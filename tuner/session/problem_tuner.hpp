@@ -86,6 +86,8 @@ class ProblemTuner {
   [[nodiscard]] ProblemResult take_result() { return std::move(result_); }
   [[nodiscard]] const db::Query& query() const noexcept { return query_; }
   [[nodiscard]] const std::string& default_text() const noexcept { return default_text_; }
+  /// Which configuration stands for all that make the same launches as this one of the space.
+  [[nodiscard]] std::string name_of_launches(const std::string& configuration);
   /// The record of a configuration. Throws: Error when there is none.
   [[nodiscard]] measure::Measurement stored(const std::string& configuration) const { return to_measurement(stored_row(configuration)); }
   /// Whether a row of this origin answers here: a replayed one answers only another replay, a GPU measures for itself.

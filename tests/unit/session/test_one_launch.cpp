@@ -10,6 +10,7 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/unit/session/made_up_gpu.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/session/ladder_run.hpp"
 #include "tuner/session/replay_backend.hpp"
 #include "tuner/session/session.hpp"
 #include "tuner/session/store.hpp"
@@ -248,6 +249,36 @@ TEST_CASE_FIXTURE(OneLaunch, "of more launch-bound values than can be tried each
   const auto space = space::SearchSpace::build(wide, request.problems[0], device);
   space::LaunchClasses classes(wide, request.problems[0], device, space);
   CHECK(classes.count() == space.size());
+}
+
+TEST_CASE_FIXTURE(OneLaunch, "rungs whose winners make the same launches run off once, and share a time") {
+  struct Counting : MadeUpGpu {
+    using MadeUpGpu::MadeUpGpu;
+    std::vector<std::size_t> asked;
+    std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const session::Race::Options& options, std::uint64_t seed) override {
+      asked.push_back(finalists.size());
+      return MadeUpGpu::run_off(finalists, options, seed);
+    }
+  };
+  Counting counting([](const std::string& text) {
+    const auto configuration = base::parse_json(text);
+    return test::works(text, 1000.0 / configuration["block_size"].get<double>() + 0.001 * configuration["waves"].get<double>(), 0.0001);
+  });
+  const auto ladder = spec::VariantLadder::parse(kernel, R"({"attune_ladder": 1, "summary": "s", "rungs": [
+      {"name": "one", "why": "w", "where": "waves == 1"}, {"name": "four", "why": "w", "where": "waves == 4"},
+      {"name": "small", "why": "w", "where": "block_size == 64"}]})", "ladder.json");
+  auto database = open();
+  session::LadderRequest asked;
+  asked.tune = request;
+  const auto run = session::run_ladder(kernel, ladder, asked, counting, database, {});
+  const auto& rungs = run.problems.at(0).rungs;
+  REQUIRE(rungs.size() == 3);
+  REQUIRE(!counting.asked.empty());
+  CHECK(counting.asked.back() == 2);
+  CHECK(base::parse_json(rungs[0].configuration)["waves"] == 1);
+  CHECK(base::parse_json(rungs[1].configuration)["waves"] == 4);
+  CHECK(rungs[0].median_us == rungs[1].median_us);
+  CHECK(rungs[2].median_us > rungs[1].median_us);
 }
 
 }  // namespace test_one_launch
