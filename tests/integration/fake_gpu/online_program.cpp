@@ -1,5 +1,6 @@
 // A program that dispatches, for test_on_miss.cpp: runs steps given on its command line and prints one JSON object a line.
 // Whatever a step throws is an "error" event, and the next step follows.
+#include <dlfcn.h>
 #include <fmt/core.h>
 
 #include <atomic>
@@ -88,6 +89,7 @@ class Program {
  private:
   void act(const std::string& verb, std::int64_t number) {
     if (verb == "launch") return launch(number);
+    if (verb == "bound") return launch_bound(number);
     if (verb == "race") return race(number);
     if (verb == "capture") return capture(number);
     if (verb == "adopt_during_capture") return adopt_during_capture(number);
@@ -110,6 +112,19 @@ class Program {
     json fields = to_json(kernel().explain({n}));
     fields["right"] = data.right();
     tell("launch", std::move(fields));
+  }
+
+  /// With one bound kernel, kept from step to step.
+  void launch_bound(std::int64_t n) {
+    const Data data(n);
+    if (!bound_stream_) bound_stream_.emplace();
+    if (!bound_) bound_.emplace(kernel().on(bound_stream_->get()));
+    bound_->launch({n}, {Argument::pointer(reinterpret_cast<void*>(data.in.address())), Argument::pointer(reinterpret_cast<void*>(data.out.address()))});
+    void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    auto* const last_block = reinterpret_cast<unsigned (*)()>(::dlsym(driver, "fake_cuda_last_block"));
+    const unsigned block = last_block();
+    bound_stream_->synchronize();
+    tell("bound", {{"right", data.right()}, {"block_size", block}});
   }
 
   /// Four threads launch the same new size at once.
@@ -172,6 +187,7 @@ class Program {
   }
 
   void restart() {
+    bound_.reset();
     runtime_.reset();
     runtime_ = std::make_unique<Runtime>(options_);
   }
@@ -179,6 +195,7 @@ class Program {
   /// Not asserted anywhere but read by people: how long the destructor took.
   void end() {
     const auto begin = Clock::now();
+    bound_.reset();
     runtime_.reset();
     tell("ended", {{"seconds", std::chrono::duration<double>(Clock::now() - begin).count()}});
     std::this_thread::sleep_for(std::chrono::seconds(600));  // whoever is left would be seen
@@ -188,7 +205,9 @@ class Program {
   std::string end_;
   std::vector<std::optional<gpu::Context>> contexts_;
   int current_ = 0;
+  std::optional<gpu::Stream> bound_stream_;
   std::unique_ptr<Runtime> runtime_;
+  std::optional<BoundKernel> bound_;  ///< after its Runtime
 };
 
 }  // namespace

@@ -100,6 +100,15 @@ TEST_CASE_FIXTURE(OnMissProgram, "tuning in the background: the default now, the
   CHECK(said.last("counters")["failed"] == 0);
 }
 
+TEST_CASE_FIXTURE(OnMissProgram, "a kernel bound to a stream launches the default until the tuned one is there, and then that") {
+  const auto said = program("background", {"bound:1000", "bound:1000", "wait", "bound:1000", "bound:1100", "bound:1000"}, {"--share", "1"});
+  const auto launches = said.all("bound");
+  REQUIRE(launches.size() == 5);
+  for (const auto& launch : launches) CHECK(launch["right"] == true);
+  CHECK(launches[0]["block_size"] == default_configuration()["block_size"]);
+  for (const std::size_t i : {2, 3, 4}) CHECK(launches[i]["block_size"] == best_configuration()["block_size"]);
+}
+
 TEST_CASE_FIXTURE(OnMissProgram, "what another process tuned while a problem was queued is used instead of tuned again") {
   tune("10000");
   const auto said = program("now", {"launch:10000", "launch:3000", "counters"});

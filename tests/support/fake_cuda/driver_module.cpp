@@ -171,7 +171,13 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction fun
   });
 }
 
+static thread_local unsigned last_block = 0;
+
+/// For tests: threads a block of this thread's last launch, which tells what a program really launched.
+extern "C" __attribute__((visibility("default"))) unsigned fake_cuda_last_block() { return last_block; }
+
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters, void**) {
+  last_block = config->blockDimX;
   bool done = false;
   const CUresult result = entry_beside([&](Process& process) {
     const Prepared prepared = prepare(process, *config, function);
