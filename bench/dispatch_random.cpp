@@ -25,6 +25,7 @@
 #include "bench/support/result_file.hpp"
 #include "db/database.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tuner/base/median.hpp"
 #include "tuner/base/standard_descriptors.hpp"
 #include "tuner/base/terminal.hpp"
 
@@ -155,10 +156,10 @@ struct Databases {
   std::vector<fs::path> asked, none, best;  ///< `best` empty: nothing was tuned
 };
 
-Runtime runtime_of(const std::vector<fs::path>& databases) {
+Options options_of(const std::vector<fs::path>& databases) {
   Options options;
   options.databases = databases;
-  return Runtime(options);
+  return options;
 }
 
 /// One epoch's figures: everything loaded anew, so that where code and data happen to lie is part of the spread.
@@ -170,7 +171,7 @@ struct Epoch {
 };
 
 Epoch measure_epoch(Bench& bench, const RandomProblem& problem, const Task& task, const Databases& databases) {
-  Runtime asked = runtime_of(databases.asked), none = runtime_of(databases.none);
+  Runtime asked(options_of(databases.asked)), none(options_of(databases.none));
   std::optional<Runtime> tuned;
   const auto dispatched = choose(bench, asked, problem, task, "dispatched");
   const std::string configuration = dispatched->plan.decision().configuration;
@@ -186,9 +187,7 @@ Epoch measure_epoch(Bench& bench, const RandomProblem& problem, const Task& task
   epoch.dispatched = dispatched->plan.decision();
   add(none, "default");
   if (!databases.best.empty()) {
-    Options options;
-    options.databases = databases.best;
-    tuned.emplace(options);
+    tuned.emplace(options_of(databases.best));
     epoch.best = add(*tuned, "best");
   }
   Contender cub{"CUB", gpu::Buffer(task.output_bytes()), std::nullopt, {}, {}};
@@ -215,18 +214,12 @@ Epoch measure_epoch(Bench& bench, const RandomProblem& problem, const Task& task
   return epoch;
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 Json row_of(const RandomProblem& problem, const std::vector<Epoch>& epochs) {
   const auto over_epochs = [&](auto member, const char* name) -> Json {
     std::vector<double> values;
     for (const Epoch& epoch : epochs)
       if (const auto found = (epoch.*member).find(name); found != (epoch.*member).end()) values.push_back(found->second);
-    return values.empty() ? Json(nullptr) : Json(median(values));
+    return values.empty() ? Json(nullptr) : Json(base::median(std::move(values)));
   };
   Json row{{"problem", problem.to_json()}, {"family", problem.family()}, {"template", problem.template_name()}};
   if (const auto* const histogram = std::get_if<HistogramProblem>(&problem.what)) row["data"] = name(histogram->skew);

@@ -177,7 +177,7 @@ class Climb {
   void take_times(const RunOffSamples& samples) {
     std::vector<measure::Measurement> resources;
     for (const auto& configuration : samples.configurations) resources.push_back(tuner_.stored(configuration));
-    const Decided decided = decide(samples, resources, tuner_.default_text());
+    const Decided decided = decide(samples, resources, tuner_.default_name());
     for (auto& rung : result_.rungs) {
       const std::string& ran = spokesman_of(result_.rungs, rung)->configuration;
       const auto placed = std::find_if(decided.placed.begin(), decided.placed.end(), [&](const Placed& one) { return one.configuration == ran; });

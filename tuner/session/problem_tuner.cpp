@@ -125,6 +125,7 @@ void ProblemTuner::load_records() {
 }
 
 void ProblemTuner::start_search(const Search& what) {
+  restricted_launches_.reset();
   restricted_.reset();
   if (!what.where.empty()) {
     ever_restricted_ = true;
@@ -138,13 +139,10 @@ void ProblemTuner::start_search(const Search& what) {
   part_best_us_ = 0;
   part_ = {};
   part_.size = searched().size();
-  part_launches_.emplace(kernel_, problem_, backend_.device(), searched());
+  if (restricted_) restricted_launches_.emplace(kernel_, problem_, backend_.device(), *restricted_);
   named_.assign(part_.size, false);
-  settled_.assign(part_.size, false);
-  for (const auto whole : known_.decided()) {
-    const auto part = restricted_ ? restricted_->find(space_.at(whole)) : whole;
-    if (!part) continue;
-    for (const auto other : part_launches_->members(*part)) settled_[other] = true;
+  for (const auto whole : known_.decided()) {  // so that decided_as() finds what else they decide
+    if (const auto part = restricted_ ? restricted_->find(space_.at(whole)) : whole) (void)searched_launches().members(*part);
   }
   if (part_.size == 0) {
     part_.emptied_by = searched().emptied_by();
@@ -174,7 +172,7 @@ std::uint64_t ProblemTuner::different_launches(bool may_try_all) {
   // Neither of a budget of time, nor where a recording has few of them at hand.
   const bool few = request_.strategy == "portfolio" || request_.strategy == "winners" || request_.budget.configurations || context_.origin != "measured";
   if (deadline_ || (few && !may_try_all) || part_.size > kMostCounted) return part_.size;
-  const std::uint64_t counted = part_launches_->count([this] { return !observer_.interrupted(); });
+  const std::uint64_t counted = searched_launches().count([this] { return !observer_.interrupted(); });
   if (counted > 0 && !restricted_) result_.different_launches = counted;
   return counted > 0 ? counted : part_.size;
 }
@@ -255,7 +253,7 @@ std::optional<ProblemTuner::Pending> ProblemTuner::place_of(space::Ordinal part)
     named_[part] = true;
     return Pending{in_whole(part), part};  // to be counted as missing, whatever else is the same
   }
-  const auto same = part_launches_->members(part);
+  const auto same = searched_launches().members(part);
   for (const auto other : same) named_[other] = true;
   const auto find = [&](auto&& holds) { return std::find_if(same.begin(), same.end(), holds); };
   auto name = find([&](auto other) { return known_[in_whole(other)].decided && known_[in_whole(other)].outcome == Outcome::Ok; });
@@ -340,8 +338,8 @@ bool ProblemTuner::separated() {
 std::optional<space::Ordinal> ProblemTuner::decided_as(space::Ordinal part) {
   const space::Ordinal own = in_whole(part);
   if (known_[own].decided) return own;
-  if (!named_[part] && !settled_[part]) return std::nullopt;
-  for (const auto other : part_launches_->members(part)) {
+  if (!searched_launches().is_worked_out(part)) return std::nullopt;
+  for (const auto other : searched_launches().members(part)) {
     if (known_[in_whole(other)].decided) return in_whole(other);
   }
   return std::nullopt;

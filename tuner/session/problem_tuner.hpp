@@ -85,7 +85,6 @@ class ProblemTuner {
   [[nodiscard]] const ProblemResult& result() const noexcept { return result_; }
   [[nodiscard]] ProblemResult take_result() { return std::move(result_); }
   [[nodiscard]] const db::Query& query() const noexcept { return query_; }
-  [[nodiscard]] const std::string& default_text() const noexcept { return default_text_; }
   /// Which configuration stands for all that make the same launches as this one of the space.
   [[nodiscard]] std::string name_of_launches(const std::string& configuration);
   /// The record of a configuration. Throws: Error when there is none.
@@ -114,6 +113,7 @@ class ProblemTuner {
   void start_search(const Search& what);
   void tell_empty_part(const Search& what) const;
   [[nodiscard]] const space::SearchSpace& searched() const { return restricted_ ? *restricted_ : space_; }
+  [[nodiscard]] space::LaunchClasses& searched_launches() { return restricted_launches_ ? *restricted_launches_ : launches_; }
   [[nodiscard]] space::Ordinal in_whole(space::Ordinal part) const;
   [[nodiscard]] std::optional<Pending> place_of(space::Ordinal part);
   [[nodiscard]] bool any_of_same_code_is_there(space::Ordinal part);
@@ -171,9 +171,8 @@ class ProblemTuner {
 
   // Of the search in work.
   std::optional<space::SearchSpace> restricted_;  ///< nothing: the whole space is searched
-  std::optional<space::LaunchClasses> part_launches_;  ///< of what is searched
+  std::optional<space::LaunchClasses> restricted_launches_;  ///< of it
   std::vector<bool> named_;                            ///< by ordinal of what is searched: proposed, or another of the same launches was
-  std::vector<bool> settled_;                          ///< the same: of launches that were known when the search began
   std::unique_ptr<search::Strategy> strategy_;
   Clock::time_point search_start_ = Clock::now();
   std::optional<Clock::time_point> deadline_;     ///< of the search; building the space counts too

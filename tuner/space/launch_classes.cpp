@@ -13,7 +13,7 @@ LaunchClasses::LaunchClasses(const spec::KernelTemplate& kernel, const spec::Pro
 }
 
 std::span<const Ordinal> LaunchClasses::members(Ordinal ordinal) {
-  if (!visited_.empty() && !visited_[ordinal]) visit_group(ordinal);
+  if (!is_worked_out(ordinal)) visit_group(ordinal);
   if (const auto found = class_of_.find(ordinal); found != class_of_.end()) return classes_[found->second];
   alone_ = ordinal;
   return {&alone_, 1};

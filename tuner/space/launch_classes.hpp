@@ -20,6 +20,8 @@ class LaunchClasses {
   /// All that run the same, the one that names them first. A configuration that cannot be launched is alone. Valid until the next call.
   /// Requires: ordinal < space.size().
   [[nodiscard]] std::span<const Ordinal> members(Ordinal ordinal);
+  /// Whether `members` of it costs nothing: it, or another of the same code, was asked for before.
+  [[nodiscard]] bool is_worked_out(Ordinal ordinal) const { return visited_.empty() || visited_[ordinal]; }
   [[nodiscard]] Ordinal canonical(Ordinal ordinal) { return members(ordinal).front(); }
   /// How many classes there are: resolves the launches of the whole space. `go_on` is asked now and then; 0 when it says no.
   [[nodiscard]] std::uint64_t count(const std::function<bool()>& go_on = {});
