@@ -67,6 +67,7 @@ session::LadderRequest request_of(const Climbing& what, const std::vector<spec::
   request.tune.budget = session::Budget::parse(options.budget);
   request.tune.policy = measure::policy_from_text(options.policy);
   request.tune.retry_failed = options.retry_failed;
+  request.tune.finalists = finalist_rule(options);
   request.effort = what.options.effort;
   return request;
 }

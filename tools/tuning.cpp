@@ -48,6 +48,7 @@ session::TuneRequest request_of(const TuningJob& job) {
   request.policy = measure::policy_from_text(job.options.policy);
   request.run = run_key();
   request.retry_failed = job.options.retry_failed;
+  request.finalists = finalist_rule(job.options);
   request.where = job.where;
   request.also_try.assign(job.options.also_try.begin(), job.options.also_try.end());
   return request;
@@ -162,6 +163,10 @@ void add_tuning_options(CLI::App& command, TuningOptions& options) {
                      "apart from all others); of a comma list the first limit reached ends the search")
       ->capture_default_str();
   command.add_option("--seed", options.seed, "Seed of the strategy and the run-off")->capture_default_str()->check(CLI::NonNegativeNumber);
+  command
+      .add_option("--finalists", options.finalists,
+                  "At most so many of the fastest run off against each other, beside the default (24); fewer make dense grids of sizes cheap")
+      ->check(CLI::Range(1, 1000));
   command.add_option("--policy", options.policy, "cold/graph, hot/graph, cold/stream or hot/stream")->capture_default_str();
   command.add_option("--db", options.database, "Database file (default: $ATTUNE_DB, else the XDG data folder)");
   auto* device = command.add_option("--device", options.device,
@@ -173,6 +178,10 @@ void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command.add_flag("--retry-failed", options.retry_failed, "Measure again what failed before (another time limit, driver or memory)");
   command.add_flag("--json", options.json, "One JSON object a line on standard output");
   command.allow_extras();
+}
+
+session::FinalistRule finalist_rule(const TuningOptions& options) {
+  return options.finalists ? session::FinalistRule::of_at_most(static_cast<std::size_t>(*options.finalists)) : session::FinalistRule();
 }
 
 std::chrono::milliseconds compile_deadline(const TuningOptions& options) {

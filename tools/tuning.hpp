@@ -7,6 +7,7 @@
 
 #include "db/database.hpp"
 #include "tools/commands.hpp"
+#include "tuner/session/finalists.hpp"
 #include "tuner/session/run_result.hpp"
 
 namespace attune::tools {
@@ -27,6 +28,7 @@ struct TuningOptions {
   std::string problems_file;            ///< empty: the problems are arguments
   std::vector<std::string> also_try;    ///< databases and recordings
   std::vector<std::string> where;       ///< further conditions on configurations
+  std::optional<int> finalists;         ///< at most so many of the fastest run off, beside the default
   bool retry_failed = false;
   bool json = false;
 };
@@ -38,6 +40,9 @@ void add_where_option(CLI::App& command, TuningOptions& options);
 
 /// `--where`, each a condition of the template language. Throws: SpecError with the place in the text.
 [[nodiscard]] std::vector<spec::Constraint> conditions_of(const TuningOptions& options, const spec::KernelTemplate& kernel);
+
+/// `--finalists`.
+[[nodiscard]] session::FinalistRule finalist_rule(const TuningOptions& options);
 
 /// `--compile-timeout`. Throws: UsageError.
 [[nodiscard]] std::chrono::milliseconds compile_deadline(const TuningOptions& options);

@@ -62,6 +62,13 @@ std::vector<Placed> place_all(const RunOffSamples& samples) {
 
 }  // namespace
 
+FinalistRule FinalistRule::of_at_most(std::size_t most) {
+  FinalistRule rule;
+  rule.most = most;
+  rule.fewest = std::min(rule.fewest, most);
+  return rule;
+}
+
 std::vector<std::string> choose_finalists(std::vector<Candidate> candidates, const std::string& default_configuration,
                                           const FinalistRule& rule) {
   // The default joins even when screening dropped it: its time in the same run-off is what the speed-up is told against.

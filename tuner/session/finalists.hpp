@@ -24,6 +24,9 @@ struct FinalistRule {
   std::size_t fewest = 6;
   std::size_t most = 24;
   double ratio = 1.03;
+
+  /// This rule with another upper bound. Requires: `most` >= 1.
+  [[nodiscard]] static FinalistRule of_at_most(std::size_t most);
 };
 
 /// Configurations that go into the run-off: the fastest verified ones in the order of their medians, then the default when

@@ -57,6 +57,7 @@ TEST_CASE("finalists are the fastest measured configurations and the default, ne
 TEST_CASE("everybody close to the best is a finalist, up to the most, and the fewest are there however far behind they lie") {
   const std::vector<Candidate> all = {searched("far", 20), searched("c", 10.29), searched("a", 10), searched("d", 10.4), searched("b", 10.1)};
   CHECK(session::choose_finalists(all, "none", {.fewest = 1, .most = 9, .ratio = 1.03}) == Names{"a", "b", "c"});
+  CHECK(session::choose_finalists(all, "none", session::FinalistRule::of_at_most(1)) == Names{"a"});
   CHECK(session::choose_finalists(all, "none", {.fewest = 4, .most = 9, .ratio = 1.03}) == Names{"a", "b", "c", "d"});
   CHECK(session::choose_finalists(all, "none", {.fewest = 1, .most = 2, .ratio = 1.03}) == Names{"a", "b"});
   CHECK(session::choose_finalists(all, "none", {.fewest = 9, .most = 9, .ratio = 1.03}).size() == all.size());

@@ -83,13 +83,16 @@ TEST_CASE_FIXTURE(Fixture, "a condition that is always true searches the whole s
   CHECK(nothing.best.has_value());  // that of the search before
 }
 
-TEST_CASE_FIXTURE(Fixture, "device processes get the conditions with their places") {
-  const auto sent = request({"items > 1", "waves == 2"});
+TEST_CASE_FIXTURE(Fixture, "device processes get the conditions with their places, and how many run off") {
+  auto sent = request({"items > 1", "waves == 2"});
+  sent.finalists = session::FinalistRule::of_at_most(2);
   const auto got = session::messages::hello_from(session::messages::hello(kernel, sent, {}, "tune.db")).request;
   REQUIRE(got.where.size() == 2);
   CHECK(got.where[1].expression.text() == "waves == 2");
   CHECK(got.where[1].expression.position().file == "--where");
   CHECK(got.where[1].expression.position().column == 1);
+  CHECK(got.finalists.most == 2);
+  CHECK(got.finalists.fewest == 2);
 }
 
 }  // namespace test_restricted
