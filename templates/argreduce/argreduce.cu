@@ -39,41 +39,30 @@ struct FetchPartials {
   }
 };
 
-// The value's 32-bit words, then those of the index, the lower ones first.
-__device__ __forceinline__ void put_slot(Word* slots, Candidate x) {
-  const Word bits = attune::bits_of(x.value);
-  unsigned part[kSlotParts];
+// How a candidate travels through slots: the value's 32-bit words, then those of the index, the lower ones first.
+struct CandidateParts {
+  static constexpr unsigned kCount = kValueWords + 2;
+  static __device__ __forceinline__ void pack(Candidate x, unsigned (&part)[kCount]) {
+    const Word bits = attune::bits_of(x.value);
 #pragma unroll
-  for (unsigned p = 0; p < kValueWords; ++p) part[p] = static_cast<unsigned>(bits >> 32 * p);
-  part[kValueWords] = static_cast<unsigned>(x.index);
-  part[kValueWords + 1] = static_cast<unsigned>(x.index >> 32);
-  attune::fill_slot(slots, blockIdx.x, gridDim.x, part);
-}
-
-// Waits for the slots, empties them and combines them.
-struct FetchSlots {
-  Word* slots;
-  __device__ __forceinline__ Candidate operator()(unsigned first, unsigned step, unsigned count, Candidate x) const {
-    Word word[kGatherLoads][kSlotParts];
-#pragma unroll
-    for (unsigned k = 0; k < kGatherLoads; ++k)
-      if (first + k * step < count) attune::load_slot(slots, first + k * step, count, word[k]);
-#pragma unroll
-    for (unsigned k = 0; k < kGatherLoads; ++k) {
-      if (first + k * step >= count) break;
-      attune::take_slot(slots, first + k * step, count, word[k]);
-      Word bits = static_cast<unsigned>(word[k][0]);
-      if constexpr (kValueWords == 2) bits |= word[k][1] << 32;
-      const Index low = static_cast<unsigned>(word[k][kValueWords]);
-      x = Best::combine(x, {attune::value_of<Value>(static_cast<Bits>(bits)), low | word[k][kValueWords + 1] << 32});
-    }
-    return x;
+    for (unsigned p = 0; p < kValueWords; ++p) part[p] = static_cast<unsigned>(bits >> 32 * p);
+    part[kValueWords] = static_cast<unsigned>(x.index);
+    part[kValueWords + 1] = static_cast<unsigned>(x.index >> 32);
+  }
+  static __device__ __forceinline__ Candidate unpack(const Word (&word)[kCount]) {
+    Word bits = static_cast<unsigned>(word[0]);
+    if constexpr (kValueWords == 2) bits |= word[1] << 32;
+    const Index low = static_cast<unsigned>(word[kValueWords]);
+    return {attune::value_of<Value>(static_cast<Bits>(bits)), low | word[kValueWords + 1] << 32};
   }
 };
 
+using FetchSlots = attune::FetchSlots<Best, kGatherLoads, CandidateParts>;
+
 template <unsigned Threads, class Fetch>
 __device__ __forceinline__ Candidate gather(unsigned count, Fetch fetch) {
-  return attune::gather<Best, Threads, kBlockStage, kGatherLoads>(count, fetch);
+  // Call 1: the block's own values were call 0.
+  return attune::gather<Best, Threads, kGatherLoads>(count, fetch, [](Candidate x) { return attune::block_combine<Best, Threads, kBlockStage, 1>(x); });
 }
 
 // The threads' shares of the input, and how they are combined. `read(meanwhile)` gives this thread's share.
@@ -113,7 +102,7 @@ __device__ __forceinline__ void combine_shares(Read read, ATTUNE_T* value, long 
     x = gather<kBlock>(blocks, FetchPartials{partial_values, partial_indices});
     if (first_thread) put_result(x, value, index);
   } else {
-    if (first_thread) put_slot(slots, x);
+    if (first_thread) attune::fill_slot_with<CandidateParts>(slots, blockIdx.x, gridDim.x, x);
     if (!last) return;
     x = gather<kBlock>(blocks, FetchSlots{slots});
     if (first_thread) put_result(x, value, index);

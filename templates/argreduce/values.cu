@@ -1,9 +1,9 @@
 // Types, tunable parameters and the order of candidates; argreduce.cu says what the parts do.
 #include <attune/bits.cuh>
+#include <attune/block.cuh>
 #include <attune/gather.cuh>
 #include <attune/memory.cuh>
 #include <attune/operators.cuh>
-#include <attune/slots.cuh>
 #include <attune/vector.cuh>
 
 using attune::Address;
@@ -32,7 +32,6 @@ constexpr Address kItemBytes = kBlock * kVectorBytes;      // from a thread's ve
 constexpr Address kTileBytes = kItems * kItemBytes;
 constexpr bool kBytes = kElementBytes == 1;
 constexpr unsigned kValueWords = sizeof(Value) / 4;
-constexpr unsigned kSlotParts = kValueWords + 2;
 constexpr unsigned kGatherLoads = 2;      // partial results that a thread loads at once
 constexpr unsigned kSyncHeader = 16;      // words of `sync` before the slots: the counter has a cache line of its own
 constexpr unsigned kFinishThreads = 512;  // block of argreduce_partials; kSyncHeader and this stand in template.json too

@@ -12,69 +12,18 @@
 // Scratch: `sync` is zero before the first launch and zero again after each one; `partials` needs no initial value.
 // Launches that may overlap need scratch of their own.
 
+#include <attune/gather.cuh>
 #include <attune/warp.cuh>
 
 #define TWO_PASS (ATTUNE_GRID_STAGE_TWO_PASS || ATTUNE_GRID_STAGE_DEPENDENT_TWO_PASS)
 
-// Combines `count` values with all threads of a block (with one warp when they are few, which saves the barrier), each
-// thread's in index order. `fetch(first, step, count, x)` loads up to kGatherLoads of them and combines them into x. The
-// result is valid in thread 0.
 template <unsigned Threads, class Fetch>
 __device__ __forceinline__ Value gather(unsigned count, Fetch fetch) {
-  const bool few = count <= 32 * kGatherLoads;
-  const unsigned team = few ? 32 : Threads;
-  Value x = Op::identity();
-  if (threadIdx.x < team)
-    for (unsigned first = threadIdx.x; first < count; first += kGatherLoads * team) x = fetch(first, team, count, x);
-  if (!few) return block_total<Threads, 1>(x);
-  return threadIdx.x < 32 ? attune::warp_combine<Op>(x) : x;
+  return attune::gather<Op, Threads, kGatherLoads>(count, fetch, [](Value x) { return block_total<Threads, 1>(x); });
 }
 
-struct FetchPartials {
-  const Value* partials;
-  __device__ __forceinline__ Value operator()(unsigned first, unsigned step, unsigned count, Value x) const {
-    const Bits* const bits = reinterpret_cast<const Bits*>(partials);
-    Value partial[kGatherLoads];
-#pragma unroll
-    for (unsigned k = 0; k < kGatherLoads; ++k)
-      partial[k] = first + k * step < count ? attune::value_of<Value>(attune::load_relaxed(bits + first + k * step)) : Op::identity();
-#pragma unroll
-    for (unsigned k = 0; k < kGatherLoads; ++k) x = Op::combine(x, partial[k]);
-    return x;
-  }
-};
-
-#if ATTUNE_GRID_STAGE_TICKET || ATTUNE_GRID_STAGE_CLUSTER
-#include <attune/slots.cuh>
-
-// Waits for the slots, empties them and combines them.
-struct FetchSlots {
-  Word* slots;
-  __device__ __forceinline__ Value operator()(unsigned first, unsigned step, unsigned count, Value x) const {
-    Word word[kGatherLoads][kSlotWords];
-#pragma unroll
-    for (unsigned k = 0; k < kGatherLoads; ++k)
-      if (first + k * step < count) attune::load_slot(slots, first + k * step, count, word[k]);
-#pragma unroll
-    for (unsigned k = 0; k < kGatherLoads; ++k) {
-      if (first + k * step >= count) break;
-      attune::take_slot(slots, first + k * step, count, word[k]);
-      Word bits = 0;
-#pragma unroll
-      for (unsigned part = 0; part < kSlotWords; ++part) bits |= static_cast<Word>(static_cast<unsigned>(word[k][part])) << 32 * part;
-      x = Op::combine(x, attune::value_of<Value>(static_cast<Bits>(bits)));
-    }
-    return x;
-  }
-};
-
-__device__ __forceinline__ void fill(Word* slots, unsigned slot, unsigned count, Value x) {
-  unsigned part[kSlotWords];
-#pragma unroll
-  for (unsigned p = 0; p < kSlotWords; ++p) part[p] = static_cast<unsigned>(static_cast<Word>(attune::bits_of(x)) >> 32 * p);
-  attune::fill_slot(slots, slot, count, part);
-}
-#endif
+using FetchPartials = attune::FetchPartials<Op, kGatherLoads>;
+using FetchSlots = attune::FetchSlots<Op, kGatherLoads>;
 
 // Adds to an accumulator, in global or shared memory, that is 0 while nothing was added.
 template <class V>
@@ -144,7 +93,7 @@ __device__ __forceinline__ void reduce_shares(Read read, Index n, const Scalars&
   if (first_thread) last = ticket == blocks - 1;
   x = block_total<kBlock, 0>(x);
   if (blocks > 1) {
-    if (first_thread) fill(slots, block, blocks, x);
+    if (first_thread) attune::fill_slot_with<attune::PartsOf<Value>>(slots, block, blocks, x);
     if (!last) return;
     x = gather<kBlock>(blocks, FetchSlots{slots});
   }
@@ -162,7 +111,7 @@ __device__ __forceinline__ void reduce_shares(Read read, Index n, const Scalars&
   x = cluster_total(inbox, block_total<kBlock, 0>(x));
   if (!leader) return;
   if (clusters > 1) {
-    if (first_thread) fill(slots, block / cluster_blocks(), clusters, x);
+    if (first_thread) attune::fill_slot_with<attune::PartsOf<Value>>(slots, block / cluster_blocks(), clusters, x);
     if (!last) return;
     x = gather<kBlock>(clusters, FetchSlots{slots});
   }

@@ -14,7 +14,6 @@ constexpr unsigned kVectorBytes = ATTUNE_VECTOR_BYTES;
 constexpr unsigned kWidth = kVectorBytes / sizeof(In);  // elements of a vector
 constexpr unsigned kTileVectors = kBlock * kItems;
 constexpr Address kTileBytes = Address{kTileVectors} * kVectorBytes;
-constexpr unsigned kSlotWords = sizeof(Value) / 4;
 constexpr unsigned kGatherLoads = 16 / sizeof(Value);  // partial results that a thread loads at once
 constexpr unsigned kSyncHeader = 16;      // words of `sync` before the slots: the counter has a cache line of its own
 constexpr unsigned kFinishThreads = 512;  // block of reduce_partials; kSyncHeader and this stand in template.json too

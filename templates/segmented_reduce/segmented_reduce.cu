@@ -21,14 +21,13 @@
 #include <attune/block.cuh>
 #include <attune/gather.cuh>
 #include <attune/memory.cuh>
-#include <attune/slots.cuh>
 #include <attune/warp.cuh>
 
 using attune::BlockStage;
 using attune::Word;
 using Bits = attune::Raw<Accumulator>::Bits;
+using SlotParts = attune::PartsOf<Accumulator>;
 
-constexpr unsigned kSlotParts = sizeof(Accumulator) / 4;
 constexpr unsigned kGatherLoads = 16 / sizeof(Accumulator);  // partial results that a thread loads at once
 
 // ---- several rows a warp -----------------------------------------------------------------------------------------------
@@ -109,52 +108,15 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
 
 // ---- several blocks a row ----------------------------------------------------------------------------------------------
 
-// Waits for the slots, empties them and combines them.
-struct FetchSlots {
-  Word* slots;
-  __device__ __forceinline__ Accumulator operator()(unsigned first, unsigned step, unsigned count, Accumulator x) const {
-    Word word[kGatherLoads][kSlotParts];
-#pragma unroll
-    for (unsigned k = 0; k < kGatherLoads; ++k)
-      if (first + k * step < count) attune::load_slot(slots, first + k * step, count, word[k]);
-#pragma unroll
-    for (unsigned k = 0; k < kGatherLoads; ++k) {
-      if (first + k * step >= count) break;
-      attune::take_slot(slots, first + k * step, count, word[k]);
-      Bits bits = 0;
-#pragma unroll
-      for (unsigned part = 0; part < kSlotParts; ++part)
-        bits |= static_cast<Bits>(static_cast<unsigned>(word[k][part])) << (32 * part);
-      x = Op::combine(x, attune::value_of<Accumulator>(bits));
-    }
-    return x;
-  }
-};
+using FetchPartials = attune::FetchPartials<Op, kGatherLoads>;
 
-struct FetchPartials {
-  const Accumulator* partials;
-  __device__ __forceinline__ Accumulator operator()(unsigned first, unsigned step, unsigned count, Accumulator x) const {
-    const Bits* const bits = reinterpret_cast<const Bits*>(partials);
-    Accumulator partial[kGatherLoads];
-#pragma unroll
-    for (unsigned k = 0; k < kGatherLoads; ++k)
-      partial[k] = first + k * step < count ? attune::value_of<Accumulator>(attune::load_relaxed(bits + first + k * step))
-                                            : Op::identity();
-#pragma unroll
-    for (unsigned k = 0; k < kGatherLoads; ++k) x = Op::combine(x, partial[k]);
-    return x;
-  }
-};
-
-#if ATTUNE_ROW_STAGE_TWO_PASS || ATTUNE_ROW_STAGE_LAST_BLOCK || ATTUNE_ROW_STAGE_TICKET || ATTUNE_ROW_STAGE_ADAPTIVE
-__device__ __forceinline__ void fill_my_slot(Word* slots, unsigned slot, unsigned count, Accumulator x) {
-  const Bits bits = attune::bits_of(x);
-  unsigned parts[kSlotParts];
-#pragma unroll
-  for (unsigned part = 0; part < kSlotParts; ++part) parts[part] = static_cast<unsigned>(bits >> (32 * part));
-  attune::fill_slot(slots, slot, count, parts);
+template <unsigned Threads, class Fetch>
+__device__ __forceinline__ Accumulator gather(unsigned count, Fetch fetch) {
+  // Call 1: the block's own values were call 0.
+  return attune::gather<Op, Threads, kGatherLoads>(count, fetch, [](Accumulator x) { return attune::block_combine<Op, Threads, BlockStage::Shuffle, 1>(x); });
 }
 
+#if ATTUNE_ROW_STAGE_TWO_PASS || ATTUNE_ROW_STAGE_LAST_BLOCK || ATTUNE_ROW_STAGE_TICKET || ATTUNE_ROW_STAGE_ADAPTIVE
 // The blocks of a row are neighbours. Counters stand first in `sync`, the slots of row after row behind them.
 extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
     segmented_by_blocks(const Item* __restrict__ in, Accumulator* out, Index rows, Index columns, unsigned parts,
@@ -162,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
   const unsigned row = blockIdx.x / parts, part = blockIdx.x % parts;
   if (row >= rows) return;  // no rows, and yet a grid of one block
   unsigned* const counter = reinterpret_cast<unsigned*>(sync + static_cast<Index>(row) * kSyncWords);
-  Word* const slots = sync + rows * kSyncWords + static_cast<Index>(row) * parts * kSlotParts;
+  Word* const slots = sync + rows * kSyncWords + static_cast<Index>(row) * parts * SlotParts::kCount;
   Accumulator* const mine = partials + static_cast<Index>(row) * parts;
   const bool first_thread = threadIdx.x == 0;
   __shared__ bool last;
@@ -179,9 +141,9 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
   if (parts == 1) {
     if (first_thread) out[row] = x;
   } else if constexpr (kTicket) {
-    if (first_thread) fill_my_slot(slots, part, parts, x);
+    if (first_thread) attune::fill_slot_with<SlotParts>(slots, part, parts, x);
     if (!last) return;
-    x = attune::gather<Op, kBlock, BlockStage::Shuffle, kGatherLoads>(parts, FetchSlots{slots});
+    x = gather<kBlock>(parts, attune::FetchSlots<Op, kGatherLoads>{slots});
     if (first_thread) out[row] = x;
   } else if constexpr (ATTUNE_ROW_STAGE_LAST_BLOCK) {
     if (first_thread) {
@@ -190,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
     }
     __syncthreads();
     if (!last) return;
-    x = attune::gather<Op, kBlock, BlockStage::Shuffle, kGatherLoads>(parts, FetchPartials{mine});
+    x = gather<kBlock>(parts, FetchPartials{mine});
     if (first_thread) out[row] = x;
   } else {
     if (first_thread) mine[part] = x;
@@ -202,7 +164,7 @@ extern "C" __global__ void __launch_bounds__(kBlock, kResidentBlocks)
 extern "C" __global__ void __launch_bounds__(kFinishThreads)
     segmented_partials(const Accumulator* partials, unsigned parts, Accumulator* out) {
   const FetchPartials fetch{partials + static_cast<Index>(blockIdx.x) * parts};
-  const Accumulator x = attune::gather<Op, kFinishThreads, BlockStage::Shuffle, kGatherLoads>(parts, fetch);
+  const Accumulator x = gather<kFinishThreads>(parts, fetch);
   if (threadIdx.x == 0) out[blockIdx.x] = x;
 }
 #endif
