@@ -1,24 +1,5 @@
 // How a thread reads its share of the input and keeps the best element of it.
 
-// What of a tile at `at` lies before `end`, in bytes; at most a tile.
-__device__ __forceinline__ int bytes_of_tile(Address at, Address end) {
-  return static_cast<int>(end - at < kTileBytes ? end - at : kTileBytes);
-}
-
-// Whether this thread's k-th vector of a tile is among the tile's first `bytes`.
-__device__ __forceinline__ bool holds_vector(int bytes, unsigned k) {
-  return static_cast<int>((k * kBlock + threadIdx.x + 1) * kVectorBytes) <= bytes;
-}
-
-__device__ __forceinline__ void load_tile(attune::Vector<kVectorBytes> (&v)[kItems], Address at, int bytes) {
-  at += threadIdx.x * kVectorBytes;
-#pragma unroll
-  for (unsigned k = 0; k < kItems; ++k) {
-    v[k] = attune::filled<ATTUNE_T, kVectorBytes>(Extreme::neutral());
-    attune::load_vector_if(holds_vector(bytes, k), at + k * kItemBytes, v[k]);
-  }
-}
-
 __device__ __forceinline__ void add_tile(State& state, const attune::Vector<kVectorBytes> (&v)[kItems], unsigned number) {
 #pragma unroll
   for (unsigned k = 0; k < kItems; ++k) state.add(v[k], number + k);
@@ -28,26 +9,26 @@ __device__ __forceinline__ void add_tile(State& state, const attune::Vector<kVec
 __device__ __forceinline__ Candidate resolve(const State& state, bool any, Address first, Address in) {
   const Place p = state.place(any);
   if (!p.found) return Best::identity();
-  const Address vector = first + static_cast<Address>(p.number / kItems) * gridDim.x * kTileBytes + p.number % kItems * kItemBytes;
+  const Address vector = first + static_cast<Address>(p.number / kItems) * gridDim.x * Tile::kBytes + p.number % kItems * Tile::kItemBytes;
   return {p.value, static_cast<Index>(vector - in) / kElementBytes + p.lane};
 }
 
 #ifdef ATTUNE_N
 constexpr Address kInputBytes = static_cast<Address>(ATTUNE_N) * kElementBytes;
-constexpr bool kWholeTiles = kInputBytes > 0 && kInputBytes % kTileBytes == 0;
+constexpr bool kWholeTiles = kInputBytes > 0 && kInputBytes % Tile::kBytes == 0;
 
 // Whether every block has one whole tile: no loop and no remainder then.
 __device__ __forceinline__ bool has_one_tile_each(const ATTUNE_T* in) {
-  return gridDim.x == kInputBytes / kTileBytes && attune::bytes_to_vector<kVectorBytes>(attune::address_of(in)) == 0;
+  return gridDim.x == kInputBytes / Tile::kBytes && attune::bytes_to_vector<kVectorBytes>(attune::address_of(in)) == 0;
 }
 
 // As read_share, where has_one_tile_each.
 template <class Meanwhile>
 __device__ __forceinline__ Candidate read_one_tile(const ATTUNE_T* __restrict__ in, Meanwhile meanwhile) {
   const Address base = attune::address_of(in);
-  const Address at = base + static_cast<Address>(blockIdx.x) * kTileBytes;
+  const Address at = base + static_cast<Address>(blockIdx.x) * Tile::kBytes;
   attune::Vector<kVectorBytes> v[kItems];
-  load_tile(v, at, kTileBytes);
+  Tile::load<ATTUNE_T>(v, at, Tile::kBytes, Extreme::neutral());
   meanwhile();
   State state;
   add_tile(state, v, 0);
@@ -65,23 +46,22 @@ __device__ __forceinline__ Candidate read_share(const ATTUNE_T* __restrict__ in,
   const Address base = attune::address_of(in), end = base + static_cast<Address>(n * kElementBytes);
   const Address begin = base + attune::bytes_to_vector<kVectorBytes>(base);
   const Address place = threadIdx.x * kVectorBytes;
-  Address at = begin + static_cast<Address>(blockIdx.x) * kTileBytes;
+  Address at = begin + static_cast<Address>(blockIdx.x) * Tile::kBytes;
   const Address last = end - kVectorBytes;  // where a whole vector may still begin
 
   State state;
   Address first = at;
   unsigned number = 0;
   attune::Vector<kVectorBytes> v[kItems];
-  int bytes = bytes_of_tile(at, end);
-  load_tile(v, at, bytes);
+  int bytes = Tile::bytes_before(at, end);
+  Tile::load<ATTUNE_T>(v, at, bytes, Extreme::neutral());
   meanwhile();
   auto edge = attune::filled<ATTUNE_T, kElementBytes>(Extreme::neutral());
   Index edge_index = kNone;
   if (kWidth > 1 && blockIdx.x == gridDim.x - 1) {
-    const unsigned head = begin < end ? static_cast<unsigned>(begin - base) / kElementBytes : static_cast<unsigned>(n);
-    const unsigned loose = head + static_cast<unsigned>(n - head) % kWidth;
-    const bool there = threadIdx.x < loose;
-    const Index index = threadIdx.x < head ? threadIdx.x : n - loose + threadIdx.x;
+    const auto loose = attune::Loose::of<ATTUNE_T, kVectorBytes>(base, begin, end, n);
+    const bool there = loose.there(threadIdx.x);
+    const Index index = loose.index(threadIdx.x, n);
     attune::load_vector_if(there, attune::address_of(in + index), edge);
     edge_index = there ? index : kNone;
   }
@@ -90,11 +70,11 @@ __device__ __forceinline__ Candidate read_share(const ATTUNE_T* __restrict__ in,
 #pragma unroll 1
   while (at <= last) {
     add_tile(state, v, number);
-    any = any || holds_vector(bytes, 0);
+    any = any || Tile::holds(bytes, 0);
     number += kItems;
-    at += static_cast<Address>(gridDim.x) * kTileBytes;
-    bytes = bytes_of_tile(at, end);
-    if (at <= last) load_tile(v, at, bytes);
+    at += static_cast<Address>(gridDim.x) * Tile::kBytes;
+    bytes = Tile::bytes_before(at, end);
+    if (at <= last) Tile::load<ATTUNE_T>(v, at, bytes, Extreme::neutral());
     if (number >= State::kSpan) {
       best = Best::combine(best, resolve(state, any, first + place, base));
       state = State();

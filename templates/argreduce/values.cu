@@ -4,6 +4,7 @@
 #include <attune/gather.cuh>
 #include <attune/memory.cuh>
 #include <attune/operators.cuh>
+#include <attune/tiles.cuh>
 #include <attune/vector.cuh>
 
 using attune::Address;
@@ -28,8 +29,7 @@ constexpr unsigned kItems = ATTUNE_ITEMS;
 constexpr unsigned kVectorBytes = ATTUNE_VECTOR_BYTES;
 constexpr unsigned kElementBytes = sizeof(Type::Bits);
 constexpr unsigned kWidth = kVectorBytes / kElementBytes;  // elements of a vector
-constexpr Address kItemBytes = kBlock * kVectorBytes;      // from a thread's vector to its next one in a tile
-constexpr Address kTileBytes = kItems * kItemBytes;
+using Tile = attune::Tile<kBlock, kItems, kVectorBytes>;
 constexpr bool kBytes = kElementBytes == 1;
 constexpr unsigned kValueWords = sizeof(Value) / 4;
 constexpr unsigned kGatherLoads = 2;      // partial results that a thread loads at once

@@ -5,39 +5,29 @@
 // elements that no vector holds, before the first aligned address and behind the last whole vector, go to the last block, which
 // never has more tiles than another.
 
-// What of a tile at `at` lies before `end`, in bytes; at most a tile.
-__device__ __forceinline__ int bytes_of_tile(Address at, Address end) {
-  return static_cast<int>(end - at < kTileBytes ? end - at : kTileBytes);
-}
-
-// Whether this thread's k-th vector of a tile is among the tile's first `bytes`.
-__device__ __forceinline__ bool holds_vector(int bytes, unsigned k) {
-  return static_cast<int>((k * kBlock + threadIdx.x + 1) * kVectorBytes) <= bytes;
-}
-
 // Vectors that the tile lacks are filled with what changes nothing, where there is such an element, so that they need no test when
 // they are added.
 __device__ __forceinline__ void load_tile(Loaded (&v)[kItems], const Source& source, Address at, int bytes) {
   at += threadIdx.x * kVectorBytes;
 #pragma unroll
-  for (unsigned k = 0; k < kItems; ++k) v[k] = load_if(holds_vector(bytes, k), source, at + k * (kBlock * kVectorBytes));
+  for (unsigned k = 0; k < kItems; ++k) v[k] = load_if(Tile::holds(bytes, k), source, at + k * Tile::kItemBytes);
 }
 
 __device__ __forceinline__ void add_tile(State& state, const Loaded (&v)[kItems], int bytes, const Scalars& scalars) {
 #pragma unroll
   for (unsigned k = 0; k < kItems; ++k)
-    if (kHasNeutral || holds_vector(bytes, k)) state.add(v[k], scalars);
+    if (kHasNeutral || Tile::holds(bytes, k)) state.add(v[k], scalars);
 }
 
-// This thread's element of those that no vector holds: `head` elements before the vectors, `tail` behind them. Of the last block only;
-// there all threads go the same way, and the bits are not looked at before they are needed.
+// This thread's loose element. Of the last block only; there all threads go the same way, and the bits are not looked at before they
+// are needed.
 struct Edge {
   bool there = false;
   attune::Single<In> x = attune::filled<In, sizeof(In)>(neutral()), y = x;
 
-  __device__ __forceinline__ void load(const Source& source, Index n, unsigned head, unsigned tail) {
-    there = threadIdx.x < head + tail;
-    const Index i = threadIdx.x < head ? threadIdx.x : n - (head + tail) + threadIdx.x;
+  __device__ __forceinline__ void load(const Source& source, Index n, attune::Loose loose) {
+    there = loose.there(threadIdx.x);
+    const Index i = loose.index(threadIdx.x, n);
     attune::load_vector_if(there, source.in + static_cast<Address>(i * sizeof(In)), x);
     if constexpr (kTwoInputs) attune::load_vector_if(there, source.other + static_cast<Address>(i * sizeof(In)), y);
   }
@@ -51,11 +41,11 @@ struct Edge {
 
 #ifdef ATTUNE_N
 constexpr Address kInputBytes = static_cast<Address>(ATTUNE_N) * sizeof(In);
-constexpr bool kWholeTiles = kInputBytes > 0 && kInputBytes % kTileBytes == 0;
+constexpr bool kWholeTiles = kInputBytes > 0 && kInputBytes % Tile::kBytes == 0;
 
 // Whether every block has one whole tile: no loop and no remainder then.
 __device__ __forceinline__ bool has_one_tile_each(const In* in) {
-  return gridDim.x == kInputBytes / kTileBytes && attune::bytes_to_vector<kVectorBytes>(attune::address_of(in)) == 0;
+  return gridDim.x == kInputBytes / Tile::kBytes && attune::bytes_to_vector<kVectorBytes>(attune::address_of(in)) == 0;
 }
 
 // As read_share, where has_one_tile_each.
@@ -65,7 +55,7 @@ __device__ __forceinline__ Value read_one_tile(const In* in, const In* other, co
   Loaded v[kItems];
 #pragma unroll
   for (unsigned k = 0; k < kItems; ++k)
-    v[k] = load(source, source.in + static_cast<Address>(blockIdx.x) * kTileBytes + (k * kBlock + threadIdx.x) * kVectorBytes);
+    v[k] = load(source, source.in + static_cast<Address>(blockIdx.x) * Tile::kBytes + (k * kBlock + threadIdx.x) * kVectorBytes);
   meanwhile();
   State state(Op::identity());
 #pragma unroll
@@ -83,24 +73,21 @@ __device__ __forceinline__ Value read_share(const In* in, const In* other, Index
   const Source source = source_of(in, other);
   const Address end = source.in + static_cast<Address>(n * sizeof(In));
   const Address begin = source.in + attune::bytes_to_vector<kVectorBytes>(source.in);
-  Address at = begin + static_cast<Address>(blockIdx.x) * kTileBytes;
+  Address at = begin + static_cast<Address>(blockIdx.x) * Tile::kBytes;
   const Address last = end - kVectorBytes;  // where a whole vector may still begin
 
   Loaded v[kItems];
-  int bytes = bytes_of_tile(at, end);  // few blocks begin behind the end, and not by more than an int holds
+  int bytes = Tile::bytes_before(at, end);  // few blocks begin behind the end, and not by more than an int holds
   load_tile(v, source, at, bytes);
   meanwhile();
   Edge edge;
-  if (kWidth > 1 && blockIdx.x == gridDim.x - 1) {
-    const unsigned head = begin < end ? static_cast<unsigned>(begin - source.in) / sizeof(In) : static_cast<unsigned>(n);
-    edge.load(source, n, head, static_cast<unsigned>(n - head) % kWidth);
-  }
+  if (kWidth > 1 && blockIdx.x == gridDim.x - 1) edge.load(source, n, attune::Loose::of<In, kVectorBytes>(source.in, begin, end, n));
   State state(Op::identity());
 #pragma unroll 1
   while (at <= last) {
     add_tile(state, v, bytes, scalars);
-    at += static_cast<Address>(gridDim.x) * kTileBytes;
-    bytes = bytes_of_tile(at, end);
+    at += static_cast<Address>(gridDim.x) * Tile::kBytes;
+    bytes = Tile::bytes_before(at, end);
     if (at <= last) load_tile(v, source, at, bytes);
   }
   return kWidth > 1 ? Op::combine(state.total(), edge.value(scalars)) : state.total();

@@ -1,6 +1,7 @@
 // Tunable parameters of the reduction; attune/reduction.cuh has the arithmetic, grid.cu says what the parts do.
 #include <attune/memory.cuh>
 #include <attune/reduction.cuh>
+#include <attune/tiles.cuh>
 
 using namespace attune::reduction;
 using attune::Address;
@@ -12,8 +13,7 @@ constexpr unsigned kWarps = kBlock / 32;
 constexpr unsigned kItems = ATTUNE_ITEMS;
 constexpr unsigned kVectorBytes = ATTUNE_VECTOR_BYTES;
 constexpr unsigned kWidth = kVectorBytes / sizeof(In);  // elements of a vector
-constexpr unsigned kTileVectors = kBlock * kItems;
-constexpr Address kTileBytes = Address{kTileVectors} * kVectorBytes;
+using Tile = attune::Tile<kBlock, kItems, kVectorBytes>;
 constexpr unsigned kGatherLoads = 16 / sizeof(Value);  // partial results that a thread loads at once
 constexpr unsigned kSyncHeader = 16;      // words of `sync` before the slots: the counter has a cache line of its own
 constexpr unsigned kFinishThreads = 512;  // block of reduce_partials; kSyncHeader and this stand in template.json too

@@ -71,21 +71,24 @@ __device__ __forceinline__ Row find_row(const Item* begin, unsigned columns, uns
   return row;
 }
 
-__device__ __forceinline__ Accumulator load_edge(const Row& row, unsigned columns, unsigned edge) {
-  return attune::load_element(row.begin + (edge < row.head ? edge : columns - row.edges + edge));
+__device__ __forceinline__ const Item* edge_at(const Row& row, unsigned columns, unsigned edge) {
+  return row.begin + (edge < row.head ? edge : columns - row.edges + edge);
 }
 
 // What this lane makes of its share of kRowsInFlight rows. All loads of a step are issued before the first is used, and
-// the first edge of every row before those.
+// the first edge of every row before those; it is looked at last, so that nothing waits for it before the vectors are on their way.
 template <bool Aligned>
 __device__ __forceinline__ void read_rows(Row (&row)[kRowsInFlight], Accumulator (&x)[kRowsInFlight],
                                           const unsigned (&columns)[kRowsInFlight], unsigned lane, unsigned lanes) {
   unsigned most = 0;
+  attune::Single<Item> edge[kRowsInFlight];
 #pragma unroll
   for (unsigned j = 0; j < kRowsInFlight; ++j) {
     x[j] = Op::identity();
-    if constexpr (!Aligned)
-      if (lane < row[j].edges) x[j] = Op::combine(x[j], load_edge(row[j], columns[j], lane));
+    if constexpr (!Aligned) {
+      edge[j] = attune::filled<Item, sizeof(Item)>(Op::neutral());
+      attune::load_vector_if(lane < row[j].edges, attune::address_of(edge_at(row[j], columns[j], lane)), edge[j]);
+    }
     most = row[j].vectors > most ? row[j].vectors : most;
   }
 #pragma unroll 1
@@ -107,33 +110,16 @@ __device__ __forceinline__ void read_rows(Row (&row)[kRowsInFlight], Accumulator
   }
   if constexpr (!Aligned) {
 #pragma unroll
-    for (unsigned j = 0; j < kRowsInFlight; ++j)
+    for (unsigned j = 0; j < kRowsInFlight; ++j) {
+      attune::keep_here(edge[j]);
+      x[j] = Op::combine(x[j], attune::element<Item>(edge[j], 0));
 #pragma unroll 1
-      for (unsigned edge = lane + lanes; edge < row[j].edges; edge += lanes)
-        x[j] = Op::combine(x[j], load_edge(row[j], columns[j], edge));
+      for (unsigned e = lane + lanes; e < row[j].edges; e += lanes) x[j] = Op::combine(x[j], attune::load_element(edge_at(row[j], columns[j], e)));
+    }
   }
 }
 
 // ---- a row, or a part of one, by a block -------------------------------------------------------------------------------
-
-// What of a tile at `at` lies before `end`, in bytes; at most a tile.
-__device__ __forceinline__ int bytes_of_tile(Address at, Address end) {
-  return static_cast<int>(end - at < kTileBytes ? end - at : kTileBytes);
-}
-
-// Whether this thread's k-th vector of a tile is among the tile's first `bytes`.
-__device__ __forceinline__ bool holds_vector(int bytes, unsigned k) {
-  return static_cast<int>((k * kBlock + threadIdx.x + 1) * kVectorBytes) <= bytes;
-}
-
-__device__ __forceinline__ void load_tile(Vector (&v)[kItems], Address at, int bytes) {
-  at += threadIdx.x * kVectorBytes;
-#pragma unroll
-  for (unsigned k = 0; k < kItems; ++k) {
-    v[k] = attune::filled<Item, kVectorBytes>(Op::neutral());
-    attune::load_vector_if(holds_vector(bytes, k), at + k * (kBlock * kVectorBytes), v[k]);
-  }
-}
 
 // What this thread makes of its share of `count` elements, of which a row's blocks, `parts` of them, take tiles in turn. The last
 // tile may be ragged: the same instructions read it, with what changes nothing in place of the vectors that it lacks. The elements that no vector holds,
@@ -147,27 +133,26 @@ __device__ __forceinline__ Accumulator read_part(const Item* __restrict__ in, In
                                                  Meanwhile meanwhile) {
   const Address start = attune::address_of(in), end = start + static_cast<Address>(count * sizeof(Item));
   const Address begin = start + attune::bytes_to_vector<kVectorBytes>(start);
-  Address at = begin + part * kTileBytes;
+  Address at = begin + part * Tile::kBytes;
   const Address last = end - kVectorBytes;  // where a whole vector may still begin
 
   Vector v[kItems];
-  int bytes = bytes_of_tile(at, end);
-  load_tile(v, at, bytes);
+  int bytes = Tile::bytes_before(at, end);
+  Tile::load<Item>(v, at, bytes, Op::neutral());
   meanwhile();
   auto edge = attune::filled<Item, sizeof(Item)>(Op::neutral());
   if (kWidth > 1 && part == parts - 1) {
-    const unsigned head = begin < end ? static_cast<unsigned>(begin - start) / sizeof(Item) : static_cast<unsigned>(count);
-    const unsigned loose = head + static_cast<unsigned>(count - head) % kWidth;
-    attune::load_vector_if(threadIdx.x < loose, attune::address_of(in + (threadIdx.x < head ? threadIdx.x : count - loose + threadIdx.x)), edge);
+    const auto loose = attune::Loose::of<Item, kVectorBytes>(start, begin, end, count);
+    attune::load_vector_if(loose.there(threadIdx.x), attune::address_of(in + loose.index(threadIdx.x, count)), edge);
   }
   Accumulator x = Op::identity();
 #pragma unroll 1
   while (at <= last) {
 #pragma unroll
     for (unsigned k = 0; k < kItems; ++k) x = add_vector(x, v[k]);
-    at += parts * kTileBytes;
-    bytes = bytes_of_tile(at, end);
-    if (at <= last) load_tile(v, at, bytes);
+    at += parts * Tile::kBytes;
+    bytes = Tile::bytes_before(at, end);
+    if (at <= last) Tile::load<Item>(v, at, bytes, Op::neutral());
   }
   if constexpr (kWidth == 1) return x;
   attune::keep_here(edge);

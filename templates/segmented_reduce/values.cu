@@ -1,5 +1,6 @@
 // Types, operator and tunable parameters of the segmented reduction; segmented_reduce.cu says what the parts do.
 #include <attune/operators.cuh>
+#include <attune/tiles.cuh>
 #include <attune/vector.cuh>
 
 using Item = ATTUNE_T;
@@ -28,7 +29,7 @@ constexpr unsigned kItems = ATTUNE_ITEMS;                   // vectors of a row 
 constexpr unsigned kRowsInFlight = ATTUNE_ROWS_IN_FLIGHT;   // rows that the lanes of a warp read at once
 constexpr unsigned kLanes = ATTUNE_ROW_STAGE_ADAPTIVE ? 0 : ATTUNE_LANES;  // threads of a row; 0: known at the launch only
 constexpr unsigned kWidth = kVectorBytes / sizeof(Item);    // elements of a vector
-constexpr Address kTileBytes = kBlock * kItems * kVectorBytes;
+using Tile = attune::Tile<kBlock, kItems, kVectorBytes>;
 using Vector = attune::Vector<kVectorBytes>;
 
 constexpr bool kByLanes = ATTUNE_ROW_STAGE_THREAD || ATTUNE_ROW_STAGE_SUB_WARP || ATTUNE_ROW_STAGE_WARP;
