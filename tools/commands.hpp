@@ -24,6 +24,7 @@ void add_show_command(CLI::App& app, CommandContext& context);
 void add_explain_command(CLI::App& app, CommandContext& context);
 void add_devices_command(CLI::App& app, CommandContext& context);
 void add_record_command(CLI::App& app, CommandContext& context);
+void add_renew_command(CLI::App& app, CommandContext& context);
 void add_template_command(CLI::App& app, CommandContext& context);
 void add_report_command(CLI::App& app, CommandContext& context);
 void add_db_command(CLI::App& app, CommandContext& context);

@@ -7,7 +7,8 @@ A table stands between two marker lines:
     ...
     <!-- /table -->
 
-Known tables: reduce_vs_cub, reduce_ratios, reproducible_cost, search_quality, read_ceiling, tuning_rate, winner_repeat, dispatch_regret and dispatch_overhead (bench/results/<device>/*.json), gpu_tests (tests/gpu/outcome.json),
+Known tables: reduce_vs_cub, reduce_ratios, reproducible_cost, search_quality, read_ceiling, tuning_rate, winner_repeat and
+dispatch_overhead (bench/results/<device>/*.json), dispatch_random and ragged_sizes (tools/dispatch_tables.py), gpu_tests (tests/gpu/outcome.json),
 tune_reduce (bench/results/<device>/*.txt: the output of the command, as captured), promises (tools/promise_table.py),
 histogram_vs_cub and histogram_ratios (tools/histogram_tables.py),
 builds, slow_tests, build_folders, build_headers and before_and_after (tools/build_tables.py),
@@ -25,6 +26,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # the script may lie in a tree that is not to change
 import build_tables
+import dispatch_tables
 import histogram_ladder_tables
 import histogram_tables
 import ladder_tables
@@ -85,7 +87,7 @@ def provenance(result):
 
 
 def results(root, bench):
-    """(path, result) of every device that has this benchmark."""
+    """(path, result) of every device that has this benchmark. bench may be a pattern: several files of a device."""
     return [(path, read_json(path)) for path in sorted((root / "bench" / "results").glob(f"*/{bench}.json"))]
 
 
@@ -346,29 +348,7 @@ def winner_repeat(root):
 
 
 def tenths(share):
-    return f"{100 * share:.1f} %" if isinstance(share, (int, float)) else MISSING
-
-
-def dispatch_regret(root):
-    text = ""
-    for path, result in results(root, "dispatch_regret"):
-        rows = rows_of(path, result)
-        cells = [(title, result.get(prefix + "p50"), result.get(prefix + "p95"), result.get(prefix + "max"))
-                 for title, prefix in (("forecast", ""), ("winner of the nearest size", "nearest_"))]
-        smallest, largest = min(row["n"] for row in rows), max(row["n"] for row in rows)
-        text += (f"{provenance(result)}\n\n{result.get('template', MISSING)}, {len(rows)} sizes from {count(smallest)} to {count(largest)}, "
-                 f"{result.get('searched', MISSING)} of them searched in full. Slower than the size's own best by\n\n")
-        text += table([("rule", False), ("median", True), ("95 of 100 sizes", True), ("at most", True)],
-                      [[title, *(tenths(value) for value in values)] for title, *values in cells]) + "\n"
-        default = result.get("worst_over_default")
-        if default is not None:
-            worse = [row for row in rows if (1 + row["regret"]) / (1 + row["default_regret"]) > 1.01]
-            text += (f"Slower than the template's default at the same size: {tenths(max(default, 0))} at most, "
-                     f"by more than 1 % at {len(worse)} of {len(rows)} sizes.\n")
-        far = [row["n"] for row in rows if row["regret"] > 0.05]
-        where = f", from {min(far)} to {max(far)} elements" if far else ""
-        text += f"Slower than the size's own best by more than 5 %: {len(far)} of {len(rows)} sizes{where}.\n\n"
-    return text.rstrip("\n") + "\n" if text else "No regret is recorded yet.\n"
+    return f"{round(100 * share, 1) + 0.0:.1f} %" if isinstance(share, (int, float)) else MISSING  # + 0.0: no "-0.0 %"
 
 
 def dispatch_overhead(root):
@@ -381,7 +361,8 @@ def dispatch_overhead(root):
     return text.rstrip("\n") + "\n" if text else "No overhead is recorded yet.\n"
 
 
-def of_builds(make):
+def with_helpers(make):
+    """A table of a module of its own, which is handed what all tables share."""
     return lambda root: make(sys.modules[__name__], root)
 
 
@@ -393,14 +374,14 @@ def histogram_ratios(root):
     return histogram_tables.summary(sys.modules[__name__], root)
 
 
-TABLES = {"reduce_vs_cub": reduce_vs_cub, "reduce_ratios": reduce_ratios, "reproducible_cost": reproducible_cost, "search_quality": search_quality, "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "fuzzers": fuzzers, "tune_reduce": tune_reduce,
-          "tuning_rate": tuning_rate, "winner_repeat": winner_repeat, "dispatch_regret": dispatch_regret,
-          "dispatch_overhead": dispatch_overhead, "histogram_vs_cub": histogram_vs_cub, "histogram_ratios": histogram_ratios,
-          "ladder_rungs": ladder_tables.ladder_rungs, "rules_of_thumb": ladder_tables.rules_of_thumb,
+OF_MODULES = (dispatch_tables.dispatch_random, dispatch_tables.ragged_sizes, build_tables.builds, build_tables.slow_tests, build_tables.build_folders,
+              build_tables.build_headers, build_tables.before_and_after)
+TABLES = {"reduce_vs_cub": reduce_vs_cub, "reduce_ratios": reduce_ratios, "reproducible_cost": reproducible_cost, "search_quality": search_quality,
+          "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "fuzzers": fuzzers, "tune_reduce": tune_reduce, "tuning_rate": tuning_rate,
+          "winner_repeat": winner_repeat, "dispatch_overhead": dispatch_overhead, "histogram_vs_cub": histogram_vs_cub,
+          "histogram_ratios": histogram_ratios, "ladder_rungs": ladder_tables.ladder_rungs, "rules_of_thumb": ladder_tables.rules_of_thumb,
           "histogram_ladder": histogram_ladder_tables.histogram_ladder, "histogram_rules": histogram_ladder_tables.histogram_rules,
-          "promises": promise_table.promise_table,
-          **{make.__name__: of_builds(make) for make in (build_tables.builds, build_tables.slow_tests, build_tables.build_folders,
-                                                         build_tables.build_headers, build_tables.before_and_after)}}
+          "promises": promise_table.promise_table, **{make.__name__: with_helpers(make) for make in OF_MODULES}}
 
 
 def regenerate(root, path):

@@ -42,6 +42,7 @@ int run_command(int argc, char** argv) {
   tools::add_explain_command(app, context);
   tools::add_report_command(app, context);
   tools::add_record_command(app, context);
+  tools::add_renew_command(app, context);
   tools::add_template_command(app, context);
   tools::add_devices_command(app, context);
   tools::add_db_command(app, context);

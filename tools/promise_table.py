@@ -7,7 +7,7 @@ name of a `ctest`) and `figure`, a text with fields in braces:
     {flips.file.wrong}                        a field within a field
     {cold_start.ms_beyond_context}            bench/results/<device>/cold_start.json
     {db_scale[records=10000000].open_ms}      of the row with that value
-    {dispatch_regret.p95:%}                   as a percentage
+    {flips.file.share:%}                      as a percentage
     {dispatch_overhead.added_ns_p50_interval} a list of two numbers, "54.3 to 60.9"
 """
 import json

@@ -1,20 +1,27 @@
-#!/usr/bin/env python3
-"""Names what the shipped database is made of beside the recordings that are there already, a step a line:
+"""What the shipped database is made of: the grids of problems that tools/renew_shipped.py measures, a step each.
 
-    <template> <recording or "-"> <policy> <strategy> <budget> <file with the problems, a JSON object a line>
-
-"-": measured into the working database only, where later steps find its winners. tools/renew_shipped.sh runs the steps.
-
-Sizes lie an octave apart and are odd: what dispatch asks between tuned sizes ends in a ragged tile, nearly always, and
-only measurements at such sizes tell how configurations do there (docs/decisions/0013-between-ragged-sizes.md).
-
-    shipped_problems.py FOLDER    writes the files into FOLDER, prints the steps
+Sizes are odd: what dispatch asks between tuned sizes ends in a ragged tile, nearly always, and only measurements at such sizes tell
+how configurations do there (docs/decisions/0013-between-ragged-sizes.md). Where times turn from those of one block to those of
+the memory, up to some megabytes, sizes lie a third of an octave apart, else an octave.
 """
-import json
-import pathlib
-import sys
+import dataclasses
 
 TYPES = ["f32", "f64", "f16", "bf16", "i32", "i8"]
+MAPPINGS = [("unit", "i32"), ("scaled", "i32"), ("scaled", "f32"), ("edges", "i32"), ("unit", "u8")]
+STATED_SKEWS = ["uniform", "zipf", "hot", "constant"]
+
+
+@dataclasses.dataclass
+class Step:
+    """One command: `attune tune` into the working database, or `attune record` where it has a recording."""
+    template: str
+    problems: list
+    strategy: str = "portfolio"
+    recording: str = ""   # without ending
+    policy: str = "cold/graph"
+    budget: str = "100%"
+    finalists: int = 2    # beside the default: sizes around say more than the last half per cent of one
+    where: str = ""
 
 
 def ragged(per_octave, first=8, last=29):
@@ -23,34 +30,67 @@ def ragged(per_octave, first=8, last=29):
     return [round(2 ** (first + (i + 0.5) / per_octave)) | 1 for i in range(count)]
 
 
-def shapes():
-    """Rows x columns of 2^8 to 2^29 elements, from few long rows to many short ones."""
-    for step in range(10):
-        elements = 2 ** (8.5 + 2.1 * step)
-        for share in (0.1, 0.35, 0.6, 0.85):
-            rows = max(1, round(elements**share))
-            yield rows, max(1, round(elements / rows))
+def shapes(steps, shares):
+    """Rows x columns of 2^8 to 2^29 elements, from few long rows to many short ones, each shape once."""
+    found = []
+    for step in range(steps):
+        elements = 2 ** (8.5 + 20.3 * step / (steps - 1))
+        for share in range(shares):
+            rows = max(1, round(elements ** ((share + 0.5) / shares)))
+            shape = (rows, max(1, round(elements / rows)))
+            if shape not in found:
+                found.append(shape)
+    return found
+
+
+def of_types(op, sizes):
+    return [{"T": t, "op": op, "n": n} for t in TYPES for n in sizes]
+
+
+def of_shapes(shapes_):
+    return [{"T": "f32", "op": "sum", "rows": rows, "columns": columns} for rows, columns in shapes_]
+
+
+def most_bins(mapping, sample):
+    return {"edges": 11, "unit": 8 if sample == "u8" else 17.5, "scaled": 17.5}[mapping]
+
+
+def histograms(octaves_n, octaves_bins, skew, kinds=MAPPINGS):
+    """Samples and bins that far apart, in octaves; neighbouring sizes do not share a number of bins."""
+    problems = []
+    for mapping, sample in kinds:
+        bytes_ = sample == "u8"
+        step = min(octaves_n, 1.5) if bytes_ else octaves_n
+        for i in range(int(19.5 / step) + 1):
+            n = round(2 ** (8.6 + i * step)) | 1
+            shift = 0.5 * octaves_bins * (i % 2)  # every second size between the bins of the others
+            octaves = [8.0] if bytes_ else [1.5 + shift + k * octaves_bins for k in range(int((most_bins(mapping, sample) - 1.5 - shift) / octaves_bins) + 1)]
+            for octave in octaves:
+                problem = {"T": sample, "mapping": mapping, "n": n, "bins": round(2**octave)}
+                problems.append(problem if skew == "unknown" else {**problem, "skew": skew})
+    return problems
 
 
 def steps():
-    plain = lambda op, sizes: [{"T": t, "op": op, "n": n} for t in TYPES for n in sizes]
-    few = ragged(1)[1::5]
-    yield "reduce", "-", "cold/graph", "winners", "100%", plain("sum", few) + plain("max", few)
-    yield "reduce", "h200_ragged_sum_cold", "cold/graph", "portfolio", "100%", plain("sum", ragged(1))
-    yield "reduce", "h200_ragged_max_cold", "cold/graph", "portfolio", "100%", plain("max", ragged(1))
-    yield "argreduce", "h200_ragged_max_cold", "cold/graph", "winners", "100%", plain("max", ragged(1))
-    rows = [{"T": "f32", "op": "sum", "rows": r, "columns": c} for r, c in shapes()]
-    yield "segmented_reduce", "-", "cold/graph", "random", "120", rows[2::7]
-    yield "segmented_reduce", "h200_shapes_f32_sum_cold", "cold/graph", "winners", "100%", rows
-
-
-def main():
-    folder = pathlib.Path(sys.argv[1])
-    for number, (template, recording, policy, strategy, budget, problems) in enumerate(steps()):
-        file = folder / f"problems_{number}.jsonl"
-        file.write_text("".join(json.dumps(problem) + "\n" for problem in problems))
-        print(template, recording, policy, strategy, budget, file)
-
-
-if __name__ == "__main__":
-    main()
+    """What is searched for new winners first, then the grids that try them all."""
+    every_octave, dense = ragged(1), [n for n in ragged(3, 8, 23) if n not in ragged(1)]
+    few = ragged(1)[1::4]
+    likely = "load == 'tiles' and vector_bytes == 16 and grid_stage in ('ticket', 'single_block', 'block_atomic') and block_stage in ('column_tree', 'redux') and not exact_n"
+    arg_likely = "vector_bytes == 16 and grid_stage in ('ticket', 'single_block') and not exact_n"
+    plain = "not exact_n"
+    return [
+        Step("reduce", of_types("sum", few[:4]) + of_types("max", few[:4]), "exhaustive", where=likely),
+        Step("argreduce", of_types("max", few[:4]), "exhaustive", where=arg_likely),
+        Step("segmented_reduce", of_shapes([(6, 300), (48, 200), (340, 610), (1600, 15), (2000003, 5), (3000, 5400), (37, 20001), (21001, 1300)]), "random", budget="150"),
+        Step("reduce", of_types("sum", few) + of_types("max", few), "winners"),
+        Step("histogram", histograms(6, 4.5, "unknown"), "winners"),
+        Step("reduce", of_types("sum", every_octave), recording="h200_ragged_sum_cold", finalists=4),
+        Step("reduce", of_types("max", every_octave), recording="h200_ragged_max_cold", finalists=4),
+        Step("argreduce", of_types("max", every_octave), recording="h200_ragged_max_cold", finalists=4),
+        Step("reduce", of_types("sum", dense), recording="h200_dense_sum_cold", where=plain),
+        Step("reduce", of_types("max", dense), recording="h200_dense_max_cold", where=plain),
+        Step("argreduce", of_types("max", dense), recording="h200_dense_max_cold", where=plain),
+        Step("segmented_reduce", of_shapes(shapes(30, 8)), recording="h200_dense_shapes_f32_sum_cold"),
+        Step("histogram", histograms(2, 2, "unknown"), recording="h200_dense_unknown_cold"),
+        Step("histogram", [problem for skew in STATED_SKEWS for problem in histograms(3, 3, skew)], recording="h200_dense_stated_cold"),
+    ]

@@ -48,6 +48,7 @@ session::TuneRequest request_of(const TuningJob& job) {
   request.policy = measure::policy_from_text(job.options.policy);
   request.run = run_key();
   request.retry_failed = job.options.retry_failed;
+  request.renew = job.options.renew;
   request.finalists = finalist_rule(job.options);
   request.where = job.where;
   request.also_try.assign(job.options.also_try.begin(), job.options.also_try.end());
@@ -150,14 +151,11 @@ void add_where_option(CLI::App& command, TuningOptions& options) {
       ->allow_extra_args(false);
 }
 
-void add_tuning_options(CLI::App& command, TuningOptions& options) {
-  command.add_option("template", options.template_name, "Template: a built-in name or a folder with template.json")->required();
+void add_running_options(CLI::App& command, TuningOptions& options) {
   command.add_option("--template-folder", options.template_folders, "Further folders to look for templates in")->check(CLI::ExistingDirectory);
-  command.add_option("--strategy", options.strategy, "exhaustive, random, portfolio: only the winners of the sizes tuned before, or winners: those of every problem of the template")->capture_default_str();
   command.add_option("--try", options.also_try,
                      "With --strategy portfolio or winners: try also what won in this database, or what this recording has of the same problem, of whatever version of the template; may be repeated")
       ->allow_extra_args(false);
-  command.add_option("--problems", options.problems_file, "Problems from a file, a JSON object a line, e.g. {\"T\": \"f32\", \"op\": \"sum\", \"n\": 1000003}, or those of a recording; -: standard input");
   command.add_option("--budget", options.budget,
                      "60s or 5m (whole command), 500 (configurations a problem), 25% (of the space), separated (until the best stands "
                      "apart from all others); of a comma list the first limit reached ends the search")
@@ -167,16 +165,23 @@ void add_tuning_options(CLI::App& command, TuningOptions& options) {
       .add_option("--finalists", options.finalists,
                   "At most so many of the fastest run off against each other, beside the default (24); fewer make dense grids of sizes cheap")
       ->check(CLI::Range(1, 1000));
-  command.add_option("--policy", options.policy, "cold/graph, hot/graph, cold/stream or hot/stream")->capture_default_str();
   command.add_option("--db", options.database, "Database file (default: $ATTUNE_DB, else the XDG data folder)");
-  auto* device = command.add_option("--device", options.device,
-                                    "GPU ordinals: 0 (the default), 0,2 or all; equal GPUs share the problems, different ones tune all each");
-  command.add_option("--replay", options.replay, "Take measurements from a recording instead of a GPU")->excludes(device);
+  command.add_option("--device", options.device,
+                     "GPU ordinals: 0 (the default), 0,2 or all; equal GPUs share the problems, different ones tune all each");
   command.add_option("--compile-workers", options.compile_workers, "NVRTC worker processes of all GPUs together (default: cores less the GPUs)")
       ->check(CLI::Range(1, 1024));
   command.add_option("--compile-timeout", options.compile_timeout, "Longest time one compilation may take: 60s, 5m")->capture_default_str();
-  command.add_flag("--retry-failed", options.retry_failed, "Measure again what failed before (another time limit, driver or memory)");
   command.add_flag("--json", options.json, "One JSON object a line on standard output");
+}
+
+void add_tuning_options(CLI::App& command, TuningOptions& options) {
+  command.add_option("template", options.template_name, "Template: a built-in name or a folder with template.json")->required();
+  command.add_option("--strategy", options.strategy, "exhaustive, random, portfolio: only the winners of the sizes tuned before, or winners: those of every problem of the template")->capture_default_str();
+  command.add_option("--problems", options.problems_file, "Problems from a file, a JSON object a line, e.g. {\"T\": \"f32\", \"op\": \"sum\", \"n\": 1000003}, or those of a recording; -: standard input");
+  command.add_option("--policy", options.policy, "cold/graph, hot/graph, cold/stream or hot/stream")->capture_default_str();
+  add_running_options(command, options);
+  command.add_option("--replay", options.replay, "Take measurements from a recording instead of a GPU")->excludes(command.get_option("--device"));
+  command.add_flag("--retry-failed", options.retry_failed, "Measure again what failed before (another time limit, driver or memory)");
   command.allow_extras();
 }
 
@@ -246,14 +251,17 @@ void check_request(const TuningOptions& options, const std::vector<spec::Problem
   }
 }
 
+std::vector<int> ordinals_of(const TuningOptions& options, const std::filesystem::path& executable) {
+  auto devices = DeviceList::parse(options.device);
+  if (!devices.all) return devices.ordinals;
+  const int count = session::DeviceFleet::count_devices(executable);
+  if (count == 0) throw EnvironmentError("failed finding devices: the driver shows none (CUDA_VISIBLE_DEVICES may hide them)");
+  for (int i = 0; i < count; ++i) devices.ordinals.push_back(i);
+  return devices.ordinals;
+}
+
 TuningRun run_tuning(const TuningJob& job, db::Database& database, BannerTo banner) {
-  auto devices = DeviceList::parse(job.options.device);
-  if (devices.all) {
-    const int count = session::DeviceFleet::count_devices(job.executable);
-    if (count == 0) throw EnvironmentError("failed finding devices: the driver shows none (CUDA_VISIBLE_DEVICES may hide them)");
-    for (int i = 0; i < count; ++i) devices.ordinals.push_back(i);
-  }
-  auto settings = device_settings(devices.ordinals, job.options.compile_workers);
+  auto settings = device_settings(ordinals_of(job.options, job.executable), job.options.compile_workers);
   for (auto& one : settings) one.compile_deadline = compile_deadline(job.options);
   return settings.size() == 1 ? run_on_one(job, settings.front(), database, banner) : run_on_several(job, settings, database, banner);
 }

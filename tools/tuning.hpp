@@ -12,7 +12,7 @@
 
 namespace attune::tools {
 
-/// Options that `tune` and `record` share.
+/// Options of the commands that measure.
 struct TuningOptions {
   std::string template_name;
   std::vector<std::string> template_folders;
@@ -30,10 +30,15 @@ struct TuningOptions {
   std::vector<std::string> where;       ///< further conditions on configurations
   std::optional<int> finalists;         ///< at most so many of the fastest run off, beside the default
   bool retry_failed = false;
+  bool renew = false;  ///< session::TuneRequest::renew
   bool json = false;
 };
 
+/// Those of `tune`, `record` and `ladder`: what is searched, and all of add_running_options.
 void add_tuning_options(CLI::App& command, TuningOptions& options);
+
+/// How and where it runs, whatever is tuned.
+void add_running_options(CLI::App& command, TuningOptions& options);
 
 /// The option `--where`, for the commands that search.
 void add_where_option(CLI::App& command, TuningOptions& options);
@@ -81,6 +86,9 @@ struct TuningRun {
 
 /// Which output tells what is about to be tuned: a command whose result is on standard output says it elsewhere.
 enum class BannerTo { StandardOutput, StandardError };
+
+/// What `--device` names. Throws: UsageError; EnvironmentError when "all" are none.
+[[nodiscard]] std::vector<int> ordinals_of(const TuningOptions& options, const std::filesystem::path& executable);
 
 /// Tunes on one device in this process, on several with a process each. Progress and Ctrl-C handling included (SIGINT and
 /// SIGTERM stop cleanly; a second one kills); with --json one JSON object a line on standard output, else a line about

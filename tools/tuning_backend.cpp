@@ -65,8 +65,6 @@ std::string measuring_banner(const spec::DeviceInfo& device) {
   return fmt::format("Measuring on {} ({}, driver {}), {}", base::escape_line(device.name), device.architecture, device.driver, base::utc_now());
 }
 
-}  // namespace
-
 std::unique_ptr<measure::GpuExecutor> open_gpu(const std::filesystem::path& executable, const session::DeviceSettings& settings, const measure::Policy& policy) {
   measure::GpuExecutor::Options gpu;
   gpu.worker = executable;
@@ -76,8 +74,8 @@ std::unique_ptr<measure::GpuExecutor> open_gpu(const std::filesystem::path& exec
   return std::make_unique<measure::GpuExecutor>(gpu);
 }
 
-std::unique_ptr<session::Backend> open_live(const std::filesystem::path& executable, const session::DeviceSettings& settings,
-                                            std::unique_ptr<measure::GpuExecutor> gpu) {
+std::unique_ptr<session::Backend> backend_on(const std::filesystem::path& executable, const session::DeviceSettings& settings,
+                                             std::unique_ptr<measure::GpuExecutor> gpu) {
   session::LiveBackend::Options live;
   live.worker = executable;
   live.compile_workers = settings.compile_workers;
@@ -85,6 +83,16 @@ std::unique_ptr<session::Backend> open_live(const std::filesystem::path& executa
   live.compile_deadline = settings.compile_deadline;
   live.cache = settings.cache;
   return std::make_unique<session::LiveBackend>(live, std::move(gpu));
+}
+
+}  // namespace
+
+std::unique_ptr<session::Backend> open_live(const std::filesystem::path& executable, const session::DeviceSettings& settings, const measure::Policy& policy) {
+  return backend_on(executable, settings, open_gpu(executable, settings, policy));
+}
+
+spec::DeviceInfo device_at(const std::filesystem::path& executable, const session::DeviceSettings& settings) {
+  return open_gpu(executable, settings, {})->device();
 }
 
 std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& kernel) {
@@ -127,7 +135,7 @@ ChosenBackend choose_backend(const TuningOptions& options, const std::filesystem
     return open_replay(recording->string(), "no GPU", kernel, options.policy);
   }
   ChosenBackend chosen;
-  chosen.backend = open_live(executable, settings, std::move(gpu));
+  chosen.backend = backend_on(executable, settings, std::move(gpu));
   chosen.banner = measuring_banner(chosen.backend->device());
   return chosen;
 }
@@ -204,7 +212,7 @@ BackendPlan choose_backends(const TuningOptions& options, const std::filesystem:
       return replay_plan(kernel, problems, options.policy, error.what());
     }
     ChosenBackend live;
-    live.backend = open_live(executable, settings, std::move(gpu));
+    live.backend = backend_on(executable, settings, std::move(gpu));
     live.banner = measuring_banner(live.backend->device());
     plan.backends.push_back(std::move(live));
   }
@@ -216,7 +224,7 @@ session::DeviceHooks live_hooks(const std::filesystem::path& executable) {
   session::DeviceHooks hooks;
   hooks.device_count = [] { return gpu::device_count(); };
   hooks.open = [executable](const session::DeviceSettings& settings, const spec::KernelTemplate&, const measure::Policy& policy) {
-    return open_live(executable, settings, open_gpu(executable, settings, policy));
+    return open_live(executable, settings, policy);
   };
   return hooks;
 }

@@ -21,6 +21,9 @@ struct ChosenBackend {
 [[nodiscard]] std::unique_ptr<session::Backend> open_live(const std::filesystem::path& executable, const session::DeviceSettings& settings,
                                                           const measure::Policy& policy);
 
+/// What the device of `settings` is. Throws: EnvironmentError.
+[[nodiscard]] spec::DeviceInfo device_at(const std::filesystem::path& executable, const session::DeviceSettings& settings);
+
 /// For a run on `settings.ordinal` alone. Without `--device` and `--replay` a machine without a GPU replays a shipped
 /// recording of the template.
 /// Throws: EnvironmentError when there is no GPU and no recording, or the named device is not there.

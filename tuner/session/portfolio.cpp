@@ -4,6 +4,7 @@
 #include <map>
 
 #include "attune/error.hpp"
+#include "tuner/measure/gpu_executor.hpp"
 #include "tuner/session/recording.hpp"
 
 namespace attune::session {
@@ -29,6 +30,19 @@ void propose(std::vector<space::Ordinal>& ordinals, const std::vector<db::BestRo
   for (const auto& row : rows) propose(ordinals, row.configuration, kernel, space);
 }
 
+/// What had a chance there: what was farther behind the fastest than screening allows, has none here either.
+void propose_recorded(std::vector<space::Ordinal>& ordinals, const RecordedProblem& recorded, const spec::KernelTemplate& kernel, const space::SearchSpace& space) {
+  double fastest_us = 0;
+  for (const auto& measurement : recorded.measurements) {
+    const double us = measurement.timing.median_us;
+    if (measurement.outcome == measure::Outcome::Ok && us > 0 && (fastest_us == 0 || us < fastest_us)) fastest_us = us;
+  }
+  for (const auto& measurement : recorded.measurements) {
+    if (measurement.outcome != measure::Outcome::Ok || measurement.timing.median_us > measure::kScreeningRatio * fastest_us) continue;
+    propose(ordinals, measurement.configuration, kernel, space);
+  }
+}
+
 bool is_recording(const std::filesystem::path& file) { return file.extension() == ".json" || file.string().ends_with(".json.zst"); }
 
 /// Read once: a run asks for every problem.
@@ -52,9 +66,7 @@ void add_portfolio_of(const std::filesystem::path& other, WinnersFrom from, cons
                       const std::string& policy, const space::SearchSpace& space, std::vector<space::Ordinal>& ordinals) {
   if (is_recording(other)) {
     for (const RecordedProblem& recorded : recording_of(other).problems) {
-      if (recorded.problem != problem) continue;
-      for (const auto& measurement : recorded.measurements)
-        if (measurement.outcome == measure::Outcome::Ok) propose(ordinals, measurement.configuration, kernel, space);
+      if (recorded.problem == problem) propose_recorded(ordinals, recorded, kernel, space);
     }
     return;
   }

@@ -22,7 +22,8 @@ enum class WinnersFrom {
                                                        const space::SearchSpace& space);
 
 /// Adds to `ordinals` what another file suggests, of whatever version of the template of this name: of a database what won there; of a
-/// recording (*.json, *.json.zst) every configuration that worked at this very problem.
+/// recording (*.json, *.json.zst) every configuration that worked at this very problem and was not out of the running
+/// (measure::kScreeningRatio).
 /// Throws: DatabaseError, SpecError or UsageError when it cannot be read.
 void add_portfolio_of(const std::filesystem::path& other, WinnersFrom from, const spec::KernelTemplate& kernel, const spec::Problem& problem,
                     const std::string& policy, const space::SearchSpace& space, std::vector<space::Ordinal>& ordinals);

@@ -55,7 +55,7 @@ std::string ProblemTuner::default_name() {
 bool ProblemTuner::decided_before(const std::vector<std::string>& asked) {
   for (const auto& previous : database_.best(query_)) {
     best_seen_ = true;
-    if (!of_this_memory(previous.detail_json)) continue;
+    if (!of_this_memory(previous.detail_json) || is_outdated(previous.driver, previous.nvrtc)) continue;
     const json detail = base::parse_json(previous.detail_json);
     const std::string origin = base::member_or(detail, "origin", "");
     const bool same = counts_here(origin) && base::member_or(detail, "asked", std::vector<std::string>{}) == asked;

@@ -106,6 +106,10 @@ void ProblemTuner::load_records() {
       to_replace_.insert(row.configuration);
       return;
     }
+    if (is_outdated(row.driver, row.nvrtc)) {
+      to_replace_.insert(row.configuration);
+      return;
+    }
     const bool stays = context_.origin != "measured" && row.origin == "measured";  // a replay's answer would give way to it
     if (request_.retry_failed && row.outcome != measure::name(Outcome::Ok) && !stays) {
       to_replace_.insert(row.configuration);

@@ -11,6 +11,7 @@
 
 #include "db/database.hpp"
 #include "tuner/search/strategy.hpp"
+#include "tuner/session/renewal.hpp"
 #include "tuner/session/backend.hpp"
 #include "tuner/session/search_memory.hpp"
 #include "tuner/session/session.hpp"
@@ -89,6 +90,10 @@ class ProblemTuner {
   [[nodiscard]] std::string name_of_launches(const std::string& configuration);
   /// The record of a configuration. Throws: Error when there is none.
   [[nodiscard]] measure::Measurement stored(const std::string& configuration) const { return to_measurement(stored_row(configuration)); }
+  /// Whether a row is of another driver or compiler than here, in a run that renews.
+  [[nodiscard]] bool is_outdated(const std::string& driver, const std::string& nvrtc) const {
+    return request_.renew && (is_another(driver, context_.driver) || is_another(nvrtc, context_.nvrtc));
+  }
   /// Whether a row of this origin answers here: a replayed one answers only another replay, a GPU measures for itself.
   [[nodiscard]] bool counts_here(const std::string& origin) const { return context_.origin != "measured" || origin == "measured"; }
   /// Whether a row with this detail was measured with memory as fast as here, as far as is known. The key of the device does not say.

@@ -33,6 +33,7 @@ struct TuneRequest {
   /// propose for a problem; whatever version of the template these are of.
   std::vector<std::filesystem::path> also_try;
   bool retry_failed = false;  ///< records of failures do not answer a proposal: they are measured again
+  bool renew = false;         ///< nor do records of another driver or NVRTC build than the backend's; what won under them is decided anew
   /// Names the command that these sessions belong to: several devices, one run. Kept in each session's summary.
   std::string run;
   /// Of `budget.seconds`, when part of it is spent before this call; nothing: all of it.

@@ -93,17 +93,6 @@ class DocTables(unittest.TestCase):
         self.assertIn("of 2 runs, each with an empty database, 1 name the same winner and 1 name it", text)
         self.assertIn("Tie sets hold at most 2, within 0.40 %", text)
 
-    def test_what_forecasts_lose_is_told_with_how_many_sizes_it_concerns_and_which(self):
-        # At 100 and 900 over 5 % behind the best, at 500 exactly there; slower than the default at 100 only, as fast as it at 900.
-        rows = [{"n": n, "regret": regret, "default_regret": default}
-                for n, regret, default in ((100, 0.2, 0.1), (500, 0.05, 0.3), (900, 0.06, 0.06), (2000, 0.0, 0.0))]
-        (self.results / "dispatch_regret.json").write_text(
-            json.dumps({"bench": "dispatch_regret", **HEAD, "template": "reduce", "searched": 3, "p50": 0.055, "p95": 0.2, "max": 0.2,
-                        "worst_over_default": 0.0909, "rows": rows}))
-        text = self.generated("dispatch_regret")
-        self.assertIn("the same size: 9.1 % at most, by more than 1 % at 1 of 4 sizes.", text)
-        self.assertIn("by more than 5 %: 2 of 4 sizes, from 100 to 900 elements.", text)
-
     def test_check_names_the_file_that_is_not_up_to_date_and_leaves_it_alone(self):
         before = (self.root / "README.md").read_text()
         done = self.run_script("--check")

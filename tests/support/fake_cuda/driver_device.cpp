@@ -49,8 +49,7 @@ CUresult cuInit(unsigned) {
 }
 
 CUresult cuDriverGetVersion(int* version) {
-  *version = 13000;
-  return CUDA_SUCCESS;
+  return entry([&](Process& process) { *version = process.settings.driver_version; });
 }
 
 CUresult cuDeviceGetCount(int* count) {

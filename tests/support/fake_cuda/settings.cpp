@@ -58,7 +58,7 @@ json read(const std::string& text) {
 Settings Settings::from_environment() {
   const char* const text = std::getenv("ATTUNE_FAKE_CUDA");
   const json object = read(text == nullptr ? "" : text);
-  refuse_unknown(object, {"devices", "noise", "drift_per_s", "real_time", "seed", "init_result", "faults"});
+  refuse_unknown(object, {"devices", "noise", "drift_per_s", "real_time", "seed", "init_result", "driver_version", "faults"});
   Settings settings;
   for (const auto& device : object.value("devices", json::array({json::object()}))) settings.devices.push_back(device_from(device));
   take(object, "noise", settings.noise);
@@ -66,6 +66,7 @@ Settings Settings::from_environment() {
   take(object, "real_time", settings.real_time);
   take(object, "seed", settings.seed);
   settings.init_result = static_cast<CUresult>(object.value("init_result", 0));
+  take(object, "driver_version", settings.driver_version);
   for (const auto& fault : object.value("faults", json::array())) settings.faults.push_back(fault_from(fault));
   return settings;
 }

@@ -36,6 +36,7 @@ struct Settings {
   double real_time = 0;    ///< share of the virtual time that synchronising really waits
   std::uint64_t seed = 1;
   CUresult init_result = CUDA_SUCCESS;
+  int driver_version = 13000;
   std::vector<PlannedFault> faults;
 
   /// Throws: std::runtime_error naming the member that is wrong.

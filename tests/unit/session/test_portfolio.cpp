@@ -80,14 +80,16 @@ TEST_CASE_FIXTURE(Fixture, "what won in another database is tried as well, thoug
   CHECK(result.problems[0].best->configuration == kFast);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what a recording has of the same problem is tried as well, what failed there and what it has of others is not") {
-  const std::string slow = R"({"block_size":64,"items":1,"waves":1})";
+TEST_CASE_FIXTURE(Fixture, "what a recording has of the same problem is tried as well; what failed there, was far behind, or is of others is not") {
+  const std::string slow = R"({"block_size":64,"items":1,"waves":1})", far = R"({"block_size":64,"items":2,"waves":1})";
   auto recording = test::synthetic_recording(kernel, problems, test::times(kFast));
   REQUIRE(recording.problems.size() == 2);
   auto& measured = recording.problems[1].measurements;
-  std::erase_if(measured, [&](const auto& measurement) { return measurement.configuration != kFast && measurement.configuration != slow; });
-  REQUIRE(measured.size() == 2);
+  std::erase_if(measured, [&](const auto& measurement) { return measurement.configuration != kFast && measurement.configuration != slow && measurement.configuration != far; });
+  REQUIRE(measured.size() == 3);
+  const double fastest_us = std::find_if(measured.begin(), measured.end(), [](const auto& m) { return m.configuration == kFast; })->timing.median_us;
   for (auto& measurement : measured) {
+    if (measurement.configuration == far) measurement.timing.median_us = 1.26 * fastest_us;
     if (measurement.configuration != slow) continue;
     measurement.outcome = measure::Outcome::WrongResult;
   }

@@ -1,0 +1,144 @@
+"""tools/renew_shipped.py with a made-up attune (a test double: no GPU is here), and the problems of tools/shipped_problems.py."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+TOOLS = Path(sys.argv.pop(1))
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(TOOLS))
+import shipped_problems
+
+ATTUNE = """#!/usr/bin/env python3
+import pathlib, signal, sys, time
+folder = pathlib.Path(__file__).parent
+with open(folder / "calls", "a") as calls:
+    calls.write(" ".join(sys.argv[1:]) + "\\n")
+def interrupted(*_):
+    (folder / "interrupted").write_text("")
+    sys.exit(130)
+signal.signal(signal.SIGINT, interrupted)
+if (folder / "slow").exists():
+    (folder / "started").write_text("")
+    time.sleep(60)
+if (folder / "broken").exists():
+    print("the words of the failure")
+    sys.exit(4)
+if sys.argv[1] == "record":
+    pathlib.Path(sys.argv[sys.argv.index("--output") + 1]).write_text("new")
+"""
+
+
+class RenewShipped(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory(prefix="attune renew ")
+        self.folder = Path(self.temporary.name)
+        self.addCleanup(self.temporary.cleanup)
+        self.attune = self.folder / "attune"
+        self.attune.write_text(ATTUNE)
+        self.attune.chmod(0o755)
+        for template in ("reduce", "argreduce", "segmented_reduce", "histogram"):
+            (self.folder / "root/templates" / template / "recordings").mkdir(parents=True)
+        self.old = self.folder / "root/templates/reduce/recordings/h100_f32_sum_hot.json.zst"
+        self.old.write_text("old")
+
+    def words(self, *more):
+        return [sys.executable, str(TOOLS / "renew_shipped.py"), str(self.attune), str(self.folder / "work"), "--root", str(self.folder / "root"), *more]
+
+    def renew(self, *more):
+        return subprocess.run(self.words(*more), capture_output=True, text=True, check=False)
+
+    def calls(self):
+        file = self.folder / "calls"
+        return file.read_text().splitlines() if file.exists() else []
+
+    def test_grids_and_the_other_recordings_are_measured_once_and_replaced_at_the_end(self):
+        done = self.renew()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.old.read_text(), "new")
+        self.assertEqual(len(self.calls()), len(shipped_problems.steps()) + 1)
+        self.assertIn(f"--problems {self.old}", self.calls()[-1])
+        self.assertIn(f"--try {self.old}", self.calls()[-1])
+        self.assertIn("--policy hot/graph", self.calls()[-1])
+        for step in shipped_problems.steps():
+            if step.recording:
+                self.assertEqual((self.folder / "root/templates" / step.template / "recordings" / f"{step.recording}.json.zst").read_text(), "new")
+        before = len(self.calls())
+        self.assertEqual(self.renew().returncode, 0)
+        self.assertEqual(len(self.calls()), before)
+
+    def test_a_part_can_be_renewed_alone_and_the_rest_later(self):
+        self.assertEqual(self.renew("--template", "histogram").returncode, 0)
+        self.assertTrue(all(call.split()[1] == "histogram" for call in self.calls()))
+        self.assertEqual(self.old.read_text(), "old")
+        self.assertEqual(self.renew().returncode, 0)
+        self.assertEqual(len(self.calls()), len(shipped_problems.steps()) + 1)
+
+    def test_a_step_that_fails_ends_it_with_its_words_and_replaces_nothing(self):
+        (self.folder / "broken").touch()
+        done = self.renew()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("ended with code 4", done.stderr)
+        self.assertIn("the words of the failure", done.stderr)
+        self.assertEqual(self.old.read_text(), "old")
+        self.assertEqual(len(self.calls()), 1)
+
+    def test_when_time_is_up_the_step_is_interrupted_and_the_same_command_continues(self):
+        (self.folder / "slow").touch()
+        done = self.renew("--time", "1s")
+        self.assertEqual(done.returncode, 75, done.stderr)
+        self.assertTrue((self.folder / "interrupted").exists())
+        self.assertEqual(self.old.read_text(), "old")
+        (self.folder / "slow").unlink()
+        self.assertEqual(self.renew().returncode, 0)
+        self.assertEqual(len(self.calls()), len(shipped_problems.steps()) + 2)  # the interrupted one twice
+
+    def test_ctrl_c_interrupts_the_step_once(self):
+        (self.folder / "slow").touch()
+        process = subprocess.Popen(self.words(), stderr=subprocess.PIPE, text=True)
+        while not (self.folder / "started").exists():
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGTERM)
+        _, told = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("The same command continues", told)
+        self.assertTrue((self.folder / "interrupted").exists())
+
+    def test_wrong_arguments_are_refused(self):
+        self.assertEqual(self.renew("--time", "soon").returncode, 2)
+        self.attune.unlink()
+        done = self.renew()
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("There is no executable", done.stderr)
+
+
+class ShippedProblems(unittest.TestCase):
+    def test_no_step_names_a_problem_twice_and_no_recording_is_made_twice(self):
+        for step in shipped_problems.steps():
+            self.assertEqual(len({json.dumps(problem, sort_keys=True) for problem in step.problems}), len(step.problems))
+        recordings = [(step.template, step.recording) for step in shipped_problems.steps() if step.recording]
+        self.assertEqual(len(set(recordings)), len(recordings))
+
+    def test_sizes_are_odd_and_lie_as_far_apart_as_is_said(self):
+        for n in shipped_problems.ragged(3, 8, 23):
+            self.assertEqual(n % 2, 1)
+        sizes = shipped_problems.ragged(1)
+        self.assertEqual(len(sizes), 21)
+        self.assertTrue(all(1.9 < b / a < 2.1 for a, b in zip(sizes, sizes[1:])))
+
+    def test_every_histogram_has_bins_and_samples_that_exist(self):
+        for skew in ("unknown", *shipped_problems.STATED_SKEWS):
+            problems = shipped_problems.histograms(3, 3, skew)
+            self.assertTrue(all(problem["bins"] >= 2 and problem["n"] >= 256 for problem in problems))
+            self.assertEqual({problem["bins"] for problem in problems if problem["T"] == "u8"}, {256})
+            self.assertEqual({problem.get("skew", "unknown") for problem in problems}, {skew})
+
+
+if __name__ == "__main__":
+    unittest.main()

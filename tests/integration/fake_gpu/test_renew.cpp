@@ -1,0 +1,170 @@
+// attune renew on the fake driver: results of an older template, driver or compiler are tuned again.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "db/database.hpp"
+#include "tests/integration/fake_gpu/fake_gpu.hpp"
+#include "tests/support/skip.hpp"
+#include "tuner/base/files.hpp"
+#include "tuner/base/json.hpp"
+
+namespace test_renew {
+
+using namespace attune;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A template of the user's own, in a folder of templates, and results of it.
+struct RenewFixture : test::FakeGpu {
+  RenewFixture() {
+    fs::create_directories(templates);
+    fs::copy(ATTUNE_SOURCE_DIR "/tests/support/fake_templates/brief", templates / "brief");
+    fs::permissions(templates / "brief" / "template.json", fs::perms::owner_write, fs::perm_options::add);
+  }
+
+  void tune(const std::string& sizes, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words = {"tune", "brief", "--template-folder", templates, "--T", "i32", "--end", "well", "--size", sizes, "--compile-workers", "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto result = attune(words);
+    CAPTURE(result.err);
+    REQUIRE(result.exit_code == 0);
+  }
+  [[nodiscard]] test::CommandResult renew(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words = {"renew", "--template-folder", templates, "--compile-workers", "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    return attune(words);
+  }
+  /// The event of this name in what a run with --json printed.
+  [[nodiscard]] static json event(const test::CommandResult& result, const std::string& name) {
+    for (const auto& one : test::json_lines(result.out)) {
+      if (one["event"] == name) return one;
+    }
+    FAIL("there is no event ", name, ": ", result.out, result.err);
+    return {};
+  }
+  /// What is to be renewed now.
+  [[nodiscard]] json plan() const {
+    const auto result = renew({"--dry-run", "--json"});
+    REQUIRE(result.exit_code == 0);
+    return event(result, "renewal");
+  }
+  void change_template(const std::string& from, const std::string& to) const {
+    const fs::path file = templates / "brief" / "template.json";
+    std::string text = base::read_file(file);
+    const auto at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    std::ofstream(file) << text.replace(at, from.size(), to);
+  }
+  [[nodiscard]] std::vector<db::BestRow> best() const { return db::Database::open(database, db::OpenMode::ReadOnly).best({}); }
+
+  const fs::path templates = folder / "templates";
+};
+
+json configuration(int block_size, int waves) { return {{"block_size", block_size}, {"waves", waves}}; }
+
+}  // namespace
+
+TEST_CASE_FIXTURE(RenewFixture, "what was tuned with another version of the template is tuned again, from what won before on; older rows stay") {
+  tune("1000,2000");
+  CHECK(plan()["renewals"].empty());
+  CHECK(plan()["current"] == 2);
+  // The best was 256 threads and 2 waves; now 4 waves are.
+  change_template("0.2 * (waves == 4)", "0.2 * (waves == 2)");
+  const json planned = plan();
+  REQUIRE(planned["renewals"].size() == 1);
+  CHECK(planned["renewals"][0]["problems"] == 2);
+  CHECK(planned["renewals"][0]["of_another_version"] == 2);
+  CHECK(planned["renewals"][0]["of_another_driver"] == 0);
+  CHECK(planned["current"] == 0);
+  const auto result = renew({"--json"});
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(event(result, "renewed")["problems"] == 2);
+  CHECK(event(result, "start")["strategy"] == "portfolio");
+  CHECK(event(result, "problem")["measured"] == 2);  // the default and what had won
+  CHECK(plan()["renewals"].empty());
+  const auto rows = best();
+  CHECK(rows.size() == 4);
+  const auto again = renew();
+  CHECK(again.exit_code == 0);
+  CHECK(again.out.find("Current: 2 problems") != std::string::npos);
+  CHECK(best().size() == 4);
+}
+
+TEST_CASE_FIXTURE(RenewFixture, "records of another driver are measured again in a renewal, and answer any other run") {
+  if (fs::exists("/proc/driver/nvidia/version")) return test::skip("the machine's own driver stands for the fake one's version");
+  tune("1000");
+  const auto before = best();
+  settings["driver_version"] = 13020;
+  const json planned = plan();
+  REQUIRE(planned["renewals"].size() == 1);
+  CHECK(planned["renewals"][0]["of_another_version"] == 0);
+  CHECK(planned["renewals"][0]["of_another_driver"] == 1);
+  tune("1000");  // nothing is measured
+  CHECK(best().front().driver == before.front().driver);
+  const auto result = renew({"--json"});
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  const json problem = event(result, "problem");
+  CHECK(problem["measured"] == 2);  // the default, and what had won
+  CHECK(problem["best"]["configuration"] == configuration(256, 2));
+  CHECK(event(result, "renewed")["same_configuration"] == 1);
+  REQUIRE(best().size() == 1);
+  CHECK(best().front().driver != before.front().driver);
+  const auto stored = records();
+  CHECK(stored.size() == 6);
+  CHECK(std::count_if(stored.begin(), stored.end(), [&](const auto& row) { return row.driver == before.front().driver; }) == 4);
+  CHECK(plan()["renewals"].empty());
+}
+
+TEST_CASE_FIXTURE(RenewFixture, "problems that cannot be asked any more, other devices' results and other templates stay and are told") {
+  tune("1000");
+  change_template("\"T\": {\"type\": [\"i32\", \"f32\"]}", "\"T\": {\"type\": [\"f32\"]}");
+  const json gone = plan();
+  CHECK(gone["renewals"].empty());
+  REQUIRE(gone["impossible"].size() == 1);
+  CHECK(gone["impossible"][0]["why"].get<std::string>().find("i32") != std::string::npos);
+  const auto told = renew();
+  CHECK(told.exit_code == 0);
+  CHECK(told.out.find("Cannot be renewed") != std::string::npos);
+  const auto unknown = attune({"renew", "--dry-run", "--json", "--compile-workers", "2"});  // without the folder of the template
+  CHECK(event(unknown, "renewal")["impossible"][0]["why"].get<std::string>().find("--template-folder") != std::string::npos);
+  change_template("[\"f32\"]", "[\"f32\", \"i32\"]");
+  CHECK(renew({"--template", "synthetic", "--dry-run", "--json"}).out.find("\"renewals\":[]") != std::string::npos);
+  settings["devices"] = {{{"name", "Another GPU"}, {"sm_count", 40}}};
+  CHECK(plan()["of_other_devices"] == 1);
+  CHECK(plan()["renewals"].empty());
+}
+
+TEST_CASE_FIXTURE(RenewFixture, "two devices share a renewal; devices that differ are refused") {
+  tune("1000,2000,3000");
+  change_template("a copy with few", "a copy of few");
+  settings["devices"] = {json::object(), json::object()};
+  const auto result = renew({"--device", "all", "--json"});
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(event(result, "renewed")["problems"] == 3);
+  CHECK(event(result, "renewed")["same_configuration"] == 3);
+  settings["devices"] = {json::object(), {{"sm_count", 40}}};
+  const auto refused = renew({"--device", "0,1"});
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.err.find("differ") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(RenewFixture, "without a database, or without time, nothing is renewed and nothing is lost") {
+  const auto none = renew();
+  CHECK(none.exit_code == 5);
+  CHECK(none.err.find("there is no such file") != std::string::npos);
+  CHECK_FALSE(fs::exists(database));
+  tune("1000");
+  change_template("a copy with few", "a copy of few");
+  CHECK(renew({"--budget", "nonsense"}).exit_code == 2);
+  CHECK(best().size() == 1);
+}
+
+}  // namespace test_renew

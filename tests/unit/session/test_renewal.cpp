@@ -1,0 +1,99 @@
+// What of a database's best rows is of the past.
+#include <doctest/doctest.h>
+
+#include "tuner/session/renewal.hpp"
+
+namespace test_renewal {
+
+using namespace attune;
+
+namespace {
+
+const char* const kSpec = R"({
+  "attune": 1, "name": "copy", "summary": "", "sources": ["copy.cu"],
+  "problem": {"T": {"type": ["f32", "f64"]}, "n": {"size": {"min": 0}}, "mode": {"choice": ["plain", "fast"], "default": "plain"}},
+  "parameters": {"block_size": {"values": [64, 128], "default": 64}},
+  "buffers": {"in": {"type": "T", "count": "n"}, "out": {"type": "T", "count": "n", "output": true}},
+  "launches": [{"kernel": "copy", "grid": 1, "block": "block_size", "args": ["in", "out", "n"]}],
+  "reference": "none"
+})";
+
+spec::KernelTemplate kernel() { return spec::KernelTemplate::parse(kSpec, {{"copy.cu", "// nothing"}}, "copy/template.json"); }
+
+db::BestRow row(const std::string& problem) {
+  db::BestRow row;
+  row.template_hash = kernel().content_hash;
+  row.template_name = "copy";
+  row.problem = problem;
+  row.device_key = "this";
+  row.policy = "cold/graph";
+  row.driver = "2";
+  row.nvrtc = "13.1";
+  return row;
+}
+
+db::BestRow of_version(db::BestRow row) {
+  row.template_hash = "an older one";
+  return row;
+}
+
+db::BestRow of_compiler(db::BestRow row, const std::string& nvrtc) {
+  row.nvrtc = nvrtc;
+  return row;
+}
+
+session::RenewalPlan plan(const std::vector<db::BestRow>& rows) {
+  return session::plan_renewal(rows, {"this", "2", "13.1", [](const std::string& name) {
+                                        return name == "copy" ? std::optional(kernel()) : std::nullopt;
+                                      }});
+}
+
+constexpr const char* kSmall = R"({"T":"f32","n":10})";
+constexpr const char* kLarge = R"({"T":"f32","n":20})";
+
+}  // namespace
+
+TEST_CASE("a result of another compiler is renewed; one whose compiler nobody noted is not known to be older") {
+  const auto planned = plan({of_compiler(row(kSmall), "13.0"), of_compiler(row(kLarge), "")});
+  REQUIRE(planned.renewals.size() == 1);
+  CHECK(planned.renewals[0].of_another_compiler == 1);
+  CHECK(planned.renewals[0].of_another_version == 0);
+  REQUIRE(planned.renewals[0].problems.size() == 1);
+  CHECK(planned.renewals[0].problems[0].sizes.at("n") == 10);
+  CHECK(planned.current == 1);
+}
+
+TEST_CASE("of several versions' rows of a problem the one nearest to the present speaks for it, in any order") {
+  const auto current = row(kSmall), old = of_version(row(kSmall)), recompiled = of_compiler(row(kSmall), "13.0");
+  CHECK(plan({old, current}).current == 1);
+  CHECK(plan({current, old}).renewals.empty());
+  for (const auto& rows : {std::vector{old, recompiled}, std::vector{recompiled, old}}) {
+    const auto planned = plan(rows);
+    REQUIRE(planned.renewals.size() == 1);
+    CHECK(planned.renewals[0].problems.size() == 1);
+    CHECK(planned.renewals[0].of_another_version == 0);
+    CHECK(planned.renewals[0].of_another_compiler == 1);
+  }
+}
+
+TEST_CASE("a problem that an older version spelled out is the same as its short form now") {
+  const auto planned = plan({of_version(row(R"({"T":"f32","mode":"plain","n":10})")), row(kSmall)});
+  CHECK(planned.renewals.empty());
+  CHECK(planned.current == 1);
+}
+
+TEST_CASE("policies are renewed apart; what cannot be asked any more is told once, with the reason") {
+  auto hot = of_version(row(kSmall));
+  hot.policy = "hot/graph";
+  auto other = of_version(row(R"({"T":"i8","n":10})")), gone = row(kSmall), elsewhere = row(kSmall);
+  gone.template_name = "moved";
+  elsewhere.device_key = "that";
+  const auto planned = plan({hot, of_version(row(kSmall)), other, other, gone, elsewhere});
+  CHECK(planned.renewals.size() == 2);
+  CHECK(planned.of_other_devices == 1);
+  REQUIRE(planned.impossible.size() == 2);
+  CHECK(planned.impossible[0].why.find("i8") != std::string::npos);
+  CHECK(planned.impossible[1].why.find("--template-folder") != std::string::npos);
+}
+
+}  // namespace test_renewal

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Renews all that the shipped database is made of, on every GPU of this machine.
+
+First what is searched for new winners and the grids of tools/shipped_problems.py, then every other recording of
+templates/*/recordings: its problems, with what had a chance there and what won around. Times are of the templates as they are now.
+Ends with the recordings in place, ready to be looked at and committed; build again then: the shipped database is made from them.
+
+What was measured stays in the working folder: the same command continues where it was stopped, by Ctrl-C or by --time.
+
+Exit codes: 0 all done, 75 stopped by --time, 130 by Ctrl-C, 1 a step failed.
+"""
+import argparse
+import json
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True  # the script may lie in a tree that is not to change
+import shipped_problems
+
+STOPPED_BY_TIME = 75
+ENDING = ".json.zst"
+
+
+class Stopped(Exception):
+    """Time is up, or the user has had enough."""
+
+
+def policy_of(recording):
+    """Recordings say it in their name."""
+    return "hot/graph" if "_hot" in recording else "cold/graph"
+
+
+def other_recordings(root, steps):
+    """A step for every recording that no grid makes."""
+    named = {(step.template, step.recording) for step in steps}
+    for file in sorted(root.glob(f"templates/*/recordings/*{ENDING}")):
+        template, name = file.parts[-3], file.name[: -len(ENDING)]
+        if (template, name) not in named:
+            yield shipped_problems.Step(template, [], recording=name, policy=policy_of(name), finalists=6)
+
+
+class Renewal:
+    def __init__(self, root, attune, folder, devices, until):
+        self.root, self.attune, self.folder, self.devices, self.until = root, attune, folder, devices, until
+        (folder / "recordings").mkdir(parents=True, exist_ok=True)
+        (folder / "done").mkdir(exist_ok=True)
+
+    def old_recording(self, step):
+        return self.root / "templates" / step.template / "recordings" / f"{step.recording}{ENDING}"
+
+    def marker(self, number, step):
+        """There when the step is done: its recording, or an empty file."""
+        if step.recording:
+            return self.folder / "recordings" / f"{step.template}.{step.recording}{ENDING}"
+        return self.folder / "done" / f"{number}_{step.template}_{step.strategy}"
+
+    def problems_file(self, number, step):
+        if not step.problems:
+            return self.old_recording(step)
+        file = self.folder / f"problems_{number}.jsonl"
+        file.write_text("".join(json.dumps(problem) + "\n" for problem in step.problems), encoding="utf-8")
+        return file
+
+    def words(self, number, step, output):
+        words = [str(self.attune), "record" if step.recording else "tune", step.template, "--problems", str(self.problems_file(number, step)),
+                 "--policy", step.policy, "--strategy", step.strategy, "--budget", step.budget, "--finalists", str(step.finalists),
+                 "--device", self.devices, "--db", str(self.folder / "renewed.db")]
+        if step.where:
+            words += ["--where", step.where]
+        if step.recording:
+            words += ["--output", str(output)]
+            if step.strategy == "portfolio" and self.old_recording(step).exists():
+                words += ["--try", str(self.old_recording(step))]
+        return words
+
+    def run(self, number, step):
+        marker = self.marker(number, step)
+        if marker.exists():
+            return
+        left = None if self.until is None else self.until - time.monotonic()
+        if left is not None and left <= 0:
+            raise Stopped
+        part = marker.with_name("part." + marker.name)
+        with open(self.folder / "log", "w", encoding="utf-8") as log:
+            process = subprocess.Popen(self.words(number, step, part), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                                       start_new_session=True)  # a second signal, the terminal's own, would kill it
+            try:
+                code = process.wait(timeout=left)
+            except (subprocess.TimeoutExpired, KeyboardInterrupt):
+                process.send_signal(signal.SIGINT)  # what was measured is in the database
+                process.wait()
+                raise Stopped from None
+        if code != 0:
+            lines = (self.folder / "log").read_text(encoding="utf-8", errors="replace").splitlines()
+            raise RuntimeError("\n".join([f"{step.template} {step.recording or step.strategy} ended with code {code}:", *lines[-20:]]))
+        if step.recording:
+            part.rename(marker)
+        else:
+            marker.touch()
+
+
+def tell(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def seconds(text):
+    units = {"s": 1, "m": 60, "h": 3600}
+    number, unit = (text[:-1], units[text[-1]]) if text and text[-1] in units else (text, 1)
+    value = float(number) * unit
+    if not value > 0:
+        raise ValueError(text)
+    return value
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], epilog="The same command continues where it was stopped.")
+    parser.add_argument("attune", nargs="?", default="build/release/tools/attune", type=pathlib.Path, help="the executable (%(default)s)")
+    parser.add_argument("folder", nargs="?", default="build/renewal", type=pathlib.Path, help="working folder (%(default)s)")
+    parser.add_argument("--device", default="all", help="as attune tune --device takes them (%(default)s)")
+    parser.add_argument("--time", type=seconds, help="stop after this time, e.g. 9m")
+    parser.add_argument("--template", action="append", help="only steps of this template; may be repeated")
+    parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parent.parent, type=pathlib.Path, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    if not options.attune.is_file():
+        tell(f"There is no executable {options.attune}: build it first, or name another.")
+        return 2
+    grids = shipped_problems.steps()
+    numbered = enumerate([*grids, *other_recordings(options.root, grids)])
+    steps = [(number, step) for number, step in numbered if not options.template or step.template in options.template]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    start = time.monotonic()
+    renewal = Renewal(options.root, options.attune, options.folder, options.device, None if options.time is None else start + options.time)
+    try:
+        for place, (number, step) in enumerate(steps):
+            if not renewal.marker(number, step).exists():
+                tell(f"{place + 1} of {len(steps)}: {step.template} {step.recording or step.strategy} ({time.monotonic() - start:.0f} s)")
+            renewal.run(number, step)
+    except Stopped:
+        done = sum(renewal.marker(number, step).exists() for number, step in steps)
+        tell(f"Stopped after {done} of {len(steps)} steps; nothing is replaced. The same command continues.")
+        return STOPPED_BY_TIME if renewal.until is not None and time.monotonic() >= renewal.until else 130
+    except RuntimeError as error:
+        tell(str(error))
+        return 1
+    for number, step in steps:
+        if step.recording:
+            shutil.copyfile(renewal.marker(number, step), renewal.old_recording(step))
+    tell(f"All recordings are renewed ({time.monotonic() - start:.0f} s). Build again: the shipped database is made from them.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+#include "tuner/session/renewal.hpp"
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "attune/error.hpp"
+
+namespace attune::session {
+namespace {
+
+/// One problem, by the row of it that is nearest to the present.
+struct RenewalCase {
+  spec::Problem problem;
+  bool version = true, driver = true, compiler = true;  ///< another than now
+
+  [[nodiscard]] bool is_current() const { return !version && !driver && !compiler; }
+  [[nodiscard]] auto distance() const { return std::make_tuple(version, driver, compiler); }
+};
+
+using RenewalKey = std::tuple<std::string, std::string, std::string>;  ///< template, policy, problem
+
+/// In the form of now. Throws: UsageError when the template cannot be asked this any more.
+spec::Problem problem_of_now(const spec::KernelTemplate& kernel, const std::string& text) {
+  auto problem = spec::canonical(kernel, spec::problem_from_text(text));
+  spec::validate(kernel, problem);
+  return problem;
+}
+
+Renewal& renewal_of(std::vector<Renewal>& renewals, const std::string& template_name, const std::string& policy) {
+  for (auto& renewal : renewals) {
+    if (renewal.template_name == template_name && renewal.policy == policy) return renewal;
+  }
+  Renewal renewal;
+  renewal.template_name = template_name;
+  renewal.policy = policy;
+  return renewals.emplace_back(std::move(renewal));
+}
+
+void add_renewal(RenewalPlan& plan, const RenewalKey& key, RenewalCase one) {
+  if (one.is_current()) {
+    ++plan.current;
+    return;
+  }
+  auto& renewal = renewal_of(plan.renewals, std::get<0>(key), std::get<1>(key));
+  renewal.problems.push_back(std::move(one.problem));
+  renewal.of_another_version += one.version ? 1 : 0;
+  renewal.of_another_driver += one.driver ? 1 : 0;
+  renewal.of_another_compiler += one.compiler ? 1 : 0;
+}
+
+}  // namespace
+
+RenewalPlan plan_renewal(const std::vector<db::BestRow>& rows, const Present& present) {
+  RenewalPlan plan;
+  std::map<std::string, std::optional<spec::KernelTemplate>> kernels;
+  std::map<RenewalKey, RenewalCase> cases;
+  std::map<std::pair<std::string, std::string>, std::string> impossible;  // why, by template and problem
+  for (const auto& row : rows) {
+    if (row.device_key != present.device_key) {
+      ++plan.of_other_devices;
+      continue;
+    }
+    const auto known = kernels.find(row.template_name);
+    const auto& kernel = known != kernels.end() ? known->second : kernels.emplace(row.template_name, present.find(row.template_name)).first->second;
+    if (!kernel) {
+      impossible[{row.template_name, row.problem}] = "no template of this name is found; name the folder that it lies in with --template-folder";
+      continue;
+    }
+    try {
+      RenewalCase one{problem_of_now(*kernel, row.problem), row.template_hash != kernel->content_hash, is_another(row.driver, present.driver),
+                      is_another(row.nvrtc, present.nvrtc)};
+      const RenewalKey key{row.template_name, row.policy, spec::to_text(one.problem)};
+      const auto [at, added] = cases.emplace(key, one);
+      if (!added && one.distance() < at->second.distance()) at->second = std::move(one);
+    } catch (const Error& error) {
+      impossible[{row.template_name, row.problem}] = error.what();
+    }
+  }
+  for (auto& [key, one] : cases) add_renewal(plan, key, std::move(one));
+  for (auto& [of, why] : impossible) plan.impossible.push_back({of.first, of.second, std::move(why)});
+  return plan;
+}
+
+}  // namespace attune::session
