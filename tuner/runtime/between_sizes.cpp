@@ -19,9 +19,15 @@ using nlohmann::json;
 // Chosen by leaving sizes out of measured grids, docs/decisions/0013-between-ragged-sizes.md.
 constexpr std::size_t kNeighbours = 12;
 constexpr double kNarrowest = 0.3;  ///< standard deviation of the weights, in octaves
-constexpr double kOfSpacing = 0.7;  ///< the same over the distance of the second nearest size, where sizes lie far apart
-/// Of a time that was measured: two or three that lie on a line by chance are no certainty.
-constexpr double kNoise = 0.01;
+constexpr double kOfSpacing = 0.6;  ///< the same over the distance of the second nearest size, where sizes lie far apart
+/// Of times around a plane through them, as long as there are few; as many points say as much about it as these.
+constexpr double kNoise = 0.03, kPriorPoints = 3;
+/// Of the logarithm of a time, an octave of any size.
+constexpr double kSlope = 0.2, kSlopeDeviation = 0.2;
+/// Deviation of a forecast that is none: octaves away from all that was measured.
+constexpr double kUseless = 0.25;
+/// Of a forecast that a default chosen for the problem gives way to though nothing is known of it.
+constexpr double kSure = 0.1;
 /// So near, in octaves, what wins somewhere does well here; each octave beyond adds this much doubt.
 constexpr double kNear = 0.75, kDoubtAnOctave = 0.05;
 /// Farther winners are no better guesses, and each costs reading its records.
@@ -107,46 +113,99 @@ std::vector<Weighted> neighbours_of(std::span<const TunedSize> results) {
   return neighbours;
 }
 
-/// Sums of a weighted regression of y over x.
-class Line {
+/// Where a problem lies relative to the asked one: differences of the sizes' logarithms to base 2.
+std::vector<double> place_of(const spec::Problem& problem, const spec::Problem& asked) {
+  std::vector<double> place;
+  for (const auto& [axis, size] : asked.sizes) place.push_back(log_size(problem.sizes.at(axis)) - log_size(size));
+  return place;
+}
+
+/// A weighted linear regression of y over a place, whose value at the origin is asked: Bayesian, so that it knows how little few points say.
+/// Slopes are expected to be kSlope, give or take kSlopeDeviation, and y around the plane to deviate by kNoise; points say more.
+class Plane {
  public:
-  void add(double weight, double x, double y) {
-    ++points_;
-    weight_ += weight, x_ += weight * x, y_ += weight * y;
-    xx_ += weight * x * x, xy_ += weight * x * y, yy_ += weight * y * y;
+  void add(double weight, std::vector<double> place, double y) { points_.push_back({weight, std::move(place), y}); }
+  [[nodiscard]] std::size_t points() const { return points_.size(); }
+  [[nodiscard]] double weight() const {
+    double sum = 0;
+    for (const auto& point : points_) sum += point.weight;
+    return sum;
   }
-  [[nodiscard]] int points() const { return points_; }
-  [[nodiscard]] double weight() const { return weight_; }
-  [[nodiscard]] double at(double x) const { return y_ / weight_ + slope() * (x - x_ / weight_); }
-  /// Of y around the line.
-  [[nodiscard]] double deviation() const {
-    const double left = variance(yy_, y_, y_) - 2 * slope() * variance(xy_, x_, y_) + slope() * slope() * variance(xx_, x_, x_);
-    return std::sqrt(std::max(0.0, left));
+  struct Value {
+    double mean, deviation;
+  };
+  /// Of a new observation at the origin. Requires: a point.
+  [[nodiscard]] Value at_origin() const {
+    double variance = kNoise * kNoise;
+    std::vector<double> fit = solve(variance, right_side(variance));
+    double squares = 0;
+    for (const auto& point : points_) squares += point.weight * std::pow(point.y - value(fit, point.place), 2);
+    variance = (kPriorPoints * kNoise * kNoise + squares) / (kPriorPoints + weight());
+    fit = solve(variance, right_side(variance));
+    std::vector<double> unit(dimensions() + 1, 0.0);
+    unit[0] = 1;
+    return {fit[0], std::sqrt(solve(variance, unit)[0] + variance)};
   }
 
  private:
-  [[nodiscard]] double variance(double product, double a, double b) const { return product / weight_ - a / weight_ * (b / weight_); }
-  /// Time neither falls with the work nor grows faster than it.
-  [[nodiscard]] double slope() const {
-    const double spread = variance(xx_, x_, x_);
-    return spread > 1e-9 ? std::clamp(variance(xy_, x_, y_) / spread, 0.0, 1.0) : 0.0;
+  struct Point {
+    double weight;
+    std::vector<double> place;
+    double y;
+  };
+  [[nodiscard]] std::size_t dimensions() const { return points_.front().place.size(); }
+  static double value(const std::vector<double>& fit, const std::vector<double>& place) {
+    double y = fit[0];
+    for (std::size_t k = 0; k < place.size(); ++k) y += fit[k + 1] * place[k];
+    return y;
   }
-  int points_ = 0;
-  double weight_ = 0, x_ = 0, y_ = 0, xx_ = 0, xy_ = 0, yy_ = 0;
+  [[nodiscard]] std::vector<double> right_side(double variance) const {
+    std::vector<double> right(dimensions() + 1, kSlope / (kSlopeDeviation * kSlopeDeviation));
+    right[0] = 0;
+    for (const auto& point : points_) {
+      const double scale = point.weight / variance * point.y;
+      right[0] += scale;
+      for (std::size_t k = 0; k < point.place.size(); ++k) right[k + 1] += scale * point.place[k];
+    }
+    return right;
+  }
+  /// The precision matrix times the result is `right`.
+  [[nodiscard]] std::vector<double> solve(double variance, std::vector<double> right) const {
+    const std::size_t size = dimensions() + 1;
+    std::vector<std::vector<double>> matrix(size, std::vector<double>(size, 0.0));
+    for (std::size_t k = 1; k < size; ++k) matrix[k][k] = 1 / (kSlopeDeviation * kSlopeDeviation);
+    for (const auto& point : points_) {
+      const auto at = [&](std::size_t k) { return k == 0 ? 1.0 : point.place[k - 1]; };
+      for (std::size_t r = 0; r < size; ++r)
+        for (std::size_t c = 0; c < size; ++c) matrix[r][c] += point.weight / variance * at(r) * at(c);
+    }
+    for (std::size_t k = 0; k < size; ++k) {  // positive definite: no pivoting
+      for (std::size_t r = k + 1; r < size; ++r) {
+        const double factor = matrix[r][k] / matrix[k][k];
+        for (std::size_t c = k; c < size; ++c) matrix[r][c] -= factor * matrix[k][c];
+        right[r] -= factor * right[k];
+      }
+    }
+    for (std::size_t k = size; k-- > 0;) {
+      for (std::size_t c = k + 1; c < size; ++c) right[k] -= matrix[k][c] * right[c];
+      right[k] /= matrix[k][k];
+    }
+    return right;
+  }
+
+  std::vector<Point> points_;
 };
 
-/// Of what stands at a problem: one configuration everywhere, or the default there. Nothing when it was measured, as a launch of the same
-/// kind, at one neighbour only, or not at enough of them.
+/// Of what stands at a problem: one configuration everywhere, or the default there. Nothing when it was not measured, as a launch of the same
+/// kind, near enough.
 std::optional<Forecast> forecast_of(const std::function<std::string(const spec::Problem&)>& configuration_at, const spec::Problem& asked,
                                     const std::vector<Weighted>& neighbours, const LaunchesAt& launches) {
   const std::string configuration = configuration_at(asked);
   const auto here = launches.facts(configuration, asked);
   if (!here) return std::nullopt;
-  Line line;
-  double all = 0;
+  Plane plane;
   std::string basis;
   for (const auto& [neighbour, weight] : neighbours) {
-    all += weight;
     const std::string used = configuration_at(neighbour.problem());
     auto us = neighbour.time_us(used);
     if (!us) {
@@ -157,11 +216,13 @@ std::optional<Forecast> forecast_of(const std::function<std::string(const spec::
     if (!us) continue;
     const auto there = launches.facts(used, neighbour.problem());
     if (!there || there->one_block != here->one_block) continue;
-    line.add(weight, std::log(there->work), std::log(*us));
+    plane.add(weight, place_of(neighbour.problem(), asked), std::log(*us));
     if (weight >= 0.1) basis += fmt::format("{}{:.4g} us at {}", basis.empty() ? "" : ", ", *us, neighbour.sizes());
   }
-  if (line.points() < 2 || line.weight() <= all / 3) return std::nullopt;
-  Forecast forecast{configuration, 0, false, std::exp(line.at(std::log(here->work))), std::hypot(line.deviation(), kNoise), {}};
+  if (plane.points() == 0) return std::nullopt;
+  const auto value = plane.at_origin();
+  if (value.deviation > kUseless) return std::nullopt;
+  Forecast forecast{configuration, 0, false, std::exp(value.mean), value.deviation, {}};
   forecast.basis = basis.empty() ? "sizes farther away" : basis;
   return forecast;
 }
@@ -169,6 +230,14 @@ std::optional<Forecast> forecast_of(const std::function<std::string(const spec::
 std::string told(const Forecast& forecast) {
   return fmt::format("{:.4g} us expected, give or take {:.0f} %, from {}", forecast.expected_us, 100 * forecast.deviation, forecast.basis);
 }
+
+/// Whether something may take the place of a default that was chosen for the problem.
+bool knows_enough(const std::vector<Forecast>& forecasts, const std::string& standard) {
+  return std::any_of(forecasts.begin(), forecasts.end(), [&](const auto& forecast) { return forecast.configuration == standard || forecast.deviation < kSure; });
+}
+
+/// Of a default that nothing is known of. Nothing is expected to be faster.
+Forecast unknown(const std::string& standard) { return {standard, 0, false, 0, 0, "nothing was measured near enough to foresee times here"}; }
 
 }  // namespace
 
@@ -197,6 +266,7 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
     forecasts.push_back(*std::move(forecast));
   }
   for (Forecast& forecast : forecasts) forecast.basis = told(forecast);
+  if (launches.standard_is_chosen && results.front().distance > kNear && !knows_enough(forecasts, standard)) forecasts.insert(forecasts.begin(), unknown(standard));
   std::stable_sort(forecasts.begin(), forecasts.end(), [](const auto& a, const auto& b) { return a.cautious_us() < b.cautious_us(); });
   const auto stands = std::find_if(forecasts.begin(), forecasts.end(), [&](const auto& forecast) { return forecast.configuration == standard; });
   if (stands != forecasts.end() && forecasts.front().cautious_us() > kClearlyFaster * stands->cautious_us())

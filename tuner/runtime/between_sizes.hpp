@@ -21,7 +21,6 @@ struct TunedSize {
 
 /// What of a configuration's launches a forecast goes by.
 struct LaunchFacts {
-  double work = 1;         ///< bytes, at least 1
   bool one_block = false;  ///< all is done by a single block: what it takes says nothing about grids, and the other way round
 };
 /// What a configuration is expected to take at the asked sizes.
@@ -30,7 +29,7 @@ struct Forecast {
   std::size_t donor = 0;  ///< the nearest of the given results that it won; for the default that never won: the nearest one
   bool won = false;       ///< some result has it as its winner, so that its code is stored
   double expected_us = 0;
-  double deviation = 0;  ///< standard deviation of what it took around, relative; and what the distance to there adds
+  double deviation = 0;  ///< standard deviation of what is expected, relative; and what the distance to where it won adds
   std::string basis;     ///< in words, for explain
 
   /// What configurations are compared by: a steady one is preferred to an erratic one.
@@ -48,17 +47,20 @@ struct LaunchesAt {
   std::function<std::optional<LaunchFacts>(const std::string& configuration, const spec::Problem& problem)> facts;
   /// Configurations by whose names its launches there may be known (spec::names_of): often others at sizes that fill fewer blocks.
   std::function<std::vector<std::string>(const std::string& configuration, const spec::Problem& problem)> names;
+  /// The default was chosen for problems like this one (a table of defaults), rather than for all: better than what won far away.
+  bool standard_is_chosen = false;
 };
 
 /// Ranks the winners of all tuned sizes, and the default, for sizes that were not tuned. The winner of the nearest size alone is a poor
 /// guess: what wins at one size can be a third slower a quarter of an octave away, because it fits that size by chance. What a
-/// configuration took at the tuned sizes around says more: its forecast is a weighted regression there of the logarithm of the time over
-/// that of the work, from launches of one block where it is one block here, and from grids where it is a grid here.
-/// Weights fall with the distance. Where nothing near was tuned, winners are doubted the more, the farther away they won; the default is not,
+/// configuration took at the tuned sizes around says more: its forecast is a weighted linear regression there of the logarithm of the time over
+/// those of the sizes, from launches of one block where it is one block here, and from grids where it is a grid here. Weights fall with the distance.
+/// The regression is Bayesian: few points, or points that lie far away on one side, leave it uncertain, and who is compared is the expected time and a
+/// deviation more. Where nothing near was tuned, winners are doubted besides, the more, the farther away they won; the default is not,
 /// which was not chosen at those sizes.
 /// `results`: nearest first. Returns the one to take first: the fastest by Forecast::cautious_us, or the default unless that one is clearly
-/// faster; empty when fewer than two sizes are tuned or no configuration was measured at most of them: then the nearest result is
-/// all there is to go by.
+/// faster; empty when fewer than two sizes are tuned or no configuration was measured at any of them: then the nearest result is
+/// all there is to go by, unless it is far and the default is one that was chosen for the problem.
 /// Throws: DatabaseError. Source: docs/decisions/0013-between-ragged-sizes.md
 [[nodiscard]] std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<const TunedSize> results,
                                                      const LaunchesAt& launches);

@@ -193,7 +193,8 @@ class Ladder {
       forecasts = forecast_between(problem_, results,
                                    {[&](const spec::Problem& at) { return spec::to_text(kernel_, spec::default_configuration(kernel_, at, device_)); },
                                     [&](const std::string& configuration, const spec::Problem& at) { return facts_of(configuration, at); },
-                                    [&](const std::string& configuration, const spec::Problem& at) { return names_of(configuration, at); }});
+                                    [&](const std::string& configuration, const spec::Problem& at) { return names_of(configuration, at); },
+                                    !kernel_.defaults.empty()});
     } catch (const DatabaseError& error) {  // the nearest result needs no more reading
       passed_over_.push_back(fmt::format("forecasts between tuned sizes: {}", error.what()));
     }
@@ -227,10 +228,7 @@ class Ladder {
       const auto plan = spec::resolve(kernel_, problem, spec::configuration_from_text(kernel_, text), device_);
       const auto* const first = first_launch(plan);
       if (first == nullptr) return std::nullopt;
-      std::int64_t work = plan.work_bytes;
-      if (work <= 0)  // the template does not say
-        for (const auto& buffer : plan.buffers) work += buffer.workspace ? 0 : buffer.bytes;
-      return LaunchFacts{std::max(1.0, static_cast<double>(work)), first->grid == std::array<std::uint32_t, 3>{1, 1, 1}};
+      return LaunchFacts{first->grid == std::array<std::uint32_t, 3>{1, 1, 1}};
     } catch (const UsageError&) {
     } catch (const SpecError&) {
     }

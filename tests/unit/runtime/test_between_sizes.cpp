@@ -152,8 +152,8 @@ TEST_CASE_FIXTURE(Fixture, "the default is taken where it is expected to be the 
 
 TEST_CASE_FIXTURE(Fixture, "the best forecast that violates a constraint at the asked size gives way to the next, and that is told") {
   const std::string narrow = configuration(32, "plain", 1);  // allowed up to 4096
-  tuned(2000, narrow, {{narrow, 10.0}, {kB, 10.3}});
-  tuned(4000, narrow, {{narrow, 10.0}, {kB, 10.3}});
+  tuned(2000, narrow, {{narrow, 9.0}, {kB, 10.3}});
+  tuned(4000, narrow, {{narrow, 9.0}, {kB, 10.3}});
   tuned(9000, kB, {{kB, 10.0}});
   const auto choice = choose(5000);
   CHECK(choice.decision.configuration == kB);
@@ -171,11 +171,11 @@ TEST_CASE_FIXTURE(Fixture, "a detail that cannot be read leaves what the search 
     tuned(4000, kC, {{kA, 30.0}, {kB, 20.4}, {kC, 20.0}});
     const auto far = best_row(kernel, twice_problem(4000), here, kC);
     const std::vector<runtime::TunedSize> results{{&problem, &damaged, &user.database(), 0.8}, {&other, &far, &user.database(), 1.2}};
-    const auto facts = [](const std::string&, const spec::Problem& at) { return runtime::LaunchFacts{static_cast<double>(at.sizes.at("n")), false}; };
+    const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
     const auto forecasts = runtime::forecast_between(twice_problem(2000), results, launches(always(kB), facts));
     REQUIRE(!forecasts.empty());
     CHECK(forecasts.front().configuration == kB);
-    CHECK(forecasts.front().expected_us == doctest::Approx(10.2 * std::sqrt(2.0)).epsilon(1e-9));
+    CHECK(forecasts.front().expected_us == doctest::Approx(10.2 * std::sqrt(2.0)).epsilon(0.05));
   }
 }
 
@@ -195,13 +195,13 @@ TEST_CASE_FIXTURE(Fixture, "of a default that differs by size its own times coun
   tuned(4000, kC, {{kA, 20.0}, {kB, 10.0}, {kC, 9.5}});
   const auto r1 = best_row(kernel, p1, here, kC), r4 = best_row(kernel, p4, here, kC);
   const std::vector<runtime::TunedSize> results{{&p1, &r1, &user.database(), 0.6}, {&p4, &r4, &user.database(), 1.4}};
-  const auto facts = [](const std::string&, const spec::Problem& at) { return runtime::LaunchFacts{static_cast<double>(at.sizes.at("n")), false}; };
+  const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
   const auto by_size = [](const spec::Problem& at) { return at.sizes.at("n") < 2000 ? kA : kB; };
   const auto forecasts = runtime::forecast_between(twice_problem(1516), results, launches(by_size, facts));
   REQUIRE(forecasts.size() == 2);
   CHECK(forecasts[0].configuration == kC);
   CHECK(forecasts[1].configuration == kA);
-  CHECK(forecasts[1].expected_us == doctest::Approx(10.0).epsilon(1e-9));
+  CHECK(forecasts[1].expected_us == doctest::Approx(10.0).epsilon(0.03));
 }
 
 TEST_CASE_FIXTURE(Fixture, "the farther away a winner has won, the faster it must be to take the default's place") {
@@ -209,7 +209,7 @@ TEST_CASE_FIXTURE(Fixture, "the farther away a winner has won, the faster it mus
   tuned(1000, kA, {{kA, 9.0}, {kDefault, 10.0}});
   tuned(2000, kA, {{kA, 9.0}, {kDefault, 10.0}});
   const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA);
-  const auto facts = [](const std::string&, const spec::Problem& at) { return runtime::LaunchFacts{static_cast<double>(at.sizes.at("n")), false}; };
+  const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
   const auto first_at = [&](double octaves) {
     const std::vector<runtime::TunedSize> results{{&p2, &r2, &user.database(), octaves}, {&p1, &r1, &user.database(), octaves + 1}};
     return runtime::forecast_between(twice_problem(3000), results, launches(always(kDefault), facts)).front().configuration;
@@ -226,14 +226,17 @@ TEST_CASE_FIXTURE(Fixture, "what a single block took says nothing about grids") 
   tuned(4000, kB, {{kA, 9.0}, {kB, 8.0}});
   const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA), r4 = best_row(kernel, p4, here, kB);
   const std::vector<runtime::TunedSize> results{{&p4, &r4, &user.database(), 0.3}, {&p2, &r2, &user.database(), 0.7}, {&p1, &r1, &user.database(), 1.7}};
-  // One block up to 2000 elements; a grid above, which only one size tells of: too little for a forecast.
+  // One block up to 2000 elements; a grid above, which only one size tells of.
   const auto facts = [](const std::string& configuration, const spec::Problem& at) {
     const std::int64_t n = at.sizes.at("n");
-    return runtime::LaunchFacts{static_cast<double>(n), configuration == kA && n <= 2000};
+    return runtime::LaunchFacts{configuration == kA && n <= 2000};
   };
   const auto forecasts = runtime::forecast_between(twice_problem(3250), results, launches(always(kDefault), facts));
-  REQUIRE(forecasts.size() == 1);
-  CHECK(forecasts.front().configuration == kB);
+  REQUIRE(forecasts.size() == 2);
+  CHECK(forecasts[0].configuration == kB);
+  CHECK(forecasts[0].basis.find("{\"n\":2000}") != std::string::npos);
+  CHECK(forecasts[1].configuration == kA);
+  CHECK(forecasts[1].basis.find("{\"n\":2000}") == std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Fixture, "where another configuration makes the same launches its time counts, and where it does not it counts for nothing") {
@@ -243,14 +246,32 @@ TEST_CASE_FIXTURE(Fixture, "where another configuration makes the same launches 
   tuned(4000, kA, {{kA, 10.0}, {kB, 10.0}});
   const auto r1 = best_row(kernel, p1, here, kB), r2 = best_row(kernel, p2, here, kB), r4 = best_row(kernel, p4, here, kA);
   const std::vector<runtime::TunedSize> results{{&p4, &r4, &user.database(), 0.4}, {&p2, &r2, &user.database(), 0.6}, {&p1, &r1, &user.database(), 1.6}};
-  auto asking = launches(always(kDefault), [](const std::string&, const spec::Problem& at) { return runtime::LaunchFacts{static_cast<double>(at.sizes.at("n")), false}; });
+  auto asking = launches(always(kDefault), [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; });
   const auto forecast_of_a = [&] {
     const auto forecasts = runtime::forecast_between(twice_problem(3000), results, asking);
-    return std::any_of(forecasts.begin(), forecasts.end(), [](const auto& forecast) { return forecast.configuration == kA; });
+    const auto found = std::find_if(forecasts.begin(), forecasts.end(), [](const auto& forecast) { return forecast.configuration == kA; });
+    REQUIRE(found != forecasts.end());
+    return *found;
   };
-  CHECK_FALSE(forecast_of_a());  // measured at one size
+  const auto of_one_size = forecast_of_a();
+  CHECK(of_one_size.basis.find("{\"n\":2000}") == std::string::npos);
   asking.names = [](const std::string& configuration, const spec::Problem& at) { return std::vector{configuration == kA && at.sizes.at("n") < 3000 ? kB : configuration}; };
-  CHECK(forecast_of_a());
+  CHECK(forecast_of_a().basis.find("{\"n\":2000}") != std::string::npos);
+  CHECK(forecast_of_a().deviation < of_one_size.deviation);
+}
+
+TEST_CASE_FIXTURE(Fixture, "what was measured on one side only, far away, is known less surely than what was measured around") {
+  const auto p1 = twice_problem(1000), p2 = twice_problem(2000), p4 = twice_problem(4000), p8 = twice_problem(8000);
+  tuned(1000, kA, {{kA, 10.0}, {kB, 10.0}});
+  tuned(2000, kA, {{kA, 10.0}, {kB, 10.0}});
+  tuned(4000, kA, {{kB, 10.0}, {kA, 10.0}});
+  tuned(8000, kB, {{kB, 10.0}});
+  const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA), r4 = best_row(kernel, p4, here, kA), r8 = best_row(kernel, p8, here, kB);
+  const std::vector<runtime::TunedSize> results{{&p8, &r8, &user.database(), 0.3}, {&p4, &r4, &user.database(), 0.7}, {&p2, &r2, &user.database(), 1.7}, {&p1, &r1, &user.database(), 2.7}};
+  const auto forecasts = runtime::forecast_between(twice_problem(6500), results, launches(always(kDefault), [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; }));
+  REQUIRE(forecasts.size() == 2);
+  CHECK(forecasts[0].configuration == kB);
+  CHECK(forecasts[0].deviation < forecasts[1].deviation);
 }
 
 }  // namespace test_between_sizes
