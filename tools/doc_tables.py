@@ -8,7 +8,7 @@ A table stands between two marker lines:
     <!-- /table -->
 
 Known tables: reduce_vs_cub, reduce_ratios, reproducible_cost, search_quality, read_ceiling, tuning_rate, winner_repeat and
-dispatch_overhead (bench/results/<device>/*.json), dispatch_random and ragged_sizes (tools/dispatch_tables.py), gpu_tests (tests/gpu/outcome.json),
+dispatch_overhead (bench/results/<device>/*.json), dispatch_random and ragged_sizes (tools/dispatch_tables.py), gpu_tests (tests/gpu/outcome.json), sanitizers (tests/gpu/sanitizers.json),
 tune_reduce (bench/results/<device>/*.txt: the output of the command, as captured), promises (tools/promise_table.py),
 histogram_vs_cub and histogram_ratios (tools/histogram_tables.py),
 builds, slow_tests, build_folders, build_headers and before_and_after (tools/build_tables.py),
@@ -279,6 +279,16 @@ def gpu_tests(root):
     return f"GPU tests: {', '.join(parts)} on {provenance(outcome)}.\n"
 
 
+def sanitizers(root):
+    path = root / "tests" / "gpu" / "sanitizers.json"
+    if not path.exists():
+        return "No run of compute-sanitizer is recorded yet.\n"
+    outcome = read_json(path)
+    rows = [(row.get("tool", MISSING), row.get("sample", MISSING), MISSING if row.get("errors") is None else row["errors"], row.get("checks", MISSING),
+             row.get("seconds", MISSING) if row.get("exit_code") == 0 else f"ended with {row.get('exit_code', MISSING)}") for row in outcome.get("rows", [])]
+    return f"{provenance(outcome)}\n\n" + table((("tool", False), ("sample", False), ("errors", True), ("checks", True), ("seconds", True)), rows) + "\n"
+
+
 def fuzzers(root):
     found = [read_json(path) for path in sorted((root / "tests" / "fuzz" / "results").glob("*.json"))]
     if not found:
@@ -377,7 +387,7 @@ def histogram_ratios(root):
 OF_MODULES = (dispatch_tables.dispatch_random, dispatch_tables.ragged_sizes, build_tables.builds, build_tables.slow_tests, build_tables.build_folders,
               build_tables.build_headers, build_tables.before_and_after)
 TABLES = {"reduce_vs_cub": reduce_vs_cub, "reduce_ratios": reduce_ratios, "reproducible_cost": reproducible_cost, "search_quality": search_quality,
-          "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "fuzzers": fuzzers, "tune_reduce": tune_reduce, "tuning_rate": tuning_rate,
+          "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "sanitizers": sanitizers, "fuzzers": fuzzers, "tune_reduce": tune_reduce, "tuning_rate": tuning_rate,
           "winner_repeat": winner_repeat, "dispatch_overhead": dispatch_overhead, "histogram_vs_cub": histogram_vs_cub,
           "histogram_ratios": histogram_ratios, "ladder_rungs": ladder_tables.ladder_rungs, "rules_of_thumb": ladder_tables.rules_of_thumb,
           "histogram_ladder": histogram_ladder_tables.histogram_ladder, "histogram_rules": histogram_ladder_tables.histogram_rules,

@@ -37,7 +37,7 @@ std::vector<spec::Configuration> those_valid(const spec::KernelTemplate& kernel,
   return valid;
 }
 
-void check_all(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<spec::Configuration>& configurations) {
+void check_all(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<spec::Configuration>& configurations, Timed timed) {
   auto& lab = Lab::get();
   const auto& device = lab.executor().device();
   REQUIRE(!configurations.empty());
@@ -48,7 +48,7 @@ void check_all(const spec::KernelTemplate& kernel, const spec::Problem& problem,
   lab.prepare(lab.executor(), kernel, problem);
   for (const auto& configuration : configurations) {
     auto request = lab.request(kernel, problem, configuration);
-    request.max_samples = 1;
+    request.max_samples = timed == Timed::Yes ? 1 : 0;
     const auto reply = Lab::visit(lab.executor(), request);
     INFO(spec::to_text(problem), " ", request.configuration, ": ", reply.detail);
     CHECK(reply.outcome == measure::Outcome::Ok);

@@ -15,7 +15,10 @@ std::vector<spec::Configuration> one_of_each(const spec::KernelTemplate& kernel,
 /// Those that the problem's constraints allow on this device.
 std::vector<spec::Configuration> those_valid(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<spec::Configuration>& all);
 
-/// Each is verified right on the GPU. Compiles all first, so that the compile workers work side by side.
-void check_all(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<spec::Configuration>& configurations);
+enum class Timed { Yes, No };
+
+/// Each is verified right on the GPU, and again after it ran many times over to be timed, unless it is not. Compiles all first, so that the
+/// compile workers work side by side.
+void check_all(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<spec::Configuration>& configurations, Timed timed = Timed::Yes);
 
 }  // namespace attune::test

@@ -24,7 +24,7 @@ struct VisitRequest {
   std::string cubin;    ///< sent only when the worker does not hold `cubin_key` yet (the executor decides)
   bool verify = false;  ///< before timing: full verification (docs/measurement.md)
   double best_us = 0;   ///< screening reference; 0: none. Drops after two samples over kScreeningRatio x best
-  int max_samples = 6;  ///< of this visit
+  int max_samples = 6;  ///< of this visit; 0: it is not timed
 };
 /// A configuration whose faster of the first two samples exceeds this many times the best is dropped
 /// (docs/measurement.md).
