@@ -176,7 +176,7 @@ void add_running_options(CLI::App& command, TuningOptions& options) {
 
 void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command.add_option("template", options.template_name, "Template: a built-in name or a folder with template.json")->required();
-  command.add_option("--strategy", options.strategy, "exhaustive, random, portfolio: only the winners of the sizes tuned before, or winners: those of every problem of the template")->capture_default_str();
+  command.add_option("--strategy", options.strategy, "exhaustive, random, portfolio: only the winners of the sizes tuned before and of what stands in for them, or winners: those of every problem of the template")->capture_default_str();
   command.add_option("--problems", options.problems_file, "Problems from a file, a JSON object a line, e.g. {\"T\": \"f32\", \"op\": \"sum\", \"n\": 1000003}, or those of a recording; -: standard input");
   command.add_option("--policy", options.policy, "cold/graph, hot/graph, cold/stream or hot/stream")->capture_default_str();
   add_running_options(command, options);

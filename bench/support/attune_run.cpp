@@ -94,7 +94,8 @@ AttuneRun run_attune(const std::filesystem::path& executable, std::vector<std::s
   ::waitpid(pid, &status, 0);
   run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    throw Error(fmt::format("failed running {}: it ended with status {}", fmt::join(words, " "), status));
+    throw Error(fmt::format("failed running {}: it ended with {} {}", fmt::join(words, " "), WIFEXITED(status) ? "exit code" : "signal",
+                            WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status)));
   }
   run.events = events_of(text);
   return run;

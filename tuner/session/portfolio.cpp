@@ -30,6 +30,13 @@ void propose(std::vector<space::Ordinal>& ordinals, const std::vector<db::BestRo
   for (const auto& row : rows) propose(ordinals, row.configuration, kernel, space);
 }
 
+/// The problem's own, and those of problems that stand in for it where it has no results: what wins there may win here.
+std::vector<std::string> families_of(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+  std::vector<std::string> families{spec::family_text(problem)};
+  for (const auto& related : spec::related_problems(kernel, problem)) families.push_back(spec::family_text(related));
+  return families;
+}
+
 /// What had a chance there: what was farther behind the fastest than screening allows, has none here either.
 void propose_recorded(std::vector<space::Ordinal>& ordinals, const RecordedProblem& recorded, const spec::KernelTemplate& kernel, const space::SearchSpace& space) {
   double fastest_us = 0;
@@ -57,7 +64,7 @@ const Recording& recording_of(const std::filesystem::path& file) {
 std::vector<space::Ordinal> portfolio_of(const db::Database& database, WinnersFrom from, const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                          const std::string& policy, const space::SearchSpace& space) {
   std::vector<space::Ordinal> ordinals;
-  propose(ordinals, database.candidates(kernel.content_hash, spec::family_text(problem), policy), kernel, space);
+  for (const auto& family : families_of(kernel, problem)) propose(ordinals, database.candidates(kernel.content_hash, family, policy), kernel, space);
   if (from == WinnersFrom::Template) propose(ordinals, database.best({.template_hash = kernel.content_hash, .policy = policy}), kernel, space);
   return ordinals;
 }
@@ -71,9 +78,10 @@ void add_portfolio_of(const std::filesystem::path& other, WinnersFrom from, cons
     return;
   }
   const auto database = db::Database::open(other, db::OpenMode::ReadOnly);
-  const std::string family = spec::family_text(problem);
-  for (const auto& version : database.best_counts(kernel.name, family)) {
-    if (version.policy == policy) propose(ordinals, database.candidates(version.template_hash, family, policy), kernel, space);
+  for (const auto& family : families_of(kernel, problem)) {
+    for (const auto& version : database.best_counts(kernel.name, family)) {
+      if (version.policy == policy) propose(ordinals, database.candidates(version.template_hash, family, policy), kernel, space);
+    }
   }
   if (from == WinnersFrom::Template) propose(ordinals, database.best({.template_name = kernel.name, .policy = policy}), kernel, space);
 }

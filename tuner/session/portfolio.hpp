@@ -11,7 +11,7 @@ namespace attune::session {
 
 /// Which other problems' winners are worth a try.
 enum class WinnersFrom {
-  Family,   ///< of other sizes (and devices) of the same types and choices
+  Family,   ///< of other sizes (and devices) of the same types and choices, and of those that stand in for them ("stand_in")
   Template  ///< of every problem of the template, those of the family first
 };
 

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/unit/session/replay_fixture.hpp"
+#include "tuner/session/portfolio.hpp"
 
 namespace test_portfolio {
 
@@ -121,6 +122,43 @@ TEST_CASE_FIXTURE(Fixture, "the portfolio strategy says so when nothing was tune
   CHECK(result.problems[0].measured == 1);
   REQUIRE(!notices.empty());
   CHECK(notices.front().find("no size of") != std::string::npos);
+}
+
+TEST_CASE("the portfolio of a problem holds what won for those that stand in for it, the problem's own first, and nothing of others") {
+  const auto kernel = spec::KernelTemplate::parse(R"({
+    "attune": 1, "name": "copy", "sources": ["copy.cu"],
+    "problem": {"T": {"type": ["f32", "f64"]}, "data": {"choice": ["unknown", "sorted", "random"], "default": "unknown", "stand_in": "unknown"}, "n": {"size": {"min": 0}}},
+    "parameters": {"block_size": {"values": [32, 64, 128, 256], "default": 32}},
+    "buffers": {"in": {"type": "T", "count": "n"}, "out": {"type": "T", "count": "n", "output": true}},
+    "launches": [{"kernel": "copy", "grid": 1, "block": "block_size", "args": ["in", "out", "n"]}], "reference": "none"})",
+                                                  {{"copy.cu", "// nothing"}}, "copy/template.json");
+  const auto device = spec::DeviceInfo::of_architecture("sm_90");
+  const test::TempFolder folder;
+  auto database = db::Database::open(folder / "tune.db", db::OpenMode::ReadWrite);
+  const auto won = [&](std::map<std::string, std::string> choices, int block_size) {
+    const auto problem = spec::canonical(kernel, {std::move(choices), {{"n", 1000}}});
+    db::BestRow row;
+    row.template_hash = kernel.content_hash;
+    row.template_name = kernel.name;
+    row.family = spec::family_text(problem);
+    row.problem = spec::to_text(problem);
+    row.sizes_json = R"({"n":1000})";
+    row.device_key = device.hard_key();
+    row.policy = "cold/graph";
+    row.configuration = "{\"block_size\":" + std::to_string(block_size) + "}";
+    row.median_us = 1;
+    row.recorded_at = "2026-01-01T00:00:00.000000Z";
+    row.detail_json = "{}";
+    database.put(row);
+  };
+  won({{"T", "f32"}, {"data", "unknown"}}, 64);
+  won({{"T", "f32"}, {"data", "random"}}, 128);
+  won({{"T", "f32"}, {"data", "sorted"}}, 256);
+  const auto asked = spec::canonical(kernel, {{{"T", "f32"}, {"data", "sorted"}}, {{"n", 5000}}});
+  const auto space = space::SearchSpace::build(kernel, asked, device);
+  std::vector<std::string> proposed;
+  for (const auto ordinal : session::portfolio_of(database, session::WinnersFrom::Family, kernel, asked, "cold/graph", space)) proposed.push_back(spec::to_text(kernel, space.at(ordinal)));
+  CHECK(proposed == std::vector<std::string>{R"({"block_size":256})", R"({"block_size":64})"});
 }
 
 }  // namespace test_portfolio
