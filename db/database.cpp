@@ -233,6 +233,18 @@ const std::filesystem::path& Database::path() const { return state_->path; }
 
 std::uint64_t Database::bad_rows() const { return state_->bad.size(); }
 
+Database::Version Database::version() const {
+  return state_->reading([&] {
+    static const std::string sql = "PRAGMA data_version";
+    Use use(state_->statements.prepared(sql));
+    static_cast<void>(use.step());  // a pragma has its row
+    Version version{state_->opened_as, 0, static_cast<std::uint64_t>(sqlite3_total_changes64(state_->connection.sqlite->getHandle()))};
+    ColumnReader read(use.row());
+    read(version.by_others);
+    return version;
+  });
+}
+
 const std::string& Database::read_failure() const { return state_->read_failure; }
 
 const std::vector<std::string>& Database::notices() const { return state_->connection.notices; }

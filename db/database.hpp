@@ -105,6 +105,14 @@ class Database {
   [[nodiscard]] std::vector<BestCount> best_counts(const std::string& template_name, const std::string& family) const;
   [[nodiscard]] std::optional<std::string> cubin(const std::string& key) const;
 
+  /// Equal only while no row can have changed: the same opened file, which neither another connection nor this one has written to since.
+  struct Version {
+    std::uint64_t opened = 0, by_others = 0, by_own = 0;
+    [[nodiscard]] bool operator==(const Version&) const = default;
+  };
+  /// Throws: DatabaseError.
+  [[nodiscard]] Version version() const;
+
   [[nodiscard]] const std::filesystem::path& path() const;  ///< absolute
   [[nodiscard]] Info info() const;
   [[nodiscard]] CheckReport check() const;

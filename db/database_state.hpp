@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -23,6 +24,12 @@ namespace attune::db {
 /// What a Database is made of; shared by the source files that implement it.
 struct Database::State {
   enum class BatchState { None, Open, Failed };
+
+  /// Of this process: no two opened files have the same.
+  [[nodiscard]] static std::uint64_t next_number() {
+    static std::atomic<std::uint64_t> next{0};
+    return ++next;
+  }
 
   State(std::filesystem::path file, OpenMode open_mode, const KeepGoing& keep_going, const Salvager& salvager)
       : path(std::move(file)),
@@ -185,6 +192,7 @@ struct Database::State {
   std::string store_problem(const std::string& text);
   std::string store_configuration(const std::string& text);
 
+  const std::uint64_t opened_as = next_number();  ///< of this opened file
   std::filesystem::path path;
   OpenMode mode;
   Connection connection;

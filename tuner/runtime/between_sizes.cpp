@@ -33,12 +33,14 @@ constexpr double kNear = 0.75, kDoubtAnOctave = 0.05;
 /// Farther winners are no better guesses, and each costs reading its records.
 constexpr std::size_t kMostCandidates = 64;
 
-/// How the configurations did at one tuned size.
-class Neighbour {
+/// What was measured at one tuned size.
+class Measured {
  public:
-  explicit Neighbour(const TunedSize& tuned) : tuned_(tuned) {
+  explicit Measured(const TunedSize& tuned) : tuned_(tuned) {
     const auto& row = *tuned.row;
-    query_ = {row.template_hash, std::nullopt, row.problem, row.device_key, row.policy};
+    tuned.database->for_each_record({row.template_hash, std::nullopt, row.problem, row.device_key, row.policy}, [&](const db::RecordRow& record) {
+      if (record.outcome == "ok" && record.median_us > 0) medians_us_.emplace(record.configuration, record.median_us);
+    });
     read_run_off(row.detail_json);
     winner_us_ = median_us(row.configuration);
     if (!winner_us_ && row.median_us > 0) winner_us_ = row.median_us;
@@ -51,8 +53,17 @@ class Neighbour {
     if (ratio != ratios_.end() && winner_us_) return ratio->second / winner_ratio_ * *winner_us_;
     return configuration == tuned_.row->configuration ? winner_us_ : median_us(configuration);
   }
-  [[nodiscard]] const spec::Problem& problem() const { return *tuned_.problem; }
-  [[nodiscard]] const std::string& sizes() const { return tuned_.row->sizes_json; }
+  /// The same of launches, under whatever name they were measured. `key_of` a configuration's launches here.
+  [[nodiscard]] std::optional<double> time_of_launches(const std::string& key, const std::function<std::optional<std::string>(const std::string&)>& key_of) {
+    if (!names_) {
+      names_.emplace();
+      for (const auto& [name, us] : medians_us_) {
+        if (const auto own = key_of(name)) names_->emplace(*own, name);
+      }
+    }
+    const auto name = names_->find(key);
+    return name == names_->end() ? std::nullopt : time_us(name->second);
+  }
 
  private:
   /// A detail that cannot be read leaves what the search measured.
@@ -74,16 +85,46 @@ class Neighbour {
 
   /// Of the search: what ran off has better figures, but only among each other.
   [[nodiscard]] std::optional<double> median_us(const std::string& configuration) const {
-    const auto record = tuned_.database->record(query_, configuration);
-    if (!record || record->outcome != "ok" || !(record->median_us > 0)) return std::nullopt;
-    return record->median_us;
+    const auto found = medians_us_.find(configuration);
+    return found == medians_us_.end() ? std::nullopt : std::optional(found->second);
   }
 
   const TunedSize& tuned_;
-  db::Query query_;
-  std::map<std::string, double> ratios_;  ///< out of the run-off
+  std::map<std::string, double> medians_us_;  ///< of what worked
+  std::map<std::string, double> ratios_;      ///< out of the run-off
+  std::optional<std::map<std::string, std::string>> names_;  ///< by launches, once they were asked for
   double winner_ratio_ = 1;
   std::optional<double> winner_us_;
+};
+
+/// How the configurations did at one tuned size: read when it is asked for what no decision has asked before.
+class Neighbour {
+ public:
+  Neighbour(const TunedSize& tuned, const LaunchesAt& launches, Evidence& evidence) : tuned_(&tuned), launches_(&launches), evidence_(&evidence) {}
+
+  [[nodiscard]] const Evidence::Known& known(const std::string& configuration) {
+    const auto* const known = evidence_->find(*tuned_->database, tuned_->row->problem, configuration);
+    return known != nullptr ? *known : evidence_->keep(*tuned_->database, tuned_->row->problem, configuration, read(configuration));
+  }
+  [[nodiscard]] const spec::Problem& problem() const { return *tuned_->problem; }
+  [[nodiscard]] const std::string& sizes() const { return tuned_->row->sizes_json; }
+
+ private:
+  [[nodiscard]] Evidence::Known read(const std::string& configuration) {
+    if (!measured_) measured_.emplace(*tuned_);
+    auto us = measured_->time_us(configuration);
+    if (!us) {
+      const auto key_of = [this](const std::string& name) { return launches_->key(name, problem()); };
+      if (const auto key = key_of(configuration)) us = measured_->time_of_launches(*key, key_of);
+    }
+    const auto facts = us ? launches_->facts(configuration, problem()) : std::nullopt;
+    return facts ? Evidence::Known{us, facts->one_block} : Evidence::Known{};
+  }
+
+  const TunedSize* tuned_;
+  const LaunchesAt* launches_;
+  Evidence* evidence_;
+  std::optional<Measured> measured_;
 };
 
 }  // namespace
@@ -98,7 +139,7 @@ struct Weighted {
 };
 
 /// The sizes that count, the weightiest first. One problem may be in several layers: the first one's row speaks for it.
-std::vector<Weighted> neighbours_of(std::span<const TunedSize> results) {
+std::vector<Weighted> neighbours_of(std::span<const TunedSize> results, const LaunchesAt& launches, Evidence& evidence) {
   std::vector<const TunedSize*> sizes;
   for (const auto& tuned : results) {
     if (sizes.size() == kNeighbours) break;
@@ -109,7 +150,7 @@ std::vector<Weighted> neighbours_of(std::span<const TunedSize> results) {
   const double width = std::max(kNarrowest, kOfSpacing * sizes[1]->distance);
   const double nearest = std::pow(sizes[0]->distance / width, 2);
   std::vector<Weighted> neighbours;
-  for (const auto* tuned : sizes) neighbours.push_back({Neighbour(*tuned), std::exp(nearest - std::pow(tuned->distance / width, 2))});
+  for (const auto* tuned : sizes) neighbours.push_back({Neighbour(*tuned, launches, evidence), std::exp(nearest - std::pow(tuned->distance / width, 2))});
   return neighbours;
 }
 
@@ -199,25 +240,17 @@ class Plane {
 /// Of what stands at a problem: one configuration everywhere, or the default there. Nothing when it was not measured, as a launch of the same
 /// kind, near enough.
 std::optional<Forecast> forecast_of(const std::function<std::string(const spec::Problem&)>& configuration_at, const spec::Problem& asked,
-                                    const std::vector<Weighted>& neighbours, const LaunchesAt& launches) {
+                                    std::vector<Weighted>& neighbours, const LaunchesAt& launches) {
   const std::string configuration = configuration_at(asked);
   const auto here = launches.facts(configuration, asked);
   if (!here) return std::nullopt;
   Plane plane;
   std::string basis;
-  for (const auto& [neighbour, weight] : neighbours) {
-    const std::string used = configuration_at(neighbour.problem());
-    auto us = neighbour.time_us(used);
-    if (!us) {
-      for (const auto& name : launches.names(used, neighbour.problem())) {
-        if ((us = neighbour.time_us(name))) break;
-      }
-    }
-    if (!us) continue;
-    const auto there = launches.facts(used, neighbour.problem());
-    if (!there || there->one_block != here->one_block) continue;
-    plane.add(weight, place_of(neighbour.problem(), asked), std::log(*us));
-    if (weight >= 0.1) basis += fmt::format("{}{:.4g} us at {}", basis.empty() ? "" : ", ", *us, neighbour.sizes());
+  for (auto& [neighbour, weight] : neighbours) {
+    const auto& known = neighbour.known(configuration_at(neighbour.problem()));
+    if (!known.us || known.one_block != here->one_block) continue;
+    plane.add(weight, place_of(neighbour.problem(), asked), std::log(*known.us));
+    if (weight >= 0.1) basis += fmt::format("{}{:.4g} us at {}", basis.empty() ? "" : ", ", *known.us, neighbour.sizes());
   }
   if (plane.points() == 0) return std::nullopt;
   const auto value = plane.at_origin();
@@ -241,8 +274,8 @@ Forecast unknown(const std::string& standard) { return {standard, 0, false, 0, 0
 
 }  // namespace
 
-std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<const TunedSize> results, const LaunchesAt& launches) {
-  const auto neighbours = neighbours_of(results);
+std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<const TunedSize> results, const LaunchesAt& launches, Evidence& evidence) {
+  auto neighbours = neighbours_of(results, launches, evidence);
   if (neighbours.empty()) return {};
   const std::string standard = launches.standard(asked);
   const double doubt = kDoubtAnOctave * std::max(0.0, results.front().distance - kNear);

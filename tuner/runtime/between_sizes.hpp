@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "db/database.hpp"
+#include "tuner/runtime/evidence.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::runtime {
@@ -45,8 +46,9 @@ struct LaunchesAt {
   std::function<std::string(const spec::Problem& problem)> standard;
   /// Nothing where it cannot be launched.
   std::function<std::optional<LaunchFacts>(const std::string& configuration, const spec::Problem& problem)> facts;
-  /// Configurations by whose names its launches there may be known (spec::names_of): often others at sizes that fill fewer blocks.
-  std::function<std::vector<std::string>(const std::string& configuration, const spec::Problem& problem)> names;
+  /// Equal for configurations that make the same launches of the same code there, under whatever name they were measured. Nothing where it
+  /// cannot be launched.
+  std::function<std::optional<std::string>(const std::string& configuration, const spec::Problem& problem)> key;
   /// The default was chosen for problems like this one (a table of defaults), rather than for all: better than what won far away.
   bool standard_is_chosen = false;
 };
@@ -58,12 +60,13 @@ struct LaunchesAt {
 /// The regression is Bayesian: few points, or points that lie far away on one side, leave it uncertain, and who is compared is the expected time and a
 /// deviation more. Where nothing near was tuned, winners are doubted besides, the more, the farther away they won; the default is not,
 /// which was not chosen at those sizes.
+/// `evidence`: what earlier decisions have read.
 /// `results`: nearest first. Returns the one to take first: the fastest by Forecast::cautious_us, or the default unless that one is clearly
 /// faster; empty when fewer than two sizes are tuned or no configuration was measured at any of them: then the nearest result is
 /// all there is to go by, unless it is far and the default is one that was chosen for the problem.
 /// Throws: DatabaseError. Source: docs/decisions/0013-between-ragged-sizes.md
 [[nodiscard]] std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<const TunedSize> results,
-                                                     const LaunchesAt& launches);
+                                                     const LaunchesAt& launches, Evidence& evidence);
 
 /// log2 of a size. 0 has no logarithm; it counts as half an element, nearer to 1 than to 4 and different from both.
 [[nodiscard]] double log_size(std::int64_t size);

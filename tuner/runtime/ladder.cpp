@@ -26,8 +26,10 @@ constexpr std::size_t kMostTold = 3;
 class Ladder {
  public:
   Ladder(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
-         const std::vector<Layer>& layers, const std::string& policy)
-      : kernel_(kernel), problem_(problem), family_(problem), device_(device), device_key_(device.hard_key()), layers_(layers), policy_(policy) {}
+         const std::vector<Layer>& layers, const std::string& policy, Evidence& evidence)
+      : kernel_(kernel), problem_(problem), family_(problem), device_(device), device_key_(device.hard_key()), layers_(layers), policy_(policy), evidence_(evidence) {
+    evidence_.begin(layers, kernel.content_hash, device_key_);
+  }
 
   /// The problem's own family first; then those of problems that stand in for it, each on the whole ladder.
   Choice walk() {
@@ -115,12 +117,12 @@ class Ladder {
   }
 
   void collect(std::size_t layer, std::vector<Candidate>& candidates) {
-    auto rows = layers_[layer].database.candidates(kernel_.content_hash, spec::family_text(family_), policy_);
+    const auto& rows = evidence_.candidates(layers_[layer], kernel_.content_hash, spec::family_text(family_), policy_);
     if (rows.empty()) return;
     const auto infos = described_devices(layer);
-    for (auto& row : rows) {
+    for (const auto& row : rows) {
       if (row.objective != "time") continue;
-      if (auto candidate = place_row(std::move(row), layer, infos)) candidates.push_back(std::move(*candidate));
+      if (auto candidate = place_row(row, layer, infos)) candidates.push_back(std::move(*candidate));
     }
   }
 
@@ -193,8 +195,9 @@ class Ladder {
       forecasts = forecast_between(problem_, results,
                                    {[&](const spec::Problem& at) { return spec::to_text(kernel_, spec::default_configuration(kernel_, at, device_)); },
                                     [&](const std::string& configuration, const spec::Problem& at) { return facts_of(configuration, at); },
-                                    [&](const std::string& configuration, const spec::Problem& at) { return names_of(configuration, at); },
-                                    !kernel_.defaults.empty()});
+                                    [&](const std::string& configuration, const spec::Problem& at) { return key_of(configuration, at); },
+                                    !kernel_.defaults.empty()},
+                                   evidence_);
     } catch (const DatabaseError& error) {  // the nearest result needs no more reading
       passed_over_.push_back(fmt::format("forecasts between tuned sizes: {}", error.what()));
     }
@@ -234,20 +237,18 @@ class Ladder {
     }
     return std::nullopt;
   }
-  /// Of the default all: what it took was stored under another name before its table changed. Of others the one that stands for all, which
-  /// is cheaper to find.
-  [[nodiscard]] std::vector<std::string> names_of(const std::string& text, const spec::Problem& problem) const {
-    std::vector<std::string> texts;
+  [[nodiscard]] std::optional<std::string> key_of(const std::string& text, const spec::Problem& problem) const {
     try {
       const auto configuration = spec::configuration_from_text(kernel_, text);
-      const bool standard = configuration == spec::default_configuration(kernel_, problem, device_);
-      const auto names = standard ? spec::names_of(kernel_, problem, configuration, device_)
-                                  : std::vector<spec::Configuration>{spec::name_of(kernel_, problem, configuration, device_)};
-      for (const auto& name : names) texts.push_back(spec::to_text(kernel_, name));
+      auto key = spec::key_of(kernel_, problem, configuration, device_);
+      if (!key) return std::nullopt;
+      for (std::size_t i = 0; i < kernel_.parameters.size(); ++i) {  // of other code it would be another launch
+        if (kernel_.parameters[i].binding != spec::Binding::Launch) *key += fmt::format(" {}", configuration.index[i]);
+      }
+      return key;
     } catch (const UsageError&) {
-    } catch (const SpecError&) {
+      return std::nullopt;
     }
-    return texts;
   }
   [[nodiscard]] static const spec::ResolvedLaunch* first_launch(const spec::LaunchPlan& plan) {
     for (const auto& step : plan.steps)
@@ -358,6 +359,7 @@ class Ladder {
   const std::string device_key_;
   const std::vector<Layer>& layers_;
   const std::string& policy_;
+  Evidence& evidence_;
   std::map<std::string, spec::DeviceInfo> donors_;  ///< by their description
   std::vector<std::string> passed_over_;
   std::set<std::size_t> unreadable_;  ///< layers
@@ -386,8 +388,14 @@ std::optional<std::string> violated_constraint(const spec::KernelTemplate& kerne
 
 Choice choose(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
               const std::vector<Layer>& layers, const std::string& policy) {
+  Evidence evidence;
+  return choose(kernel, problem, device, layers, policy, evidence);
+}
+
+Choice choose(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+              const std::vector<Layer>& layers, const std::string& policy, Evidence& evidence) {
   spec::validate(kernel, problem);
-  return Ladder(kernel, problem, device, layers, policy).walk();
+  return Ladder(kernel, problem, device, layers, policy, evidence).walk();
 }
 
 }  // namespace attune::runtime

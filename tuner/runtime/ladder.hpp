@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attune/runtime.hpp"
+#include "tuner/runtime/evidence.hpp"
 #include "tuner/runtime/layers.hpp"
 #include "tuner/spec/device_info.hpp"
 #include "tuner/spec/kernel_template.hpp"
@@ -33,6 +34,10 @@ struct Choice {
 [[nodiscard]] Choice choose(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                             const spec::DeviceInfo& device, const std::vector<Layer>& layers,
                             const std::string& policy);
+/// The same where more decisions follow: `evidence` keeps what this one reads.
+[[nodiscard]] Choice choose(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                            const spec::DeviceInfo& device, const std::vector<Layer>& layers,
+                            const std::string& policy, Evidence& evidence);
 
 /// The first constraint that fails for this configuration, as written; nothing when all hold.
 /// Throws: SpecError for one that does not evaluate.

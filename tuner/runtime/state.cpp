@@ -237,7 +237,7 @@ std::unique_ptr<detail::PlanState> Runtime::State::build(detail::KernelState& ke
 runtime::Choice Runtime::State::choose(const detail::KernelState& kernel, const spec::DeviceInfo& device,
                                        const std::int64_t* sizes) {
   database_reads.fetch_add(1, std::memory_order_relaxed);
-  return runtime::choose(kernel.kernel, kernel.problem(sizes), device, layers_.layers, options_.policy);
+  return runtime::choose(kernel.kernel, kernel.problem(sizes), device, layers_.layers, options_.policy, kernel.evidence);
 }
 
 void Runtime::State::load(detail::PlanState& plan, const runtime::Choice& choice, runtime::ContextState& context,

@@ -46,6 +46,7 @@ struct KernelState {
   std::vector<std::string> size_names;  ///< in declaration order
   runtime::AppendTable<PlanState> plans;
   std::atomic<std::uint64_t> replacements{0};  ///< of plans by better ones: whoever keeps one looks again
+  mutable runtime::Evidence evidence;          ///< of decisions; needs the Runtime's mutex
 
   /// The plan of these sizes in the current context, or null. Lock-free.
   [[nodiscard]] PlanState* find(CUcontext context, const std::int64_t* sizes) const;

@@ -30,7 +30,13 @@ Standard always(const std::string& configuration) {
 
 /// Every configuration is known by its own name.
 runtime::LaunchesAt launches(Standard standard, std::function<std::optional<runtime::LaunchFacts>(const std::string&, const spec::Problem&)> facts) {
-  return {std::move(standard), std::move(facts), [](const std::string& configuration, const spec::Problem&) { return std::vector{configuration}; }};
+  return {std::move(standard), std::move(facts), [](const std::string& configuration, const spec::Problem&) { return std::optional(configuration); }};
+}
+
+/// With nothing read before.
+std::vector<runtime::Forecast> forecast_between(const spec::Problem& asked, const std::vector<runtime::TunedSize>& results, const runtime::LaunchesAt& launches) {
+  runtime::Evidence evidence;
+  return runtime::forecast_between(asked, results, launches, evidence);
 }
 
 struct Fixture {
@@ -172,7 +178,7 @@ TEST_CASE_FIXTURE(Fixture, "a detail that cannot be read leaves what the search 
     const auto far = best_row(kernel, twice_problem(4000), here, kC);
     const std::vector<runtime::TunedSize> results{{&problem, &damaged, &user.database(), 0.8}, {&other, &far, &user.database(), 1.2}};
     const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
-    const auto forecasts = runtime::forecast_between(twice_problem(2000), results, launches(always(kB), facts));
+    const auto forecasts = forecast_between(twice_problem(2000), results, launches(always(kB), facts));
     REQUIRE(!forecasts.empty());
     CHECK(forecasts.front().configuration == kB);
     CHECK(forecasts.front().expected_us == doctest::Approx(10.2 * std::sqrt(2.0)).epsilon(0.05));
@@ -197,7 +203,7 @@ TEST_CASE_FIXTURE(Fixture, "of a default that differs by size its own times coun
   const std::vector<runtime::TunedSize> results{{&p1, &r1, &user.database(), 0.6}, {&p4, &r4, &user.database(), 1.4}};
   const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
   const auto by_size = [](const spec::Problem& at) { return at.sizes.at("n") < 2000 ? kA : kB; };
-  const auto forecasts = runtime::forecast_between(twice_problem(1516), results, launches(by_size, facts));
+  const auto forecasts = forecast_between(twice_problem(1516), results, launches(by_size, facts));
   REQUIRE(forecasts.size() == 2);
   CHECK(forecasts[0].configuration == kC);
   CHECK(forecasts[1].configuration == kA);
@@ -212,7 +218,7 @@ TEST_CASE_FIXTURE(Fixture, "the farther away a winner has won, the faster it mus
   const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
   const auto first_at = [&](double octaves) {
     const std::vector<runtime::TunedSize> results{{&p2, &r2, &user.database(), octaves}, {&p1, &r1, &user.database(), octaves + 1}};
-    return runtime::forecast_between(twice_problem(3000), results, launches(always(kDefault), facts)).front().configuration;
+    return forecast_between(twice_problem(3000), results, launches(always(kDefault), facts)).front().configuration;
   };
   CHECK(first_at(0.5) == kA);
   CHECK(first_at(2) == kA);
@@ -231,7 +237,7 @@ TEST_CASE_FIXTURE(Fixture, "what a single block took says nothing about grids") 
     const std::int64_t n = at.sizes.at("n");
     return runtime::LaunchFacts{configuration == kA && n <= 2000};
   };
-  const auto forecasts = runtime::forecast_between(twice_problem(3250), results, launches(always(kDefault), facts));
+  const auto forecasts = forecast_between(twice_problem(3250), results, launches(always(kDefault), facts));
   REQUIRE(forecasts.size() == 2);
   CHECK(forecasts[0].configuration == kB);
   CHECK(forecasts[0].basis.find("{\"n\":2000}") != std::string::npos);
@@ -248,14 +254,14 @@ TEST_CASE_FIXTURE(Fixture, "where another configuration makes the same launches 
   const std::vector<runtime::TunedSize> results{{&p4, &r4, &user.database(), 0.4}, {&p2, &r2, &user.database(), 0.6}, {&p1, &r1, &user.database(), 1.6}};
   auto asking = launches(always(kDefault), [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; });
   const auto forecast_of_a = [&] {
-    const auto forecasts = runtime::forecast_between(twice_problem(3000), results, asking);
+    const auto forecasts = forecast_between(twice_problem(3000), results, asking);
     const auto found = std::find_if(forecasts.begin(), forecasts.end(), [](const auto& forecast) { return forecast.configuration == kA; });
     REQUIRE(found != forecasts.end());
     return *found;
   };
   const auto of_one_size = forecast_of_a();
   CHECK(of_one_size.basis.find("{\"n\":2000}") == std::string::npos);
-  asking.names = [](const std::string& configuration, const spec::Problem& at) { return std::vector{configuration == kA && at.sizes.at("n") < 3000 ? kB : configuration}; };
+  asking.key = [](const std::string& configuration, const spec::Problem& at) { return std::optional(configuration == kA && at.sizes.at("n") < 3000 ? kB : configuration); };
   CHECK(forecast_of_a().basis.find("{\"n\":2000}") != std::string::npos);
   CHECK(forecast_of_a().deviation < of_one_size.deviation);
 }
@@ -268,10 +274,35 @@ TEST_CASE_FIXTURE(Fixture, "what was measured on one side only, far away, is kno
   tuned(8000, kB, {{kB, 10.0}});
   const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA), r4 = best_row(kernel, p4, here, kA), r8 = best_row(kernel, p8, here, kB);
   const std::vector<runtime::TunedSize> results{{&p8, &r8, &user.database(), 0.3}, {&p4, &r4, &user.database(), 0.7}, {&p2, &r2, &user.database(), 1.7}, {&p1, &r1, &user.database(), 2.7}};
-  const auto forecasts = runtime::forecast_between(twice_problem(6500), results, launches(always(kDefault), [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; }));
+  const auto forecasts = forecast_between(twice_problem(6500), results, launches(always(kDefault), [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; }));
   REQUIRE(forecasts.size() == 2);
   CHECK(forecasts[0].configuration == kB);
   CHECK(forecasts[0].deviation < forecasts[1].deviation);
+}
+
+TEST_CASE_FIXTURE(Fixture, "decisions that share their evidence are those that each would make alone, also after something was tuned in between") {
+  for (const std::int64_t n : {1000, 2000, 4000, 8000}) tuned(n, kA, {{kA, 9.0}, {kB, 9.5}, {kDefault, 10.0}});
+  const auto opened = runtime::open_layers({user.path()});
+  runtime::Evidence evidence;
+  const auto same = [&](std::int64_t n) {
+    const auto alone = runtime::choose(kernel, twice_problem(n), here, opened.layers, "cold/graph");
+    const auto shared = runtime::choose(kernel, twice_problem(n), here, opened.layers, "cold/graph", evidence);
+    CHECK(shared.decision.configuration == alone.decision.configuration);
+    CHECK(shared.decision.forecast == alone.decision.forecast);
+    return shared.decision.configuration;
+  };
+  CHECK(same(1500) == kA);
+  CHECK(same(3000) == kA);
+  CHECK(same(1500) == kA);
+  // Another process, as this layer's connection sees it: kB wins now.
+  for (const std::int64_t n : {1400, 1600, 2800, 3200}) tuned(n, kB, {{kA, 9.0}, {kB, 5.0}, {kDefault, 10.0}});
+  CHECK(same(1500) == kB);
+  CHECK(same(3000) == kB);
+  const auto elsewhere = device("sm_90", "Elsewhere", 66);
+  const auto alone = runtime::choose(kernel, twice_problem(1500), elsewhere, opened.layers, "cold/graph");
+  const auto shared = runtime::choose(kernel, twice_problem(1500), elsewhere, opened.layers, "cold/graph", evidence);
+  CHECK(shared.decision.configuration == alone.decision.configuration);
+  CHECK(shared.decision.tier == alone.decision.tier);
 }
 
 }  // namespace test_between_sizes

@@ -1,0 +1,55 @@
+#include "tuner/runtime/evidence.hpp"
+
+#include "attune/error.hpp"
+
+namespace attune::runtime {
+namespace {
+
+/// Some megabytes; a program that asks for ever other sizes begins anew.
+constexpr std::size_t kMostKept = 50'000;
+
+}  // namespace
+
+void Evidence::begin(const std::vector<Layer>& layers, const std::string& template_hash, const std::string& device_key) {
+  std::vector<db::Database::Version> versions;
+  bool readable = true;
+  for (const auto& layer : layers) {
+    try {
+      versions.push_back(layer.database.version());
+    } catch (const DatabaseError&) {  // the decision meets and tells it
+      readable = false;
+    }
+  }
+  std::string of = template_hash + " " + device_key;
+  if (readable && of == of_ && versions == versions_ && kept_ < kMostKept) return;
+  databases_.clear();
+  kept_ = 0;
+  of_ = readable ? std::move(of) : std::string();
+  versions_ = std::move(versions);
+}
+
+const std::vector<db::BestRow>& Evidence::candidates(const Layer& layer, const std::string& template_hash, const std::string& family, const std::string& policy) {
+  auto& candidates = databases_[&layer.database].candidates;
+  const std::string key = policy + " " + family;
+  const auto found = candidates.find(key);
+  if (found != candidates.end()) return found->second;
+  auto rows = layer.database.candidates(template_hash, family, policy);
+  kept_ += rows.size();
+  return candidates.emplace(key, std::move(rows)).first->second;
+}
+
+const Evidence::Known* Evidence::find(const db::Database& database, const std::string& problem, const std::string& configuration) const {
+  const auto of_database = databases_.find(&database);
+  if (of_database == databases_.end()) return nullptr;
+  const auto of_problem = of_database->second.known.find(problem);
+  if (of_problem == of_database->second.known.end()) return nullptr;
+  const auto known = of_problem->second.find(configuration);
+  return known == of_problem->second.end() ? nullptr : &known->second;
+}
+
+const Evidence::Known& Evidence::keep(const db::Database& database, const std::string& problem, const std::string& configuration, Known known) {
+  ++kept_;
+  return databases_[&database].known[problem][configuration] = known;
+}
+
+}  // namespace attune::runtime

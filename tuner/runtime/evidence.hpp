@@ -1,0 +1,44 @@
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "db/database.hpp"
+#include "tuner/runtime/layers.hpp"
+
+namespace attune::runtime {
+
+/// What decisions of one kernel have read out of the layers, kept for the next ones: reading it takes most of a decision's time. Forgotten
+/// when a row may have changed. One thread at a time.
+class Evidence {
+ public:
+  /// How a configuration did at a tuned size.
+  struct Known {
+    std::optional<double> us;  ///< nothing: it was not measured there, or failed, or cannot be launched
+    bool one_block = false;    ///< its launch there is a single block
+  };
+
+  /// Before each decision. What is kept stays only while the layers, the template and the device are the same and nobody has written.
+  void begin(const std::vector<Layer>& layers, const std::string& template_hash, const std::string& device_key);
+  /// As candidates_of. Valid until the next begin().
+  [[nodiscard]] const std::vector<db::BestRow>& candidates(const Layer& layer, const std::string& template_hash, const std::string& family, const std::string& policy);
+  /// Null where it was not asked for before.
+  [[nodiscard]] const Known* find(const db::Database& database, const std::string& problem, const std::string& configuration) const;
+  const Known& keep(const db::Database& database, const std::string& problem, const std::string& configuration, Known known);
+
+ private:
+  using OfConfigurations = std::unordered_map<std::string, Known>;
+  struct OfDatabase {
+    std::unordered_map<std::string, std::vector<db::BestRow>> candidates;  ///< by family
+    std::unordered_map<std::string, OfConfigurations> known;               ///< by problem
+  };
+
+  std::string of_;  ///< template and device
+  std::vector<db::Database::Version> versions_;
+  std::unordered_map<const db::Database*, OfDatabase> databases_;
+  std::size_t kept_ = 0;
+};
+
+}  // namespace attune::runtime
