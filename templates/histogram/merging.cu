@@ -53,7 +53,7 @@ __device__ __forceinline__ void add_to(float* at, float count) { atomicAdd(at, c
 class Duty {
  public:
   __device__ Duty(unsigned* sync, Counter* counts, unsigned count)
-      : sync_(sync), counts_(counts), count_(count), shares_((count + kPerShare - 1) / kPerShare) {}
+      : sync_(sync), counts_(counts), count_(count), per_share_(share_of(count)), shares_((count + per_share_ - 1) / per_share_) {}
   __device__ void start() {
     if (lane_of_warp() == 0) share_ = take();
   }
@@ -61,8 +61,9 @@ class Duty {
     while (true) {
       const unsigned share = __shfl_sync(kAllLanes, share_, 0);
       if (share >= shares_) return;
-      const unsigned end = min(count_, (share + 1) * kPerShare);
-      for (unsigned i = share * kPerShare + lane_of_warp(); i < end; i += 32) counts_[i] = 0;
+      const unsigned end = min(count_, (share + 1) * per_share_);
+#pragma unroll 4
+      for (unsigned i = share * per_share_ + lane_of_warp(); i < end; i += 32) counts_[i] = 0;
       __syncwarp();
       if (lane_of_warp() == 0) {
         asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(sync_ + kFlag) : "memory");
@@ -85,13 +86,16 @@ class Duty {
 
  private:
   static constexpr unsigned kTaken = 0, kArrivals = 32, kFlag = 64;
-  static constexpr unsigned kPerShare = 512;  ///< counts
+  static constexpr unsigned kFewest = 512;  ///< counts of a share
 
+  /// One for every block, unless that would be too few to be worth the taking: a warp waits for each that it takes, not for what it clears.
+  static __device__ unsigned share_of(unsigned count) { return max(kFewest, (count + gridDim.x - 1) / gridDim.x); }
   __device__ unsigned take() { return attune::take_ticket(sync_ + kTaken, ~0u); }
 
   unsigned* sync_;
   Counter* counts_;
   unsigned count_;
+  unsigned per_share_;
   unsigned shares_;
   unsigned share_ = 0;
 };
