@@ -1,5 +1,6 @@
 // attune renew on the fake driver: results of an older template, driver or compiler are tuned again.
 #include <doctest/doctest.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -7,6 +8,7 @@
 
 #include "db/database.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
+#include "tests/integration/fake_gpu/processes.hpp"
 #include "tests/support/skip.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
@@ -139,6 +141,24 @@ TEST_CASE_FIXTURE(RenewFixture, "problems that cannot be asked any more, other d
   settings["devices"] = {{{"name", "Another GPU"}, {"sm_count", 40}}};
   CHECK(plan()["of_other_devices"] == 1);
   CHECK(plan()["renewals"].empty());
+}
+
+TEST_CASE_FIXTURE(RenewFixture, "Ctrl-C ends a renewal with 130, and the same command renews the rest") {
+  tune("1000,2000,3000,4000,5000,6000");
+  change_template("a copy with few", "a copy of few");
+  settings["real_time"] = 10;
+  const int pid = start({"renew", "--template-folder", templates, "--compile-workers", "2"});
+  REQUIRE(test::wait_until([&] { return records().size() > 6 * 6; }));
+  REQUIRE(::kill(pid, SIGINT) == 0);
+  CHECK(test::wait_for(pid) == 130);
+  const auto left = plan()["renewals"];
+  REQUIRE(left.size() == 1);
+  CHECK(left[0]["problems"].get<int>() > 0);
+  CHECK(best().size() >= 6);
+  settings["real_time"] = 0;
+  REQUIRE(renew().exit_code == 0);
+  CHECK(plan()["current"] == 6);
+  CHECK(best().size() == 12);
 }
 
 TEST_CASE_FIXTURE(RenewFixture, "two devices share a renewal; devices that differ are refused") {
