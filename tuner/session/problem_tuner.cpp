@@ -162,12 +162,30 @@ void ProblemTuner::start_search(const Search& what) {
   const bool winners = request_.strategy == "winners";
   const auto from = winners ? WinnersFrom::Template : WinnersFrom::Family;
   options.portfolio = portfolio_of(database_, from, kernel_, problem_, context_.policy, searched());
+  if (request_.renew) {
+    add_portfolio_of(database_, from, kernel_, problem_, context_.policy, searched(), options.portfolio);
+    put_outdated_best_first(options.portfolio);
+  }
   for (const auto& other : request_.also_try) add_portfolio_of(other, from, kernel_, problem_, context_.policy, searched(), options.portfolio);
   if ((winners || request_.strategy == "portfolio") && options.portfolio.empty()) {
     observer_.notice(fmt::format("no {} of {} was tuned before: only the default can be tried; tune some with another strategy first", winners ? "problem" : "size",
                                  winners ? kernel_.name : spec::family_text(problem_)));
   }
   strategy_ = search::make_strategy(whole ? "exhaustive" : sampled ? "random" : request_.strategy, searched(), options);
+}
+
+/// What is dispatched until this ends is compared first: a budget that ends early must not replace it unseen.
+void ProblemTuner::put_outdated_best_first(std::vector<space::Ordinal>& ordinals) const {
+  const auto best = outdated_best();
+  const auto own = best ? searched().find(spec::configuration_from_text(kernel_, best->configuration)) : std::nullopt;
+  if (!own) return;
+  std::erase(ordinals, *own);
+  ordinals.insert(ordinals.begin(), *own);
+}
+
+std::optional<db::BestRow> ProblemTuner::outdated_best() const {
+  auto best = database_.best_of(query_);
+  return best && is_outdated(best->driver, best->nvrtc) ? std::move(best) : std::nullopt;
 }
 
 /// How many configurations of what is searched are worth a measurement: counted where the search may try all of them, or a share.

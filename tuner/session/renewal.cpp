@@ -1,5 +1,7 @@
 #include "tuner/session/renewal.hpp"
 
+#include <fmt/core.h>
+
 #include <map>
 #include <set>
 #include <tuple>
@@ -12,6 +14,7 @@ namespace {
 /// One problem, by the row of it that is nearest to the present.
 struct RenewalCase {
   spec::Problem problem;
+  std::string won;
   bool version = true, driver = true, compiler = true;  ///< another than now
 
   [[nodiscard]] bool is_current() const { return !version && !driver && !compiler; }
@@ -24,6 +27,9 @@ using RenewalKey = std::tuple<std::string, std::string, std::string>;  ///< temp
 spec::Problem problem_of_now(const spec::KernelTemplate& kernel, const std::string& text) {
   auto problem = spec::canonical(kernel, spec::problem_from_text(text));
   spec::validate(kernel, problem);
+  for (const auto& [name, size] : problem.sizes) {
+    if (size == 0) throw UsageError(fmt::format("there is nothing to tune at {} = 0", name));
+  }
   return problem;
 }
 
@@ -44,6 +50,7 @@ void add_renewal(RenewalPlan& plan, const RenewalKey& key, RenewalCase one) {
   }
   auto& renewal = renewal_of(plan.renewals, std::get<0>(key), std::get<1>(key));
   renewal.problems.push_back(std::move(one.problem));
+  renewal.won.push_back(std::move(one.won));
   renewal.of_another_version += one.version ? 1 : 0;
   renewal.of_another_driver += one.driver ? 1 : 0;
   renewal.of_another_compiler += one.compiler ? 1 : 0;
@@ -68,7 +75,7 @@ RenewalPlan plan_renewal(const std::vector<db::BestRow>& rows, const Present& pr
       continue;
     }
     try {
-      RenewalCase one{problem_of_now(*kernel, row.problem), row.template_hash != kernel->content_hash, is_another(row.driver, present.driver),
+      RenewalCase one{problem_of_now(*kernel, row.problem), row.configuration, row.template_hash != kernel->content_hash, is_another(row.driver, present.driver),
                       is_another(row.nvrtc, present.nvrtc)};
       const RenewalKey key{row.template_name, row.policy, spec::to_text(one.problem)};
       const auto [at, added] = cases.emplace(key, one);

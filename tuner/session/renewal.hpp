@@ -26,6 +26,7 @@ struct Present {
 struct Renewal {
   std::string template_name, policy;
   std::vector<spec::Problem> problems;  ///< each once
+  std::vector<std::string> won;         ///< what had won at each, by the row nearest to the present
   /// How many of them are what; a problem may be several.
   std::uint64_t of_another_version = 0, of_another_driver = 0, of_another_compiler = 0;
 };
