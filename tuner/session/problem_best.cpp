@@ -82,6 +82,20 @@ bool ProblemTuner::better_is_known(const db::BestRow& best) {
   return true;
 }
 
+/// What is dispatched until this ends is compared first: a budget that ends early must not replace it unseen.
+void ProblemTuner::put_outdated_best_first(std::vector<space::Ordinal>& ordinals) const {
+  const auto best = outdated_best();
+  const auto own = best ? searched().find(spec::configuration_from_text(kernel_, best->configuration)) : std::nullopt;
+  if (!own) return;
+  std::erase(ordinals, *own);
+  ordinals.insert(ordinals.begin(), *own);
+}
+
+std::optional<db::BestRow> ProblemTuner::outdated_best() const {
+  auto best = database_.best_of(query_);
+  return best && is_outdated(best->driver, best->nvrtc) ? std::move(best) : std::nullopt;
+}
+
 bool ProblemTuner::keeps_outdated() {
   auto previous = outdated_best();
   const auto own = previous ? space_.find(spec::configuration_from_text(kernel_, previous->configuration)) : std::nullopt;

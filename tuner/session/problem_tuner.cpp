@@ -174,20 +174,6 @@ void ProblemTuner::start_search(const Search& what) {
   strategy_ = search::make_strategy(whole ? "exhaustive" : sampled ? "random" : request_.strategy, searched(), options);
 }
 
-/// What is dispatched until this ends is compared first: a budget that ends early must not replace it unseen.
-void ProblemTuner::put_outdated_best_first(std::vector<space::Ordinal>& ordinals) const {
-  const auto best = outdated_best();
-  const auto own = best ? searched().find(spec::configuration_from_text(kernel_, best->configuration)) : std::nullopt;
-  if (!own) return;
-  std::erase(ordinals, *own);
-  ordinals.insert(ordinals.begin(), *own);
-}
-
-std::optional<db::BestRow> ProblemTuner::outdated_best() const {
-  auto best = database_.best_of(query_);
-  return best && is_outdated(best->driver, best->nvrtc) ? std::move(best) : std::nullopt;
-}
-
 /// How many configurations of what is searched are worth a measurement: counted where the search may try all of them, or a share.
 std::uint64_t ProblemTuner::different_launches(bool may_try_all) {
   constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 20;  // some seconds
