@@ -32,7 +32,7 @@ struct RenewOptions {
   bool dry_run = false;
 };
 
-/// The device and the compiler that results are compared with, and the templates as they are now.
+/// The device and the compiler that results are compared with.
 struct Here {
   spec::DeviceInfo device;
   std::string nvrtc;
@@ -61,8 +61,18 @@ session::Present present_of(const Here& here, const spec::TemplateLibrary& libra
           }};
 }
 
+/// Names of no result are a mistake, not a database without anything to do. Throws: UsageError.
+void check_templates(const RenewOptions& options, const std::vector<db::BestRow>& rows) {
+  std::set<std::string> known;
+  for (const auto& row : rows) known.insert(row.template_name);
+  for (const auto& name : options.templates) {
+    if (!known.contains(name)) throw UsageError(fmt::format("the database has no results of a template \"{}\"; it has some of {}", name, fmt::join(known, ", ")));
+  }
+}
+
 std::vector<db::BestRow> rows_of(const db::Database& database, const RenewOptions& options) {
   auto rows = database.best({});
+  check_templates(options, rows);
   std::erase_if(rows, [&](const db::BestRow& row) {
     const bool asked = options.templates.empty() || std::find(options.templates.begin(), options.templates.end(), row.template_name) != options.templates.end();
     return !asked || row.objective != "time";
@@ -113,8 +123,7 @@ struct Renewed {
           continue;
         }
         ++problems;
-        const auto at = std::find(renewal.problems.begin(), renewal.problems.end(), problem.problem);
-        same += at != renewal.problems.end() && renewal.won[static_cast<std::size_t>(at - renewal.problems.begin())] == problem.best->configuration ? 1 : 0;
+        same += renewal.won.at(spec::to_text(problem.problem)) == problem.best->configuration ? 1 : 0;
       }
     }
     interrupted = result.interrupted;
@@ -139,52 +148,52 @@ std::optional<std::string> budget_left(const std::string& text, double spent_s, 
   return budget.text();
 }
 
+/// What all runs of one renewal have in common.
+struct Common {
+  const TuningOptions& tuning;
+  const CommandContext& context;
+  const spec::TemplateLibrary& library;
+  const Here& here;
+  db::Database& database;
+  const std::filesystem::path& path;
+};
+
 /// A run of one template and policy. What ends it for a reason of its own does not end the others.
-void renew_one(const RenewOptions& options, TuningOptions tuning, const CommandContext& context, const spec::KernelTemplate& kernel, const session::Renewal& one,
-               const Here& here, db::Database& database, const std::filesystem::path& path, Renewed& renewed) {
+void renew_one(const Common& common, const session::Renewal& one, std::string budget, Renewed& renewed) {
+  auto tuning = common.tuning;
+  tuning.budget = std::move(budget);
   tuning.template_name = one.template_name;
   tuning.policy = one.policy;
   tuning.renew = true;
   try {
-    const auto run = run_tuning({tuning, context.executable, kernel, one.problems, path}, database, BannerTo::StandardOutput);
+    const auto run = run_tuning({tuning, common.context.executable, common.library.find(one.template_name), one.problems, common.path}, common.database,
+                                BannerTo::StandardOutput);
     for (const auto& given_up : run.result.given_up) base::tell_message(given_up_text(given_up));
-    renewed.add(run.result, one, here);
+    renewed.add(run.result, one, common.here);
   } catch (const DatabaseError&) {
     throw;
   } catch (const Error& error) {
     if (error.exit_code() == ExitCode::Interrupted) throw;
     base::tell_message(fmt::format("gave up renewing {} problems of {}: {}", one.problems.size(), one.template_name, error.what()));
-    if (options.tuning.json) print_json({{"event", "given_up"}, {"template", one.template_name}, {"policy", one.policy}, {"why", error.what()}});
+    if (tuning.json) print_json({{"event", "given_up"}, {"template", one.template_name}, {"policy", one.policy}, {"why", error.what()}});
     if (renewed.exit_code == 0) renewed.exit_code = static_cast<int>(error.exit_code());
   }
 }
 
-Renewed renew_all(const RenewOptions& options, const CommandContext& context, const spec::TemplateLibrary& library, const session::RenewalPlan& plan,
-                  const Here& here, db::Database& database, const std::filesystem::path& path) {
+Renewed renew_all(const Common& common, const session::RenewalPlan& plan) {
   Renewed renewed;
   for (const auto& one : plan.renewals) renewed.of += one.problems.size();
   const auto start = Clock::now();
   std::size_t left = renewed.of;
   for (const auto& one : plan.renewals) {
-    auto budget = budget_left(options.tuning.budget, std::chrono::duration<double>(Clock::now() - start).count(), one.problems.size(), left);
+    auto budget = budget_left(common.tuning.budget, std::chrono::duration<double>(Clock::now() - start).count(), one.problems.size(), left);
     renewed.time_is_up = !budget;
     if (renewed.time_is_up) break;
     left -= one.problems.size();
-    TuningOptions tuning = options.tuning;
-    tuning.budget = *std::move(budget);
-    renew_one(options, std::move(tuning), context, library.find(one.template_name), one, here, database, path, renewed);
+    renew_one(common, one, *std::move(budget), renewed);
     if (renewed.interrupted) break;
   }
   return renewed;
-}
-
-/// Names of no result are a mistake, not a database without anything to do.
-void check_templates(const RenewOptions& options, const db::Database& database) {
-  std::set<std::string> known;
-  for (const auto& row : database.best({})) known.insert(row.template_name);
-  for (const auto& name : options.templates) {
-    if (!known.contains(name)) throw UsageError(fmt::format("the database has no results of a template \"{}\"; it has some of {}", name, fmt::join(known, ", ")));
-  }
 }
 
 int renew(const RenewOptions& options, const CommandContext& context) {
@@ -197,13 +206,13 @@ int renew(const RenewOptions& options, const CommandContext& context) {
   }
   auto database = options.dry_run ? db::Database::open(path, db::OpenMode::ReadOnly) : open_stoppable(path);
   print_notices(database);
-  check_templates(options, database);
+  const auto rows = rows_of(database, options);
   const auto here = look_around(options, context);
-  const auto plan = session::plan_renewal(rows_of(database, options), present_of(here, library));
+  const auto plan = session::plan_renewal(rows, present_of(here, library));
   if (options.tuning.json) print_json(to_json(plan));
   else print_plan(plan, here, path);
   if (options.dry_run || plan.renewals.empty()) return 0;
-  const auto renewed = renew_all(options, context, library, plan, here, database, path);
+  const auto renewed = renew_all({options.tuning, context, library, here, database, path}, plan);
   if (options.tuning.json) {
     print_json({{"event", "renewed"}, {"problems", renewed.problems}, {"of", renewed.of}, {"same_configuration", renewed.same}, {"interrupted", renewed.interrupted},
                 {"time_is_up", renewed.time_is_up}});

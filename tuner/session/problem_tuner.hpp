@@ -11,8 +11,8 @@
 
 #include "db/database.hpp"
 #include "tuner/search/strategy.hpp"
-#include "tuner/session/renewal.hpp"
 #include "tuner/session/backend.hpp"
+#include "tuner/session/renewal.hpp"
 #include "tuner/session/search_memory.hpp"
 #include "tuner/session/session.hpp"
 #include "tuner/session/session_log.hpp"

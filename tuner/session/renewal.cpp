@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "attune/error.hpp"
@@ -33,10 +32,9 @@ spec::Problem problem_of_now(const spec::KernelTemplate& kernel, const std::stri
   return problem;
 }
 
+/// Cases come in the order of their keys.
 Renewal& renewal_of(std::vector<Renewal>& renewals, const std::string& template_name, const std::string& policy) {
-  for (auto& renewal : renewals) {
-    if (renewal.template_name == template_name && renewal.policy == policy) return renewal;
-  }
+  if (!renewals.empty() && renewals.back().template_name == template_name && renewals.back().policy == policy) return renewals.back();
   Renewal renewal;
   renewal.template_name = template_name;
   renewal.policy = policy;
@@ -48,9 +46,10 @@ void add_renewal(RenewalPlan& plan, const RenewalKey& key, RenewalCase one) {
     ++plan.current;
     return;
   }
-  auto& renewal = renewal_of(plan.renewals, std::get<0>(key), std::get<1>(key));
+  const auto& [template_name, policy, problem] = key;
+  auto& renewal = renewal_of(plan.renewals, template_name, policy);
   renewal.problems.push_back(std::move(one.problem));
-  renewal.won.push_back(std::move(one.won));
+  renewal.won.emplace(problem, std::move(one.won));
   renewal.of_another_version += one.version ? 1 : 0;
   renewal.of_another_driver += one.driver ? 1 : 0;
   renewal.of_another_compiler += one.compiler ? 1 : 0;
