@@ -40,6 +40,8 @@ def other_recordings(root, steps):
     named = {(step.template, step.recording) for step in steps}
     for file in sorted(root.glob(f"templates/*/recordings/*{ENDING}")):
         template, name = file.parts[-3], file.name[: -len(ENDING)]
+        if "_ladder_" in name:  # slow rungs are what it is there for
+            yield shipped_problems.Step(template, [], "ladder", policy=policy_of(name), finalists=6, rungs_of=name)
         if (template, name) not in named:
             yield shipped_problems.Step(template, [], recording=name, policy=policy_of(name), finalists=6)
 
@@ -75,7 +77,7 @@ class Renewal:
             file.unlink()
 
     def old_recording(self, step):
-        return self.root / "templates" / step.template / "recordings" / f"{step.recording}{ENDING}"
+        return self.root / "templates" / step.template / "recordings" / f"{step.recording or step.rungs_of}{ENDING}"
 
     def marker(self, number, step):
         """There when the step is done: its recording, or an empty file."""
@@ -91,9 +93,11 @@ class Renewal:
         return file
 
     def words(self, number, step, output):
-        words = [str(self.attune), "record" if step.recording else "tune", step.template, "--problems", str(self.problems_file(number, step)),
-                 "--policy", step.policy, "--strategy", step.strategy, "--budget", step.budget, "--finalists", str(step.finalists),
-                 "--device", self.devices, "--db", str(self.folder / "renewed.db")]
+        command = "record" if step.recording else "ladder" if step.rungs_of else "tune"
+        words = [str(self.attune), command, step.template, "--problems", str(self.problems_file(number, step)), "--policy", step.policy,
+                 "--finalists", str(step.finalists), "--device", self.devices, "--db", str(self.folder / "renewed.db")]
+        if not step.rungs_of:
+            words += ["--strategy", step.strategy, "--budget", step.budget]
         if step.where:
             words += ["--where", step.where]
         if step.recording:

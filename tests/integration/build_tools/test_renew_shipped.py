@@ -74,6 +74,16 @@ class RenewShipped(unittest.TestCase):
         self.assertEqual(self.renew().returncode, 1)
         self.assertEqual(self.old.read_text(), "newer")
 
+    def test_a_ladder_s_recording_has_every_rung_anew_whatever_had_a_chance(self):
+        ladder = self.old.with_name("h100_ladder_f32_cold.json.zst")
+        ladder.write_text("old")
+        self.assertEqual(self.renew().returncode, 0)
+        rungs, record = self.calls()[-2:]  # behind the other recording, by name
+        self.assertTrue(rungs.startswith(f"ladder reduce --problems {ladder} --policy cold/graph"), rungs)
+        self.assertNotIn("--strategy", rungs)
+        self.assertTrue(record.startswith(f"record reduce --problems {ladder}"), record)
+        self.assertEqual(rungs.split("--db ")[1].split(" ")[0], record.split("--db ")[1].split(" ")[0])
+
     def test_another_executable_does_all_steps_again(self):
         (self.folder / "slow").touch()
         self.assertEqual(self.renew("--template", "histogram", "--time", "1s").returncode, 75)
