@@ -1,12 +1,13 @@
 // attune renew: tunes again what a database holds of older templates, drivers and compilers.
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
@@ -31,7 +32,7 @@ struct RenewOptions {
   bool dry_run = false;
 };
 
-/// The device and the compiler that results are compared with, and the templates as they are now.
+/// The device and the compiler that results are compared with.
 struct Here {
   spec::DeviceInfo device;
   std::string nvrtc;
@@ -60,8 +61,18 @@ session::Present present_of(const Here& here, const spec::TemplateLibrary& libra
           }};
 }
 
+/// Names of no result are a mistake, not a database without anything to do. Throws: UsageError.
+void check_templates(const RenewOptions& options, const std::vector<db::BestRow>& rows) {
+  std::set<std::string> known;
+  for (const auto& row : rows) known.insert(row.template_name);
+  for (const auto& name : options.templates) {
+    if (!known.contains(name)) throw UsageError(fmt::format("the database has no results of a template \"{}\"; it has some of {}", name, fmt::join(known, ", ")));
+  }
+}
+
 std::vector<db::BestRow> rows_of(const db::Database& database, const RenewOptions& options) {
   auto rows = database.best({});
+  check_templates(options, rows);
   std::erase_if(rows, [&](const db::BestRow& row) {
     const bool asked = options.templates.empty() || std::find(options.templates.begin(), options.templates.end(), row.template_name) != options.templates.end();
     return !asked || row.objective != "time";
@@ -97,56 +108,89 @@ void print_plan(const session::RenewalPlan& plan, const Here& here, const std::f
               base::escape_line(first_line(plan.impossible.front().why)));
 }
 
-/// What became of the problems that were renewed.
+/// What became of the problems that were to be renewed.
 struct Renewed {
   std::uint64_t problems = 0, same = 0, of = 0;  ///< `same`: the configuration that won before won again
-  bool interrupted = false;
+  bool interrupted = false, time_is_up = false;
   int exit_code = 0;
 
-  void add(const session::RunResult& result, const std::map<std::string, std::string>& before) {
+  void add(const session::RunResult& result, const session::Renewal& renewal, const Here& here) {
     for (const auto& group : result.groups) {
       for (const auto& problem : group.problems) {
-        if (!problem.best) continue;
+        const bool is_new = problem.best && !session::is_another(problem.best->driver, here.device.driver) && !session::is_another(problem.best->nvrtc, here.nvrtc);
+        if (!is_new) {
+          if (!result.interrupted) base::tell_message(fmt::format("{} of {} has no new result: {}", spec::to_text(problem.problem), renewal.template_name, why_none(problem)));
+          continue;
+        }
         ++problems;
-        const auto previous = before.find(spec::to_text(problem.problem));
-        same += previous != before.end() && previous->second == problem.best->configuration ? 1 : 0;
+        same += renewal.won.at(spec::to_text(problem.problem)) == problem.best->configuration ? 1 : 0;
       }
     }
     interrupted = result.interrupted;
     if (exit_code == 0) exit_code = exit_code_of(result);
   }
+  static std::string why_none(const session::ProblemResult& problem) {
+    if (problem.failure_examples.empty()) return "nothing was measured in the time that it had";
+    const auto& [outcome, example] = *problem.failure_examples.begin();
+    return fmt::format("{}: {}", outcome, first_line(example.detail));
+  }
 };
 
-/// The share of a time budget that the next problems get of what is left of it.
-std::string budget_left(const std::string& text, double spent_s, std::size_t next, std::size_t left) {
+constexpr double kLeastTime = 0.01;  // seconds: less is none
+
+/// The share of a time budget that the next problems get of what is left of it; nothing when it is spent.
+std::optional<std::string> budget_left(const std::string& text, double spent_s, std::size_t next, std::size_t left) {
   auto budget = session::Budget::parse(text);
-  if (budget.seconds) budget.seconds = std::max(0.0, *budget.seconds - spent_s) * static_cast<double>(next) / static_cast<double>(left);
+  if (!budget.seconds) return text;
+  const double remains = *budget.seconds - spent_s;
+  if (remains < kLeastTime) return std::nullopt;
+  budget.seconds = std::max(kLeastTime, remains * static_cast<double>(next) / static_cast<double>(left));
   return budget.text();
 }
 
-Renewed renew_all(const RenewOptions& options, const CommandContext& context, const spec::TemplateLibrary& library, const session::RenewalPlan& plan,
-                  const std::vector<db::BestRow>& rows, db::Database& database, const std::filesystem::path& path) {
+/// What all runs of one renewal have in common.
+struct Common {
+  const TuningOptions& tuning;
+  const CommandContext& context;
+  const spec::TemplateLibrary& library;
+  const Here& here;
+  db::Database& database;
+  const std::filesystem::path& path;
+};
+
+/// A run of one template and policy. What ends it for a reason of its own does not end the others.
+void renew_one(const Common& common, const session::Renewal& one, std::string budget, Renewed& renewed) {
+  auto tuning = common.tuning;
+  tuning.budget = std::move(budget);
+  tuning.template_name = one.template_name;
+  tuning.policy = one.policy;
+  tuning.renew = true;
+  try {
+    const auto run = run_tuning({tuning, common.context.executable, common.library.find(one.template_name), one.problems, common.path}, common.database,
+                                BannerTo::StandardOutput);
+    for (const auto& given_up : run.result.given_up) base::tell_message(given_up_text(given_up));
+    renewed.add(run.result, one, common.here);
+  } catch (const DatabaseError&) {
+    throw;
+  } catch (const Error& error) {
+    if (error.exit_code() == ExitCode::Interrupted) throw;
+    base::tell_message(fmt::format("gave up renewing {} problems of {}: {}", one.problems.size(), one.template_name, error.what()));
+    if (tuning.json) print_json({{"event", "given_up"}, {"template", one.template_name}, {"policy", one.policy}, {"why", error.what()}});
+    if (renewed.exit_code == 0) renewed.exit_code = static_cast<int>(error.exit_code());
+  }
+}
+
+Renewed renew_all(const Common& common, const session::RenewalPlan& plan) {
   Renewed renewed;
   for (const auto& one : plan.renewals) renewed.of += one.problems.size();
   const auto start = Clock::now();
   std::size_t left = renewed.of;
   for (const auto& one : plan.renewals) {
-    TuningOptions tuning = options.tuning;
-    tuning.template_name = one.template_name;
-    tuning.policy = one.policy;
-    tuning.strategy = "portfolio";
-    tuning.also_try.push_back(path.string());  // what won under other versions of the template
-    tuning.renew = true;
-    tuning.budget = budget_left(options.tuning.budget, std::chrono::duration<double>(Clock::now() - start).count(), one.problems.size(), left);
+    auto budget = budget_left(common.tuning.budget, std::chrono::duration<double>(Clock::now() - start).count(), one.problems.size(), left);
+    renewed.time_is_up = !budget;
+    if (renewed.time_is_up) break;
     left -= one.problems.size();
-    std::map<std::string, std::string> before;  // of any version
-    for (const auto& row : rows) {
-      if (row.template_name == one.template_name && row.policy == one.policy) before.emplace(row.problem, row.configuration);
-    }
-    const auto kernel = library.find(one.template_name);
-    const auto run = run_tuning({tuning, context.executable, kernel, one.problems, path}, database, BannerTo::StandardOutput);
-    for (const auto& given_up : run.result.given_up) base::tell_message(given_up_text(given_up));
-    renewed.add(run.result, before);
+    renew_one(common, one, *std::move(budget), renewed);
     if (renewed.interrupted) break;
   }
   return renewed;
@@ -156,21 +200,25 @@ int renew(const RenewOptions& options, const CommandContext& context) {
   check_request(options.tuning, {});
   const spec::TemplateLibrary library({options.tuning.template_folders.begin(), options.tuning.template_folders.end()});
   const auto path = database_path(options.tuning.database);
-  if (!std::filesystem::exists(path)) throw DatabaseError(path.string(), fmt::format("failed renewing '{}': there is no such file; a tuning run creates it", path.string()));
-  auto database = open_stoppable(path);
+  std::error_code unreadable;  // opening says it better
+  if (!std::filesystem::exists(path, unreadable) && !unreadable) {
+    throw DatabaseError(path.string(), fmt::format("failed renewing '{}': there is no such file; a tuning run creates it", path.string()));
+  }
+  auto database = options.dry_run ? db::Database::open(path, db::OpenMode::ReadOnly) : open_stoppable(path);
   print_notices(database);
-  const auto here = look_around(options, context);
   const auto rows = rows_of(database, options);
+  const auto here = look_around(options, context);
   const auto plan = session::plan_renewal(rows, present_of(here, library));
-  if (options.tuning.json) print_json(to_json(plan), -1);
+  if (options.tuning.json) print_json(to_json(plan));
   else print_plan(plan, here, path);
   if (options.dry_run || plan.renewals.empty()) return 0;
-  const auto renewed = renew_all(options, context, library, plan, rows, database, path);
+  const auto renewed = renew_all({options.tuning, context, library, here, database, path}, plan);
   if (options.tuning.json) {
-    print_json({{"event", "renewed"}, {"problems", renewed.problems}, {"of", renewed.of}, {"same_configuration", renewed.same}, {"interrupted", renewed.interrupted}}, -1);
+    print_json({{"event", "renewed"}, {"problems", renewed.problems}, {"of", renewed.of}, {"same_configuration", renewed.same}, {"interrupted", renewed.interrupted},
+                {"time_is_up", renewed.time_is_up}});
   } else {
-    base::print("Renewed {} of {} problems; at {} the configuration that had won won again.{}\n", renewed.problems, renewed.of, renewed.same,
-                renewed.interrupted ? " Interrupted: the same command continues." : "");
+    const char* const more = renewed.interrupted ? " Interrupted: the same command continues." : renewed.time_is_up ? " The time is up: the same command continues." : "";
+    base::print("Renewed {} of {} problems; at {} the configuration that had won won again.{}\n", renewed.problems, renewed.of, renewed.same, more);
   }
   return renewed.exit_code;
 }
@@ -179,6 +227,7 @@ int renew(const RenewOptions& options, const CommandContext& context) {
 
 void add_renew_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<RenewOptions>();
+  options->tuning.strategy = "portfolio";
   auto* command = app.add_subcommand("renew", "Tune again what a database holds of older templates, drivers or compilers, beginning with what won before");
   command->add_option("--template", options->templates, "Only results of this template; may be repeated")->allow_extra_args(false);
   command->add_flag("--dry-run", options->dry_run, "Only say what is to be renewed, and why");

@@ -376,20 +376,13 @@ def with_helpers(make):
     return lambda root: make(sys.modules[__name__], root)
 
 
-def histogram_vs_cub(root):
-    return histogram_tables.every_row(sys.modules[__name__], root)
-
-
-def histogram_ratios(root):
-    return histogram_tables.summary(sys.modules[__name__], root)
-
-
-OF_MODULES = (dispatch_tables.dispatch_random, dispatch_tables.ragged_sizes, build_tables.builds, build_tables.slow_tests, build_tables.build_folders,
+OF_MODULES = (dispatch_tables.dispatch_random, dispatch_tables.ragged_sizes, histogram_tables.histogram_vs_cub, histogram_tables.histogram_ratios,
+              build_tables.builds, build_tables.slow_tests, build_tables.build_folders,
               build_tables.build_headers, build_tables.before_and_after)
 TABLES = {"reduce_vs_cub": reduce_vs_cub, "reduce_ratios": reduce_ratios, "reproducible_cost": reproducible_cost, "search_quality": search_quality,
-          "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "sanitizers": sanitizers, "fuzzers": fuzzers, "tune_reduce": tune_reduce, "tuning_rate": tuning_rate,
-          "winner_repeat": winner_repeat, "dispatch_overhead": dispatch_overhead, "histogram_vs_cub": histogram_vs_cub,
-          "histogram_ratios": histogram_ratios, "ladder_rungs": ladder_tables.ladder_rungs, "rules_of_thumb": ladder_tables.rules_of_thumb,
+          "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "sanitizers": sanitizers, "fuzzers": fuzzers, "tune_reduce": tune_reduce,
+          "tuning_rate": tuning_rate, "winner_repeat": winner_repeat, "dispatch_overhead": dispatch_overhead,
+          "ladder_rungs": ladder_tables.ladder_rungs, "rules_of_thumb": ladder_tables.rules_of_thumb,
           "histogram_ladder": histogram_ladder_tables.histogram_ladder, "histogram_rules": histogram_ladder_tables.histogram_rules,
           "promises": promise_table.promise_table, **{make.__name__: with_helpers(make) for make in OF_MODULES}}
 

@@ -49,7 +49,7 @@ def line_of(tables, size, skew, pair):
     return line + [tables.short_configuration(pair.get(stated, {}).get("configuration")) for stated in (True, False)]
 
 
-def every_row(tables, root):
+def histogram_vs_cub(tables, root):
     """Every row of bench/histogram_vs_cub with its times and configurations. tables: the module of what all tables share."""
     text = ""
     for path, result in tables.results(root, NAME):
@@ -95,7 +95,7 @@ def mean_matrix(tables, rows):
     return tables.table([("samples, bins", False)] + [(skew, True) for skew in SKEWS], lines)
 
 
-def summary(tables, root):
+def histogram_ratios(tables, root):
     """What the rows of the grid say together, for README.md."""
     text = ""
     for path, result in tables.results(root, NAME):

@@ -5,11 +5,12 @@ First what is searched for new winners and the grids of tools/shipped_problems.p
 templates/*/recordings: its problems, with what had a chance there and what won around. Times are of the templates as they are now.
 Ends with the recordings in place, ready to be looked at and committed; build again then: the shipped database is made from them.
 
-What was measured stays in the working folder: the same command continues where it was stopped, by Ctrl-C or by --time.
+What was measured stays in the working folder until all is in place: the same command continues where it was stopped, by Ctrl-C or by --time.
 
 Exit codes: 0 all done, 75 stopped by --time, 130 by Ctrl-C, 1 a step failed.
 """
 import argparse
+import hashlib
 import json
 import pathlib
 import shutil
@@ -39,6 +40,8 @@ def other_recordings(root, steps):
     named = {(step.template, step.recording) for step in steps}
     for file in sorted(root.glob(f"templates/*/recordings/*{ENDING}")):
         template, name = file.parts[-3], file.name[: -len(ENDING)]
+        if "_ladder_" in name:  # slow rungs are what it is there for
+            yield shipped_problems.Step(template, [], "ladder", policy=policy_of(name), finalists=6, rungs_of=name)
         if (template, name) not in named:
             yield shipped_problems.Step(template, [], recording=name, policy=policy_of(name), finalists=6)
 
@@ -46,11 +49,35 @@ def other_recordings(root, steps):
 class Renewal:
     def __init__(self, root, attune, folder, devices, until):
         self.root, self.attune, self.folder, self.devices, self.until = root, attune, folder, devices, until
-        (folder / "recordings").mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.begin_anew_with_another(hashlib.sha256(attune.read_bytes()).hexdigest())
+        (folder / "recordings").mkdir(exist_ok=True)
         (folder / "done").mkdir(exist_ok=True)
 
+    def begin_anew_with_another(self, executable):
+        """Steps that another executable has done, of other templates perhaps, are done again; the database knows what of it holds."""
+        stamp = self.folder / "executable"
+        if stamp.exists() and stamp.read_text(encoding="utf-8") != executable:
+            self.forget_steps()
+        stamp.write_text(executable, encoding="utf-8")
+
+    def forget_steps(self):
+        for name in ("recordings", "done"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+
+    def put_in_place(self, steps):
+        """All recordings, each whole or not at all; the next renewal begins with nothing."""
+        for number, step in steps:
+            if step.recording:
+                target = self.old_recording(step)
+                shutil.copyfile(self.marker(number, step), target.with_name("part." + target.name))
+                target.with_name("part." + target.name).replace(target)
+        self.forget_steps()
+        for file in self.folder.glob("renewed.db*"):
+            file.unlink()
+
     def old_recording(self, step):
-        return self.root / "templates" / step.template / "recordings" / f"{step.recording}{ENDING}"
+        return self.root / "templates" / step.template / "recordings" / f"{step.recording or step.rungs_of}{ENDING}"
 
     def marker(self, number, step):
         """There when the step is done: its recording, or an empty file."""
@@ -66,9 +93,11 @@ class Renewal:
         return file
 
     def words(self, number, step, output):
-        words = [str(self.attune), "record" if step.recording else "tune", step.template, "--problems", str(self.problems_file(number, step)),
-                 "--policy", step.policy, "--strategy", step.strategy, "--budget", step.budget, "--finalists", str(step.finalists),
-                 "--device", self.devices, "--db", str(self.folder / "renewed.db")]
+        command = "record" if step.recording else "ladder" if step.rungs_of else "tune"
+        words = [str(self.attune), command, step.template, "--problems", str(self.problems_file(number, step)), "--policy", step.policy,
+                 "--finalists", str(step.finalists), "--device", self.devices, "--db", str(self.folder / "renewed.db")]
+        if not step.rungs_of:
+            words += ["--strategy", step.strategy, "--budget", step.budget]
         if step.where:
             words += ["--where", step.where]
         if step.recording:
@@ -135,6 +164,9 @@ def main():
     grids = shipped_problems.steps()
     numbered = enumerate([*grids, *other_recordings(options.root, grids)])
     steps = [(number, step) for number, step in numbered if not options.template or step.template in options.template]
+    if not steps:
+        tell(f"There is nothing to renew of {', '.join(options.template)}: the templates are {', '.join(sorted({step.template for step in grids}))}.")
+        return 2
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     start = time.monotonic()
     renewal = Renewal(options.root, options.attune, options.folder, options.device, None if options.time is None else start + options.time)
@@ -143,16 +175,14 @@ def main():
             if not renewal.marker(number, step).exists():
                 tell(f"{place + 1} of {len(steps)}: {step.template} {step.recording or step.strategy} ({time.monotonic() - start:.0f} s)")
             renewal.run(number, step)
-    except Stopped:
+    except (Stopped, KeyboardInterrupt):
         done = sum(renewal.marker(number, step).exists() for number, step in steps)
         tell(f"Stopped after {done} of {len(steps)} steps; nothing is replaced. The same command continues.")
         return STOPPED_BY_TIME if renewal.until is not None and time.monotonic() >= renewal.until else 130
     except RuntimeError as error:
         tell(str(error))
         return 1
-    for number, step in steps:
-        if step.recording:
-            shutil.copyfile(renewal.marker(number, step), renewal.old_recording(step))
+    renewal.put_in_place(steps)
     tell(f"All recordings are renewed ({time.monotonic() - start:.0f} s). Build again: the shipped database is made from them.")
     return 0
 

@@ -13,7 +13,7 @@ STATED_SKEWS = ["uniform", "zipf", "hot", "constant"]
 
 @dataclasses.dataclass
 class Step:
-    """One command: `attune tune` into the working database, or `attune record` where it has a recording."""
+    """One command: `attune tune` or, of `rungs_of`, `attune ladder` into the working database, or `attune record` where it has a recording."""
     template: str
     problems: list
     strategy: str = "portfolio"
@@ -22,6 +22,7 @@ class Step:
     budget: str = "100%"
     finalists: int = 2    # beside the default: sizes around say more than the last half per cent of one
     where: str = ""
+    rungs_of: str = ""    # the recording whose problems `attune ladder` measures, every rung as ladder.json says
 
 
 def ragged(per_octave, first=8, last=29):

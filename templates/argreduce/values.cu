@@ -45,7 +45,7 @@ constexpr unsigned kSmThreads = 1024;  // what every SM holds, also in blocks of
 #endif
 constexpr unsigned kStateWords = kWidth * (kBytes ? 1 : kValueWords + 1);
 constexpr unsigned kRegisters =
-    kItems * attune::Vector<kVectorBytes>::kWords + kStateWords + (kValueWords == 2 ? 44 : 32);
+    kItems * attune::Vector<kVectorBytes>::kWords + kStateWords + (kValueWords == 2 ? 44 : 40);
 constexpr unsigned kResidentThreads = 65536 / kRegisters < kSmThreads ? 65536 / kRegisters : kSmThreads;
 constexpr unsigned kResidentBlocks = kResidentThreads < kBlock ? 1 : kResidentThreads / kBlock;
 

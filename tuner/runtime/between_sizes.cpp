@@ -21,13 +21,15 @@ constexpr std::size_t kNeighbours = 12;
 constexpr double kNarrowest = 0.3;  ///< standard deviation of the weights, in octaves
 constexpr double kOfSpacing = 0.6;  ///< the same over the distance of the second nearest size, where sizes lie far apart
 /// Of times around a plane through them, as long as there are few; as many points say as much about it as these.
-constexpr double kNoise = 0.03, kPriorPoints = 3;
+constexpr double kNoise = 0.02, kPriorPoints = 3;
 /// Of the logarithm of a time, an octave of any size.
 constexpr double kSlope = 0.2, kSlopeDeviation = 0.2;
 /// Deviation of a forecast that is none: octaves away from all that was measured.
 constexpr double kUseless = 0.25;
 /// Of a forecast that a default chosen for the problem gives way to though nothing is known of it.
 constexpr double kSure = 0.1;
+/// Doubt about a default's forecast speaks for the default: it is compared with no more than this.
+constexpr double kMostDoubtOfDefault = 0.04;
 /// So near, in octaves, what wins somewhere does well here; each octave beyond adds this much doubt.
 constexpr double kNear = 0.75, kDoubtAnOctave = 0.05;
 /// Farther winners are no better guesses, and each costs reading its records.
@@ -302,7 +304,8 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
   if (launches.standard_is_chosen && results.front().distance > kNear && !knows_enough(forecasts, standard)) forecasts.insert(forecasts.begin(), unknown(standard));
   std::stable_sort(forecasts.begin(), forecasts.end(), [](const auto& a, const auto& b) { return a.cautious_us() < b.cautious_us(); });
   const auto stands = std::find_if(forecasts.begin(), forecasts.end(), [&](const auto& forecast) { return forecast.configuration == standard; });
-  if (stands != forecasts.end() && forecasts.front().cautious_us() > kClearlyFaster * stands->cautious_us())
+  if (stands != forecasts.end() &&
+      forecasts.front().cautious_us() > kClearlyFaster * stands->expected_us * (1 + std::min(stands->deviation, kMostDoubtOfDefault)))
     std::rotate(forecasts.begin(), stands, stands + 1);
   return forecasts;
 }

@@ -38,7 +38,7 @@ struct Forecast {
 };
 
 /// How much faster than the default a forecast has to be before it takes its place.
-inline constexpr double kClearlyFaster = 0.97;
+inline constexpr double kClearlyFaster = 0.985;
 
 /// What forecasts ask of the template and the device. Configurations are texts.
 struct LaunchesAt {
@@ -58,7 +58,7 @@ struct LaunchesAt {
 /// configuration took at the tuned sizes around says more: its forecast is a weighted linear regression there of the logarithm of the time over
 /// those of the sizes, from launches of one block where it is one block here, and from grids where it is a grid here. Weights fall with the distance.
 /// The regression is Bayesian: few points, or points that lie far away on one side, leave it uncertain, and who is compared is the expected time and a
-/// deviation more. Where nothing near was tuned, winners are doubted besides, the more, the farther away they won; the default is not,
+/// deviation more; what is not known about the default speaks for it. Where nothing near was tuned, winners are doubted besides, the more, the farther away they won; the default is not,
 /// which was not chosen at those sizes.
 /// `evidence`: what earlier decisions have read.
 /// `results`: nearest first. Returns the one to take first: the fastest by Forecast::cautious_us, or the default unless that one is clearly

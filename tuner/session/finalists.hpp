@@ -25,7 +25,7 @@ struct FinalistRule {
   std::size_t most = 24;
   double ratio = 1.03;
 
-  /// This rule with another upper bound. Requires: `most` >= 1.
+  /// The rule as it is by itself, but for the upper bound. Requires: `most` >= 1.
   [[nodiscard]] static FinalistRule of_at_most(std::size_t most);
 };
 

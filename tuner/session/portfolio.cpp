@@ -77,7 +77,11 @@ void add_portfolio_of(const std::filesystem::path& other, WinnersFrom from, cons
     }
     return;
   }
-  const auto database = db::Database::open(other, db::OpenMode::ReadOnly);
+  add_portfolio_of(db::Database::open(other, db::OpenMode::ReadOnly), from, kernel, problem, policy, space, ordinals);
+}
+
+void add_portfolio_of(const db::Database& database, WinnersFrom from, const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                      const std::string& policy, const space::SearchSpace& space, std::vector<space::Ordinal>& ordinals) {
   for (const auto& family : families_of(kernel, problem)) {
     for (const auto& version : database.best_counts(kernel.name, family)) {
       if (version.policy == policy) propose(ordinals, database.candidates(version.template_hash, family, policy), kernel, space);

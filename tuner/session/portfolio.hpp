@@ -28,6 +28,10 @@ enum class WinnersFrom {
 void add_portfolio_of(const std::filesystem::path& other, WinnersFrom from, const spec::KernelTemplate& kernel, const spec::Problem& problem,
                     const std::string& policy, const space::SearchSpace& space, std::vector<space::Ordinal>& ordinals);
 
+/// The same of a database that is open. Throws: DatabaseError.
+void add_portfolio_of(const db::Database& database, WinnersFrom from, const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                      const std::string& policy, const space::SearchSpace& space, std::vector<space::Ordinal>& ordinals);
+
 /// Whether such a file can be read. Throws: as add_portfolio_of.
 void check_portfolio(const std::filesystem::path& other);
 

@@ -82,6 +82,32 @@ bool ProblemTuner::better_is_known(const db::BestRow& best) {
   return true;
 }
 
+/// What is dispatched until this ends is compared first: a budget that ends early must not replace it unseen.
+void ProblemTuner::put_outdated_best_first(std::vector<space::Ordinal>& ordinals) const {
+  const auto best = outdated_best();
+  const auto own = best ? searched().find(spec::configuration_from_text(kernel_, best->configuration)) : std::nullopt;
+  if (!own) return;
+  std::erase(ordinals, *own);
+  ordinals.insert(ordinals.begin(), *own);
+}
+
+std::optional<db::BestRow> ProblemTuner::outdated_best() const {
+  auto best = database_.best_of(query_);
+  return best && is_outdated(best->driver, best->nvrtc) ? std::move(best) : std::nullopt;
+}
+
+bool ProblemTuner::keeps_outdated() {
+  auto previous = outdated_best();
+  const auto own = previous ? space_.find(spec::configuration_from_text(kernel_, previous->configuration)) : std::nullopt;
+  if (!own) return false;
+  for (const auto name : launches_.members(*own)) {
+    if (known_[name].decided) return false;
+  }
+  observer_.notice(fmt::format("the best of {} stays as it was: the budget ended before it was measured again", log_.problem()));
+  result_.best = std::move(previous);
+  return true;
+}
+
 void ProblemTuner::tell_why_none() const {
   const auto working = known_.working();
   if (working == 0) return;
@@ -137,7 +163,7 @@ void ProblemTuner::store_best(const RunOffSamples& samples, const std::vector<st
   const Decided decided = decide(samples, resources, default_name());
   const auto code = backend_.code(spec::configuration_from_text(kernel_, decided.placed[decided.winner].configuration));
   db::BestRow best = to_best_row(context_, decided, samples, result_.work_bytes, code, default_name(), asked);
-  if (better_is_known(best)) return;
+  if (better_is_known(best) || keeps_outdated()) return;
   db::Database::Batch batch(database_);
   if (ran_off) {
     for (const auto& placed : decided.placed) mark_run_off(placed.configuration);

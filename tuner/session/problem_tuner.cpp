@@ -162,6 +162,10 @@ void ProblemTuner::start_search(const Search& what) {
   const bool winners = request_.strategy == "winners";
   const auto from = winners ? WinnersFrom::Template : WinnersFrom::Family;
   options.portfolio = portfolio_of(database_, from, kernel_, problem_, context_.policy, searched());
+  if (request_.renew) {
+    add_portfolio_of(database_, from, kernel_, problem_, context_.policy, searched(), options.portfolio);
+    put_outdated_best_first(options.portfolio);
+  }
   for (const auto& other : request_.also_try) add_portfolio_of(other, from, kernel_, problem_, context_.policy, searched(), options.portfolio);
   if ((winners || request_.strategy == "portfolio") && options.portfolio.empty()) {
     observer_.notice(fmt::format("no {} of {} was tuned before: only the default can be tried; tune some with another strategy first", winners ? "problem" : "size",

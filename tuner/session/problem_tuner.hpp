@@ -11,8 +11,8 @@
 
 #include "db/database.hpp"
 #include "tuner/search/strategy.hpp"
-#include "tuner/session/renewal.hpp"
 #include "tuner/session/backend.hpp"
+#include "tuner/session/renewal.hpp"
 #include "tuner/session/search_memory.hpp"
 #include "tuner/session/session.hpp"
 #include "tuner/session/session_log.hpp"
@@ -138,6 +138,11 @@ class ProblemTuner {
 
   [[nodiscard]] bool decided_before(const std::vector<std::string>& asked);
   [[nodiscard]] bool better_is_known(const db::BestRow& best);
+  /// Of another driver or compiler, in a run that renews; nothing when there is none.
+  [[nodiscard]] std::optional<db::BestRow> outdated_best() const;
+  void put_outdated_best_first(std::vector<space::Ordinal>& ordinals) const;
+  /// Whether what won under another driver or compiler was not measured here: it stays then.
+  [[nodiscard]] bool keeps_outdated();
   void tell_why_none() const;
   void store_failed(const RunOffSamples& samples);
   [[nodiscard]] db::RecordRow stored_row(const std::string& configuration) const;

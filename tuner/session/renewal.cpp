@@ -1,7 +1,8 @@
 #include "tuner/session/renewal.hpp"
 
+#include <fmt/core.h>
+
 #include <map>
-#include <set>
 #include <tuple>
 
 #include "attune/error.hpp"
@@ -12,6 +13,7 @@ namespace {
 /// One problem, by the row of it that is nearest to the present.
 struct RenewalCase {
   spec::Problem problem;
+  std::string won;
   bool version = true, driver = true, compiler = true;  ///< another than now
 
   [[nodiscard]] bool is_current() const { return !version && !driver && !compiler; }
@@ -24,13 +26,15 @@ using RenewalKey = std::tuple<std::string, std::string, std::string>;  ///< temp
 spec::Problem problem_of_now(const spec::KernelTemplate& kernel, const std::string& text) {
   auto problem = spec::canonical(kernel, spec::problem_from_text(text));
   spec::validate(kernel, problem);
+  for (const auto& [name, size] : problem.sizes) {
+    if (size == 0) throw UsageError(fmt::format("there is nothing to tune at {} = 0", name));
+  }
   return problem;
 }
 
+/// Cases come in the order of their keys.
 Renewal& renewal_of(std::vector<Renewal>& renewals, const std::string& template_name, const std::string& policy) {
-  for (auto& renewal : renewals) {
-    if (renewal.template_name == template_name && renewal.policy == policy) return renewal;
-  }
+  if (!renewals.empty() && renewals.back().template_name == template_name && renewals.back().policy == policy) return renewals.back();
   Renewal renewal;
   renewal.template_name = template_name;
   renewal.policy = policy;
@@ -42,8 +46,10 @@ void add_renewal(RenewalPlan& plan, const RenewalKey& key, RenewalCase one) {
     ++plan.current;
     return;
   }
-  auto& renewal = renewal_of(plan.renewals, std::get<0>(key), std::get<1>(key));
+  const auto& [template_name, policy, problem] = key;
+  auto& renewal = renewal_of(plan.renewals, template_name, policy);
   renewal.problems.push_back(std::move(one.problem));
+  renewal.won.emplace(problem, std::move(one.won));
   renewal.of_another_version += one.version ? 1 : 0;
   renewal.of_another_driver += one.driver ? 1 : 0;
   renewal.of_another_compiler += one.compiler ? 1 : 0;
@@ -68,7 +74,7 @@ RenewalPlan plan_renewal(const std::vector<db::BestRow>& rows, const Present& pr
       continue;
     }
     try {
-      RenewalCase one{problem_of_now(*kernel, row.problem), row.template_hash != kernel->content_hash, is_another(row.driver, present.driver),
+      RenewalCase one{problem_of_now(*kernel, row.problem), row.configuration, row.template_hash != kernel->content_hash, is_another(row.driver, present.driver),
                       is_another(row.nvrtc, present.nvrtc)};
       const RenewalKey key{row.template_name, row.policy, spec::to_text(one.problem)};
       const auto [at, added] = cases.emplace(key, one);

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +26,8 @@ struct Present {
 /// Problems of one template under one policy whose results are not of the present.
 struct Renewal {
   std::string template_name, policy;
-  std::vector<spec::Problem> problems;  ///< each once
+  std::vector<spec::Problem> problems;     ///< each once
+  std::map<std::string, std::string> won;  ///< by a problem's text: what had won there, by the row nearest to the present
   /// How many of them are what; a problem may be several.
   std::uint64_t of_another_version = 0, of_another_driver = 0, of_another_compiler = 0;
 };

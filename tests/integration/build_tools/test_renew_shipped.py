@@ -68,16 +68,42 @@ class RenewShipped(unittest.TestCase):
         for step in shipped_problems.steps():
             if step.recording:
                 self.assertEqual((self.folder / "root/templates" / step.template / "recordings" / f"{step.recording}.json.zst").read_text(), "new")
-        before = len(self.calls())
+        # The next renewal begins with nothing: it does not put in place what an earlier one has measured.
+        self.old.write_text("newer")
+        (self.folder / "broken").touch()
+        self.assertEqual(self.renew().returncode, 1)
+        self.assertEqual(self.old.read_text(), "newer")
+
+    def test_a_ladder_s_recording_has_every_rung_anew_whatever_had_a_chance(self):
+        ladder = self.old.with_name("h100_ladder_f32_cold.json.zst")
+        ladder.write_text("old")
         self.assertEqual(self.renew().returncode, 0)
-        self.assertEqual(len(self.calls()), before)
+        rungs, record = self.calls()[-2:]  # behind the other recording, by name
+        self.assertTrue(rungs.startswith(f"ladder reduce --problems {ladder} --policy cold/graph"), rungs)
+        self.assertNotIn("--strategy", rungs)
+        self.assertTrue(record.startswith(f"record reduce --problems {ladder}"), record)
+        self.assertEqual(rungs.split("--db ")[1].split(" ")[0], record.split("--db ")[1].split(" ")[0])
+
+    def test_another_executable_does_all_steps_again(self):
+        (self.folder / "slow").touch()
+        self.assertEqual(self.renew("--template", "histogram", "--time", "1s").returncode, 75)
+        (self.folder / "slow").unlink()
+        (self.folder / "work/done/0_reduce_exhaustive").touch()
+        self.attune.write_text(ATTUNE + "# of other templates\n")
+        self.assertEqual(self.renew().returncode, 0)
+        self.assertEqual(len(self.calls()), 1 + len(shipped_problems.steps()) + 1)
+
+    def test_templates_that_are_not_shipped_are_refused(self):
+        done = self.renew("--template", "nosuch")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("histogram", done.stderr)
 
     def test_a_part_can_be_renewed_alone_and_the_rest_later(self):
         self.assertEqual(self.renew("--template", "histogram").returncode, 0)
         self.assertTrue(all(call.split()[1] == "histogram" for call in self.calls()))
         self.assertEqual(self.old.read_text(), "old")
         self.assertEqual(self.renew().returncode, 0)
-        self.assertEqual(len(self.calls()), len(shipped_problems.steps()) + 1)
+        self.assertEqual(self.old.read_text(), "new")
 
     def test_a_step_that_fails_ends_it_with_its_words_and_replaces_nothing(self):
         (self.folder / "broken").touch()

@@ -1,12 +1,9 @@
 """What tests of tables of `attune ladder ... --json` have in common: made-up recordings, and tools/doc_tables.py run on them. The first argument is that script."""
 import json
-import subprocess
 import sys
-import tempfile
-import unittest
-from pathlib import Path
 
-SCRIPT = Path(sys.argv.pop(1))
+from tables_case import SCRIPT, TablesCase
+
 REPOSITORY = SCRIPT.parent.parent
 
 sys.dont_write_bytecode = True
@@ -32,26 +29,12 @@ def ladder_event(template, problem, us, ceiling=2e12, peers=(), complete=True):
             "peers": [{"name": name, "median_us": median} for name, median in peers]}
 
 
-class LadderCase(unittest.TestCase):
+class LadderCase(TablesCase):
     template = ""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
-        (self.root / "docs").mkdir()
-        self.results = self.root / "bench/results/imaginary_1"
-        self.results.mkdir(parents=True)
+        super().setUp()
         self.file = self.results / f"ladder_{self.template}.json"
 
     def record(self, *events):
         self.file.write_text("".join(json.dumps(event) + "\n" for event in events))
-
-    def run_script(self, table, *arguments):
-        (self.root / "README.md").write_text(f"<!-- table:{table} -->\nold\n<!-- /table -->\n")
-        return subprocess.run([sys.executable, SCRIPT, "--root", self.root, *arguments], capture_output=True, text=True)
-
-    def generated(self, table):
-        done = self.run_script(table)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return (self.root / "README.md").read_text()

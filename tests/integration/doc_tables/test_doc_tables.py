@@ -1,12 +1,8 @@
 """tools/doc_tables.py on a small made-up repository."""
 import json
-import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-SCRIPT = Path(sys.argv.pop(1))
+from tables_case import TablesCase
 
 DEVICE = {"name": "Imaginary 1"}
 HEAD = {"device": DEVICE, "driver": "1.2", "cuda": "13.0", "date": "2026-01-02", "content": "0123456789abcdef"}
@@ -18,15 +14,10 @@ def comparison(n, policy, attune_us, peer_us, rate):
             "bytes_per_s": rate, "configuration": {"stage": "a|b", "block_size": 256}}
 
 
-class DocTables(unittest.TestCase):
+class DocTables(TablesCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
-        (self.root / "docs").mkdir()
+        super().setUp()
         (self.root / "tests/gpu").mkdir(parents=True)
-        self.results = self.root / "bench/results/imaginary_1"
-        self.results.mkdir(parents=True)
         self.write_comparison([comparison(2**20, "cold/graph", 4.0, 5.0, 1.0e12),
                                comparison(1000, "cold/graph", 2.0, 1.0, 2.0e9),
                                comparison(2**20, "hot/graph", 2.0, 3.0, 2.0e12),
@@ -36,19 +27,6 @@ class DocTables(unittest.TestCase):
 
     def write_comparison(self, rows):
         (self.results / "reduce_vs_cub.json").write_text(json.dumps({"bench": "reduce_vs_cub", **HEAD, "rows": rows}))
-
-    def readme(self, *tables):
-        body = "".join(f"<!-- table:{name} -->\nold\n<!-- /table -->\nbetween\n" for name in tables)
-        (self.root / "README.md").write_text("# before\n" + body + "after\n")
-
-    def run_script(self, *arguments):
-        return subprocess.run([sys.executable, SCRIPT, "--root", self.root, *arguments], capture_output=True, text=True)
-
-    def generated(self, *tables):
-        self.readme(*tables)
-        done = self.run_script()
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return (self.root / "README.md").read_text()
 
     def test_a_captured_output_stands_word_for_word_in_a_code_block(self):
         (self.results / "tune_reduce.txt").write_text("Measuring on Imaginary 1\n  n  best us\n")
@@ -220,15 +198,6 @@ class DocTables(unittest.TestCase):
         self.assertIn("No comparison with CUB is recorded yet.", text)
         self.assertIn("No read ceiling is recorded yet.", text)
         self.assertIn("No run of the GPU tests is recorded yet.", text)
-
-    def assert_refused(self, *words):
-        before = (self.root / "README.md").read_text()
-        for arguments in ([], ["--check"]):
-            done = self.run_script(*arguments)
-            self.assertEqual(done.returncode, 2)
-            for word in words:
-                self.assertIn(word, done.stderr)
-        self.assertEqual((self.root / "README.md").read_text(), before)
 
     def test_an_unknown_table_is_refused_by_name(self):
         self.readme("reduce_vs_nothing")

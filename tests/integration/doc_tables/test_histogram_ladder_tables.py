@@ -99,11 +99,8 @@ class HistogramLadderTables(LadderCase):
             self.assertIn(name, ladder_names(self.template))
 
     def refused(self, *words):
-        for arguments in ([], ["--check"]):
-            done = self.run_script("histogram_rules", *arguments)
-            self.assertEqual(done.returncode, 2)
-            for word in words:
-                self.assertIn(word, done.stderr)
+        self.readme("histogram_rules")
+        self.assert_refused(*words)
 
     def test_a_file_that_is_no_ladder_of_these_rungs_is_refused_with_its_place(self):
         self.record(START, {"event": "ladder", "complete": True, "problem": {"T": "i32", "n": 1}})

@@ -1,12 +1,8 @@
 """tools/promise_table.py through tools/doc_tables.py, on a small made-up repository."""
 import json
-import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-SCRIPT = Path(sys.argv.pop(1))
+from tables_case import TablesCase
 
 SOURCE = '''
 TEST_CASE("it is \\"so\\"") {}
@@ -16,12 +12,10 @@ TEST_CASE_FIXTURE(Some::Fixture,
 '''
 
 
-class PromiseTable(unittest.TestCase):
+class PromiseTable(TablesCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
-        for name in ("docs", "tests/promises/results", "tests/unit", "bench/results/imaginary_1"):
+        super().setUp()
+        for name in ("tests/promises/results", "tests/unit"):
             (self.root / name).mkdir(parents=True)
         (self.root / "tests/unit/test_it.cpp").write_text(SOURCE)
         (self.root / "tests/unit/CMakeLists.txt").write_text("attune_test(unit_it LABEL cpu)\nadd_test(NAME campaign COMMAND it)\n")
@@ -39,20 +33,10 @@ class PromiseTable(unittest.TestCase):
         text = json.dumps({"bench": name, "date": "2026-11-22T10:00:00Z", "device": {"name": "Imaginary 1"}, **fields})
         (self.root / f"bench/results/imaginary_1/{name}.json").write_text(text)
 
-    def run_script(self, *arguments):
-        return subprocess.run([sys.executable, SCRIPT, "--root", self.root, *arguments], capture_output=True, text=True)
-
     def row(self):
         done = self.run_script()
         self.assertEqual(done.returncode, 0, done.stderr)
         return (self.root / "docs/promises.md").read_text().splitlines()[3]
-
-    def assert_refused(self, *words):
-        for arguments in ([], ["--check"]):
-            done = self.run_script(*arguments)
-            self.assertEqual(done.returncode, 2)
-            for word in words:
-                self.assertIn(word, done.stderr)
 
     def test_a_promise_names_its_tests_by_claim_and_file_or_by_ctest(self):
         self.promise(tests=[{"file": "tests/unit/test_it.cpp", "name": 'it is "so"'},

@@ -1,5 +1,6 @@
 // attune renew on the fake driver: results of an older template, driver or compiler are tuned again.
 #include <doctest/doctest.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -7,6 +8,7 @@
 
 #include "db/database.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
+#include "tests/integration/fake_gpu/processes.hpp"
 #include "tests/support/skip.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
@@ -135,10 +137,84 @@ TEST_CASE_FIXTURE(RenewFixture, "problems that cannot be asked any more, other d
   const auto unknown = attune({"renew", "--dry-run", "--json", "--compile-workers", "2"});  // without the folder of the template
   CHECK(event(unknown, "renewal")["impossible"][0]["why"].get<std::string>().find("--template-folder") != std::string::npos);
   change_template("[\"f32\"]", "[\"f32\", \"i32\"]");
-  CHECK(renew({"--template", "synthetic", "--dry-run", "--json"}).out.find("\"renewals\":[]") != std::string::npos);
+  CHECK(renew({"--template", "synthetic", "--dry-run"}).exit_code == 2);
   settings["devices"] = {{{"name", "Another GPU"}, {"sm_count", 40}}};
   CHECK(plan()["of_other_devices"] == 1);
   CHECK(plan()["renewals"].empty());
+}
+
+TEST_CASE_FIXTURE(RenewFixture, "a budget that ends before what had won is measured leaves it in its place") {
+  if (fs::exists("/proc/driver/nvidia/version")) return test::skip("the machine's own driver stands for the fake one's version");
+  tune("1000");
+  const auto before = best().front();
+  settings["driver_version"] = 13020;
+  const auto result = renew({"--budget", "1"});  // the default alone, which is slower
+  CHECK(best().front().configuration == before.configuration);
+  CHECK(best().front().driver == before.driver);
+  CHECK(result.err.find("stays as it was") != std::string::npos);
+  CHECK(result.out.find("Renewed 0 of 1") != std::string::npos);
+  CHECK(plan()["renewals"][0]["problems"] == 1);
+  REQUIRE(renew({"--budget", "2"}).exit_code == 0);  // and then what had won
+  CHECK(best().front().configuration == before.configuration);
+  CHECK(best().front().driver != before.driver);
+}
+
+TEST_CASE_FIXTURE(RenewFixture, "what cannot be renewed does not keep the rest from it, and is named") {
+  tune("1000,2000");
+  fs::copy(templates / "brief", templates / "other");
+  const fs::path file = templates / "other" / "template.json";
+  std::string text = base::read_file(file);
+  text.replace(text.find("\"name\": \"brief\""), 15, "\"name\": \"other\"");
+  std::ofstream(file) << text;
+  REQUIRE(attune({"tune", "other", "--template-folder", templates, "--T", "i32", "--end", "well", "--size", "1000", "--compile-workers", "2"}).exit_code == 0);
+  change_template("a copy with few", "a copy of few");
+  change_template("synthetic_plain", "there_is_no_such_kernel");  // the reference of brief, not of other
+  text.replace(text.find("a copy with few"), 15, "a copy of few");
+  std::ofstream(file) << text;
+  const auto result = renew({"--json"});
+  CHECK(result.exit_code != 0);
+  CHECK(event(result, "renewed")["problems"] == 1);
+  CHECK(event(result, "renewed")["of"] == 3);
+  CHECK(result.err.find("there_is_no_such_kernel") != std::string::npos);
+  const auto unknown = renew({"--template", "nosuch"});
+  CHECK(unknown.exit_code == 2);
+  CHECK(unknown.err.find("brief, other") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(RenewFixture, "other databases suggest configurations, whatever the database is called; asking alone changes no byte") {
+  database = (folder / "results.json").string();
+  environment["ATTUNE_DB"] = database;
+  tune("1000");
+  const std::string bytes = base::read_file(database);
+  change_template("a copy with few", "a copy of few");
+  CHECK(plan()["renewals"][0]["problems"] == 1);
+  CHECK(base::read_file(database) == bytes);
+  const auto result = renew({"--try", database + ".of.others", "--json"});
+  CHECK(result.exit_code != 0);
+  CHECK(result.err.find("of.others") != std::string::npos);
+  const auto renewed = renew({"--json"});
+  CAPTURE(renewed.err);
+  REQUIRE(renewed.exit_code == 0);
+  CHECK(event(renewed, "renewed")["same_configuration"] == 1);
+  CHECK(renew({"--budget", "10ms", "--json"}).exit_code == 0);  // nothing is left to do
+}
+
+TEST_CASE_FIXTURE(RenewFixture, "Ctrl-C ends a renewal with 130, and the same command renews the rest") {
+  tune("1000,2000,3000,4000,5000,6000");
+  change_template("a copy with few", "a copy of few");
+  settings["real_time"] = 10;
+  const int pid = start({"renew", "--template-folder", templates, "--compile-workers", "2"});
+  REQUIRE(test::wait_until([&] { return records().size() > 6 * 6; }));
+  REQUIRE(::kill(pid, SIGINT) == 0);
+  CHECK(test::wait_for(pid) == 130);
+  const auto left = plan()["renewals"];
+  REQUIRE(left.size() == 1);
+  CHECK(left[0]["problems"].get<int>() > 0);
+  CHECK(best().size() >= 6);
+  settings["real_time"] = 0;
+  REQUIRE(renew().exit_code == 0);
+  CHECK(plan()["current"] == 6);
+  CHECK(best().size() == 12);
 }
 
 TEST_CASE_FIXTURE(RenewFixture, "two devices share a renewal; devices that differ are refused") {

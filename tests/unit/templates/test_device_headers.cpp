@@ -41,15 +41,16 @@ void check_clean(const std::string& source, const std::string& type, const std::
   CHECK(result.log.empty());
 }
 
-/// Combines in[0] of every thread by each operator, through vectors, the block, slots and a gather.
+/// Combines in[0] of every thread by each operator, through vectors, tiles, the block, slots and a gather.
 std::string all_of_them(bool integers) {
   std::string uses;
   for (const char* op : {"Sum", "Product", "Min", "Max"}) uses += std::string("  use<attune::") + op + "<attune_T>>(in, out);\n";
   if (integers)
     for (const char* op : {"And", "Or", "Xor"}) uses += std::string("  use<attune::") + op + "<attune_T>>(in, out);\n";
   return R"(#include <attune/bits.cuh>
+#include <attune/block.cuh>
 #include <attune/gather.cuh>
-#include <attune/slots.cuh>
+#include <attune/tiles.cuh>
 #include <attune/vector.cuh>
 template <class Op>
 __device__ void use(const attune_T* in, attune_T* out) {
@@ -59,10 +60,18 @@ __device__ void use(const attune_T* in, attune_T* out) {
   for (unsigned k = 0; k < kBytes / sizeof(attune_T); ++k) x = Op::combine(x, attune::element<attune_T>(v, k));
   x = attune::block_combine<Op, ATTUNE_BLOCK_SIZE, attune::BlockStage::Shuffle>(x);
   x = attune::block_combine<Op, ATTUNE_BLOCK_SIZE, attune::BlockStage::SharedTree, 2>(x);
-  x = attune::gather<Op, ATTUNE_BLOCK_SIZE, attune::BlockStage::Shuffle, 2>(
-      100, [&](unsigned first, unsigned step, unsigned count, typename Op::Value y) {
-        return first + step < count ? Op::combine(y, attune::load_element(in + first + step)) : y;
-      });
+  const auto in_block = [](typename Op::Value y) { return attune::block_combine<Op, ATTUNE_BLOCK_SIZE, attune::BlockStage::Shuffle, 1>(y); };
+  attune::Word* const slots = reinterpret_cast<attune::Word*>(out) + 8;
+  attune::fill_slot_with<attune::PartsOf<typename Op::Value>>(slots, blockIdx.x, 100, x);
+  x = attune::gather<Op, ATTUNE_BLOCK_SIZE, 2>(100, attune::FetchSlots<Op, 2>{slots}, in_block);
+  x = attune::gather<Op, ATTUNE_BLOCK_SIZE, 2>(100, attune::FetchPartials<Op, 2>{reinterpret_cast<const typename Op::Value*>(in)}, in_block);
+  using Tile = attune::Tile<ATTUNE_BLOCK_SIZE, 2, kBytes>;
+  attune::Vector<kBytes> tile[2];
+  Tile::load<attune_T>(tile, attune::address_of(in), Tile::bytes_before(attune::address_of(in), attune::address_of(in + 1000)), Op::neutral());
+  const auto loose = attune::Loose::of<attune_T, kBytes>(attune::address_of(in), attune::address_of(in + 1), attune::address_of(in + 1000), 1000);
+  if (loose.there(threadIdx.x)) x = Op::combine(x, attune::load_element(in + loose.index(threadIdx.x, 1000)));
+  x = Op::combine(x, attune::element<attune_T>(tile[0], 0));
+  x = Op::combine(x, attune::element<attune_T>(tile[1], 0));
   x = attune::from_ordered<typename Op::Value>(attune::ordered(x));
   attune::store_element(out, x);
 }
