@@ -38,7 +38,7 @@ struct Forecast {
 };
 
 /// How much faster than the default a forecast has to be before it takes its place.
-inline constexpr double kClearlyFaster = 0.985;
+inline constexpr double kClearlyFaster = 0.975;
 
 /// What forecasts ask of the template and the device. Configurations are texts.
 struct LaunchesAt {

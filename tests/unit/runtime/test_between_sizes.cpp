@@ -120,7 +120,7 @@ TEST_CASE_FIXTURE(Fixture, "the default stands unless the evidence clearly beats
     for (const std::int64_t n : {1000, 2000, 4000}) tuned(n, kA, {{kA, us}, {kDefault, 10.0}});
     return choose(2500).decision.configuration;
   };
-  CHECK(with_winner_at(9.9) == kDefault);
+  CHECK(with_winner_at(9.8) == kDefault);
   CHECK(with_winner_at(9.7) == kA);
 }
 
