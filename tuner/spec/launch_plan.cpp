@@ -309,7 +309,8 @@ Configuration with_values(const KernelTemplate& kernel, const DefaultRow& row) {
 }  // namespace
 
 const DefaultRow* default_row(const KernelTemplate& kernel, const Problem& problem, const DeviceInfo& device) {
-  const Scope scope = make_scope(kernel, problem, default_configuration(kernel), device);
+  const Configuration own = default_configuration(kernel);  // the scope refers to it
+  const Scope scope = make_scope(kernel, problem, own, device);
   for (const DefaultRow& row : kernel.defaults) {
     if (row.condition && !row.condition->truth(scope)) continue;
     if (satisfies(kernel, problem, with_values(kernel, row), device)) return &row;
