@@ -186,7 +186,7 @@ int ladder(const LadderOptions& options, const CommandContext& context, const st
   const spec::TemplateLibrary library({tuning.template_folders.begin(), tuning.template_folders.end()});
   const auto kernel = library.find(tuning.template_name);
   const auto rungs = ladder_of(kernel);
-  const auto problems = problems_from_arguments(kernel, arguments, rungs.defaults);
+  const auto problems = problems_of(kernel, tuning.problems_file, arguments, rungs.defaults);
   check_request(tuning, problems);
   if (!options.html.empty()) check_output_target(options.html, database_path(tuning.database), "writing --html");  // before minutes of measuring
   auto devices = DeviceList::parse(tuning.device);

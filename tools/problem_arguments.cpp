@@ -181,8 +181,9 @@ std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& k
   return problems;
 }
 
-std::vector<spec::Problem> problems_of(const spec::KernelTemplate& kernel, const std::string& file, const std::vector<std::string>& arguments) {
-  if (file.empty()) return problems_from_arguments(kernel, arguments);
+std::vector<spec::Problem> problems_of(const spec::KernelTemplate& kernel, const std::string& file, const std::vector<std::string>& arguments,
+                                       const std::map<std::string, std::string>& defaults) {
+  if (file.empty()) return problems_from_arguments(kernel, arguments, defaults);
   if (!arguments.empty()) throw UsageError(fmt::format("--problems names the problems: \"{}\" has no place beside it", arguments.front()));
   auto problems = file.ends_with(".json.zst") || file.ends_with(".json") ? recorded_problems(kernel, file) : listed_problems(kernel, file);
   if (problems.empty()) throw UsageError(fmt::format("{} names no problem: it has a JSON object a line, for example {{\"n\": 1000}}", file == "-" ? "standard input" : file));

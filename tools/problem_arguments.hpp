@@ -20,7 +20,8 @@ namespace attune::tools {
 /// every axis with its value (a choice with a default may be left out); empty lines and what is there twice do not count. "-": standard input.
 /// Throws: UsageError (arguments beside a file; a problem that is not of the template, with its line), EnvironmentError (what cannot be
 /// read), SpecError (a malformed recording).
-[[nodiscard]] std::vector<spec::Problem> problems_of(const spec::KernelTemplate& kernel, const std::string& file, const std::vector<std::string>& arguments);
+[[nodiscard]] std::vector<spec::Problem> problems_of(const spec::KernelTemplate& kernel, const std::string& file, const std::vector<std::string>& arguments,
+                                                     const std::map<std::string, std::string>& defaults = {});
 
 /// "reduce T=f32 op=sum n=2^20", for people.
 [[nodiscard]] std::string describe(const spec::Problem& problem);

@@ -95,7 +95,7 @@ class Renewal:
     def words(self, number, step, output):
         command = "record" if step.recording else "ladder" if step.rungs_of else "tune"
         words = [str(self.attune), command, step.template, "--problems", str(self.problems_file(number, step)), "--policy", step.policy,
-                 "--finalists", str(step.finalists), "--device", self.devices, "--db", str(self.folder / "renewed.db")]
+                 "--finalists", str(step.finalists), "--device", self.one_device() if step.rungs_of else self.devices, "--db", str(self.folder / "renewed.db")]
         if not step.rungs_of:
             words += ["--strategy", step.strategy, "--budget", step.budget]
         if step.where:
@@ -105,6 +105,10 @@ class Renewal:
             if step.strategy == "portfolio" and self.old_recording(step).exists():
                 words += ["--try", str(self.old_recording(step))]
         return words
+
+    def one_device(self):
+        """Rungs are compared with each other."""
+        return "0" if self.devices == "all" else self.devices.split(",")[0]
 
     def run(self, number, step):
         marker = self.marker(number, step)

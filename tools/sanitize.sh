@@ -10,6 +10,7 @@ outcome=${2:-tests/gpu/sanitizers.json}
 limit=${3:-300}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+command -v compute-sanitizer >/dev/null || { echo "There is no compute-sanitizer in PATH: it comes with the CUDA toolkit." >&2; exit 2; }
 export ATTUNE_WORKER=$build/tools/attune XDG_CACHE_HOME=$folder/cache
 
 run() {
@@ -17,14 +18,14 @@ run() {
   # Asking for one parameter more than a kernel has is how their number is found; the driver's refusal is no fault.
   [[ $tool == memcheck ]] && options=(--report-api-errors no)
   SECONDS=0
-  timeout "$limit" compute-sanitizer --target-processes all --tool "$tool" "${options[@]}" "$build/tests/gpu/test_gpu" --no-skip \
+  timeout -k 10 "$limit" compute-sanitizer --target-processes all --tool "$tool" "${options[@]}" "$build/tests/gpu/test_gpu" --no-skip \
     --outcome "$folder/$name.outcome" -tc="sanitizer sample: $sample*" >"$folder/$name.log" 2>&1
   code=$?
   printf '%s\n' "$tool" "$sample" "$code" "$SECONDS" >"$folder/$name.run"
 }
 
 for tool in memcheck racecheck synccheck; do
-  for sample in "loads" "reduce specialised" "operators" "reproducible" "argreduce" "histogram strategies" "histogram merging" "histogram mappings"; do
+  for sample in "loads" "reduce specialised" "operators" "reproducible" "waiting" "argreduce" "histogram strategies" "histogram merging" "histogram mappings"; do
     run "$tool" "$sample" &
   done
   wait

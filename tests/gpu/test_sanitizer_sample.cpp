@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "tests/gpu/variants.hpp"
 
@@ -17,6 +18,13 @@ void check_each(const char* name, std::map<std::string, std::string> choices, st
   const auto kernel = spec::TemplateLibrary().find(name);
   const auto problem = spec::canonical(kernel, {std::move(choices), std::move(sizes)});
   for (const auto& together : parameters) test::check_all(kernel, problem, test::one_of_each(kernel, problem, together), test::Timed::No);
+}
+
+/// Of blocks as small as they come, so that more of them hand over partial results than a warp can fetch at one go.
+void check_waiting(const char* name, std::map<std::string, std::string> choices, std::map<std::string, std::int64_t> sizes, const nlohmann::json& values) {
+  const auto kernel = spec::TemplateLibrary().find(name);
+  const auto problem = spec::canonical(kernel, {std::move(choices), std::move(sizes)});
+  test::check_all(kernel, problem, test::first_with(kernel, problem, values), test::Timed::No);
 }
 
 }  // namespace
@@ -35,6 +43,19 @@ TEST_CASE("sanitizer sample: operators without an instruction, narrow and wide t
 TEST_CASE("sanitizer sample: reproducible sums" * doctest::skip()) {
   for (const char* accumulate : {"fixed_order", "compensated", "fixed_point"})
     check_each("reproducible_reduce", {{"T", "f32"}, {"op", "sum"}, {"accumulate", accumulate}}, {{"n", 30001}}, {{"grid_stage"}});
+}
+TEST_CASE("sanitizer sample: waiting for many blocks" * doctest::skip()) {
+  const nlohmann::json small{{"block_size", 64}, {"vector_bytes", 4}, {"items", 1}, {"blocks_per_sm", 4}, {"grid_stage", "ticket"}};
+  auto tiles = small;
+  tiles["load"] = "tiles";
+  for (const char* type : {"f32", "i32"}) check_waiting("reduce", {{"T", type}, {"op", "sum"}}, {{"n", 30001}}, tiles);  // 469 blocks
+  tiles["vector_bytes"] = 8;
+  check_waiting("reduce", {{"T", "f64"}, {"op", "sum"}}, {{"n", 30001}}, tiles);
+  check_waiting("argreduce", {{"T", "f32"}, {"op", "max"}}, {{"n", 30001}}, small);
+  check_waiting("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 200001}},
+                {{"block_size", 128}, {"vector_bytes", 16}, {"items", 1}, {"load", "tiles"}, {"blocks_per_sm", 4}, {"grid_stage", "cluster"}, {"cluster_blocks", 2}});
+  check_waiting("segmented_reduce", {{"T", "f32"}, {"op", "sum"}}, {{"rows", 3}, {"columns", 30001}},
+                {{"block_size", 64}, {"vector_bytes", 4}, {"items", 1}, {"blocks_per_sm", 32}, {"row_stage", "ticket"}});
 }
 TEST_CASE("sanitizer sample: argreduce and segmented_reduce" * doctest::skip()) {
   check_each("argreduce", {{"T", "f32"}, {"op", "max"}}, {{"n", 65536}}, {{"grid_stage", "exact_n"}, {"block_stage"}});

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "tuner/base/json.hpp"
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
@@ -27,6 +28,16 @@ std::vector<spec::Configuration> one_of_each(const spec::KernelTemplate& kernel,
     if (found.insert(values).second) chosen.push_back(configuration);
   }
   return chosen;
+}
+
+std::vector<spec::Configuration> first_with(const spec::KernelTemplate& kernel, const spec::Problem& problem, const nlohmann::json& values) {
+  const auto space = space::SearchSpace::build(kernel, problem, Lab::get().executor().device());
+  for (std::uint64_t i = 0; i < space.size(); ++i) {
+    auto chosen = base::parse_json(spec::to_text(kernel, space.at(i)));
+    chosen.update(values);
+    if (base::dump_json(chosen) == spec::to_text(kernel, space.at(i))) return {space.at(i)};
+  }
+  return {};
 }
 
 std::vector<spec::Configuration> those_valid(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<spec::Configuration>& all) {

@@ -198,6 +198,16 @@ TEST_CASE_FIXTURE(Ladder, "a ladder that cannot be used is refused with its plac
   CHECK(none.err.find("has no ladder") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Ladder, "its problems may come from a file or a recording") {
+  write("problems.jsonl", R"({"T": "f32", "n": 1000})");
+  for (const auto& file : {(folder / "problems.jsonl").string(), recording}) {
+    const auto result = attune({"ladder", kernel, "--problems", file, "--replay", recording});
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(result.out.find("\nsmall blocks ") != std::string::npos);
+  }
+}
+
 TEST_CASE_FIXTURE(Ladder, "template check counts each rung") {
   const json checked = base::parse_json(attune({"template", "check", kernel, "--json"}).out)[0];
   REQUIRE(checked["ladder"].size() == 4);

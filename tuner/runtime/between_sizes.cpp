@@ -28,8 +28,6 @@ constexpr double kSlope = 0.2, kSlopeDeviation = 0.2;
 constexpr double kUseless = 0.25;
 /// Of a forecast that a default chosen for the problem gives way to though nothing is known of it.
 constexpr double kSure = 0.1;
-/// Doubt about a default's forecast speaks for the default: it is compared with no more than this.
-constexpr double kMostDoubtOfDefault = 0.04;
 /// So near, in octaves, what wins somewhere does well here; each octave beyond adds this much doubt.
 constexpr double kNear = 0.75, kDoubtAnOctave = 0.05;
 /// Farther winners are no better guesses, and each costs reading its records.
@@ -256,7 +254,7 @@ std::optional<Forecast> forecast_of(const std::function<std::string(const spec::
   }
   if (plane.points() == 0) return std::nullopt;
   const auto value = plane.at_origin();
-  if (value.deviation > kUseless) return std::nullopt;
+  if (!(value.deviation <= kUseless)) return std::nullopt;  // so far away that its weight is 0, it is no number
   Forecast forecast{configuration, 0, false, std::exp(value.mean), value.deviation, {}};
   forecast.basis = basis.empty() ? "sizes farther away" : basis;
   return forecast;
@@ -278,8 +276,9 @@ Forecast unknown(const std::string& standard) { return {standard, 0, false, 0, 0
 
 std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<const TunedSize> results, const LaunchesAt& launches, Evidence& evidence) {
   auto neighbours = neighbours_of(results, launches, evidence);
-  if (neighbours.empty()) return {};
   const std::string standard = launches.standard(asked);
+  const bool chosen_stands = !results.empty() && results.front().distance > kNear && launches.standard_is_chosen(asked);
+  if (neighbours.empty()) return chosen_stands ? std::vector{unknown(standard)} : std::vector<Forecast>{};
   const double doubt = kDoubtAnOctave * std::max(0.0, results.front().distance - kNear);
   std::vector<Forecast> forecasts;
   std::set<std::string> seen{standard};
@@ -301,12 +300,10 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
     forecasts.push_back(*std::move(forecast));
   }
   for (Forecast& forecast : forecasts) forecast.basis = told(forecast);
-  if (launches.standard_is_chosen && results.front().distance > kNear && !knows_enough(forecasts, standard)) forecasts.insert(forecasts.begin(), unknown(standard));
+  if (chosen_stands && !knows_enough(forecasts, standard)) forecasts.insert(forecasts.begin(), unknown(standard));
   std::stable_sort(forecasts.begin(), forecasts.end(), [](const auto& a, const auto& b) { return a.cautious_us() < b.cautious_us(); });
   const auto stands = std::find_if(forecasts.begin(), forecasts.end(), [&](const auto& forecast) { return forecast.configuration == standard; });
-  if (stands != forecasts.end() &&
-      forecasts.front().cautious_us() > kClearlyFaster * stands->expected_us * (1 + std::min(stands->deviation, kMostDoubtOfDefault)))
-    std::rotate(forecasts.begin(), stands, stands + 1);
+  if (stands != forecasts.end() && forecasts.front().cautious_us() > kClearlyFaster * stands->expected_us) std::rotate(forecasts.begin(), stands, stands + 1);
   return forecasts;
 }
 

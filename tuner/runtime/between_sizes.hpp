@@ -37,8 +37,8 @@ struct Forecast {
   [[nodiscard]] double cautious_us() const { return expected_us * (1 + deviation); }
 };
 
-/// How much faster than the default a forecast has to be before it takes its place.
-inline constexpr double kClearlyFaster = 0.985;
+/// A forecast takes the default's place where Forecast::cautious_us is below this much of what is expected of the default.
+inline constexpr double kClearlyFaster = 0.995;
 
 /// What forecasts ask of the template and the device. Configurations are texts.
 struct LaunchesAt {
@@ -49,8 +49,8 @@ struct LaunchesAt {
   /// Equal for configurations that make the same launches of the same code there, under whatever name they were measured. Nothing where it
   /// cannot be launched.
   std::function<std::optional<std::string>(const std::string& configuration, const spec::Problem& problem)> key;
-  /// The default was chosen for problems like this one (a table of defaults), rather than for all: better than what won far away.
-  bool standard_is_chosen = false;
+  /// Whether the default was chosen for problems like this one (a row of a table of defaults), rather than for all: better than what won far away.
+  std::function<bool(const spec::Problem& problem)> standard_is_chosen;
 };
 
 /// Ranks the winners of all tuned sizes, and the default, for sizes that were not tuned. The winner of the nearest size alone is a poor
@@ -58,7 +58,7 @@ struct LaunchesAt {
 /// configuration took at the tuned sizes around says more: its forecast is a weighted linear regression there of the logarithm of the time over
 /// those of the sizes, from launches of one block where it is one block here, and from grids where it is a grid here. Weights fall with the distance.
 /// The regression is Bayesian: few points, or points that lie far away on one side, leave it uncertain, and who is compared is the expected time and a
-/// deviation more; what is not known about the default speaks for it. Where nothing near was tuned, winners are doubted besides, the more, the farther away they won; the default is not,
+/// deviation more; only the default is compared by what is expected. Where nothing near was tuned, winners are doubted besides, the more, the farther away they won; the default is not,
 /// which was not chosen at those sizes.
 /// `evidence`: what earlier decisions have read.
 /// `results`: nearest first. Returns the one to take first: the fastest by Forecast::cautious_us, or the default unless that one is clearly

@@ -5,12 +5,13 @@
 namespace attune::runtime {
 namespace {
 
-/// Some megabytes; a program that asks for ever other sizes begins anew.
-constexpr std::size_t kMostKept = 50'000;
+/// A program that asks for ever other sizes begins anew.
+constexpr std::size_t kMostKeptBytes = 64 << 20;
 
 }  // namespace
 
-void Evidence::begin(const std::vector<Layer>& layers, const std::string& template_hash, const std::string& device_key) {
+void Evidence::begin(const std::vector<Layer>& layers, const std::string& template_hash, const std::string& device_key,
+                     const std::string& policy) {
   std::vector<db::Database::Version> versions;
   bool readable = true;
   for (const auto& layer : layers) {
@@ -20,10 +21,10 @@ void Evidence::begin(const std::vector<Layer>& layers, const std::string& templa
       readable = false;
     }
   }
-  std::string of = template_hash + " " + device_key;
-  if (readable && of == of_ && versions == versions_ && kept_ < kMostKept) return;
+  std::string of = template_hash + " " + device_key + " " + policy;
+  if (readable && of == of_ && versions == versions_ && kept_bytes_ < kMostKeptBytes) return;
   databases_.clear();
-  kept_ = 0;
+  kept_bytes_ = 0;
   of_ = readable ? std::move(of) : std::string();
   versions_ = std::move(versions);
 }
@@ -34,7 +35,7 @@ const std::vector<db::BestRow>& Evidence::candidates(const Layer& layer, const s
   const auto found = candidates.find(key);
   if (found != candidates.end()) return found->second;
   auto rows = layer.database.candidates(template_hash, family, policy);
-  kept_ += rows.size();
+  for (const auto& row : rows) kept_bytes_ += sizeof row + row.detail_json.size();
   return candidates.emplace(key, std::move(rows)).first->second;
 }
 
@@ -48,7 +49,7 @@ const Evidence::Known* Evidence::find(const db::Database& database, const std::s
 }
 
 const Evidence::Known& Evidence::keep(const db::Database& database, const std::string& problem, const std::string& configuration, Known known) {
-  ++kept_;
+  kept_bytes_ += sizeof known + configuration.size();
   return databases_[&database].known[problem][configuration] = known;
 }
 

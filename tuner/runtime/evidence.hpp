@@ -20,9 +20,9 @@ class Evidence {
     bool one_block = false;    ///< its launch there is a single block
   };
 
-  /// Before each decision. What is kept stays only while the layers, the template and the device are the same and nobody has written.
-  void begin(const std::vector<Layer>& layers, const std::string& template_hash, const std::string& device_key);
-  /// As candidates_of. Valid until the next begin().
+  /// Before each decision. What is kept stays only while the layers, the template, the device and the policy are the same and nobody has written.
+  void begin(const std::vector<Layer>& layers, const std::string& template_hash, const std::string& device_key, const std::string& policy);
+  /// Database::candidates. Valid until the next begin(). Throws: DatabaseError.
   [[nodiscard]] const std::vector<db::BestRow>& candidates(const Layer& layer, const std::string& template_hash, const std::string& family, const std::string& policy);
   /// Null where it was not asked for before.
   [[nodiscard]] const Known* find(const db::Database& database, const std::string& problem, const std::string& configuration) const;
@@ -31,14 +31,14 @@ class Evidence {
  private:
   using OfConfigurations = std::unordered_map<std::string, Known>;
   struct OfDatabase {
-    std::unordered_map<std::string, std::vector<db::BestRow>> candidates;  ///< by family
+    std::unordered_map<std::string, std::vector<db::BestRow>> candidates;  ///< by policy and family
     std::unordered_map<std::string, OfConfigurations> known;               ///< by problem
   };
 
-  std::string of_;  ///< template and device
+  std::string of_;  ///< template, device and policy
   std::vector<db::Database::Version> versions_;
   std::unordered_map<const db::Database*, OfDatabase> databases_;
-  std::size_t kept_ = 0;
+  std::size_t kept_bytes_ = 0;  ///< about
 };
 
 }  // namespace attune::runtime

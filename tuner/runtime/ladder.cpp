@@ -28,7 +28,7 @@ class Ladder {
   Ladder(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
          const std::vector<Layer>& layers, const std::string& policy, Evidence& evidence)
       : kernel_(kernel), problem_(problem), family_(problem), device_(device), device_key_(device.hard_key()), layers_(layers), policy_(policy), evidence_(evidence) {
-    evidence_.begin(layers, kernel.content_hash, device_key_);
+    evidence_.begin(layers, kernel.content_hash, device_key_, policy);
   }
 
   /// The problem's own family first; then those of problems that stand in for it, each on the whole ladder.
@@ -196,7 +196,7 @@ class Ladder {
                                    {[&](const spec::Problem& at) { return spec::to_text(kernel_, spec::default_configuration(kernel_, at, device_)); },
                                     [&](const std::string& configuration, const spec::Problem& at) { return facts_of(configuration, at); },
                                     [&](const std::string& configuration, const spec::Problem& at) { return key_of(configuration, at); },
-                                    !kernel_.defaults.empty()},
+                                    [&](const spec::Problem& at) { return spec::default_row(kernel_, at, device_) != nullptr; }},
                                    evidence_);
     } catch (const DatabaseError& error) {  // the nearest result needs no more reading
       passed_over_.push_back(fmt::format("forecasts between tuned sizes: {}", error.what()));
@@ -209,6 +209,7 @@ class Ladder {
         candidate.row.configuration = forecast.configuration;
         candidate.row.cubin_key.clear();
         candidate.row.median_us = 0;  // the donor's time is not this configuration's
+        candidate.generalised = false;
       }
       if (auto choice = try_candidate(candidate)) {
         for (std::size_t i = 0; i < std::min(forecast.donor, kMostTold); ++i) {

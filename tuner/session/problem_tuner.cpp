@@ -161,8 +161,9 @@ void ProblemTuner::start_search(const Search& what) {
   options.first = searched().find(spec::default_configuration(kernel_, problem_, backend_.device()));
   const bool winners = request_.strategy == "winners";
   const auto from = winners ? WinnersFrom::Template : WinnersFrom::Family;
-  options.portfolio = portfolio_of(database_, from, kernel_, problem_, context_.policy, searched());
-  if (request_.renew) {
+  if (!request_.renew) {
+    options.portfolio = portfolio_of(database_, from, kernel_, problem_, context_.policy, searched());
+  } else {  // of whatever version
     add_portfolio_of(database_, from, kernel_, problem_, context_.policy, searched(), options.portfolio);
     put_outdated_best_first(options.portfolio);
   }

@@ -298,16 +298,29 @@ bool satisfies(const KernelTemplate& kernel, const Problem& problem, const Confi
                      [&](const Constraint& constraint) { return constraint.expression.truth(scope); });
 }
 
-Configuration default_configuration(const KernelTemplate& kernel, const Problem& problem, const DeviceInfo& device) {
-  const Configuration own = default_configuration(kernel);
+namespace {
+
+Configuration with_values(const KernelTemplate& kernel, const DefaultRow& row) {
+  Configuration configuration = default_configuration(kernel);
+  for (const auto& [parameter, value] : row.values) configuration.index.at(parameter) = value;
+  return configuration;
+}
+
+}  // namespace
+
+const DefaultRow* default_row(const KernelTemplate& kernel, const Problem& problem, const DeviceInfo& device) {
+  const Configuration own = default_configuration(kernel);  // the scope refers to it
   const Scope scope = make_scope(kernel, problem, own, device);
   for (const DefaultRow& row : kernel.defaults) {
     if (row.condition && !row.condition->truth(scope)) continue;
-    Configuration configuration = own;
-    for (const auto& [parameter, value] : row.values) configuration.index.at(parameter) = value;
-    if (satisfies(kernel, problem, configuration, device)) return configuration;
+    if (satisfies(kernel, problem, with_values(kernel, row), device)) return &row;
   }
-  return own;
+  return nullptr;
+}
+
+Configuration default_configuration(const KernelTemplate& kernel, const Problem& problem, const DeviceInfo& device) {
+  const auto* const row = default_row(kernel, problem, device);
+  return row != nullptr ? with_values(kernel, *row) : default_configuration(kernel);
 }
 
 LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,

@@ -81,6 +81,7 @@ class RenewShipped(unittest.TestCase):
         rungs, record = self.calls()[-2:]  # behind the other recording, by name
         self.assertTrue(rungs.startswith(f"ladder reduce --problems {ladder} --policy cold/graph"), rungs)
         self.assertNotIn("--strategy", rungs)
+        self.assertIn("--device 0 ", rungs)  # rungs are compared with each other
         self.assertTrue(record.startswith(f"record reduce --problems {ladder}"), record)
         self.assertEqual(rungs.split("--db ")[1].split(" ")[0], record.split("--db ")[1].split(" ")[0])
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "tuner/base/json.hpp"
 #include "tuner/spec/condition.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
@@ -78,7 +79,14 @@ TEST_CASE("four and eight blocks an SM are one where 367 blocks fill neither") {
   REQUIRE(of(2).has_value());
   CHECK(classes.canonical(*of(4)) == classes.canonical(*of(8)));
   CHECK(classes.canonical(*of(2)) != classes.canonical(*of(4)));
-  CHECK(reduce.space.at(classes.canonical(*of(8))) == spec::default_configuration(reduce.kernel, reduce.problem, reduce.device));
+  // Of the default's launch, the default is the name.
+  const auto standard = spec::default_configuration(reduce.kernel, reduce.problem, reduce.device);
+  auto other = base::parse_json(spec::to_text(reduce.kernel, standard));
+  REQUIRE(other["blocks_per_sm"] == 4);
+  other["blocks_per_sm"] = 8;
+  const auto twin = reduce.space.find(spec::configuration_from_text(reduce.kernel, base::dump_json(other)));
+  REQUIRE(twin.has_value());
+  CHECK(reduce.space.at(classes.canonical(*twin)) == standard);
 }
 
 TEST_CASE("within a part of a space only those of the part are classed, and counting can be ended") {
