@@ -33,6 +33,8 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
     duty.clear();
     duty.await();
     cluster_barrier();
+    duty.depart();
+    duty.finish();
     return;
   }
   const Samples all(samples, has_bins(problem) ? n * kChannels : 0);
@@ -47,11 +49,13 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
   const Mapping mapping(problem, scratch, nullptr);
   ClusterCounters counters{columns, shared_address(dynamic)};
   Counting<false, ClusterCounters> counting(problem, mapping, counters, weights);
-  count_part(all, walk, place.part, parts, counting);
+  count_part(all, walk, counting);
   if (on_duty) duty.await();
   if constexpr (ATTUNE_MERGE_ATOMIC_DEPENDENT) wait_for_step_before();
   cluster_barrier();  // all have counted
   const Output output{problem, counts, kSecondPass ? partials + static_cast<size_t>(place.group) * columns : nullptr, columns};
   const unsigned* const mine = reinterpret_cast<const unsigned*>(dynamic);
+  if (on_duty) duty.depart();
   for (unsigned i = threadIdx.x; i < range_columns; i += kThreads) output.put(i * kClusterBlocks + place.rank, static_cast<Count>(mine[i]));
+  if (on_duty) duty.finish();
 }

@@ -150,19 +150,15 @@ class Counting {
   unsigned hits_ = 0;
 };
 
-/// Counts a part of the samples; the last part has the loose ones too. By all threads that count; no barrier at the end but
-/// that of packed counters.
+/// Counts a part of the samples. By all threads that count; no barrier at the end but that of packed counters.
 template <bool ByValue, class Target>
-__device__ __forceinline__ void count_part(const Samples& samples, Walk& walk, unsigned part, unsigned parts, Counting<ByValue, Target>& counting) {
+__device__ __forceinline__ void count_part(const Samples& samples, Walk& walk, Counting<ByValue, Target>& counting) {
   const auto between = [] {
     if constexpr (Target::kPacked) counting_barrier();  // no counter runs ahead of its overflow by more than a step
   };
   walk.run([&](Vec (&vectors)[kItems], long long index) { counting.step(vectors, index, samples); },
-           [&](const Vec& v, long long index) { counting.vector(v, samples.index_of(index)); }, between);
-  if (part + 1 == parts && threadIdx.x < samples.loose()) {
-    const long long index = samples.loose_index(threadIdx.x);
-    counting.sample(reinterpret_cast<const Bits*>(samples.start)[index], index);
-  }
+           [&](const Vec& v, long long index) { counting.vector(v, samples.index_of(index)); }, between,
+           [&](Bits bits, long long index) { counting.sample(bits, index); });
 }
 
 }  // namespace

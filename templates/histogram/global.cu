@@ -26,5 +26,5 @@ extern "C" __global__ void __launch_bounds__(kThreads) histogram_global(const T*
   const Mapping mapping(problem, scratch, nullptr);
   GlobalCounters counters{problem.bins * kActive, counts};
   Counting<false, GlobalCounters> counting(problem, mapping, counters, weights);
-  count_part(all, walk, blockIdx.x, parts, counting);
+  count_part(all, walk, counting);
 }

@@ -46,58 +46,76 @@ __device__ __forceinline__ void add_to(unsigned* at, unsigned count) { atomicAdd
 __device__ __forceinline__ void add_to(unsigned long long* at, unsigned count) { atomicAdd(at, static_cast<unsigned long long>(count)); }
 __device__ __forceinline__ void add_to(float* at, float count) { atomicAdd(at, count); }
 
-/// The counts are cleared while all blocks count, by one warp each of those that start first: a share after the other is taken
-/// until none is left, and a flag counts the shares that are clear. Whoever waits for the flag knows that every share was taken
-/// by a block that has started, however many blocks have.
+/// The counts are cleared while all blocks count, by one warp each: all of them by the only block, which nobody waits for; few of them by the
+/// first block, for blocks start in order; else a share after the other is taken by those that start first until none is left, and whoever
+/// waits knows that every share was taken by a block that has started, however many blocks have. A flag counts the shares that are clear.
+/// What a cold memory makes wait for is asked for early and waited for late.
 /// `sync`: shares taken, arrivals, the flag, a line of memory each; zero before and after the kernel.
 class Duty {
  public:
-  __device__ Duty(unsigned* sync, Counter* counts, unsigned count)
-      : sync_(sync), counts_(counts), count_(count), per_share_(share_of(count)), shares_((count + per_share_ - 1) / per_share_) {}
+  __device__ Duty(unsigned* sync, Counter* counts, unsigned count) : sync_(sync), counts_(counts), count_(count), number_(blockIdx.x) {
+    if (alone()) share_bits_ = 30;
+    else if (count <= 1u << kFewBits) share_bits_ = kFewBits;
+    else share_bits_ = kFewestBits + max(0, __clz(gridDim.x) - __clz(count >> kFewestBits));  // about one for every block
+  }
   __device__ void start() {
-    if (lane_of_warp() == 0) share_ = take();
+    if (alone()) return;
+    const unsigned lane = lane_of_warp();
+    if (lane == 0 && !single()) number_ = take();
+    if (lane == 1) prefetch(sync_ + kFlag);
+    if (lane == 2) prefetch(sync_ + kArrivals);
   }
   __device__ void clear() {
-    while (true) {
-      const unsigned share = __shfl_sync(kAllLanes, share_, 0);
-      if (share >= shares_) return;
-      const unsigned end = min(count_, (share + 1) * per_share_);
+    unsigned share = __shfl_sync(kAllLanes, number_, 0);
+    while (share < shares()) {
+      unsigned next = shares();
+      if (lane_of_warp() == 0 && !single()) next = take();
+      const unsigned end = min(count_, (share + 1) << share_bits_);
 #pragma unroll 4
-      for (unsigned i = share * per_share_ + lane_of_warp(); i < end; i += 32) counts_[i] = 0;
+      for (unsigned i = (share << share_bits_) + lane_of_warp(); i < end; i += 32) counts_[i] = 0;
       __syncwarp();
-      if (lane_of_warp() == 0) {
-        asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(sync_ + kFlag) : "memory");
-        share_ = take();
-      }
+      if (lane_of_warp() == 0 && !alone()) asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(sync_ + kFlag) : "memory");
+      share = __shfl_sync(kAllLanes, next, 0);
     }
   }
-  /// Returns when the counts are clear. The last block that has seen it leaves everything zero: nobody takes a share any more.
+  /// Returns when the counts are clear.
   __device__ void await() {
-    if (lane_of_warp() == 0) {
-      while (attune::load_acquire(sync_ + kFlag) != shares_) {
-      }
-      if (attune::arrive(sync_ + kArrivals, gridDim.x - 1) == gridDim.x - 1) {
-        attune::store_relaxed(sync_ + kTaken, 0u);
-        attune::store_relaxed(sync_ + kFlag, 0u);
+    const bool cleared_all = single() && blockIdx.x == 0;
+    if (lane_of_warp() == 0 && !cleared_all) {
+      while (attune::load_acquire(sync_ + kFlag) != shares()) {
       }
     }
     __syncwarp();
   }
+  /// After `await`: this block takes no share and looks at no flag any more.
+  __device__ void depart() {
+    if (lane_of_warp() == 0 && !alone()) number_ = attune::arrive(sync_ + kArrivals, gridDim.x - 1);
+  }
+  /// After `depart`, when there is nothing else to do: the last block leaves everything zero.
+  __device__ void finish() {
+    if (lane_of_warp() == 0 && !alone() && number_ == gridDim.x - 1) {
+      attune::store_relaxed(sync_ + kTaken, 0u);
+      attune::store_relaxed(sync_ + kFlag, 0u);
+    }
+  }
 
  private:
   static constexpr unsigned kTaken = 0, kArrivals = 32, kFlag = 64;
-  static constexpr unsigned kFewest = 512;  ///< counts of a share
+  static constexpr unsigned kFewBits = 11;    ///< 2048 counts: what a warp clears while the first samples are on their way
+  static constexpr unsigned kFewestBits = 9;  ///< of a share: a warp waits for each that it takes
 
-  /// One for every block, unless that would be too few to be worth the taking: a warp waits for each that it takes, not for what it clears.
-  static __device__ unsigned share_of(unsigned count) { return max(kFewest, (count + gridDim.x - 1) / gridDim.x); }
+  static __device__ bool alone() { return gridDim.x == 1; }
+  [[nodiscard]] __device__ unsigned shares() const { return (count_ + (1u << share_bits_) - 1) >> share_bits_; }
+  /// The first block's: nobody takes it.
+  [[nodiscard]] __device__ bool single() const { return count_ <= 1u << share_bits_; }
   __device__ unsigned take() { return attune::take_ticket(sync_ + kTaken, ~0u); }
+  static __device__ void prefetch(const unsigned* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
 
   unsigned* sync_;
   Counter* counts_;
   unsigned count_;
-  unsigned per_share_;
-  unsigned shares_;
-  unsigned share_ = 0;
+  int share_bits_;
+  unsigned number_;  ///< of the first share that this block may clear; in the end: how many blocks departed earlier
 };
 
 /// Where a block's totals go.

@@ -25,7 +25,8 @@ struct Samples {
   __device__ long long loose_index(unsigned i) const { return i < before ? i : i + vectors * kPerVector; }
 };
 
-/// The way of part `part` of `parts` through the vectors. Requires: kThreads threads.
+/// The way of part `part` of `parts` through the vectors; the last part has the loose samples too. Requires: kThreads threads.
+/// What a thread will read first is under way from here on.
 class Walk {
  public:
   __device__ Walk(const Samples& samples, unsigned part, unsigned parts) : first_(samples.first) {
@@ -40,52 +41,61 @@ class Walk {
       end_ = samples.vectors;
       step_ = static_cast<long long>(parts) * kTile;
     }
-    if (holds_step()) load(held_, at_);
+    load(held_, at_);
+    if (part + 1 == parts && threadIdx.x < samples.loose()) {
+      loose_index_ = samples.loose_index(threadIdx.x);
+      loose_ = attune::load_vector<sizeof(T)>(attune::address_of(samples.start + loose_index_));
+    }
   }
   /// Whether all threads hold vectors of a whole step, the first of which this is.
   [[nodiscard]] __device__ bool holds_step() const { return at_ + kTile <= end_; }
   [[nodiscard]] __device__ const Vec& first_held() const { return held_[0]; }
   /// full(vectors, index of the first) for whole steps of all threads, where thread t holds vectors t, t + kThreads, ...;
-  /// one(vector, index) for vectors of the ragged last step; between() after each step.
-  template <class Full, class One, class Between>
-  __device__ void run(Full full, One one, Between between) {
+  /// one(vector, index) for vectors of the ragged last step; between() after each step; loose(bits, index) for a loose sample.
+  template <class Full, class One, class Between, class Loose>
+  __device__ void run(Full full, One one, Between between, Loose loose) {
     while (holds_step()) {
       const long long next = at_ + step_;
-      const bool more = next + kTile <= end_;
       if constexpr (ATTUNE_PREFETCH) {
         Vec coming[kItems];
-        if (more) load(coming, next);
+        load(coming, next);
         full(held_, at_ + threadIdx.x);
 #pragma unroll
         for (unsigned i = 0; i < kItems; ++i) held_[i] = coming[i];
       } else {
         full(held_, at_ + threadIdx.x);
-        if (more) load(held_, next);
+        load(held_, next);
       }
       between();
       at_ = next;
     }
-    if (at_ >= end_) return;
+    const unsigned left = left_at(at_);
+    if (left != 0) {
 #pragma unroll
-    for (unsigned i = 0; i < kItems; ++i) {
-      if (vector(i) < end_) held_[i] = attune::load_vector<kVectorBytes>(first_ + vector(i) * kVectorBytes);
+      for (unsigned i = 0; i < kItems; ++i) {
+        if (i * kThreads + threadIdx.x < left) one(held_[i], at_ + i * kThreads + threadIdx.x);
+      }
+      between();
     }
-#pragma unroll
-    for (unsigned i = 0; i < kItems; ++i) {
-      if (vector(i) < end_) one(held_[i], vector(i));
-    }
-    between();
+    if (loose_index_ >= 0) loose(attune::element_bits<T>(loose_, 0), loose_index_);
   }
 
  private:
-  __device__ long long vector(unsigned i) const { return at_ + i * kThreads + threadIdx.x; }
+  /// Vectors of the step at `at`.
+  [[nodiscard]] __device__ unsigned left_at(long long at) const {
+    return static_cast<unsigned>(max(0ll, min(static_cast<long long>(kTile), end_ - at)));
+  }
+  /// Those that are there: one way for whole steps and for ragged ones.
   __device__ void load(Vec (&into)[kItems], long long at) const {
     const attune::Address from = first_ + (at + threadIdx.x) * kVectorBytes;
+    const unsigned left = left_at(at);
 #pragma unroll
-    for (unsigned i = 0; i < kItems; ++i) into[i] = attune::load_vector<kVectorBytes>(from + i * kThreads * kVectorBytes);
+    for (unsigned i = 0; i < kItems; ++i) attune::load_vector_if<kVectorBytes>(i * kThreads + threadIdx.x < left, from + i * kThreads * kVectorBytes, into[i]);
   }
 
   attune::Address first_;
   long long at_, end_, step_;
   Vec held_[kItems];
+  attune::Vector<sizeof(T)> loose_;
+  long long loose_index_ = -1;  ///< none
 };

@@ -152,10 +152,12 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
     duty.clear();
     duty.await();
     __syncthreads();
+    duty.depart();
     if constexpr (kClusterBlocks > 1) {
       cluster_barrier();
       cluster_barrier();
     }
+    duty.finish();
     return;
   }
   const Samples all(samples, has_bins(problem) ? n * kChannels : 0);
@@ -185,7 +187,7 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
     counting_barrier();
     counting.set_frequent(frequent);
   }
-  count_part(all, walk, place.part, parts, counting);
+  count_part(all, walk, counting);
   if constexpr (ATTUNE_AGGREGATE_FREQUENT) {
     const unsigned of_warp = counting.hits_of_warp();
     if (lane_of_warp() == 0 && of_warp != 0) atomicAdd(&hits, of_warp);
@@ -199,7 +201,9 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
   const Output output{problem, counts, kSecondPass ? partials + place.group * row_words : nullptr, columns};
   output.clear_unless_put(blockIdx.x * kThreads + threadIdx.x, gridDim.x * kThreads);
   __syncthreads();
+  if (on_duty) duty.depart();
   if constexpr (kClusterBlocks > 1) cluster_barrier();
   put_totals(counters, place, output);
   if constexpr (kClusterBlocks > 1) cluster_barrier();  // nobody leaves while others read its counters
+  if (on_duty) duty.finish();
 }

@@ -59,9 +59,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
           if (bin < problem.bins) atomicAdd(counts + bin, Counter(1));
         }
       },
-      [] {});
-  if (blockIdx.x + 1 == parts && threadIdx.x < all.loose()) {
-    const unsigned bin = bin_or_none(reinterpret_cast<const Bits*>(all.start)[all.loose_index(threadIdx.x)]);
-    if (bin < problem.bins) atomicAdd(counts + bin, Counter(1));
-  }
+      [] {},
+      [&](Bits bits, long long) {
+        const unsigned bin = bin_or_none(bits);
+        if (bin < problem.bins) atomicAdd(counts + bin, Counter(1));
+      });
 }

@@ -66,6 +66,12 @@ TEST_CASE("histogram counts right in every layout of counters, cluster and numbe
   }
 }
 
+TEST_CASE("counts are clear in time whoever clears them: the only block, the first of several, or those that take shares") {
+  for (const std::int64_t n : {389, 100003}) {
+    for (const std::int64_t bins : {2048, 2049, 20000}) check_each(problem_of({{"T", "i32"}, {"mapping", "unit"}}, n, bins), {"merge", "block_size"});
+  }
+}
+
 TEST_CASE("histogram counts right for every type of samples, mapping and search") {
   check_types({100}, 3);
   for (const std::int64_t bins : {256, 4096}) check_each(problem_of({{"T", "f32"}, {"mapping", "scaled"}}, kLarge, bins), {"strategy", "merge"});

@@ -22,8 +22,9 @@ constexpr double kNarrowest = 0.3;  ///< standard deviation of the weights, in o
 constexpr double kOfSpacing = 0.6;  ///< the same over the distance of the second nearest size, where sizes lie far apart
 /// Of times around a plane through them, as long as there are few; as many points say as much about it as these.
 constexpr double kNoise = 0.02, kPriorPoints = 3;
-/// Of the logarithm of a time, an octave of any size.
-constexpr double kSlope = 0.2, kSlopeDeviation = 0.2;
+/// Of the logarithm of a time, an octave of a size: what is expected of a configuration of which nothing is known, and how far the slopes
+/// of configurations lie from that of the default.
+constexpr double kSlope = 0.2, kSlopeDeviation = 0.2, kSlopeApart = 0.05;
 /// Deviation of a forecast that is none: octaves away from all that was measured.
 constexpr double kUseless = 0.25;
 /// Of a forecast that a default chosen for the problem gives way to though nothing is known of it.
@@ -161,10 +162,17 @@ std::vector<double> place_of(const spec::Problem& problem, const spec::Problem& 
   return place;
 }
 
+/// Along one axis.
+struct Slope {
+  double mean = kSlope;
+  double deviation = kSlopeDeviation;
+};
+
 /// A weighted linear regression of y over a place, whose value at the origin is asked: Bayesian, so that it knows how little few points say.
-/// Slopes are expected to be kSlope, give or take kSlopeDeviation, and y around the plane to deviate by kNoise; points say more.
+/// `prior`: the slopes that are expected, of every axis; y is expected to deviate from the plane by kNoise. Points say more.
 class Plane {
  public:
+  explicit Plane(std::vector<Slope> prior) : prior_(std::move(prior)) {}
   void add(double weight, std::vector<double> place, double y) { points_.push_back({weight, std::move(place), y}); }
   [[nodiscard]] std::size_t points() const { return points_.size(); }
   [[nodiscard]] double weight() const {
@@ -174,8 +182,9 @@ class Plane {
   }
   struct Value {
     double mean, deviation;
+    std::vector<Slope> slopes;
   };
-  /// Of a new observation at the origin. Requires: a point.
+  /// Of a new observation at the origin, and what is known of slopes now. Requires: a point.
   [[nodiscard]] Value at_origin() const {
     double variance = kNoise * kNoise;
     std::vector<double> fit = solve(variance, right_side(variance));
@@ -183,9 +192,14 @@ class Plane {
     for (const auto& point : points_) squares += point.weight * std::pow(point.y - value(fit, point.place), 2);
     variance = (kPriorPoints * kNoise * kNoise + squares) / (kPriorPoints + weight());
     fit = solve(variance, right_side(variance));
-    std::vector<double> unit(dimensions() + 1, 0.0);
-    unit[0] = 1;
-    return {fit[0], std::sqrt(solve(variance, unit)[0] + variance)};
+    const auto variance_of = [&](std::size_t k) {
+      std::vector<double> unit(fit.size(), 0.0);
+      unit[k] = 1;
+      return solve(variance, unit)[k];
+    };
+    Value value{fit[0], std::sqrt(variance_of(0) + variance), {}};
+    for (std::size_t k = 1; k < fit.size(); ++k) value.slopes.push_back({fit[k], std::sqrt(variance_of(k))});
+    return value;
   }
 
  private:
@@ -194,15 +208,14 @@ class Plane {
     std::vector<double> place;
     double y;
   };
-  [[nodiscard]] std::size_t dimensions() const { return points_.front().place.size(); }
   static double value(const std::vector<double>& fit, const std::vector<double>& place) {
     double y = fit[0];
     for (std::size_t k = 0; k < place.size(); ++k) y += fit[k + 1] * place[k];
     return y;
   }
   [[nodiscard]] std::vector<double> right_side(double variance) const {
-    std::vector<double> right(dimensions() + 1, kSlope / (kSlopeDeviation * kSlopeDeviation));
-    right[0] = 0;
+    std::vector<double> right{0.0};
+    for (const Slope& slope : prior_) right.push_back(slope.mean / (slope.deviation * slope.deviation));
     for (const auto& point : points_) {
       const double scale = point.weight / variance * point.y;
       right[0] += scale;
@@ -212,9 +225,9 @@ class Plane {
   }
   /// The precision matrix times the result is `right`.
   [[nodiscard]] std::vector<double> solve(double variance, std::vector<double> right) const {
-    const std::size_t size = dimensions() + 1;
+    const std::size_t size = prior_.size() + 1;
     std::vector<std::vector<double>> matrix(size, std::vector<double>(size, 0.0));
-    for (std::size_t k = 1; k < size; ++k) matrix[k][k] = 1 / (kSlopeDeviation * kSlopeDeviation);
+    for (std::size_t k = 1; k < size; ++k) matrix[k][k] = 1 / (prior_[k - 1].deviation * prior_[k - 1].deviation);
     for (const auto& point : points_) {
       const auto at = [&](std::size_t k) { return k == 0 ? 1.0 : point.place[k - 1]; };
       for (std::size_t r = 0; r < size; ++r)
@@ -234,17 +247,23 @@ class Plane {
     return right;
   }
 
+  std::vector<Slope> prior_;
   std::vector<Point> points_;
+};
+
+struct Foreseen {
+  Forecast forecast;
+  std::vector<Slope> slopes;  ///< of every size
 };
 
 /// Of what stands at a problem: one configuration everywhere, or the default there. Nothing when it was not measured, as a launch of the same
 /// kind, near enough.
-std::optional<Forecast> forecast_of(const std::function<std::string(const spec::Problem&)>& configuration_at, const spec::Problem& asked,
-                                    std::vector<Weighted>& neighbours, const LaunchesAt& launches) {
+std::optional<Foreseen> foreseen(const std::function<std::string(const spec::Problem&)>& configuration_at, const spec::Problem& asked,
+                                 std::vector<Weighted>& neighbours, const LaunchesAt& launches, const std::vector<Slope>& prior) {
   const std::string configuration = configuration_at(asked);
   const auto here = launches.facts(configuration, asked);
   if (!here) return std::nullopt;
-  Plane plane;
+  Plane plane(prior);
   std::string basis;
   for (auto& [neighbour, weight] : neighbours) {
     const auto& known = neighbour.known(configuration_at(neighbour.problem()));
@@ -253,11 +272,10 @@ std::optional<Forecast> forecast_of(const std::function<std::string(const spec::
     if (weight >= 0.1) basis += fmt::format("{}{:.4g} us at {}", basis.empty() ? "" : ", ", *known.us, neighbour.sizes());
   }
   if (plane.points() == 0) return std::nullopt;
-  const auto value = plane.at_origin();
+  auto value = plane.at_origin();
   if (!(value.deviation <= kUseless)) return std::nullopt;  // so far away that its weight is 0, it is no number
-  Forecast forecast{configuration, 0, false, std::exp(value.mean), value.deviation, {}};
-  forecast.basis = basis.empty() ? "sizes farther away" : basis;
-  return forecast;
+  if (basis.empty()) basis = "sizes farther away";
+  return Foreseen{{configuration, 0, false, std::exp(value.mean), value.deviation, std::move(basis)}, std::move(value.slopes)};
 }
 
 std::string told(const Forecast& forecast) {
@@ -283,21 +301,24 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
   std::vector<Forecast> forecasts;
   std::set<std::string> seen{standard};
   // The default first, however many winners there are: none may be taken that is not expected to be faster.
-  if (auto forecast = forecast_of(launches.standard, asked, neighbours, launches)) {
+  std::vector<Slope> slopes(asked.sizes.size());
+  if (auto of_standard = foreseen(launches.standard, asked, neighbours, launches, slopes)) {
     const auto own = std::find_if(results.begin(), results.end(), [&](const auto& tuned) { return tuned.row->configuration == standard; });
-    forecast->won = own != results.end();
-    forecast->donor = forecast->won ? static_cast<std::size_t>(own - results.begin()) : 0;
-    forecasts.push_back(*std::move(forecast));
+    of_standard->forecast.won = own != results.end();
+    of_standard->forecast.donor = of_standard->forecast.won ? static_cast<std::size_t>(own - results.begin()) : 0;
+    forecasts.push_back(std::move(of_standard->forecast));
+    slopes = std::move(of_standard->slopes);
+    for (Slope& slope : slopes) slope.deviation = std::hypot(slope.deviation, kSlopeApart);
   }
   for (std::size_t i = 0; i < results.size() && seen.size() < kMostCandidates; ++i) {
     const std::string& winner = results[i].row->configuration;
     if (!seen.insert(winner).second) continue;
-    auto forecast = forecast_of([&](const spec::Problem&) { return winner; }, asked, neighbours, launches);
-    if (!forecast) continue;
-    forecast->donor = i;
-    forecast->won = true;
-    forecast->deviation += doubt;
-    forecasts.push_back(*std::move(forecast));
+    auto of_winner = foreseen([&](const spec::Problem&) { return winner; }, asked, neighbours, launches, slopes);
+    if (!of_winner) continue;
+    Forecast& forecast = forecasts.emplace_back(std::move(of_winner->forecast));
+    forecast.donor = i;
+    forecast.won = true;
+    forecast.deviation += doubt;
   }
   for (Forecast& forecast : forecasts) forecast.basis = told(forecast);
   if (chosen_stands && !knows_enough(forecasts, standard)) forecasts.insert(forecasts.begin(), unknown(standard));

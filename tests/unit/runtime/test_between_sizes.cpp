@@ -311,6 +311,25 @@ TEST_CASE_FIXTURE(Fixture, "what was measured on one side only, far away, is kno
   CHECK(forecasts[0].deviation < forecasts[1].deviation);
 }
 
+TEST_CASE_FIXTURE(Fixture, "what was measured at one size alone is expected to grow with the size as the default does") {
+  // Times are those of the memory: twice as long for twice as much.
+  const auto p1 = twice_problem(1 << 20), p2 = twice_problem(1 << 21), p8 = twice_problem(1 << 23);
+  tuned(1 << 20, kA, {{kDefault, 10.0}, {kA, 9.5}});
+  tuned(1 << 21, kA, {{kDefault, 20.0}, {kA, 19.0}});
+  tuned(1 << 23, kB, {{kDefault, 80.0}, {kB, 80.0}});
+  const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA), r8 = best_row(kernel, p8, here, kB);
+  const auto expected_of_b = [&](const std::string& standard) {
+    const std::vector<runtime::TunedSize> results{{&p8, &r8, &user.database(), 1.0}, {&p2, &r2, &user.database(), 1.0}, {&p1, &r1, &user.database(), 2.0}};
+    const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
+    const auto forecasts = forecast_between(twice_problem(1 << 22), results, launches(always(standard), facts));
+    const auto found = std::find_if(forecasts.begin(), forecasts.end(), [](const auto& forecast) { return forecast.configuration == kB; });
+    REQUIRE(found != forecasts.end());
+    return found->expected_us;
+  };
+  CHECK(expected_of_b(kDefault) == doctest::Approx(40.0).epsilon(0.08));
+  CHECK(expected_of_b(kC) > 1.5 * 40.0);  // nothing is known of this default: B might as well take as long at any size
+}
+
 TEST_CASE_FIXTURE(Fixture, "decisions that share their evidence are those that each would make alone, also after something was tuned in between") {
   for (const std::int64_t n : {1000, 2000, 4000, 8000}) tuned(n, kA, {{kA, 9.0}, {kB, 9.5}, {kDefault, 10.0}});
   const auto opened = runtime::open_layers({user.path()});
