@@ -21,18 +21,20 @@ class Counting {
   __device__ Counting(const Problem& problem, const Mapping& mapping, Target& target, const float* weights)
       : problem_(problem), mapping_(mapping), target_(target), weights_(weights) {}
 
-  /// A whole step of the block: every thread of its warps is here.
-  __device__ void step(Vec (&vectors)[kItems], long long index, const Samples& samples) {
-    if constexpr (ATTUNE_AGGREGATE_RUNS) {
-      runs(vectors);
-    } else if constexpr (ATTUNE_AGGREGATE_MATCH) {
-      matches(vectors);
-    } else if constexpr (ATTUNE_AGGREGATE_UNIFORM) {
+  /// A step of the block, of `there` vectors, ragged or whole: every thread of its warps is here.
+  __device__ void step(Vec (&vectors)[kItems], long long index, unsigned there, const Samples& samples) {
+    if (kTogether && there == kTile) {
+      if constexpr (ATTUNE_AGGREGATE_RUNS) runs(vectors);
+      if constexpr (ATTUNE_AGGREGATE_MATCH) matches(vectors);
+      if constexpr (ATTUNE_AGGREGATE_UNIFORM) {
 #pragma unroll
-      for (unsigned i = 0; i < kItems; ++i) uniform(vectors[i]);
-    } else {
+        for (unsigned i = 0; i < kItems; ++i) uniform(vectors[i]);
+      }
+      return;
+    }
 #pragma unroll
-      for (unsigned i = 0; i < kItems; ++i) vector(vectors[i], samples.index_of(index + i * kThreads));
+    for (unsigned i = 0; i < kItems; ++i) {
+      if (i * kThreads + threadIdx.x < there) vector(vectors[i], samples.index_of(index + i * kThreads));
     }
   }
   /// `index`: of its first sample.
@@ -73,6 +75,8 @@ class Counting {
   }
 
  private:
+  /// Equal samples of a whole step are looked for.
+  static constexpr bool kTogether = ATTUNE_AGGREGATE_RUNS || ATTUNE_AGGREGATE_MATCH || ATTUNE_AGGREGATE_UNIFORM;
   /// Every sample has a column of the target.
   static constexpr bool kAlwaysInside = ByValue && kChannels == 1 && !ATTUNE_AGGREGATE_FREQUENT;
 
@@ -156,8 +160,7 @@ __device__ __forceinline__ void count_part(const Samples& samples, Walk& walk, C
   const auto between = [] {
     if constexpr (Target::kPacked) counting_barrier();  // no counter runs ahead of its overflow by more than a step
   };
-  walk.run([&](Vec (&vectors)[kItems], long long index) { counting.step(vectors, index, samples); },
-           [&](const Vec& v, long long index) { counting.vector(v, samples.index_of(index)); }, between,
+  walk.run([&](Vec (&vectors)[kItems], long long index, unsigned there) { counting.step(vectors, index, there, samples); }, between,
            [&](Bits bits, long long index) { counting.sample(bits, index); });
 }
 

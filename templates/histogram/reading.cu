@@ -50,32 +50,25 @@ class Walk {
   /// Whether all threads hold vectors of a whole step, the first of which this is.
   [[nodiscard]] __device__ bool holds_step() const { return at_ + kTile <= end_; }
   [[nodiscard]] __device__ const Vec& first_held() const { return held_[0]; }
-  /// full(vectors, index of the first) for whole steps of all threads, where thread t holds vectors t, t + kThreads, ...;
-  /// one(vector, index) for vectors of the ragged last step; between() after each step; loose(bits, index) for a loose sample.
-  template <class Full, class One, class Between, class Loose>
-  __device__ void run(Full full, One one, Between between, Loose loose) {
-    while (holds_step()) {
+  /// step(vectors, index of the first, how many there are): thread t holds vectors t, t + kThreads, ... of a step, those below their number; in
+  /// a whole step that is kTile. between() after each step; loose(bits, index) for a loose sample.
+  template <class Step, class Between, class Loose>
+  __device__ void run(Step step, Between between, Loose loose) {
+    while (at_ < end_) {
       const long long next = at_ + step_;
+      const unsigned there = left_at(at_);
       if constexpr (ATTUNE_PREFETCH) {
         Vec coming[kItems];
         load(coming, next);
-        full(held_, at_ + threadIdx.x);
+        step(held_, at_ + threadIdx.x, there);
 #pragma unroll
         for (unsigned i = 0; i < kItems; ++i) held_[i] = coming[i];
       } else {
-        full(held_, at_ + threadIdx.x);
+        step(held_, at_ + threadIdx.x, there);
         load(held_, next);
       }
       between();
       at_ = next;
-    }
-    const unsigned left = left_at(at_);
-    if (left != 0) {
-#pragma unroll
-      for (unsigned i = 0; i < kItems; ++i) {
-        if (i * kThreads + threadIdx.x < left) one(held_[i], at_ + i * kThreads + threadIdx.x);
-      }
-      between();
     }
     if (loose_index_ >= 0) loose(attune::element_bits<T>(loose_, 0), loose_index_);
   }

@@ -45,18 +45,18 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     __syncthreads();
   };
   walk.run(
-      [&](Vec (&vectors)[kItems], long long) {
-        unsigned key[kPerThread];
+      [&](Vec (&vectors)[kItems], long long, unsigned there) {
+        if (there == kTile) {
+          unsigned key[kPerThread];
 #pragma unroll
-        for (unsigned i = 0; i < kPerThread; ++i) key[i] = bin_or_none(attune::element_bits<T>(vectors[i / kPerVector], i % kPerVector));
-        count_sorted(key);
-      },
-      // The ragged last step is counted one by one.
-      [&](const Vec& v, long long) {
+          for (unsigned i = 0; i < kPerThread; ++i) key[i] = bin_or_none(attune::element_bits<T>(vectors[i / kPerVector], i % kPerVector));
+          return count_sorted(key);
+        }
+        // The ragged last step is counted one by one.
 #pragma unroll
-        for (unsigned k = 0; k < kPerVector; ++k) {
-          const unsigned bin = bin_or_none(attune::element_bits<T>(v, k));
-          if (bin < problem.bins) atomicAdd(counts + bin, Counter(1));
+        for (unsigned i = 0; i < kPerThread; ++i) {
+          const unsigned bin = bin_or_none(attune::element_bits<T>(vectors[i / kPerVector], i % kPerVector));
+          if (i / kPerVector * kThreads + threadIdx.x < there && bin < problem.bins) atomicAdd(counts + bin, Counter(1));
         }
       },
       [] {},
