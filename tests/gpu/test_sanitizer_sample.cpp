@@ -4,6 +4,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tests/gpu/variants.hpp"
 
@@ -66,6 +67,7 @@ TEST_CASE("sanitizer sample: histogram strategies and aggregation" * doctest::sk
 }
 TEST_CASE("sanitizer sample: histogram merging" * doctest::skip()) {
   check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 20001}, {"bins", 500}}, {{"strategy", "merge"}});
+  for (const auto& [n, bins] : {std::pair{389, 500}, std::pair{20001, 2500}}) check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", n}, {"bins", bins}}, {{"merge"}});
   check_each("histogram", {{"T", "u8"}, {"mapping", "unit"}}, {{"n", 30001}, {"bins", 256}}, {{"merge"}, {"replicas", "replica_of"}});
 }
 TEST_CASE("sanitizer sample: histogram mappings, weights and channels" * doctest::skip()) {
