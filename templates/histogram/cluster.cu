@@ -55,7 +55,9 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
   cluster_barrier();  // all have counted
   const Output output{problem, counts, kSecondPass ? partials + static_cast<size_t>(place.group) * columns : nullptr, columns};
   const unsigned* const mine = reinterpret_cast<const unsigned*>(dynamic);
-  if (on_duty) duty.depart();
   for (unsigned i = threadIdx.x; i < range_columns; i += kThreads) output.put(i * kClusterBlocks + place.rank, static_cast<Count>(mine[i]));
-  if (on_duty) duty.finish();
+  if (on_duty) {
+    duty.depart();
+    duty.finish();
+  }
 }

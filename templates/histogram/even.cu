@@ -12,7 +12,7 @@ struct Scale {
 /// To within a few units in the last place, in line: a division's call costs a cold kernel another fetch of code.
 __device__ __forceinline__ double reciprocal_of(double x) {
   double y;
-  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));  // 20 bits or more; each step doubles them
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));  // some 19 bits; each step doubles them
 #pragma unroll
   for (int step = 0; step < 2; ++step) y = fma(y, fma(-x, y, 1.0), y);
   return y;

@@ -47,15 +47,16 @@ __device__ __forceinline__ void add_to(unsigned long long* at, unsigned count) {
 __device__ __forceinline__ void add_to(float* at, float count) { atomicAdd(at, count); }
 
 /// The counts are cleared while all blocks count, by one warp each: all of them by the only block, which nobody waits for; few of them by the
-/// first block, for blocks start in order; else a share after the other is taken by those that start first until none is left, and whoever
-/// waits knows that every share was taken by a block that has started, however many blocks have. A flag counts the shares that are clear.
+/// first block, which has started when another runs (docs/decisions/0010); else a share after the other is taken by those that start first until
+/// none is left, and whoever waits knows that every share was taken by a block that has started, however many blocks have. A flag counts the
+/// shares that are clear.
 /// What a cold memory makes wait for is asked for early and waited for late.
 /// `sync`: shares taken, arrivals, the flag, a line of memory each; zero before and after the kernel.
 class Duty {
  public:
   __device__ Duty(unsigned* sync, Counter* counts, unsigned count) : sync_(sync), counts_(counts), count_(count), number_(blockIdx.x) {
     if (alone()) share_bits_ = 30;
-    else if (count <= 1u << kFewBits) share_bits_ = kFewBits;
+    else if (kClusterBlocks == 1 && count <= 1u << kFewBits) share_bits_ = kFewBits;
     else share_bits_ = kFewestBits + max(0, __clz(gridDim.x) - __clz(count >> kFewestBits));  // about one for every block
   }
   __device__ void start() {

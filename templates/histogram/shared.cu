@@ -201,9 +201,11 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
   const Output output{problem, counts, kSecondPass ? partials + place.group * row_words : nullptr, columns};
   output.clear_unless_put(blockIdx.x * kThreads + threadIdx.x, gridDim.x * kThreads);
   __syncthreads();
-  if (on_duty) duty.depart();
   if constexpr (kClusterBlocks > 1) cluster_barrier();
   put_totals(counters, place, output);
   if constexpr (kClusterBlocks > 1) cluster_barrier();  // nobody leaves while others read its counters
-  if (on_duty) duty.finish();
+  if (on_duty) {
+    duty.depart();
+    duty.finish();
+  }
 }

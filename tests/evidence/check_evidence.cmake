@@ -1,6 +1,6 @@
 # Whether the recorded GPU test run speaks for the sources as they are now.
 # cmake -DROOT=<repository> -DOUTCOME=<outcome.json> -P check_evidence.cmake
-# Ends with an error when the file is missing, damaged or of other sources, or when a GPU test failed.
+# Ends with an error when the file is missing, damaged or of other sources, or when a GPU test failed or was left out.
 function(verdict text remedy)
   set(line "==============================================================================")
   message(NOTICE "${line}\nGPU EVIDENCE: ${text}\n${remedy}\n${line}")
@@ -18,7 +18,7 @@ if(NOT EXISTS "${OUTCOME}")
 endif()
 
 file(READ "${OUTCOME}" outcome)
-foreach(field passed failed skipped device date content)
+foreach(field passed failed skipped device date content left_out)
   string(JSON ${field} ERROR_VARIABLE problem GET "${outcome}" ${field})
   if(problem)
     refuse("DAMAGED. ${OUTCOME} has no usable '${field}' (${problem})." "${remedy}")
@@ -40,6 +40,10 @@ if(NOT content STREQUAL current)
 endif()
 if(failed GREATER 0)
   refuse("FAILED. ${run}." "Repair what failed, run the GPU tests again and commit ${OUTCOME}.")
+endif()
+string(JSON filtered LENGTH "${outcome}" left_out)
+if(filtered GREATER 0)
+  refuse("PARTIAL. ${run}; a filter left out ${filtered} more." "${remedy}")
 endif()
 if(passed EQUAL 0)
   refuse("EMPTY. ${run}: nothing was shown." "${remedy}")

@@ -24,7 +24,9 @@ struct Counts {
   int failed = 0;
   int skipped = 0;
   bool skips = false;  ///< the case that runs
+  int set_aside = 0;  ///< of the skipped: cases that run only when they are asked for
   std::vector<std::string> cases;
+  std::vector<std::string> left_out;  ///< by a filter
 };
 
 Counts& counts() {
@@ -52,8 +54,14 @@ class Collector : public doctest::IReporter {
   void subcase_end() override {}
   void log_assert(const doctest::AssertData&) override {}
   void log_message(const doctest::MessageData&) override {}
-  /// Also asked of cases that a filter leaves out.
-  void test_case_skipped(const doctest::TestCaseData& data) override { counts().skipped += data.m_skip ? 1 : 0; }
+  void test_case_skipped(const doctest::TestCaseData& data) override {
+    if (data.m_skip) {
+      ++counts().skipped;
+      ++counts().set_aside;
+    } else {
+      counts().left_out.emplace_back(data.m_name);
+    }
+  }
 };
 
 REGISTER_LISTENER("outcome", 1, Collector);
@@ -66,7 +74,9 @@ void write_outcome(const std::string& path) {
   const nlohmann::json outcome{{"passed", counts().passed},
                                {"failed", counts().failed},
                                {"skipped", counts().skipped},
+                               {"set_aside", counts().set_aside},
                                {"cases", counts().cases},
+                               {"left_out", counts().left_out},
                                {"device", device.name},
                                {"driver", device.driver},
                                {"cuda", fmt::format("{}.{}", version / 1000, version % 1000 / 10)},

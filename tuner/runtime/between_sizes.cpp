@@ -24,7 +24,7 @@ constexpr double kOfSpacing = 0.6;  ///< the same over the distance of the secon
 constexpr double kNoise = 0.02, kPriorPoints = 3;
 /// Of the logarithm of a time, an octave of a size: what is expected of a configuration of which nothing is known, and how far the slopes
 /// of configurations lie from that of the default.
-constexpr double kSlope = 0.2, kSlopeDeviation = 0.2, kSlopeApart = 0.05;
+constexpr double kSlope = 0.2, kSlopeDeviation = 0.2, kSlopeApart = 0.08;
 /// Deviation of a forecast that is none: octaves away from all that was measured.
 constexpr double kUseless = 0.25;
 /// Of a forecast that a default chosen for the problem gives way to though nothing is known of it.
@@ -251,19 +251,25 @@ class Plane {
   std::vector<Point> points_;
 };
 
+/// Of launches of one kind, of every size.
+struct Slopes {
+  std::optional<bool> one_block;  ///< nothing: of no kind
+  std::vector<Slope> of_sizes;
+};
+
 struct Foreseen {
   Forecast forecast;
-  std::vector<Slope> slopes;  ///< of every size
+  Slopes slopes;
 };
 
 /// Of what stands at a problem: one configuration everywhere, or the default there. Nothing when it was not measured, as a launch of the same
-/// kind, near enough.
+/// kind, near enough. `prior`: expected of launches of that kind.
 std::optional<Foreseen> foreseen(const std::function<std::string(const spec::Problem&)>& configuration_at, const spec::Problem& asked,
-                                 std::vector<Weighted>& neighbours, const LaunchesAt& launches, const std::vector<Slope>& prior) {
+                                 std::vector<Weighted>& neighbours, const LaunchesAt& launches, const Slopes& prior) {
   const std::string configuration = configuration_at(asked);
   const auto here = launches.facts(configuration, asked);
   if (!here) return std::nullopt;
-  Plane plane(prior);
+  Plane plane(prior.one_block == here->one_block ? prior.of_sizes : std::vector<Slope>(asked.sizes.size()));
   std::string basis;
   for (auto& [neighbour, weight] : neighbours) {
     const auto& known = neighbour.known(configuration_at(neighbour.problem()));
@@ -275,7 +281,7 @@ std::optional<Foreseen> foreseen(const std::function<std::string(const spec::Pro
   auto value = plane.at_origin();
   if (!(value.deviation <= kUseless)) return std::nullopt;  // so far away that its weight is 0, it is no number
   if (basis.empty()) basis = "sizes farther away";
-  return Foreseen{{configuration, 0, false, std::exp(value.mean), value.deviation, std::move(basis)}, std::move(value.slopes)};
+  return Foreseen{{configuration, 0, false, std::exp(value.mean), value.deviation, std::move(basis)}, {here->one_block, std::move(value.slopes)}};
 }
 
 std::string told(const Forecast& forecast) {
@@ -301,14 +307,14 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
   std::vector<Forecast> forecasts;
   std::set<std::string> seen{standard};
   // The default first, however many winners there are: none may be taken that is not expected to be faster.
-  std::vector<Slope> slopes(asked.sizes.size());
+  Slopes slopes;
   if (auto of_standard = foreseen(launches.standard, asked, neighbours, launches, slopes)) {
     const auto own = std::find_if(results.begin(), results.end(), [&](const auto& tuned) { return tuned.row->configuration == standard; });
     of_standard->forecast.won = own != results.end();
     of_standard->forecast.donor = of_standard->forecast.won ? static_cast<std::size_t>(own - results.begin()) : 0;
     forecasts.push_back(std::move(of_standard->forecast));
     slopes = std::move(of_standard->slopes);
-    for (Slope& slope : slopes) slope.deviation = std::hypot(slope.deviation, kSlopeApart);
+    for (Slope& slope : slopes.of_sizes) slope.deviation = std::hypot(slope.deviation, kSlopeApart);
   }
   for (std::size_t i = 0; i < results.size() && seen.size() < kMostCandidates; ++i) {
     const std::string& winner = results[i].row->configuration;

@@ -9,9 +9,9 @@ from pathlib import Path
 
 TOOLS = Path(sys.argv.pop(1))
 
-# Two cases a file; a file whose name stands in a folder beside the program does what the folder says.
+# Two cases a file, and one that is set aside; a file whose name stands in a folder beside the program does what the folder says.
 TEST_GPU = """#!/usr/bin/env python3
-import json, pathlib, sys
+import json, os, pathlib, sys
 folder = pathlib.Path(__file__).parent
 name = pathlib.Path(next(word for word in sys.argv if word.startswith("--source-file=")).split("=")[1]).stem
 does = {path.parent.name for path in folder.glob("*/" + name)}
@@ -19,9 +19,12 @@ if "without_gpu" in does: sys.exit(77)
 if "crashes" in does: sys.exit(139)
 failed = 1 if "fails" in does else 0
 content = "another" if "is_of_another_content" in does else "same"
-outcome = {"passed": 2 - failed, "failed": failed, "skipped": 1, "cases": [name + " a", name + " b"], "device": "D", "driver": "1", "cuda": "13.0",
-           "date": "2026-01-02T03:04:05Z", "content": content}
+all = [path.stem + case for path in pathlib.Path("tests/gpu").glob("test_*.cpp") for case in (" a", " b")]
+cases = [] if "knows_no_case" in does else [name + " a", name + " b"]
+outcome = {"passed": len(cases) - failed, "failed": failed, "skipped": 1, "set_aside": 1, "cases": cases, "left_out": [case for case in all if case not in cases],
+           "device": "D", "driver": "1", "cuda": "13.0", "date": "2026-01-02T03:04:05Z", "content": content}
 pathlib.Path(sys.argv[sys.argv.index("--outcome") + 1]).write_text(json.dumps(outcome))
+if "crashes_at_its_end" in does: os.abort()
 sys.exit(failed)
 """
 
@@ -58,7 +61,8 @@ class GpuTests(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         outcome = json.loads(self.outcome.read_text())
         self.assertEqual(sorted(outcome["cases"]), sorted(name + case for name in self.files for case in (" a", " b")))
-        self.assertEqual((outcome["passed"], outcome["failed"], outcome["skipped"]), (2 * len(self.files), 0, len(self.files)))
+        self.assertEqual((outcome["passed"], outcome["failed"], outcome["skipped"]), (2 * len(self.files), 0, 1))  # one is set aside, in every run
+        self.assertEqual(outcome["left_out"], [])
         self.assertEqual((outcome["device"], outcome["content"]), ("D", "same"))
 
     def test_a_failure_is_an_outcome_and_is_told(self):
@@ -70,15 +74,16 @@ class GpuTests(unittest.TestCase):
                 self.assertNotEqual(done.returncode, 0)
                 self.assertEqual(json.loads(self.outcome.read_text())["failed"], 1)
 
-    def test_without_an_end_there_is_no_outcome(self):
-        for name in ("test_timing", "test_reduce"):
-            with self.subTest(name):
-                self.setUp()
-                self.that(name, "crashes")
-                done = self.run_tests()
-                self.assertNotEqual(done.returncode, 0)
-                self.assertIn(name, done.stderr)
-                self.assertEqual(self.outcome.read_text(), "the last run's")
+    def test_what_does_not_end_well_leaves_no_outcome(self):
+        for does in ("crashes", "crashes_at_its_end", "knows_no_case"):
+            for name in ("test_timing", "test_reduce"):
+                with self.subTest(f"{name} {does}"):
+                    self.setUp()
+                    self.that(name, does)
+                    done = self.run_tests()
+                    self.assertEqual(done.returncode, 1)
+                    self.assertIn(name, done.stderr)
+                    self.assertEqual(self.outcome.read_text(), "the last run's")
 
     def test_parts_of_different_content_are_no_outcome(self):
         self.that("test_reduce", "is_of_another_content")

@@ -330,6 +330,22 @@ TEST_CASE_FIXTURE(Fixture, "what was measured at one size alone is expected to g
   CHECK(expected_of_b(kC) > 1.5 * 40.0);  // nothing is known of this default: B might as well take as long at any size
 }
 
+TEST_CASE_FIXTURE(Fixture, "how a grid's times grow says nothing about those of a single block") {
+  // The default is a grid, whose times hardly grow; kA is one block, whose times double with the size.
+  std::map<std::int64_t, double> of_default{{1 << 13, 3.90}, {1 << 14, 3.95}, {1 << 16, 4.00}, {1 << 17, 4.10}};
+  std::vector<spec::Problem> problems;
+  std::vector<db::BestRow> rows;
+  for (const auto& [n, us] : of_default) {
+    tuned(n, n == 1 << 14 ? kA : kB, n == 1 << 14 ? std::map<std::string, double>{{kDefault, us}, {kA, 3.0}} : std::map<std::string, double>{{kDefault, us}, {kB, us}});
+    problems.push_back(twice_problem(n));
+    rows.push_back(best_row(kernel, problems.back(), here, n == 1 << 14 ? kA : kB));
+  }
+  const std::vector<runtime::TunedSize> results{{&problems[1], &rows[1], &user.database(), 1.0}, {&problems[2], &rows[2], &user.database(), 1.0},
+                                                {&problems[0], &rows[0], &user.database(), 2.0}, {&problems[3], &rows[3], &user.database(), 2.0}};
+  const auto facts = [](const std::string& configuration, const spec::Problem&) { return runtime::LaunchFacts{configuration == kA}; };
+  CHECK(forecast_between(twice_problem(1 << 15), results, launches(always(kDefault), facts)).front().configuration == kDefault);
+}
+
 TEST_CASE_FIXTURE(Fixture, "decisions that share their evidence are those that each would make alone, also after something was tuned in between") {
   for (const std::int64_t n : {1000, 2000, 4000, 8000}) tuned(n, kA, {{kA, 9.0}, {kB, 9.5}, {kDefault, 10.0}});
   const auto opened = runtime::open_layers({user.path()});
