@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -31,6 +32,10 @@ constexpr double kUseless = 0.25;
 constexpr double kSure = 0.1;
 /// So near, in octaves, what wins somewhere does well here; each octave beyond adds this much doubt.
 constexpr double kNear = 0.75, kDoubtAnOctave = 0.05;
+/// Added for every octave, of any size, that lies beyond the sizes where a winner was measured: its times may jump there.
+constexpr double kDoubtBeyond = 0.15;
+/// Measurements of this weight, where the nearest has 1, count as being around.
+constexpr double kCounts = 0.1;
 /// Farther winners are no better guesses, and each costs reading its records.
 constexpr std::size_t kMostCandidates = 64;
 
@@ -180,6 +185,21 @@ class Plane {
     for (const auto& point : points_) sum += point.weight;
     return sum;
   }
+  /// How far the origin lies outside of the points that count, or of all where none does: octaves, summed over the axes.
+  [[nodiscard]] double octaves_beyond() const {
+    const bool any = std::any_of(points_.begin(), points_.end(), [](const Point& point) { return point.weight >= kCounts; });
+    double sum = 0;
+    for (std::size_t k = 0; k < prior_.size(); ++k) {
+      double low = std::numeric_limits<double>::infinity(), high = -low;
+      for (const auto& point : points_) {
+        if (any && point.weight < kCounts) continue;
+        low = std::min(low, point.place[k]);
+        high = std::max(high, point.place[k]);
+      }
+      sum += std::max({0.0, low, -high});
+    }
+    return sum;
+  }
   struct Value {
     double mean, deviation;
     std::vector<Slope> slopes;
@@ -260,6 +280,7 @@ struct Slopes {
 struct Foreseen {
   Forecast forecast;
   Slopes slopes;
+  double octaves_beyond;  ///< the sizes where it was measured
 };
 
 /// Of what stands at a problem: one configuration everywhere, or the default there. Nothing when it was not measured, as a launch of the same
@@ -275,13 +296,13 @@ std::optional<Foreseen> foreseen(const std::function<std::string(const spec::Pro
     const auto& known = neighbour.known(configuration_at(neighbour.problem()));
     if (!known.us || known.one_block != here->one_block) continue;
     plane.add(weight, place_of(neighbour.problem(), asked), std::log(*known.us));
-    if (weight >= 0.1) basis += fmt::format("{}{:.4g} us at {}", basis.empty() ? "" : ", ", *known.us, neighbour.sizes());
+    if (weight >= kCounts) basis += fmt::format("{}{:.4g} us at {}", basis.empty() ? "" : ", ", *known.us, neighbour.sizes());
   }
   if (plane.points() == 0) return std::nullopt;
   auto value = plane.at_origin();
   if (!(value.deviation <= kUseless)) return std::nullopt;  // so far away that its weight is 0, it is no number
   if (basis.empty()) basis = "sizes farther away";
-  return Foreseen{{configuration, 0, false, std::exp(value.mean), value.deviation, std::move(basis)}, {here->one_block, std::move(value.slopes)}};
+  return Foreseen{{configuration, 0, false, std::exp(value.mean), value.deviation, std::move(basis)}, {here->one_block, std::move(value.slopes)}, plane.octaves_beyond()};
 }
 
 std::string told(const Forecast& forecast) {
@@ -324,7 +345,7 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
     Forecast& forecast = forecasts.emplace_back(std::move(of_winner->forecast));
     forecast.donor = i;
     forecast.won = true;
-    forecast.deviation += doubt;
+    forecast.deviation += doubt + kDoubtBeyond * of_winner->octaves_beyond;
   }
   for (Forecast& forecast : forecasts) forecast.basis = told(forecast);
   if (chosen_stands && !knows_enough(forecasts, standard)) forecasts.insert(forecasts.begin(), unknown(standard));

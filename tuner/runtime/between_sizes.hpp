@@ -59,8 +59,8 @@ struct LaunchesAt {
 /// those of the sizes, from launches of one block where it is one block here, and from grids where it is a grid here. Weights fall with the distance.
 /// The regression is Bayesian: how times grow with the sizes is expected as the default's do there, and few points, or points that lie far away
 /// on one side, leave it uncertain. Who is compared is the expected time and a deviation more; only the default is compared by what is expected.
-/// Where nothing near was tuned, winners are doubted besides, the more, the farther away they won; the default is not, which was not chosen at
-/// those sizes.
+/// Where nothing near was tuned, and beyond the sizes where they were measured, winners are doubted besides, the more, the farther; the default
+/// is not, which was not chosen at those sizes.
 /// `evidence`: what earlier decisions have read.
 /// `results`: nearest first. Returns the one to take first: the fastest by Forecast::cautious_us, or the default unless that one is clearly
 /// faster; empty when fewer than two sizes are tuned or no configuration was measured at any of them: then the nearest result is

@@ -243,8 +243,8 @@ TEST_CASE_FIXTURE(Fixture, "of a default that differs by size its own times coun
 
 TEST_CASE_FIXTURE(Fixture, "the farther away a winner has won, the faster it must be to take the default's place") {
   const auto p1 = twice_problem(1000), p2 = twice_problem(2000);
-  tuned(1000, kA, {{kA, 9.0}, {kDefault, 10.0}});
-  tuned(2000, kA, {{kA, 9.0}, {kDefault, 10.0}});
+  tuned(1000, kA, {{kA, 8.0}, {kDefault, 10.0}});
+  tuned(2000, kA, {{kA, 8.0}, {kDefault, 10.0}});
   const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA);
   const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
   const auto first_at = [&](double octaves) {
@@ -344,6 +344,14 @@ TEST_CASE_FIXTURE(Fixture, "how a grid's times grow says nothing about those of 
                                                 {&problems[0], &rows[0], &user.database(), 2.0}, {&problems[3], &rows[3], &user.database(), 2.0}};
   const auto facts = [](const std::string& configuration, const spec::Problem&) { return runtime::LaunchFacts{configuration == kA}; };
   CHECK(forecast_between(twice_problem(1 << 15), results, launches(always(kDefault), facts)).front().configuration == kDefault);
+}
+
+TEST_CASE_FIXTURE(Fixture, "beyond the sizes where it was measured a winner must be much faster to take the default's place") {
+  tuned(1000, kA, {{kDefault, 10.0}, {kA, 9.0}});
+  tuned(2000, kA, {{kDefault, 10.0}, {kA, 9.0}});
+  tuned(8000, kB, {{kDefault, 10.0}, {kB, 10.0}});
+  CHECK(choose(1500).decision.configuration == kA);
+  CHECK(choose(4000).decision.configuration == kDefault);
 }
 
 TEST_CASE_FIXTURE(Fixture, "decisions that share their evidence are those that each would make alone, also after something was tuned in between") {
