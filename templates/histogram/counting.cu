@@ -1,7 +1,7 @@
 // From samples to columns, and how equal samples are counted together. A target is what columns are counted in:
 //   kPacked             whether it counts a vector's columns by `add_all`, to look for overflow once
 //   first, width        its columns: column c stands at c - first, which is below width
-//   one(at), add(at, count)
+//   one(at), one_inside(at) only below width, add(at, count)
 
 namespace {
 
@@ -102,9 +102,13 @@ class Counting {
     }
   }
   __device__ void count(unsigned at, long long index) {
-    if (!kAlwaysInside && at >= target_.width) return;
-    if constexpr (kWeighted) target_.add(at, weights_[index]);
-    else target_.one(at);
+    if constexpr (kWeighted) {
+      if (kAlwaysInside || at < target_.width) target_.add(at, weights_[index]);
+    } else if constexpr (kAlwaysInside) {
+      target_.one(at);
+    } else {
+      target_.one_inside(at);
+    }
   }
   __device__ void many(unsigned at, unsigned times) {
     if (kAlwaysInside || at < target_.width) target_.add(at, times);

@@ -16,6 +16,8 @@ class SharedCounters {
   /// counters, where column 0 of all is handed on.
   __device__ SharedCounters(unsigned* words, unsigned first_column, unsigned room, unsigned columns, Counter* counts, unsigned* spill)
       : first(first_column), width(columns > first_column ? min(room, columns - first_column) : 0), words_(words), room_(room), counts_(counts), spill_(spill) {
+    __shared__ unsigned outside;
+    outside_ = &outside;
     replica_ = ATTUNE_REPLICA_OF_LANE ? lane_of_warp() % kReplicas : threadIdx.x / 32 % kReplicas * room;
   }
   [[nodiscard]] __device__ unsigned words() const { return room_ / kCountersPerWord; }
@@ -28,6 +30,15 @@ class SharedCounters {
   __device__ void one(unsigned at) {
     if constexpr (kPacked) add(at, 1u);
     else atomicAdd(words_ + word(at), 1u);
+  }
+  /// Where it is one of these columns. Without a branch, behind which the warp would have to meet: others are counted where nobody looks, unless
+  /// they are most.
+  __device__ void one_inside(unsigned at) {
+    if constexpr (kPacked || ATTUNE_AGGREGATE_FREQUENT) {
+      if (at < width) one(at);
+    } else {
+      atomicAdd(at < width ? words_ + word(at) : outside_, 1u);
+    }
   }
   __device__ void add(unsigned at, unsigned times) {
     if constexpr (kPacked) hand_on(at, atomicAdd(words_ + word(at), times << shift(at)), times);
@@ -105,6 +116,7 @@ class SharedCounters {
   }
 
   unsigned* words_;
+  unsigned* outside_;
   unsigned room_;
   Counter* counts_;
   unsigned* spill_;
