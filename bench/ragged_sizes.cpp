@@ -13,6 +13,7 @@
 #include "attune/runtime.hpp"
 #include "bench/support/command_line.hpp"
 #include "bench/support/contender.hpp"
+#include "bench/support/histogram_input.hpp"
 #include "bench/support/json.hpp"
 #include "bench/support/launch_arguments.hpp"
 #include "bench/support/reduction_problem.hpp"
@@ -34,6 +35,7 @@ namespace fs = std::filesystem;
 struct Settings {
   fs::path database, output;
   std::string only;
+  int most = 0;  ///< winners; 0: all
   int device = 0;
   int rounds = 31;
 };
@@ -41,8 +43,16 @@ struct Settings {
 struct Winner {
   std::string template_name;
   std::map<std::string, std::string> choices;
-  std::int64_t n = 0;
+  std::map<std::string, std::int64_t> sizes;  ///< n, and bins of a histogram
   spec::Configuration configuration;
+
+  [[nodiscard]] std::int64_t n() const { return sizes.at("n"); }
+  [[nodiscard]] bool counts() const { return template_name == "histogram"; }
+  [[nodiscard]] spec::Problem at(int more) const {
+    spec::Problem problem{choices, sizes};
+    problem.sizes.at("n") += more;
+    return problem;
+  }
 };
 
 /// What a winner is measured at.
@@ -61,21 +71,97 @@ std::optional<Element> element_of(const std::string& type) {
   return std::nullopt;
 }
 
-/// Of the templates that reduce an array, in the general form of their code, once each.
+/// Of what the inputs below stand for.
+bool is_known(const std::string& template_name, const spec::Problem& problem) {
+  if (template_name == "histogram") return !problem.choices.contains("Counter") && !problem.choices.contains("channels");
+  return (template_name == "reduce" || template_name == "argreduce") && !problem.choices.contains("transform") && element_of(problem.choices.at("T"));
+}
+
+/// At most so many, evenly out of all.
+std::vector<Winner> spread(std::vector<Winner> all, std::size_t most) {
+  if (most == 0 || all.size() <= most) return all;
+  std::vector<Winner> some;
+  for (std::size_t i = 0; i < most; ++i) some.push_back(std::move(all[i * all.size() / most]));
+  return some;
+}
+
+/// Of the templates that reduce an array or count one, in the general form of their code, once each.
 std::vector<Winner> winners_of(const Settings& settings, const spec::TemplateLibrary& library) {
   const auto database = db::Database::open(settings.database, db::OpenMode::ReadOnly);
   std::vector<Winner> winners;
   std::set<std::string> known;
   for (const db::BestRow& row : database.best({.policy = "cold/graph"})) {
     const auto problem = spec::problem_from_text(row.problem);
-    if ((row.template_name != "reduce" && row.template_name != "argreduce") || problem.choices.contains("transform")) continue;
-    if (!element_of(problem.choices.at("T")) || (row.template_name + " " + row.family).find(settings.only) == std::string::npos) continue;
+    if (!is_known(row.template_name, problem) || (row.template_name + " " + row.family).find(settings.only) == std::string::npos) continue;
     const auto kernel = library.find(row.template_name);
     auto configuration = spec::for_any_size(kernel, spec::configuration_from_text(kernel, row.configuration));
     if (!known.insert(row.problem + spec::to_text(kernel, configuration)).second) continue;
-    winners.push_back({row.template_name, problem.choices, problem.sizes.at("n"), std::move(configuration)});
+    winners.push_back({row.template_name, problem.choices, problem.sizes, std::move(configuration)});
   }
-  return winners;
+  return spread(std::move(winners), static_cast<std::size_t>(settings.most));
+}
+
+/// The data that a winner reads, with room for one element more.
+class Input {
+ public:
+  virtual ~Input() = default;
+  [[nodiscard]] virtual std::int64_t windows() const = 0;
+  [[nodiscard]] virtual std::size_t element_bytes() const = 0;
+  [[nodiscard]] virtual std::size_t output_bytes() const = 0;
+  /// Of a launch that reads the window from this many bytes on.
+  [[nodiscard]] virtual std::vector<Argument> arguments(std::int64_t window, std::size_t shift, const void* out) const = 0;
+};
+
+class ReductionInput : public Input {
+ public:
+  ReductionInput(WindowPool& pool, const Winner& winner, const gpu::Stream& stream)
+      : pool_(pool), template_name_(winner.template_name), element_(*element_of(winner.choices.at("T"))),
+        bytes_((static_cast<std::size_t>(winner.n()) + 2) * size_bytes(element_)) {
+    pool.fill(element_, stream);
+  }
+  [[nodiscard]] std::int64_t windows() const override { return pool_.windows(bytes_); }
+  [[nodiscard]] std::size_t element_bytes() const override { return size_bytes(element_); }
+  [[nodiscard]] std::size_t output_bytes() const override { return 256; }
+  [[nodiscard]] std::vector<Argument> arguments(std::int64_t window, std::size_t shift, const void* out) const override {
+    auto arguments = launch_arguments(template_name_, element_ == Element::F64 ? 8 : 4, static_cast<const char*>(pool_.window(window, bytes_)) + shift, out);
+    if (template_name_ == "argreduce") arguments.push_back(Argument::pointer(static_cast<const char*>(out) + 8));
+    return arguments;
+  }
+
+ private:
+  const WindowPool& pool_;
+  std::string template_name_;
+  Element element_;
+  std::size_t bytes_;
+};
+
+/// Samples of the stated skew; where none is stated, of even ones.
+class CountedInput : public Input {
+ public:
+  CountedInput(WindowPool& pool, const Winner& winner, const gpu::Stream& stream) : pool_(pool), input_(pool, problem_of(winner), measure::CachePolicy::Cold, stream) {}
+  [[nodiscard]] std::int64_t windows() const override { return input_.windows; }
+  [[nodiscard]] std::size_t element_bytes() const override { return input_.problem.sample_bytes(); }
+  [[nodiscard]] std::size_t output_bytes() const override { return input_.problem.output_bytes(); }
+  [[nodiscard]] std::vector<Argument> arguments(std::int64_t window, std::size_t shift, const void* out) const override {
+    return input_.arguments(static_cast<const char*>(pool_.window(window, input_.bytes)) + shift, out);
+  }
+
+ private:
+  static HistogramProblem problem_of(const Winner& winner) {
+    const auto stated = winner.choices.find("skew");
+    Skew skew = Skew::Uniform;
+    for (const Skew one : {Skew::Zipf, Skew::Hot, Skew::Constant, Skew::Sorted})
+      if (stated != winner.choices.end() && stated->second == name(one)) skew = one;
+    return plain_histogram(winner.choices.at("mapping"), winner.choices.at("T"), winner.n() + 2, static_cast<int>(winner.sizes.at("bins")), skew);
+  }
+
+  const WindowPool& pool_;
+  HistogramInput input_;
+};
+
+std::unique_ptr<Input> input_of(WindowPool& pool, const Winner& winner, const gpu::Stream& stream) {
+  if (winner.counts()) return std::make_unique<CountedInput>(pool, winner, stream);
+  return std::make_unique<ReductionInput>(pool, winner, stream);
 }
 
 /// A database that names this configuration at all of the winner's sizes.
@@ -83,7 +169,7 @@ void write_database(const fs::path& path, const spec::KernelTemplate& kernel, co
   auto database = db::Database::open(path, db::OpenMode::ReadWrite);
   database.put(test::device_row(device));
   for (const Case& at : kCases) {
-    database.put(test::best_row(kernel, {winner.choices, {{"n", winner.n + at.more}}}, device, spec::to_text(kernel, winner.configuration)));
+    database.put(test::best_row(kernel, winner.at(at.more), device, spec::to_text(kernel, winner.configuration)));
   }
 }
 
@@ -93,41 +179,47 @@ struct Measured {
   Contender contender;
 };
 
-std::uint32_t blocks_of(const spec::KernelTemplate& kernel, const Winner& winner, int more, const spec::DeviceInfo& device) {
-  const auto plan = spec::resolve(kernel, {winner.choices, {{"n", winner.n + more}}}, winner.configuration, device);
-  for (const auto& step : plan.steps)
-    if (const auto* const launch = std::get_if<spec::ResolvedLaunch>(&step)) return launch->grid[0];
-  return 0;
+/// The grids of its launches.
+std::vector<std::array<std::uint32_t, 3>> grids_of(const spec::KernelTemplate& kernel, const Winner& winner, int more, const spec::DeviceInfo& device) {
+  std::vector<std::array<std::uint32_t, 3>> grids;
+  for (const auto& step : spec::resolve(kernel, winner.at(more), winner.configuration, device).steps)
+    if (const auto* const launch = std::get_if<spec::ResolvedLaunch>(&step)) grids.push_back({launch->grid[0], launch->grid[1], launch->grid[2]});
+  return grids;
+}
+
+/// At the winner's own size and at those beside it.
+bool same_blocks(const spec::KernelTemplate& kernel, const Winner& winner, const spec::DeviceInfo& device) {
+  const auto own = grids_of(kernel, winner, 0, device);
+  return std::all_of(kCases.begin(), kCases.end(), [&](const Case& at) { return grids_of(kernel, winner, at.more, device) == own; });
 }
 
 Json measure(const Settings& settings, const spec::KernelTemplate& kernel, const Winner& winner, const spec::DeviceInfo& device, const Sampler& sampler,
-             const WindowPool& pool, std::mt19937& random) {
+             WindowPool& pool, std::mt19937& random) {
   const gpu::Stream& stream = sampler.stream();
   const test::TempFolder folder;
   write_database(folder / "one.db", kernel, winner, device);
   Options options;
   options.databases = {folder / "one.db"};
   Runtime runtime(options);
-  const Element element = *element_of(winner.choices.at("T"));
-  const std::size_t bytes = (static_cast<std::size_t>(winner.n) + 2) * size_bytes(element);
+  const auto input = input_of(pool, winner, stream);
   std::vector<std::unique_ptr<Measured>> all;
   std::vector<Contender*> contenders;
   for (const Case& at : kCases) {
-    const Plan plan = runtime.kernel(winner.template_name, winner.choices).plan({winner.n + at.more});
+    const auto tuned = runtime.kernel(winner.template_name, winner.choices);
+    const std::int64_t n = winner.n() + at.more;
+    const Plan plan = winner.counts() ? tuned.plan({n, winner.sizes.at("bins")}) : tuned.plan({n});
     if (plan.decision().tier != Tier::ExactSize) throw Error("failed measuring: " + describe(plan.decision()));
-    all.push_back(std::make_unique<Measured>(Measured{plan, zeroed(plan.workspace_bytes(), stream), Contender{at.name, gpu::Buffer(256), std::nullopt, {}, {}}}));
+    all.push_back(std::make_unique<Measured>(Measured{plan, zeroed(plan.workspace_bytes(), stream), Contender{at.name, gpu::Buffer(input->output_bytes()), std::nullopt, {}, {}}}));
     Measured& one = *all.back();
-    one.contender.batch.emplace(sampler, measure::CachePolicy::Cold, pool.windows(bytes), [&, shift = at.shifted * size_bytes(element)](std::int64_t window) {
-      const char* const in = static_cast<const char*>(pool.window(window, bytes)) + shift;
-      auto arguments = launch_arguments(winner.template_name, element == Element::F64 ? 8 : 4, in, one.contender.out());
-      if (winner.template_name == "argreduce") arguments.push_back(Argument::pointer(static_cast<char*>(one.contender.out()) + 8));
+    one.contender.batch.emplace(sampler, measure::CachePolicy::Cold, input->windows(), [&, shift = at.shifted * input->element_bytes()](std::int64_t window) {
+      const auto arguments = input->arguments(window, shift, one.contender.out());
       one.plan.launch(arguments.data(), arguments.size(), reinterpret_cast<void*>(one.scratch.address()), stream.get());
     });
     contenders.push_back(&one.contender);
   }
   measure_rounds(contenders, settings.rounds, random);
-  Json row{{"template", winner.template_name}, {"choices", winner.choices}, {"n", winner.n}, {"configuration", parse_json(spec::to_text(kernel, winner.configuration))},
-           {"same_blocks", blocks_of(kernel, winner, 0, device) == blocks_of(kernel, winner, 1, device)}};
+  Json row{{"template", winner.template_name}, {"choices", winner.choices}, {"sizes", winner.sizes}, {"configuration", parse_json(spec::to_text(kernel, winner.configuration))},
+           {"same_blocks", same_blocks(kernel, winner, device)}};
   for (std::size_t i = 0; i < kCases.size(); ++i) {
     const auto ratio = ratio_to(all.front()->contender, all[i]->contender);
     row[std::string(kCases[i].name) + "_us"] = measure::summarise({all[i]->contender.samples_us}, all[i]->contender.calls()).median_us;
@@ -146,18 +238,14 @@ int run(const Settings& settings) {
   const Sampler sampler(stream, device);
   WindowPool pool(stream);
   std::mt19937 random{1};
-  std::optional<Element> filled;
   std::vector<Json> rows;
   for (const Winner& winner : winners) {
-    const Element element = *element_of(winner.choices.at("T"));
-    if (filled != element) pool.fill(element, stream);
-    filled = element;
     try {
       rows.push_back(measure(settings, library.find(winner.template_name), winner, device, sampler, pool, random));
     } catch (const CudaError&) {
       throw;  // the context is lost
     } catch (const Error& error) {
-      rows.push_back({{"template", winner.template_name}, {"choices", winner.choices}, {"n", winner.n}, {"error", error.what()}});
+      rows.push_back({{"template", winner.template_name}, {"choices", winner.choices}, {"sizes", winner.sizes}, {"error", error.what()}});
     }
     fmt::print(stderr, "{}\n", dump_json(rows.back()));
   }
@@ -175,6 +263,7 @@ int main(int argc, char** argv) {
   attune::bench::CommandLine line{"Measures what the last, ragged tile costs the winners of a database, and writes <output>/<device>/ragged_sizes.json"};
   line.option("--db", settings.database, "Database whose winners are measured");
   line.option("--only", settings.only, "Only winners with this in their template's name and family");
+  line.option("--winners", settings.most, "At most so many, spread evenly over all; 0: all").within(0, 1000000).with_default();
   line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   line.option("--device", settings.device, "Ordinal of the device").with_default();
   line.option("--rounds", settings.rounds, "Interleaved samples of each").within(1, 10001).with_default();

@@ -92,6 +92,20 @@ const char* type_name(Sample sample) {
 
 }  // namespace
 
+HistogramProblem plain_histogram(const std::string& mapping, const std::string& sample, std::int64_t n, int bins, Skew skew) {
+  const auto of = [&](const char* its_mapping, const char* its_sample) { return mapping == its_mapping && sample == its_sample; };
+  HistogramProblem problem;
+  problem.mapping = mapping;
+  problem.skew = skew;
+  if (of("unit", "u8")) problem.peer = {Sample::U8, n, bins, 0, 256, nullptr, 1, 1};
+  else if (of("unit", "i32")) problem.peer = {Sample::I32, n, bins, 0, static_cast<double>(bins), nullptr, 1, 1};
+  else if (of("scaled", "i32")) problem.peer = {Sample::I32, n, bins, 0, kScaledUpper, nullptr, 1, 1};
+  else if (of("scaled", "f32")) problem.peer = {Sample::F32, n, bins, -1, 1, nullptr, 1, 1};
+  else if (of("edges", "i32")) problem.peer = {Sample::I32, n, bins, 0, 0, nullptr, 1, 1};
+  else throw UsageError(fmt::format("failed choosing a histogram: the benchmarks have none of {} {}", sample, mapping));
+  return problem;
+}
+
 const char* name(Skew skew) {
   switch (skew) {
     case Skew::Uniform: return "uniform";

@@ -36,6 +36,10 @@ struct HistogramProblem {
   [[nodiscard]] std::string kind() const;
 };
 
+/// Of one channel, without weights, between the bounds that the benchmarks give such bins. `mapping`, `sample`: unit, scaled or edges of i32,
+/// unit of u8, scaled of f32. Throws: UsageError for others.
+[[nodiscard]] HistogramProblem plain_histogram(const std::string& mapping, const std::string& sample, std::int64_t n, int bins, Skew skew);
+
 [[nodiscard]] const char* name(Skew skew);
 
 /// Which problems to measure; lists are comma-separated. Extra kinds and skews count as wanted when they are named.

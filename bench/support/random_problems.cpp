@@ -19,7 +19,6 @@ constexpr Type kTypes[] = {{"f32", Element::F32}, {"f64", Element::F64}, {"f16",
                            {"bf16", Element::Bf16}, {"i32", Element::I32}, {"i8", Element::I8}};
 constexpr double kLeastLog = 8, kMostLog = 29, kMostSamplesLog = 28;
 constexpr double kMostBins = 200'000, kMostEdges = 2'000;
-constexpr double kUpperOfScaled = 1'000'003;
 
 /// Distributions of its own: those of the standard library differ from one to the next.
 class Draw {
@@ -57,18 +56,18 @@ RandomProblem rows(Draw& draw) {
 
 RandomProblem histogram(Draw& draw) {
   constexpr Skew kDrawnSkews[] = {Skew::Uniform, Skew::Zipf, Skew::Hot, Skew::Constant};
-  HistogramProblem problem;
-  problem.skew = kDrawnSkews[draw.below(std::size(kDrawnSkews))];
+  const Skew skew = kDrawnSkews[draw.below(std::size(kDrawnSkews))];
   const std::int64_t n = draw.size(kLeastLog, kMostSamplesLog);
-  const auto bins = [&](double most) { return static_cast<int>(draw.size(1, std::log2(most))); };
-  const std::size_t kind = draw.below(5);
-  if (kind == 0) problem.peer = {Sample::U8, n, 256, 0, 256, nullptr, 1, 1};
-  if (kind == 1) problem.peer = {Sample::I32, n, bins(kMostBins), 0, 0, nullptr, 1, 1};
-  if (kind == 2) problem.peer = {Sample::I32, n, bins(kMostBins), 0, kUpperOfScaled, nullptr, 1, 1};
-  if (kind == 3) problem.peer = {Sample::F32, n, bins(kMostBins), -1, 1, nullptr, 1, 1};
-  if (kind == 4) problem.peer = {Sample::I32, n, bins(kMostEdges), 0, 0, nullptr, 1, 1};
-  if (kind == 1) problem.peer.upper = problem.peer.bins;
-  problem.mapping = kind < 2 ? "unit" : kind < 4 ? "scaled" : "edges";
+  struct Drawn {
+    const char* mapping;
+    const char* sample;
+    double most_bins;
+  };
+  constexpr Drawn kKinds[] = {{"unit", "u8", 256}, {"unit", "i32", kMostBins}, {"scaled", "i32", kMostBins}, {"scaled", "f32", kMostBins}, {"edges", "i32", kMostEdges}};
+  const std::size_t drawn = draw.below(std::size(kKinds));
+  const Drawn& kind = kKinds[drawn];
+  const int bins = drawn == 0 ? 256 : static_cast<int>(draw.size(1, std::log2(kind.most_bins)));
+  const HistogramProblem problem = plain_histogram(kind.mapping, kind.sample, n, bins, skew);
   return {problem, draw.below(2) == 0 ? SkewIs::Stated : SkewIs::Unknown};
 }
 

@@ -163,7 +163,7 @@ class DispatchRandom(Tables):
 
 
 def winner(one_more, one_less, misaligned, same_blocks=True, template="reduce"):
-    return {"template": template, "choices": {"T": "f32"}, "n": 1024, "configuration": {}, "same_blocks": same_blocks, "whole_us": 2.0,
+    return {"template": template, "choices": {"T": "f32"}, "sizes": {"n": 1024}, "configuration": {}, "same_blocks": same_blocks, "whole_us": 2.0,
             "one_more_ratio": one_more, "one_less_ratio": one_less, "misaligned_ratio": misaligned}
 
 
