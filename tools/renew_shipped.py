@@ -12,6 +12,7 @@ Exit codes: 0 all done, 75 stopped by --time, 130 by Ctrl-C, 1 a step failed.
 import argparse
 import hashlib
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -162,7 +163,7 @@ def arguments():
 
 def main():
     options = arguments()
-    if not options.attune.is_file():
+    if not options.attune.is_file() or not os.access(options.attune, os.X_OK):
         tell(f"There is no executable {options.attune}: build it first, or name another.")
         return 2
     grids = shipped_problems.steps()

@@ -110,6 +110,14 @@ bool is_part(const std::filesystem::path& folder, const std::string& name) {
   throw SpecError(path.string(), 0, 0, fmt::format("it is '{}', outside of the template's folder; copy the file into it", file.string()));
 }
 
+/// The same of what a template need not have. Throws: SpecError also when something else of this name is there: it is meant to be read.
+bool has_part(const std::filesystem::path& folder, const std::string& name) {
+  if (is_part(folder, name)) return true;
+  std::error_code unreadable;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(folder / name, unreadable))) return false;
+  throw SpecError((folder / name).string(), 0, 0, "it is no file that can be read, but a link to nothing, a folder or a device; remove it, or put the file there");
+}
+
 /// Asks for the size first: a file that is no template must not fill the memory.
 std::string read_part(const std::filesystem::path& path, std::size_t most) {
   if (const auto bytes = std::filesystem::file_size(path); bytes > most) {
@@ -145,9 +153,9 @@ KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
     bytes = read_part(folder / name, kMostFileBytes);
     return true;
   });
-  if (is_part(folder, kDefaultsFile)) files[kDefaultsFile] = read_part(folder / kDefaultsFile, kMostSpecBytes);
+  if (has_part(folder, kDefaultsFile)) files[kDefaultsFile] = read_part(folder / kDefaultsFile, kMostSpecBytes);
   KernelTemplate kernel = parse(text, files, spec.string());
-  if (const auto ladder = folder / "ladder.json"; is_part(folder, "ladder.json")) {
+  if (const auto ladder = folder / "ladder.json"; has_part(folder, "ladder.json")) {
     kernel.ladder_text = read_part(ladder, kMostSpecBytes);
     kernel.ladder_path = ladder.string();
   }

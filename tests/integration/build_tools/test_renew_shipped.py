@@ -139,10 +139,11 @@ class RenewShipped(unittest.TestCase):
 
     def test_wrong_arguments_are_refused(self):
         self.assertEqual(self.renew("--time", "soon").returncode, 2)
-        self.attune.unlink()
-        done = self.renew()
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("There is no executable", done.stderr)
+        for spoil in (lambda: self.attune.chmod(0o644), self.attune.unlink):
+            spoil()
+            done = self.renew()
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("There is no executable", done.stderr)
 
 
 class ShippedProblems(unittest.TestCase):

@@ -233,6 +233,23 @@ TEST_CASE("a link out of the folder is no part of a template, one within it is, 
   CHECK(contains(error(), "template.json"));
 }
 
+TEST_CASE("a table of defaults or a ladder that is there but no file is an error, none is none") {
+  const attune::test::TempFolder folder;
+  std::ofstream(folder / "template.json") << sample_template();
+  std::ofstream(folder / "sample.cu") << "\n";
+  CHECK_NOTHROW((void)KernelTemplate::load(folder.path()));
+  for (const char* name : {"defaults.json", "ladder.json"}) {
+    CAPTURE(name);
+    const auto refused = [&] { return contains(error_of([&] { (void)KernelTemplate::load(folder.path()); }), std::string(name) + ": it is no file that can be read"); };
+    std::filesystem::create_symlink("nowhere", folder / name);
+    CHECK(refused());
+    std::filesystem::remove(folder / name);
+    std::filesystem::create_directory(folder / name);
+    CHECK(refused());
+    std::filesystem::remove(folder / name);
+  }
+}
+
 TEST_CASE("options that would read further files are refused") {
   for (const char* option : {"-I/opt/include", "--include-path=/opt", "-include=a.h", "--pre-include=a.h",
                              "--use-pch=a.pch", "--options-file=a"}) {
