@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
 #include "tests/gpu/variants.hpp"
@@ -22,10 +22,10 @@ void check_each(const char* name, std::map<std::string, std::string> choices, st
 }
 
 /// Of blocks as small as they come, so that more of them hand over partial results than a warp can fetch at one go.
-void check_waiting(const char* name, std::map<std::string, std::string> choices, std::map<std::string, std::int64_t> sizes, const nlohmann::json& values) {
+void check_waiting(const char* name, std::map<std::string, std::string> choices, std::map<std::string, std::int64_t> sizes, const std::string& condition) {
   const auto kernel = spec::TemplateLibrary().find(name);
   const auto problem = spec::canonical(kernel, {std::move(choices), std::move(sizes)});
-  test::check_all(kernel, problem, test::first_with(kernel, problem, values), test::Timed::No);
+  test::check_all(kernel, problem, test::first_where(kernel, problem, condition), test::Timed::No);
 }
 
 }  // namespace
@@ -46,17 +46,14 @@ TEST_CASE("sanitizer sample: reproducible sums" * doctest::skip()) {
     check_each("reproducible_reduce", {{"T", "f32"}, {"op", "sum"}, {"accumulate", accumulate}}, {{"n", 30001}}, {{"grid_stage"}});
 }
 TEST_CASE("sanitizer sample: waiting for many blocks" * doctest::skip()) {
-  const nlohmann::json small{{"block_size", 64}, {"vector_bytes", 4}, {"items", 1}, {"blocks_per_sm", 4}, {"grid_stage", "ticket"}};
-  auto tiles = small;
-  tiles["load"] = "tiles";
-  for (const char* type : {"f32", "i32"}) check_waiting("reduce", {{"T", type}, {"op", "sum"}}, {{"n", 30001}}, tiles);  // 469 blocks
-  tiles["vector_bytes"] = 8;
-  check_waiting("reduce", {{"T", "f64"}, {"op", "sum"}}, {{"n", 30001}}, tiles);
-  check_waiting("argreduce", {{"T", "f32"}, {"op", "max"}}, {{"n", 30001}}, small);
+  const std::string small = "block_size == 64 and items == 1 and blocks_per_sm == 4 and grid_stage == 'ticket'", tiles = small + " and load == 'tiles'";
+  for (const char* type : {"f32", "i32"}) check_waiting("reduce", {{"T", type}, {"op", "sum"}}, {{"n", 30001}}, tiles + " and vector_bytes == 4");  // 469 blocks
+  check_waiting("reduce", {{"T", "f64"}, {"op", "sum"}}, {{"n", 30001}}, tiles + " and vector_bytes == 8");
+  check_waiting("argreduce", {{"T", "f32"}, {"op", "max"}}, {{"n", 30001}}, small + " and vector_bytes == 4");
   check_waiting("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 200001}},
-                {{"block_size", 128}, {"vector_bytes", 16}, {"items", 1}, {"load", "tiles"}, {"blocks_per_sm", 4}, {"grid_stage", "cluster"}, {"cluster_blocks", 2}});
+                "block_size == 128 and vector_bytes == 16 and items == 1 and load == 'tiles' and blocks_per_sm == 4 and grid_stage == 'cluster' and cluster_blocks == 2");
   check_waiting("segmented_reduce", {{"T", "f32"}, {"op", "sum"}}, {{"rows", 3}, {"columns", 30001}},
-                {{"block_size", 64}, {"vector_bytes", 4}, {"items", 1}, {"blocks_per_sm", 32}, {"row_stage", "ticket"}});
+                "block_size == 64 and vector_bytes == 4 and items == 1 and blocks_per_sm == 32 and row_stage == 'ticket'");
 }
 TEST_CASE("sanitizer sample: argreduce and segmented_reduce" * doctest::skip()) {
   check_each("argreduce", {{"T", "f32"}, {"op", "max"}}, {{"n", 65536}}, {{"grid_stage", "exact_n"}, {"block_stage"}});

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "tuner/base/json.hpp"
 #include "tuner/space/search_space.hpp"
+#include "tuner/spec/condition.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
 namespace attune::test {
@@ -30,14 +30,10 @@ std::vector<spec::Configuration> one_of_each(const spec::KernelTemplate& kernel,
   return chosen;
 }
 
-std::vector<spec::Configuration> first_with(const spec::KernelTemplate& kernel, const spec::Problem& problem, const nlohmann::json& values) {
-  const auto space = space::SearchSpace::build(kernel, problem, Lab::get().executor().device());
-  for (std::uint64_t i = 0; i < space.size(); ++i) {
-    auto chosen = base::parse_json(spec::to_text(kernel, space.at(i)));
-    chosen.update(values);
-    if (base::dump_json(chosen) == spec::to_text(kernel, space.at(i))) return {space.at(i)};
-  }
-  return {};
+std::vector<spec::Configuration> first_where(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& condition) {
+  const auto space = space::SearchSpace::build(kernel, problem, Lab::get().executor().device(), {spec::parse_condition(kernel, condition, {"the test", 1, 1})});
+  if (space.size() == 0) return {};
+  return {space.at(0)};
 }
 
 std::vector<spec::Configuration> those_valid(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<spec::Configuration>& all) {

@@ -1,5 +1,4 @@
 #pragma once
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -13,8 +12,8 @@ std::size_t position(const spec::KernelTemplate& kernel, const std::string& para
 /// Configurations of the problem's space that together have every combination of values of these parameters that occurs.
 std::vector<spec::Configuration> one_of_each(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<std::string>& parameters);
 
-/// The first configuration of the problem's space that has these values (an object of parameters); none: empty.
-std::vector<spec::Configuration> first_with(const spec::KernelTemplate& kernel, const spec::Problem& problem, const nlohmann::json& values);
+/// The first configuration of the problem's space that satisfies this condition; none: empty.
+std::vector<spec::Configuration> first_where(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& condition);
 
 /// Those that the problem's constraints allow on this device.
 std::vector<spec::Configuration> those_valid(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<spec::Configuration>& all);

@@ -28,6 +28,8 @@ constexpr double kNoise = 0.02, kPriorPoints = 3;
 constexpr double kSlope = 0.2, kSlopeDeviation = 0.2, kSlopeApart = 0.08;
 /// Deviation of a forecast that is none: octaves away from all that was measured.
 constexpr double kUseless = 0.25;
+/// A forecast takes the default's place where Forecast::cautious_us is below this much of what is expected of the default.
+constexpr double kClearlyFaster = 0.995;
 /// Of a forecast that a default chosen for the problem gives way to though nothing is known of it.
 constexpr double kSure = 0.1;
 /// So near, in octaves, what wins somewhere does well here; each octave beyond adds this much doubt.

@@ -37,9 +37,6 @@ struct Forecast {
   [[nodiscard]] double cautious_us() const { return expected_us * (1 + deviation); }
 };
 
-/// A forecast takes the default's place where Forecast::cautious_us is below this much of what is expected of the default.
-inline constexpr double kClearlyFaster = 0.995;
-
 /// What forecasts ask of the template and the device. Configurations are texts.
 struct LaunchesAt {
   /// The default at a problem. It may be another one at every size: what it took around is what its table took.

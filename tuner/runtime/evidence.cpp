@@ -21,22 +21,24 @@ void Evidence::begin(const std::vector<Layer>& layers, const std::string& templa
       readable = false;
     }
   }
-  std::string of = template_hash + " " + device_key + " " + policy;
-  if (readable && of == of_ && versions == versions_ && kept_bytes_ < kMostKeptBytes) return;
+  const bool same = template_hash == template_hash_ && device_key == device_key_ && policy == policy_ && versions == versions_;
+  if (readable_ && readable && same && kept_bytes_ < kMostKeptBytes) return;
   databases_.clear();
   kept_bytes_ = 0;
-  of_ = readable ? std::move(of) : std::string();
+  readable_ = readable;
+  template_hash_ = template_hash;
+  device_key_ = device_key;
+  policy_ = policy;
   versions_ = std::move(versions);
 }
 
-const std::vector<db::BestRow>& Evidence::candidates(const Layer& layer, const std::string& template_hash, const std::string& family, const std::string& policy) {
+const std::vector<db::BestRow>& Evidence::candidates(const Layer& layer, const std::string& family) {
   auto& candidates = databases_[&layer.database].candidates;
-  const std::string key = policy + " " + family;
-  const auto found = candidates.find(key);
+  const auto found = candidates.find(family);
   if (found != candidates.end()) return found->second;
-  auto rows = layer.database.candidates(template_hash, family, policy);
+  auto rows = layer.database.candidates(template_hash_, family, policy_);
   for (const auto& row : rows) kept_bytes_ += sizeof row + row.detail_json.size();
-  return candidates.emplace(key, std::move(rows)).first->second;
+  return candidates.emplace(family, std::move(rows)).first->second;
 }
 
 const Evidence::Known* Evidence::find(const db::Database& database, const std::string& problem, const std::string& configuration) const {

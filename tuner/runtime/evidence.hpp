@@ -22,8 +22,8 @@ class Evidence {
 
   /// Before each decision. What is kept stays only while the layers, the template, the device and the policy are the same and nobody has written.
   void begin(const std::vector<Layer>& layers, const std::string& template_hash, const std::string& device_key, const std::string& policy);
-  /// Database::candidates. Valid until the next begin(). Throws: DatabaseError.
-  [[nodiscard]] const std::vector<db::BestRow>& candidates(const Layer& layer, const std::string& template_hash, const std::string& family, const std::string& policy);
+  /// Database::candidates of what begin() was told. Valid until the next begin(). Throws: DatabaseError.
+  [[nodiscard]] const std::vector<db::BestRow>& candidates(const Layer& layer, const std::string& family);
   /// Null where it was not asked for before.
   [[nodiscard]] const Known* find(const db::Database& database, const std::string& problem, const std::string& configuration) const;
   const Known& keep(const db::Database& database, const std::string& problem, const std::string& configuration, Known known);
@@ -31,11 +31,12 @@ class Evidence {
  private:
   using OfConfigurations = std::unordered_map<std::string, Known>;
   struct OfDatabase {
-    std::unordered_map<std::string, std::vector<db::BestRow>> candidates;  ///< by policy and family
+    std::unordered_map<std::string, std::vector<db::BestRow>> candidates;  ///< by family
     std::unordered_map<std::string, OfConfigurations> known;               ///< by problem
   };
 
-  std::string of_;  ///< template, device and policy
+  bool readable_ = false;  ///< all databases were: else nothing is known to be as it was
+  std::string template_hash_, device_key_, policy_;
   std::vector<db::Database::Version> versions_;
   std::unordered_map<const db::Database*, OfDatabase> databases_;
   std::size_t kept_bytes_ = 0;  ///< about

@@ -117,7 +117,7 @@ class Ladder {
   }
 
   void collect(std::size_t layer, std::vector<Candidate>& candidates) {
-    const auto& rows = evidence_.candidates(layers_[layer], kernel_.content_hash, spec::family_text(family_), policy_);
+    const auto& rows = evidence_.candidates(layers_[layer], spec::family_text(family_));
     if (rows.empty()) return;
     const auto infos = described_devices(layer);
     for (const auto& row : rows) {
