@@ -35,8 +35,8 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
     cluster_barrier();
     duty.clear();
     duty.await();
-    cluster_barrier();
     duty.depart();
+    cluster_barrier();
     duty.finish();
     return;
   }
@@ -53,14 +53,14 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
   ClusterCounters counters{columns, shared_address(dynamic)};
   Counting<false, ClusterCounters> counting(problem, mapping, counters, weights);
   count_part(all, walk, counting);
-  if (on_duty) duty.await();
+  if (on_duty) {
+    duty.await();
+    duty.depart();
+  }
   if constexpr (ATTUNE_MERGE_ATOMIC_DEPENDENT) wait_for_step_before();
   cluster_barrier();  // all have counted
   const Output output{problem, counts, kSecondPass ? partials + static_cast<size_t>(place.group) * columns : nullptr, columns};
   const unsigned* const mine = reinterpret_cast<const unsigned*>(dynamic);
   for (unsigned i = threadIdx.x; i < range_columns; i += kThreads) output.put(i * kClusterBlocks + place.rank, static_cast<Count>(mine[i]));
-  if (on_duty) {
-    duty.depart();
-    duty.finish();
-  }
+  if (on_duty) duty.finish();
 }

@@ -88,11 +88,12 @@ class Duty {
     }
     __syncwarp();
   }
-  /// After `await`: this block takes no share and looks at no flag any more.
+  /// After `await`: this block takes no share and looks at no flag any more. Nobody waits for the answer before `finish`, and no order of memory
+  /// is asked for: whoever comes last has seen the flag, or set it, before.
   __device__ void depart() {
-    if (lane_of_warp() == 0 && !alone()) number_ = attune::arrive(sync_ + kArrivals, gridDim.x - 1);
+    if (lane_of_warp() == 0 && !alone()) number_ = attune::take_ticket(sync_ + kArrivals, gridDim.x - 1);
   }
-  /// After `depart`, when there is nothing else to do: the last block leaves everything zero.
+  /// When there is nothing else to do: the last block to depart leaves everything zero.
   __device__ void finish() {
     if (lane_of_warp() == 0 && !alone() && number_ == gridDim.x - 1) {
       attune::store_relaxed(sync_ + kTaken, 0u);

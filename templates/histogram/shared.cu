@@ -163,8 +163,8 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
     __syncthreads();
     duty.clear();
     duty.await();
-    __syncthreads();
     duty.depart();
+    __syncthreads();
     if constexpr (kClusterBlocks > 1) {
       cluster_barrier();
       cluster_barrier();
@@ -206,7 +206,10 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
     counting_barrier();
     if (threadIdx.x == 0 && frequent < counters.width && hits != 0) counters.add_many(frequent, hits);
   }
-  if (on_duty) duty.await();
+  if (on_duty) {
+    duty.await();
+    duty.depart();
+  }
   if constexpr (ATTUNE_MERGE_ATOMIC_DEPENDENT && !SharedCounters::kPacked) wait_for_step_before();
 
   const size_t row_words = static_cast<size_t>(kRanges) * range_columns / (SharedCounters::kPacked && kClusterBlocks <= 2 ? 2 : 1);
@@ -216,8 +219,5 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
   if constexpr (kClusterBlocks > 1) cluster_barrier();
   put_totals(counters, place, output);
   if constexpr (kClusterBlocks > 1) cluster_barrier();  // nobody leaves while others read its counters
-  if (on_duty) {
-    duty.depart();
-    duty.finish();
-  }
+  if (on_duty) duty.finish();
 }
