@@ -10,8 +10,8 @@ struct ClusterCounters {
   unsigned address;  ///< of the first counter, in every block alike
 
   __device__ void one(unsigned at) { add(at, 1u); }
-  __device__ void one_inside(unsigned at) {
-    if (at < width) one(at);
+  __device__ void one_below(unsigned at, unsigned limit) {
+    if (at < limit) one(at);
   }
   __device__ void add(unsigned at, unsigned count) {
     asm volatile("red.relaxed.cluster.shared::cluster.add.u32 [%0], %1;" ::"r"(in_block(at % kClusterBlocks, address + at / kClusterBlocks * 4)), "r"(count)

@@ -1,7 +1,8 @@
 // From samples to columns, and how equal samples are counted together. A target is what columns are counted in:
 //   kPacked             whether it counts a vector's columns by `add_all`, to look for overflow once
 //   first, width        its columns: column c stands at c - first, which is below width
-//   one(at), one_inside(at) only below width, add(at, count)
+//   one(at), add(at, count)
+//   one_below(at, limit)  one where `at` is below `limit`, which is at most width; without a branch
 
 namespace {
 
@@ -32,9 +33,21 @@ class Counting {
       }
       return;
     }
+    if constexpr (kWithoutBranch) {
+      unsigned at[kItems][kPerVector];
 #pragma unroll
-    for (unsigned i = 0; i < kItems; ++i) {
-      if (i * kThreads + threadIdx.x < there) vector(vectors[i], samples.index_of(index + i * kThreads));
+      for (unsigned i = 0; i < kItems; ++i) places(vectors[i], samples.index_of(index + i * kThreads), at[i]);
+#pragma unroll
+      for (unsigned i = 0; i < kItems; ++i) {
+        const unsigned limit = i * kThreads + threadIdx.x < there ? target_.width : 0;
+#pragma unroll
+        for (unsigned k = 0; k < kPerVector; ++k) target_.one_below(at[i][k], limit);
+      }
+    } else {
+#pragma unroll
+      for (unsigned i = 0; i < kItems; ++i) {
+        if (i * kThreads + threadIdx.x < there) vector(vectors[i], samples.index_of(index + i * kThreads));
+      }
     }
   }
   /// `index`: of its first sample.
@@ -79,6 +92,8 @@ class Counting {
   static constexpr bool kTogether = ATTUNE_AGGREGATE_RUNS || ATTUNE_AGGREGATE_MATCH || ATTUNE_AGGREGATE_UNIFORM;
   /// Every sample has a column of the target.
   static constexpr bool kAlwaysInside = ByValue && kChannels == 1 && !ATTUNE_AGGREGATE_FREQUENT;
+  /// A step's samples are all looked up, then all counted: no warp meets behind a branch for each.
+  static constexpr bool kWithoutBranch = !kAlwaysInside && !kWeighted && !Target::kPacked && !ATTUNE_AGGREGATE_FREQUENT;
 
   __device__ unsigned place(Bits bits, unsigned channel) const {
     if constexpr (ByValue) return channel < kActive ? channel * 256 + bits : kNone;
@@ -102,13 +117,9 @@ class Counting {
     }
   }
   __device__ void count(unsigned at, long long index) {
-    if constexpr (kWeighted) {
-      if (kAlwaysInside || at < target_.width) target_.add(at, weights_[index]);
-    } else if constexpr (kAlwaysInside) {
-      target_.one(at);
-    } else {
-      target_.one_inside(at);
-    }
+    if (!kAlwaysInside && at >= target_.width) return;
+    if constexpr (kWeighted) target_.add(at, weights_[index]);
+    else target_.one(at);
   }
   __device__ void many(unsigned at, unsigned times) {
     if (kAlwaysInside || at < target_.width) target_.add(at, times);

@@ -9,8 +9,8 @@ struct GlobalCounters {
   Counter* counts;
 
   __device__ void one(unsigned at) { add_to(counts + at, 1u); }
-  __device__ void one_inside(unsigned at) {
-    if (at < width) one(at);
+  __device__ void one_below(unsigned at, unsigned limit) {
+    if (at < limit) one(at);
   }
   __device__ void add(unsigned at, Count count) { add_to(counts + at, count); }
 };

@@ -31,15 +31,8 @@ class SharedCounters {
     if constexpr (kPacked) add(at, 1u);
     else atomicAdd(words_ + word(at), 1u);
   }
-  /// Where it is one of these columns. Without a branch, behind which the warp would have to meet: others are counted where nobody looks, unless
-  /// they are most.
-  __device__ void one_inside(unsigned at) {
-    if constexpr (kPacked || ATTUNE_AGGREGATE_FREQUENT) {
-      if (at < width) one(at);
-    } else {
-      atomicAdd(at < width ? words_ + word(at) : outside_, 1u);
-    }
-  }
+  /// Others are counted where nobody looks.
+  __device__ void one_below(unsigned at, unsigned limit) { atomicAdd(at < limit ? words_ + word(at) : outside_, 1u); }
   __device__ void add(unsigned at, unsigned times) {
     if constexpr (kPacked) hand_on(at, atomicAdd(words_ + word(at), times << shift(at)), times);
     else atomicAdd(words_ + word(at), times);
