@@ -33,20 +33,19 @@ class Counting {
       }
       return;
     }
-    if constexpr (kWithoutBranch) {
-      unsigned at[kItems][kPerVector];
+    const int behind = static_cast<int>(there) - static_cast<int>(threadIdx.x);
 #pragma unroll
-      for (unsigned i = 0; i < kItems; ++i) places(vectors[i], samples.index_of(index + i * kThreads), at[i]);
+    for (unsigned i = 0; i < kItems; ++i) {
+      const bool is_there = behind > static_cast<int>(i * kThreads);
+      if constexpr (kWithoutBranch && !ATTUNE_MAPPING_EDGES) {
+        if (i * kThreads >= there) return;  // for the whole block
+        unsigned at[kPerVector];
+        places(vectors[i], samples.index_of(index + i * kThreads), at);
+        const unsigned limit = is_there ? target_.width : 0;
 #pragma unroll
-      for (unsigned i = 0; i < kItems; ++i) {
-        const unsigned limit = i * kThreads + threadIdx.x < there ? target_.width : 0;
-#pragma unroll
-        for (unsigned k = 0; k < kPerVector; ++k) target_.one_below(at[i][k], limit);
-      }
-    } else {
-#pragma unroll
-      for (unsigned i = 0; i < kItems; ++i) {
-        if (i * kThreads + threadIdx.x < there) vector(vectors[i], samples.index_of(index + i * kThreads));
+        for (unsigned k = 0; k < kPerVector; ++k) target_.one_below(at[k], limit);
+      } else {
+        if (is_there) vector(vectors[i], samples.index_of(index + i * kThreads));
       }
     }
   }
@@ -92,7 +91,7 @@ class Counting {
   static constexpr bool kTogether = ATTUNE_AGGREGATE_RUNS || ATTUNE_AGGREGATE_MATCH || ATTUNE_AGGREGATE_UNIFORM;
   /// Every sample has a column of the target.
   static constexpr bool kAlwaysInside = ByValue && kChannels == 1 && !ATTUNE_AGGREGATE_FREQUENT;
-  /// A step's samples are all looked up, then all counted: no warp meets behind a branch for each.
+  /// Samples that are not there, or have no column here, are counted where nobody looks: no warp has to meet behind a branch.
   static constexpr bool kWithoutBranch = !kAlwaysInside && !kWeighted && !Target::kPacked && !ATTUNE_AGGREGATE_FREQUENT;
 
   __device__ unsigned place(Bits bits, unsigned channel) const {
@@ -117,6 +116,7 @@ class Counting {
     }
   }
   __device__ void count(unsigned at, long long index) {
+    if constexpr (kWithoutBranch) return target_.one_below(at, target_.width);
     if (!kAlwaysInside && at >= target_.width) return;
     if constexpr (kWeighted) target_.add(at, weights_[index]);
     else target_.one(at);

@@ -70,12 +70,12 @@ class Duty {
     unsigned share = __shfl_sync(kAllLanes, number_, 0);
     while (share < shares()) {
       unsigned next = shares();
-      if (lane_of_warp() == 0 && !single()) next = take();
       const unsigned end = min(count_, (share + 1) << share_bits_);
 #pragma unroll 4
       for (unsigned i = (share << share_bits_) + lane_of_warp(); i < end; i += 32) counts_[i] = 0;
       __syncwarp();
       if (lane_of_warp() == 0 && !alone()) asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(sync_ + kFlag) : "memory");
+      if (lane_of_warp() == 0 && !single()) next = take();
       share = __shfl_sync(kAllLanes, next, 0);
     }
   }

@@ -29,65 +29,69 @@ struct Samples {
 /// What a thread will read first is under way from here on.
 class Walk {
  public:
-  __device__ Walk(const Samples& samples, unsigned part, unsigned parts) : first_(samples.first) {
+  __device__ Walk(const Samples& samples, unsigned part, unsigned parts) {
+    long long end = samples.vectors;
     if constexpr (ATTUNE_SCHEDULE_CHUNKS) {
       constexpr unsigned kLine = 128 / kVectorBytes;  // vectors that are fetched together
       const long long chunk = ((samples.vectors + parts - 1) / parts + kLine - 1) / kLine * kLine;
-      at_ = min(samples.vectors, part * chunk);
-      end_ = min(samples.vectors, at_ + chunk);
+      at_ = min(end, part * chunk);
+      end = min(end, at_ + chunk);
       step_ = kTile;
     } else {
       at_ = static_cast<long long>(part) * kTile;
-      end_ = samples.vectors;
       step_ = static_cast<long long>(parts) * kTile;
     }
-    load(held_, at_);
+    left_ = end - at_;
+    from_ = samples.first + (at_ + threadIdx.x) * kVectorBytes;
+    there_ = load(held_);
     if (part + 1 == parts && threadIdx.x < samples.loose()) {
       loose_index_ = samples.loose_index(threadIdx.x);
       loose_ = attune::load_vector<sizeof(T)>(attune::address_of(samples.start + loose_index_));
     }
   }
   /// Whether all threads hold vectors of a whole step, the first of which this is.
-  [[nodiscard]] __device__ bool holds_step() const { return at_ + kTile <= end_; }
+  [[nodiscard]] __device__ bool holds_step() const { return there_ == kTile; }
   [[nodiscard]] __device__ const Vec& first_held() const { return held_[0]; }
   /// step(vectors, index of the first, how many there are): thread t holds vectors t, t + kThreads, ... of a step, those below their number; in
   /// a whole step that is kTile. between() after each step; loose(bits, index) for a loose sample.
   template <class Step, class Between, class Loose>
   __device__ void run(Step step, Between between, Loose loose) {
-    while (at_ < end_) {
-      const long long next = at_ + step_;
-      const unsigned there = left_at(at_);
+    while (there_ != 0) {
+      unsigned there;
       if constexpr (ATTUNE_PREFETCH) {
         Vec coming[kItems];
-        load(coming, next);
-        step(held_, at_ + threadIdx.x, there);
+        there = load(coming);
+        step(held_, at_ + threadIdx.x, there_);
 #pragma unroll
         for (unsigned i = 0; i < kItems; ++i) held_[i] = coming[i];
       } else {
-        step(held_, at_ + threadIdx.x, there);
-        load(held_, next);
+        step(held_, at_ + threadIdx.x, there_);
+        there = load(held_);
       }
       between();
-      at_ = next;
+      at_ += step_;
+      there_ = there;
     }
     if (loose_index_ >= 0) loose(attune::element_bits<T>(loose_, 0), loose_index_);
   }
 
  private:
-  /// Vectors of the step at `at`.
-  [[nodiscard]] __device__ unsigned left_at(long long at) const {
-    return static_cast<unsigned>(max(0ll, min(static_cast<long long>(kTile), end_ - at)));
-  }
-  /// Those that are there: one way for whole steps and for ragged ones.
-  __device__ void load(Vec (&into)[kItems], long long at) const {
-    const attune::Address from = first_ + (at + threadIdx.x) * kVectorBytes;
-    const unsigned left = left_at(at);
+  /// The step behind the last one loaded, as far as it is there: one way for whole steps and for ragged ones. Returns how many vectors that is.
+  __device__ unsigned load(Vec (&into)[kItems]) {
+    const auto there = static_cast<int>(max(0ll, min(static_cast<long long>(kTile), left_)));
+    const int behind = there - static_cast<int>(threadIdx.x);
 #pragma unroll
-    for (unsigned i = 0; i < kItems; ++i) attune::load_vector_if<kVectorBytes>(i * kThreads + threadIdx.x < left, from + i * kThreads * kVectorBytes, into[i]);
+    for (unsigned i = 0; i < kItems; ++i) attune::load_vector_if<kVectorBytes>(behind > static_cast<int>(i * kThreads), from_ + i * kThreads * kVectorBytes, into[i]);
+    from_ += step_ * kVectorBytes;
+    left_ -= step_;
+    return there;
   }
 
-  attune::Address first_;
-  long long at_, end_, step_;
+  attune::Address from_;  ///< of this thread's first vector of the step to load next
+  long long left_;        ///< vectors from the first of that step on
+  long long step_;
+  long long at_;          ///< the first vector of the step held
+  unsigned there_;        ///< vectors that the block holds
   Vec held_[kItems];
   attune::Vector<sizeof(T)> loose_;
   long long loose_index_ = -1;  ///< none
