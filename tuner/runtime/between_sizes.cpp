@@ -307,6 +307,11 @@ std::optional<Foreseen> foreseen(const std::function<std::string(const spec::Pro
   return Foreseen{{configuration, 0, false, std::exp(value.mean), value.deviation, std::move(basis)}, {here->one_block, std::move(value.slopes)}, plane.octaves_beyond()};
 }
 
+std::optional<Foreseen> faster(std::optional<Foreseen> one, std::optional<Foreseen> other) {
+  if (!one || (other && other->forecast.expected_us < one->forecast.expected_us)) return other;
+  return one;
+}
+
 std::string told(const Forecast& forecast) {
   return fmt::format("{:.4g} us expected, give or take {:.0f} %, from {}", forecast.expected_us, 100 * forecast.deviation, forecast.basis);
 }
@@ -329,9 +334,11 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
   const double doubt = kDoubtAnOctave * std::max(0.0, results.front().distance - kNear);
   std::vector<Forecast> forecasts;
   std::set<std::string> seen{standard};
-  // The default first, however many winners there are: none may be taken that is not expected to be faster.
+  // The default first, however many winners there are: none may be taken that is not expected to be faster than what it took around, wherever it
+  // was the default, or was another configuration.
   Slopes slopes;
-  if (auto of_standard = foreseen(launches.standard, asked, neighbours, launches, slopes)) {
+  if (auto of_standard = faster(foreseen([&](const spec::Problem&) { return standard; }, asked, neighbours, launches, slopes),
+                                foreseen(launches.standard, asked, neighbours, launches, slopes))) {
     const auto own = std::find_if(results.begin(), results.end(), [&](const auto& tuned) { return tuned.row->configuration == standard; });
     of_standard->forecast.won = own != results.end();
     of_standard->forecast.donor = of_standard->forecast.won ? static_cast<std::size_t>(own - results.begin()) : 0;

@@ -22,7 +22,7 @@ struct TunedSize {
 
 /// What of a configuration's launches a forecast goes by.
 struct LaunchFacts {
-  bool one_block = false;  ///< all is done by a single block: what it takes says nothing about grids, and the other way round
+  bool one_block = false;  ///< all is done by the single block of a single launch: what it takes says nothing about others, and the other way round
 };
 /// What a configuration is expected to take at the asked sizes.
 struct Forecast {

@@ -230,9 +230,11 @@ class Ladder {
   [[nodiscard]] std::optional<LaunchFacts> facts_of(const std::string& text, const spec::Problem& problem) const {
     try {
       const auto plan = spec::resolve(kernel_, problem, spec::configuration_from_text(kernel_, text), device_);
-      const auto* const first = first_launch(plan);
-      if (first == nullptr) return std::nullopt;
-      return LaunchFacts{first->grid == std::array<std::uint32_t, 3>{1, 1, 1}};
+      std::vector<const spec::ResolvedLaunch*> launches;
+      for (const auto& step : plan.steps)
+        if (const auto* const launch = std::get_if<spec::ResolvedLaunch>(&step)) launches.push_back(launch);
+      if (launches.empty()) return std::nullopt;
+      return LaunchFacts{launches.size() == 1 && launches.front()->grid == std::array<std::uint32_t, 3>{1, 1, 1}};
     } catch (const UsageError&) {
     } catch (const SpecError&) {
     }
@@ -250,11 +252,6 @@ class Ladder {
     } catch (const UsageError&) {
       return std::nullopt;
     }
-  }
-  [[nodiscard]] static const spec::ResolvedLaunch* first_launch(const spec::LaunchPlan& plan) {
-    for (const auto& step : plan.steps)
-      if (const auto* const launch = std::get_if<spec::ResolvedLaunch>(&step)) return launch;
-    return nullptr;
   }
 
   /// Why a nearer result than the chosen one was not taken.
