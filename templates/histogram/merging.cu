@@ -70,9 +70,7 @@ class Duty {
     unsigned share = __shfl_sync(kAllLanes, number_, 0);
     while (share < shares()) {
       unsigned next = shares();
-      const unsigned end = min(count_, (share + 1) << share_bits_);
-#pragma unroll 4
-      for (unsigned i = (share << share_bits_) + lane_of_warp(); i < end; i += 32) counts_[i] = 0;
+      zero(share << share_bits_, min(count_, (share + 1) << share_bits_));
       __syncwarp();
       if (lane_of_warp() == 0 && !alone()) asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(sync_ + kFlag) : "memory");
       if (lane_of_warp() == 0 && !single()) next = take();
@@ -110,6 +108,23 @@ class Duty {
   [[nodiscard]] __device__ unsigned shares() const { return (count_ + (1u << share_bits_) - 1) >> share_bits_; }
   /// The first block's: nobody takes it.
   [[nodiscard]] __device__ bool single() const { return count_ <= 1u << share_bits_; }
+  /// Counts from `begin`, the first of a share, to before `end`.
+  __device__ void zero(unsigned begin, unsigned end) const {
+    constexpr unsigned kPerStore = sizeof(uint4) / sizeof(Counter);
+    if (reinterpret_cast<unsigned long long>(counts_) % sizeof(uint4) == 0) {
+      uint4* const stores = reinterpret_cast<uint4*>(counts_);
+#pragma unroll 1
+      for (unsigned i = begin / kPerStore + lane_of_warp(); i < end / kPerStore; i += 4 * 32) {
+#pragma unroll
+        for (unsigned k = 0; k < 4; ++k) {
+          if (i + k * 32 < end / kPerStore) stores[i + k * 32] = uint4{0, 0, 0, 0};
+        }
+      }
+      begin = end / kPerStore * kPerStore;
+    }
+#pragma unroll 1
+    for (unsigned i = begin + lane_of_warp(); i < end; i += 32) counts_[i] = 0;
+  }
   __device__ unsigned take() { return attune::take_ticket(sync_ + kTaken, ~0u); }
   static __device__ void prefetch(const unsigned* at) { asm volatile("prefetch.global.L2 [%0];" ::"l"(at)); }
 
