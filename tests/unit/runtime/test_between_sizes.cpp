@@ -241,6 +241,20 @@ TEST_CASE_FIXTURE(Fixture, "of a default that differs by size its own times coun
   CHECK(forecasts[1].expected_us == doctest::Approx(10.0).epsilon(0.03));
 }
 
+TEST_CASE_FIXTURE(Fixture, "the default is expected to take no more than its configuration took around, where other defaults took longer") {
+  const auto p1 = twice_problem(1000), p4 = twice_problem(4000);
+  tuned(1000, kA, {{kA, 10.0}, {kB, 30.0}});
+  tuned(4000, kA, {{kA, 10.0}, {kB, 30.0}});
+  const auto r1 = best_row(kernel, p1, here, kA), r4 = best_row(kernel, p4, here, kA);
+  const std::vector<runtime::TunedSize> results{{&p1, &r1, &user.database(), 1.0}, {&p4, &r4, &user.database(), 1.0}};
+  const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
+  const auto by_size = [](const spec::Problem& at) { return at.sizes.at("n") < 3000 ? kA : kB; };
+  const auto forecasts = forecast_between(twice_problem(2000), results, launches(by_size, facts));
+  REQUIRE(forecasts.size() == 1);
+  CHECK(forecasts[0].configuration == kA);
+  CHECK(forecasts[0].expected_us == doctest::Approx(10.0).epsilon(0.03));
+}
+
 TEST_CASE_FIXTURE(Fixture, "the farther away a winner has won, the faster it must be to take the default's place") {
   const auto p1 = twice_problem(1000), p2 = twice_problem(2000);
   tuned(1000, kA, {{kA, 8.0}, {kDefault, 10.0}});
@@ -274,6 +288,18 @@ TEST_CASE_FIXTURE(Fixture, "what a single block took says nothing about grids") 
   CHECK(forecasts[0].basis.find("{\"n\":2000}") != std::string::npos);
   CHECK(forecasts[1].configuration == kA);
   CHECK(forecasts[1].basis.find("{\"n\":2000}") == std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Fixture, "of several launches none makes a configuration a single block") {
+  // The first of two launches is one block up to 2048 elements, and two at the asked size.
+  std::string text = kTwiceJson;
+  const std::string launch = R"({"kernel": "twice", "grid": "grid",)";
+  text.insert(text.find(launch), R"json({"kernel": "twice", "grid": "ceil_div(n, 2048)", "block": "block_size", "args": ["x", "n", "y"]}, )json");
+  kernel = spec::KernelTemplate::parse(text, {{"twice.cu", kTwiceSource}}, "twice/template.json");
+  tuned(1000, kA, {{kDefault, 10.0}, {kA, 8.0}, {kC, 12.0}});
+  tuned(2000, kA, {{kDefault, 10.0}, {kA, 8.0}, {kC, 12.0}});
+  tuned(4000, kC, {{kDefault, 10.0}, {kC, 9.0}});
+  CHECK(choose(2200).decision.configuration == kA);
 }
 
 TEST_CASE_FIXTURE(Fixture, "where another configuration makes the same launches its time counts, and where it does not it counts for nothing") {
