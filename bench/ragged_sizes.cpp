@@ -73,7 +73,9 @@ std::optional<Element> element_of(const std::string& type) {
 
 /// Of what the inputs below stand for.
 bool is_known(const std::string& template_name, const spec::Problem& problem) {
-  if (template_name == "histogram") return !problem.choices.contains("Counter") && !problem.choices.contains("channels");
+  if (template_name == "histogram") {
+    return !problem.choices.contains("Counter") && !problem.choices.contains("channels") && has_plain_histogram(problem.choices.at("mapping"), problem.choices.at("T"));
+  }
   return (template_name == "reduce" || template_name == "argreduce") && !problem.choices.contains("transform") && element_of(problem.choices.at("T"));
 }
 

@@ -182,7 +182,7 @@ def ragged_sizes(tables, root):
         other_blocks = sum(not row.get("same_blocks") for row in measured)
         text += (f"{tables.provenance(result)}; {len(rows)} winners{list_of(left_out)}\n\n"
                  "Time over that at the size that was won, with the input aligned. Of other sizes only winners count that launch as many blocks at one "
-                 f"element more as at their own size: {len(measured) - other_blocks} of {len(measured)}.\n\n")
+                 f"element more and at one less as at their own size: {len(measured) - other_blocks} of {len(measured)}.\n\n")
         text += tables.table([("template", False), ("case", False), ("winners", True), ("median", True), ("95 of 100", True), ("at most", True),
                               (f"above {RAGGED_FAR:.2f}", True)], ragged_lines(tables, measured)) + "\n"
     return text.rstrip("\n") + "\n" if text else NO_RAGGED

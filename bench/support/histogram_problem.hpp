@@ -38,6 +38,7 @@ struct HistogramProblem {
 
 /// Of one channel, without weights, between the bounds that the benchmarks give such bins. `mapping`, `sample`: unit, scaled or edges of i32,
 /// unit of u8, scaled of f32. Throws: UsageError for others.
+[[nodiscard]] bool has_plain_histogram(const std::string& mapping, const std::string& sample);
 [[nodiscard]] HistogramProblem plain_histogram(const std::string& mapping, const std::string& sample, std::int64_t n, int bins, Skew skew);
 
 [[nodiscard]] const char* name(Skew skew);

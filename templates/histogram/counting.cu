@@ -2,7 +2,7 @@
 //   kPacked             whether it counts a vector's columns by `add_all`, to look for overflow once
 //   first, width        its columns: column c stands at c - first, which is below width
 //   one(at), add(at, count)
-//   one_below(at, limit)  one where `at` is below `limit`, which is at most width; without a branch
+//   one_below(at, limit)  one where `at` is below `limit`, which is at most width
 
 namespace {
 
@@ -26,7 +26,10 @@ class Counting {
   __device__ void step(Vec (&vectors)[kItems], long long index, unsigned there, const Samples& samples) {
     if (kTogether && there == kTile) {
       if constexpr (ATTUNE_AGGREGATE_RUNS) runs(vectors);
-      if constexpr (ATTUNE_AGGREGATE_MATCH) matches(vectors);
+      if constexpr (ATTUNE_AGGREGATE_MATCH) {
+#pragma unroll
+        for (unsigned i = 0; i < kItems; ++i) match(vectors[i], samples.index_of(index + i * kThreads));
+      }
       if constexpr (ATTUNE_AGGREGATE_UNIFORM) {
 #pragma unroll
         for (unsigned i = 0; i < kItems; ++i) uniform(vectors[i]);
@@ -91,7 +94,8 @@ class Counting {
   static constexpr bool kTogether = ATTUNE_AGGREGATE_RUNS || ATTUNE_AGGREGATE_MATCH || ATTUNE_AGGREGATE_UNIFORM;
   /// Every sample has a column of the target.
   static constexpr bool kAlwaysInside = ByValue && kChannels == 1 && !ATTUNE_AGGREGATE_FREQUENT;
-  /// Samples that are not there, or have no column here, are counted where nobody looks: no warp has to meet behind a branch.
+  /// Samples that are not there, or have no column here, are told by a limit: the target may count them where nobody looks, so that no warp has
+  /// to meet behind a branch.
   static constexpr bool kWithoutBranch = !kAlwaysInside && !kWeighted && !Target::kPacked && !ATTUNE_AGGREGATE_FREQUENT;
 
   __device__ unsigned place(Bits bits, unsigned channel) const {
@@ -141,13 +145,31 @@ class Counting {
     many(current, times);
   }
   /// A warp's equal samples, whichever they are.
-  __device__ void matches(const Vec (&vectors)[kItems]) {
+  __device__ void match(const Vec& v, long long index) {
+    unsigned at[kPerVector];
+    places(v, index, at);
 #pragma unroll
-    for (unsigned i = 0; i < kItems * kPerVector; ++i) {
-      const unsigned at = place(attune::element_bits<T>(vectors[i / kPerVector], i % kPerVector), 0);
-      const unsigned peers = __match_any_sync(kAllLanes, at);
-      if ((peers & ((1u << lane_of_warp()) - 1)) == 0) many(at, __popc(peers));
+    for (unsigned k = 0; k < kPerVector; ++k) {
+      const unsigned peers = __match_any_sync(kAllLanes, at[k]);
+      const bool first = (peers & ((1u << lane_of_warp()) - 1)) == 0;
+      if constexpr (kWeighted) {
+        const float sum = sum_of_peers(weights_[index + k], peers);
+        if (first && at[k] < target_.width) target_.add(at[k], sum);
+      } else {
+        if (first) many(at[k], __popc(peers));
+      }
     }
+  }
+  /// Of a value in each of these lanes, which all name each other. Every lane of the warp is here.
+  static __device__ float sum_of_peers(float value, unsigned peers) {
+    float sum = value;
+    unsigned others = peers & ~(1u << lane_of_warp());
+    while (__any_sync(kAllLanes, others != 0)) {
+      const float other = __shfl_sync(kAllLanes, value, others != 0 ? __ffs(others) - 1 : lane_of_warp());
+      if (others != 0) sum += other;
+      others &= others - 1;
+    }
+    return sum;
   }
   /// Only where all samples that a warp holds are equal.
   __device__ void uniform(const Vec& v) {

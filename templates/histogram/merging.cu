@@ -54,7 +54,7 @@ __device__ __forceinline__ void add_to(float* at, float count) { atomicAdd(at, c
 /// `sync`: shares taken, arrivals, the flag, a line of memory each; zero before and after the kernel.
 class Duty {
  public:
-  __device__ Duty(unsigned* sync, Counter* counts, unsigned count) : sync_(sync), counts_(counts), count_(count), number_(blockIdx.x) {
+  __device__ Duty(unsigned* sync, Counter* counts, unsigned count) : sync_(sync), counts_(counts), count_(count), share_(blockIdx.x) {
     if (alone()) share_bits_ = 30;
     else if (kClusterBlocks == 1 && count <= 1u << kFewBits) share_bits_ = kFewBits;
     else share_bits_ = kFewestBits + max(0, __clz(gridDim.x) - __clz(count >> kFewestBits));  // about one for every block
@@ -62,12 +62,12 @@ class Duty {
   __device__ void start() {
     if (alone()) return;
     const unsigned lane = lane_of_warp();
-    if (lane == 0 && !single()) number_ = take();
+    if (lane == 0 && !single()) share_ = take();
     if (lane == 1) prefetch(sync_ + kFlag);
     if (lane == 2) prefetch(sync_ + kArrivals);
   }
   __device__ void clear() {
-    unsigned share = __shfl_sync(kAllLanes, number_, 0);
+    unsigned share = __shfl_sync(kAllLanes, share_, 0);
     while (share < shares()) {
       unsigned next = shares();
       zero(share << share_bits_, min(count_, (share + 1) << share_bits_));
@@ -86,14 +86,15 @@ class Duty {
     }
     __syncwarp();
   }
-  /// After `await`: this block takes no share and looks at no flag any more. Nobody waits for the answer before `finish`, and no order of memory
-  /// is asked for: whoever comes last has seen the flag, or set it, before.
+  /// After `await`: this block takes no share and looks at no flag any more. Nobody waits for the answer before `finish`. No order of memory is
+  /// asked for: who comes last has seen the flag, or set it; and each block departs only when its last question for a share was answered, so that
+  /// no answer can be that of a counter that is zero again.
   __device__ void depart() {
-    if (lane_of_warp() == 0 && !alone()) number_ = attune::take_ticket(sync_ + kArrivals, gridDim.x - 1);
+    if (lane_of_warp() == 0 && !alone()) departed_earlier_ = attune::take_ticket(sync_ + kArrivals, gridDim.x - 1);
   }
   /// When there is nothing else to do: the last block to depart leaves everything zero.
   __device__ void finish() {
-    if (lane_of_warp() == 0 && !alone() && number_ == gridDim.x - 1) {
+    if (lane_of_warp() == 0 && !alone() && departed_earlier_ == gridDim.x - 1) {
       attune::store_relaxed(sync_ + kTaken, 0u);
       attune::store_relaxed(sync_ + kFlag, 0u);
     }
@@ -107,7 +108,7 @@ class Duty {
   static __device__ bool alone() { return gridDim.x == 1; }
   [[nodiscard]] __device__ unsigned shares() const { return (count_ + (1u << share_bits_) - 1) >> share_bits_; }
   /// The first block's: nobody takes it.
-  [[nodiscard]] __device__ bool single() const { return count_ <= 1u << share_bits_; }
+  [[nodiscard]] __device__ bool single() const { return kClusterBlocks == 1 && count_ <= 1u << share_bits_; }
   /// Counts from `begin`, the first of a share, to before `end`.
   __device__ void zero(unsigned begin, unsigned end) const {
     constexpr unsigned kPerStore = sizeof(uint4) / sizeof(Counter);
@@ -132,7 +133,8 @@ class Duty {
   Counter* counts_;
   unsigned count_;
   int share_bits_;
-  unsigned number_;  ///< of the first share that this block may clear; in the end: how many blocks departed earlier
+  unsigned share_;  ///< the first that this block may clear
+  unsigned departed_earlier_ = 0;  ///< blocks
 };
 
 /// Where a block's totals go.

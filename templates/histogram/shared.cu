@@ -119,14 +119,14 @@ class SharedCounters {
 /// Puts the totals of a block, or of this block's share of the cluster's columns.
 __device__ __forceinline__ void put_totals(const SharedCounters& counters, const Place& place, const Output& output) {
   // Looks at shared memory that are under way together; of many replicas or blocks each word has several anyway.
-  constexpr unsigned kTogether = kReplicas * kClusterBlocks >= 4 ? 1 : 4;
+  constexpr unsigned kAtOnce = kReplicas * kClusterBlocks >= 4 ? 1 : 4;
   unsigned begin = 0, end = counters.words();
   if constexpr (kClusterBlocks > 1) {
     const unsigned share = (end + kClusterBlocks - 1) / kClusterBlocks;
     begin = min(end, place.rank * share);
     end = min(end, begin + share);
   }
-#pragma unroll kTogether
+#pragma unroll kAtOnce
   for (unsigned w = begin + threadIdx.x; w < end; w += kThreads) {
     const unsigned column = counters.first + w * kCountersPerWord;
     if constexpr (SharedCounters::kPacked && kSecondPass && kClusterBlocks <= 2) {

@@ -7,6 +7,7 @@
 #include "tests/gpu/lab.hpp"
 #include "tests/gpu/variants.hpp"
 #include "tuner/space/search_space.hpp"
+#include "tuner/spec/launch_plan.hpp"
 
 namespace test_histogram {
 
@@ -41,6 +42,14 @@ void check_each(const spec::Problem& problem, const std::vector<std::string>& pa
   test::check_all(histogram(), problem, test::one_of_each(histogram(), problem, parameters));
 }
 
+std::uint32_t blocks_of(const spec::Problem& problem, const spec::Configuration& configuration) {
+  const auto plan = spec::resolve(histogram(), problem, configuration, test::Lab::get().executor().device());
+  for (const auto& step : plan.steps)
+    if (const auto* const launch = std::get_if<spec::ResolvedLaunch>(&step)) return launch->grid[0];
+  FAIL("nothing is launched");
+  return 0;
+}
+
 /// Every type with every mapping that it has.
 void check_types(const std::vector<std::int64_t>& numbers_of_bins, std::uint64_t count) {
   for (const std::int64_t bins : numbers_of_bins) {
@@ -67,8 +76,18 @@ TEST_CASE("histogram counts right in every layout of counters, cluster and numbe
 }
 
 TEST_CASE("counts are clear in time whoever clears them: the only block, the first of several, or those that take shares") {
-  for (const std::int64_t n : {389, 100003}) {
-    for (const std::int64_t bins : {2048, 2049, 20000}) check_each(problem_of({{"T", "i32"}, {"mapping", "unit"}}, n, bins), {"merge", "block_size"});
+  const std::string ticket = "merge == 'atomic_ticket' and strategy == 'shared' and vector_bytes == 16 and items == 1 and cluster_blocks == ";
+  for (const char* threads : {"256", "512", "1024"}) {  // of 1024 none is left to clear beside those that count
+    const auto check = [&](std::int64_t n, std::int64_t bins, const char* cluster_blocks, bool alone) {
+      const auto problem = problem_of({{"T", "i32"}, {"mapping", "unit"}}, n, bins);
+      const auto chosen = test::first_where(histogram(), problem, ticket + cluster_blocks + " and block_size == " + threads + " and ranges == 1");
+      REQUIRE(chosen.size() == 1);
+      CHECK((blocks_of(problem, chosen[0]) == 1) == alone);
+      test::check_all(histogram(), problem, chosen);
+    };
+    for (const std::int64_t bins : {1, 500, 2500, 20000}) check(389, bins, "1", true);
+    for (const std::int64_t bins : {1, 2048, 2049, 20000}) check(100003, bins, "1", false);
+    for (const std::int64_t bins : {500, 2500}) check(100003, bins, "2", false);
   }
 }
 
@@ -103,6 +122,16 @@ TEST_CASE("histogram counts right in 64-bit counters, in sums of weights and for
     check_each(problem_of({{"T", "i32"}, {"mapping", "scaled"}, {"channels", channels}, {"active", "1"}}, 100003, 2100), {"strategy", "merge"});
   }
   check_sample(problem_of({{"T", "u8"}, {"mapping", "scaled"}, {"channels", "4"}, {"active", "3"}}, 100003, 100), 10);
+  // Weights and channels of equal samples put together.
+  for (const char* strategy : {"shared", "global"}) {
+    const std::string match = std::string("aggregate == 'match' and strategy == '") + strategy + "'";
+    for (const auto& choices : {std::map<std::string, std::string>{{"Counter", "f32"}}, {{"channels", "3"}}, {{"channels", "4"}, {"active", "3"}}}) {
+      auto all = choices;
+      all.insert({{"T", "i32"}, {"mapping", "unit"}});
+      const auto problem = problem_of(all, 100003, 100);
+      test::check_all(histogram(), problem, test::first_where(histogram(), problem, match));
+    }
+  }
 }
 
 TEST_CASE("histogram counts right beyond 2^32 samples") {

@@ -64,7 +64,12 @@ TEST_CASE("sanitizer sample: histogram strategies and aggregation" * doctest::sk
 }
 TEST_CASE("sanitizer sample: histogram merging" * doctest::skip()) {
   check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 20001}, {"bins", 500}}, {{"strategy", "merge"}});
-  for (const auto& [n, bins] : {std::pair{389, 500}, std::pair{20001, 2500}}) check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", n}, {"bins", bins}}, {{"merge"}});
+  for (const char* threads : {"512", "1024"}) {  // a lone block, the first block's counts, and shares
+    for (const auto& [n, bins] : {std::pair{389, 500}, std::pair{20001, 500}, std::pair{20001, 2500}}) {
+      check_waiting("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", n}, {"bins", bins}},
+                    std::string("merge == 'atomic_ticket' and strategy == 'shared' and cluster_blocks == 1 and vector_bytes == 16 and items == 1 and ranges == 1 and block_size == ") + threads);
+    }
+  }
   check_each("histogram", {{"T", "u8"}, {"mapping", "unit"}}, {{"n", 30001}, {"bins", 256}}, {{"merge"}, {"replicas", "replica_of"}});
 }
 TEST_CASE("sanitizer sample: histogram mappings, weights and channels" * doctest::skip()) {

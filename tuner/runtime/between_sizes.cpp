@@ -307,9 +307,12 @@ std::optional<Foreseen> foreseen(const std::function<std::string(const spec::Pro
   return Foreseen{{configuration, 0, false, std::exp(value.mean), value.deviation, std::move(basis)}, {here->one_block, std::move(value.slopes)}, plane.octaves_beyond()};
 }
 
-std::optional<Foreseen> faster(std::optional<Foreseen> one, std::optional<Foreseen> other) {
-  if (!one || (other && other->forecast.expected_us < one->forecast.expected_us)) return other;
-  return one;
+/// The one that is sure, or surer; of two that are sure the faster.
+std::optional<Foreseen> of_two(std::optional<Foreseen> one, std::optional<Foreseen> other) {
+  if (!one || !other) return one ? one : other;
+  const Forecast &a = one->forecast, &b = other->forecast;
+  const bool both_sure = a.deviation < kSure && b.deviation < kSure;
+  return (both_sure ? a.expected_us < b.expected_us : a.deviation < b.deviation) ? one : other;
 }
 
 std::string told(const Forecast& forecast) {
@@ -337,7 +340,7 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
   // The default first, however many winners there are: none may be taken that is not expected to be faster than what it took around, wherever it
   // was the default, or was another configuration.
   Slopes slopes;
-  if (auto of_standard = faster(foreseen([&](const spec::Problem&) { return standard; }, asked, neighbours, launches, slopes),
+  if (auto of_standard = of_two(foreseen([&](const spec::Problem&) { return standard; }, asked, neighbours, launches, slopes),
                                 foreseen(launches.standard, asked, neighbours, launches, slopes))) {
     const auto own = std::find_if(results.begin(), results.end(), [&](const auto& tuned) { return tuned.row->configuration == standard; });
     of_standard->forecast.won = own != results.end();

@@ -53,10 +53,11 @@ struct LaunchesAt {
 /// Ranks the winners of all tuned sizes, and the default, for sizes that were not tuned. The winner of the nearest size alone is a poor
 /// guess: what wins at one size can be a third slower a quarter of an octave away, because it fits that size by chance. What a
 /// configuration took at the tuned sizes around says more: its forecast is a weighted linear regression there of the logarithm of the time over
-/// those of the sizes, from launches of one block where it is one block here, and from grids where it is a grid here. Weights fall with the distance.
+/// those of the sizes, from launches of one block where it is one block here (LaunchFacts), and from others where it is not. Weights fall with the
+/// distance.
 /// The regression is Bayesian: how times grow with the sizes is expected as the default's do there, and few points, or points that lie far away
 /// on one side, leave it uncertain. Who is compared is the expected time and a deviation more; only the default is compared by what is expected:
-/// the lower of what is foreseen from the defaults around and from the times that its configuration took there.
+/// of what is foreseen from the defaults around and from the times that its configuration took there the surer, or the lower where both are sure.
 /// Where nothing near was tuned, and beyond the sizes where they were measured, winners are doubted besides, the more, the farther; the default
 /// is not, which was not chosen at those sizes.
 /// `evidence`: what earlier decisions have read.

@@ -17,7 +17,7 @@ class Evidence {
   /// How a configuration did at a tuned size.
   struct Known {
     std::optional<double> us;  ///< nothing: it was not measured there, or failed, or cannot be launched
-    bool one_block = false;    ///< its launch there is a single block
+    bool one_block = false;    ///< LaunchFacts::one_block there
   };
 
   /// Before each decision. What is kept stays only while the layers, the template, the device and the policy are the same and nobody has written.

@@ -182,7 +182,7 @@ class RaggedSizes(Tables):
         self.assertIn("| reduce | one element less | 3 | 1.000 | 1.020 | 1.020 | 0 |\n", text)
         self.assertIn("| reduce | misaligned input | 4 | 1.150 | 1.300 | 1.300 | 3 |\n", text)  # the second of four is the median
         self.assertIn("| argreduce | misaligned input | 1 | 1.000 | 1.000 | 1.000 | 0 |\n", text)
-        self.assertIn("as many blocks at one element more as at their own size: 4 of 5.", text)
+        self.assertIn("as many blocks at one element more and at one less as at their own size: 4 of 5.", text)
 
     def test_what_was_not_measured_and_ratios_that_are_missing_are_counted(self):
         self.write("ragged_sizes", [winner(1.5, 1.0, 1.0), without(winner(1.0, 1.0, 1.0), "one_more_ratio"),

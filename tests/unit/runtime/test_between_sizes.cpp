@@ -255,6 +255,29 @@ TEST_CASE_FIXTURE(Fixture, "the default is expected to take no more than its con
   CHECK(forecasts[0].expected_us == doctest::Approx(10.0).epsilon(0.03));
 }
 
+TEST_CASE_FIXTURE(Fixture, "one far time of the default's own configuration is no better than what defaults took all around") {
+  // Times double with the size; kA is 15 % faster everywhere. kDefault is the default at the asked size only, and kB elsewhere.
+  constexpr std::int64_t kAsked = 1 << 22;
+  const auto first = [&](bool with_own) {
+    const std::map<std::int64_t, double> of_size{{kAsked / 2, 20.0}, {2 * kAsked, 80.0}, {4 * kAsked, 160.0}};
+    std::vector<spec::Problem> problems;
+    std::vector<db::BestRow> rows;
+    for (const auto& [n, us] : of_size) {
+      std::map<std::string, double> times{{kB, us}, {kA, 0.85 * us}};
+      if (with_own && n < kAsked) times.emplace(kDefault, 20.5);
+      tuned(n + (with_own ? 0 : 1), kA, times);
+      problems.push_back(twice_problem(n + (with_own ? 0 : 1)));
+      rows.push_back(best_row(kernel, problems.back(), here, kA));
+    }
+    const std::vector<runtime::TunedSize> results{{&problems[0], &rows[0], &user.database(), 1.0}, {&problems[1], &rows[1], &user.database(), 1.0}, {&problems[2], &rows[2], &user.database(), 2.0}};
+    const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
+    const auto by_size = [&](const spec::Problem& at) { return at.sizes.at("n") == kAsked ? kDefault : kB; };
+    return forecast_between(twice_problem(kAsked), results, launches(by_size, facts)).front().configuration;
+  };
+  CHECK(first(false) == kA);
+  CHECK(first(true) == kA);
+}
+
 TEST_CASE_FIXTURE(Fixture, "the farther away a winner has won, the faster it must be to take the default's place") {
   const auto p1 = twice_problem(1000), p2 = twice_problem(2000);
   tuned(1000, kA, {{kA, 8.0}, {kDefault, 10.0}});
