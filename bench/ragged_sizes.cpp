@@ -151,9 +151,7 @@ class CountedInput : public Input {
  private:
   static HistogramProblem problem_of(const Winner& winner) {
     const auto stated = winner.choices.find("skew");
-    Skew skew = Skew::Uniform;
-    for (const Skew one : {Skew::Zipf, Skew::Hot, Skew::Constant, Skew::Sorted})
-      if (stated != winner.choices.end() && stated->second == name(one)) skew = one;
+    const Skew skew = stated == winner.choices.end() ? Skew::Uniform : skew_named(stated->second).value_or(Skew::Uniform);
     return plain_histogram(winner.choices.at("mapping"), winner.choices.at("T"), winner.n() + 2, static_cast<int>(winner.sizes.at("bins")), skew);
   }
 
@@ -184,8 +182,8 @@ struct Measured {
 /// The grids of its launches.
 std::vector<std::array<std::uint32_t, 3>> grids_of(const spec::KernelTemplate& kernel, const Winner& winner, int more, const spec::DeviceInfo& device) {
   std::vector<std::array<std::uint32_t, 3>> grids;
-  for (const auto& step : spec::resolve(kernel, winner.at(more), winner.configuration, device).steps)
-    if (const auto* const launch = std::get_if<spec::ResolvedLaunch>(&step)) grids.push_back({launch->grid[0], launch->grid[1], launch->grid[2]});
+  const auto plan = spec::resolve(kernel, winner.at(more), winner.configuration, device);
+  for (const auto* const launch : spec::launches_of(plan)) grids.push_back(launch->grid);
   return grids;
 }
 

@@ -59,9 +59,8 @@ json describe_kernels(const compile::CompileResult& compiled) {
 void check_kernel_names(const spec::KernelTemplate& kernel, const spec::LaunchPlan& plan, const compile::CompileResult& compiled) {
   std::vector<std::string> there;
   for (const auto& used : compiled.kernels) there.push_back(used.kernel);
-  for (const auto& step : plan.steps) {
-    const auto* launch = std::get_if<spec::ResolvedLaunch>(&step);
-    if (launch == nullptr || std::find(there.begin(), there.end(), launch->kernel) != there.end()) continue;
+  for (const auto* const launch : spec::launches_of(plan)) {
+    if (std::find(there.begin(), there.end(), launch->kernel) != there.end()) continue;
     throw SpecError(kernel.spec_path, 0, 0, fmt::format("the launch of \"{}\" names no compiled kernel (there are: {}); is it extern \"C\"?",
                                                         launch->kernel, fmt::join(there, ", ")));
   }

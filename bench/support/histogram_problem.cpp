@@ -4,8 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "attune/error.hpp"
@@ -91,25 +92,38 @@ const char* type_name(Sample sample) {
   return "";
 }
 
-}  // namespace
+/// Of one channel, without weights; edges have bounds of their own.
+struct Plain {
+  const char* mapping;
+  const char* type;
+  Sample sample;
+  double lower;
+  std::optional<double> upper;  ///< nothing: as many as there are bins
+};
+constexpr Plain kPlain[] = {{"unit", "u8", Sample::U8, 0, 256}, {"unit", "i32", Sample::I32, 0, std::nullopt}, {"scaled", "i32", Sample::I32, 0, kScaledUpper},
+                            {"scaled", "f32", Sample::F32, -1, 1}, {"edges", "i32", Sample::I32, 0, 0}};
 
-bool has_plain_histogram(const std::string& mapping, const std::string& sample) {
-  constexpr std::array<std::pair<const char*, const char*>, 5> kPlain{{{"unit", "u8"}, {"unit", "i32"}, {"scaled", "i32"}, {"scaled", "f32"}, {"edges", "i32"}}};
-  return std::any_of(kPlain.begin(), kPlain.end(), [&](const auto& plain) { return mapping == plain.first && sample == plain.second; });
+const Plain* find_plain(const std::string& mapping, const std::string& sample) {
+  const auto* const found = std::find_if(std::begin(kPlain), std::end(kPlain), [&](const Plain& plain) { return mapping == plain.mapping && sample == plain.type; });
+  return found == std::end(kPlain) ? nullptr : found;
 }
 
+}  // namespace
+
+bool has_plain_histogram(const std::string& mapping, const std::string& sample) { return find_plain(mapping, sample) != nullptr; }
+
 HistogramProblem plain_histogram(const std::string& mapping, const std::string& sample, std::int64_t n, int bins, Skew skew) {
-  if (!has_plain_histogram(mapping, sample)) throw UsageError(fmt::format("failed choosing a histogram: the benchmarks have none of {} {}", sample, mapping));
-  const auto of = [&](const char* its_mapping, const char* its_sample) { return mapping == its_mapping && sample == its_sample; };
-  HistogramProblem problem;
-  problem.mapping = mapping;
+  const Plain* const plain = find_plain(mapping, sample);
+  if (plain == nullptr) throw UsageError(fmt::format("failed choosing a histogram: the benchmarks have none of {} {}", sample, mapping));
+  HistogramProblem problem = even(plain->sample, plain->mapping, bins, plain->lower, plain->upper.value_or(bins));
   problem.skew = skew;
-  if (of("unit", "u8")) problem.peer = {Sample::U8, n, bins, 0, 256, nullptr, 1, 1};
-  else if (of("unit", "i32")) problem.peer = {Sample::I32, n, bins, 0, static_cast<double>(bins), nullptr, 1, 1};
-  else if (of("scaled", "i32")) problem.peer = {Sample::I32, n, bins, 0, kScaledUpper, nullptr, 1, 1};
-  else if (of("scaled", "f32")) problem.peer = {Sample::F32, n, bins, -1, 1, nullptr, 1, 1};
-  else problem.peer = {Sample::I32, n, bins, 0, 0, nullptr, 1, 1};  // edges
+  problem.peer.pixels = n;
   return problem;
+}
+
+std::optional<Skew> skew_named(const std::string& text) {
+  const auto* const found = std::find_if(std::begin(kSkews), std::end(kSkews), [&](Skew skew) { return text == name(skew); });
+  return found == std::end(kSkews) ? std::nullopt : std::optional(*found);
 }
 
 const char* name(Skew skew) {

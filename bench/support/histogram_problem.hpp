@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ struct HistogramProblem {
 [[nodiscard]] HistogramProblem plain_histogram(const std::string& mapping, const std::string& sample, std::int64_t n, int bins, Skew skew);
 
 [[nodiscard]] const char* name(Skew skew);
+/// Nothing for other words.
+[[nodiscard]] std::optional<Skew> skew_named(const std::string& text);
 
 /// Which problems to measure; lists are comma-separated. Extra kinds and skews count as wanted when they are named.
 struct HistogramFilter {

@@ -40,7 +40,7 @@ class Counting {
 #pragma unroll
     for (unsigned i = 0; i < kItems; ++i) {
       const bool is_there = behind > static_cast<int>(i * kThreads);
-      if constexpr (kWithoutBranch && !ATTUNE_MAPPING_EDGES) {
+      if constexpr (kWithoutBranch && !ATTUNE_MAPPING_EDGES) {  // searching edges for samples that are not there costs more than a branch
         if (i * kThreads >= there) return;  // for the whole block
         unsigned at[kPerVector];
         places(vectors[i], samples.index_of(index + i * kThreads), at);

@@ -44,10 +44,9 @@ void check_each(const spec::Problem& problem, const std::vector<std::string>& pa
 
 std::uint32_t blocks_of(const spec::Problem& problem, const spec::Configuration& configuration) {
   const auto plan = spec::resolve(histogram(), problem, configuration, test::Lab::get().executor().device());
-  for (const auto& step : plan.steps)
-    if (const auto* const launch = std::get_if<spec::ResolvedLaunch>(&step)) return launch->grid[0];
-  FAIL("nothing is launched");
-  return 0;
+  const auto launches = spec::launches_of(plan);
+  REQUIRE(launches.size() == 1);
+  return launches[0]->grid[0];
 }
 
 /// Every type with every mapping that it has.

@@ -21,8 +21,8 @@ void check_each(const char* name, std::map<std::string, std::string> choices, st
   for (const auto& together : parameters) test::check_all(kernel, problem, test::one_of_each(kernel, problem, together), test::Timed::No);
 }
 
-/// Of blocks as small as they come, so that more of them hand over partial results than a warp can fetch at one go.
-void check_waiting(const char* name, std::map<std::string, std::string> choices, std::map<std::string, std::int64_t> sizes, const std::string& condition) {
+/// The first that satisfies the condition; there must be one.
+void check_where(const char* name, std::map<std::string, std::string> choices, std::map<std::string, std::int64_t> sizes, const std::string& condition) {
   const auto kernel = spec::TemplateLibrary().find(name);
   const auto problem = spec::canonical(kernel, {std::move(choices), std::move(sizes)});
   test::check_all(kernel, problem, test::first_where(kernel, problem, condition), test::Timed::No);
@@ -46,13 +46,14 @@ TEST_CASE("sanitizer sample: reproducible sums" * doctest::skip()) {
     check_each("reproducible_reduce", {{"T", "f32"}, {"op", "sum"}, {"accumulate", accumulate}}, {{"n", 30001}}, {{"grid_stage"}});
 }
 TEST_CASE("sanitizer sample: waiting for many blocks" * doctest::skip()) {
+  // Of blocks as small as they come, so that more of them hand over partial results than a warp can fetch at one go.
   const std::string small = "block_size == 64 and items == 1 and blocks_per_sm == 4 and grid_stage == 'ticket'", tiles = small + " and load == 'tiles'";
-  for (const char* type : {"f32", "i32"}) check_waiting("reduce", {{"T", type}, {"op", "sum"}}, {{"n", 30001}}, tiles + " and vector_bytes == 4");  // 469 blocks
-  check_waiting("reduce", {{"T", "f64"}, {"op", "sum"}}, {{"n", 30001}}, tiles + " and vector_bytes == 8");
-  check_waiting("argreduce", {{"T", "f32"}, {"op", "max"}}, {{"n", 30001}}, small + " and vector_bytes == 4");
-  check_waiting("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 200001}},
+  for (const char* type : {"f32", "i32"}) check_where("reduce", {{"T", type}, {"op", "sum"}}, {{"n", 30001}}, tiles + " and vector_bytes == 4");  // 469 blocks
+  check_where("reduce", {{"T", "f64"}, {"op", "sum"}}, {{"n", 30001}}, tiles + " and vector_bytes == 8");
+  check_where("argreduce", {{"T", "f32"}, {"op", "max"}}, {{"n", 30001}}, small + " and vector_bytes == 4");
+  check_where("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 200001}},
                 "block_size == 128 and vector_bytes == 16 and items == 1 and load == 'tiles' and blocks_per_sm == 4 and grid_stage == 'cluster' and cluster_blocks == 2");
-  check_waiting("segmented_reduce", {{"T", "f32"}, {"op", "sum"}}, {{"rows", 3}, {"columns", 30001}},
+  check_where("segmented_reduce", {{"T", "f32"}, {"op", "sum"}}, {{"rows", 3}, {"columns", 30001}},
                 "block_size == 64 and vector_bytes == 4 and items == 1 and blocks_per_sm == 32 and row_stage == 'ticket'");
 }
 TEST_CASE("sanitizer sample: argreduce and segmented_reduce" * doctest::skip()) {
@@ -66,7 +67,7 @@ TEST_CASE("sanitizer sample: histogram merging" * doctest::skip()) {
   check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 20001}, {"bins", 500}}, {{"strategy", "merge"}});
   for (const char* threads : {"512", "1024"}) {  // a lone block, the first block's counts, and shares
     for (const auto& [n, bins] : {std::pair{389, 500}, std::pair{20001, 500}, std::pair{20001, 2500}}) {
-      check_waiting("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", n}, {"bins", bins}},
+      check_where("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", n}, {"bins", bins}},
                     std::string("merge == 'atomic_ticket' and strategy == 'shared' and cluster_blocks == 1 and vector_bytes == 16 and items == 1 and ranges == 1 and block_size == ") + threads);
     }
   }

@@ -36,10 +36,7 @@ WorkspaceLayout layout_workspace(const spec::LaunchPlan& plan) {
 Signature::Signature(const spec::LaunchPlan& plan, std::string owner, const std::string& path)
     : owner_(std::move(owner)) {
   std::size_t most_arguments = 0;
-  for (const auto& step : plan.steps) {
-    if (const auto* launch = std::get_if<spec::ResolvedLaunch>(&step))
-      most_arguments = std::max(most_arguments, launch->arguments.size());
-  }
+  for (const auto* const launch : spec::launches_of(plan)) most_arguments = std::max(most_arguments, launch->arguments.size());
   if (std::max({plan.buffers.size(), plan.scalars.size(), most_arguments}) > kMaxEntries) {
     throw SpecError(path, 0, 0,
                     fmt::format("a template that is dispatched may have at most {} buffers, scalars and kernel "

@@ -143,7 +143,8 @@ namespace {
 
 struct Weighted {
   Neighbour neighbour;
-  double weight;  ///< the largest is 1
+  double weight;         ///< the largest is 1
+  std::string standard;  ///< the default there
 };
 
 /// The sizes that count, the weightiest first. One problem may be in several layers: the first one's row speaks for it.
@@ -158,7 +159,7 @@ std::vector<Weighted> neighbours_of(std::span<const TunedSize> results, const La
   const double width = std::max(kNarrowest, kOfSpacing * sizes[1]->distance);
   const double nearest = std::pow(sizes[0]->distance / width, 2);
   std::vector<Weighted> neighbours;
-  for (const auto* tuned : sizes) neighbours.push_back({Neighbour(*tuned, launches, evidence), std::exp(nearest - std::pow(tuned->distance / width, 2))});
+  for (const auto* tuned : sizes) neighbours.push_back({Neighbour(*tuned, launches, evidence), std::exp(nearest - std::pow(tuned->distance / width, 2)), launches.standard(*tuned->problem)});
   return neighbours;
 }
 
@@ -285,17 +286,19 @@ struct Foreseen {
   double octaves_beyond;  ///< the sizes where it was measured
 };
 
-/// Of what stands at a problem: one configuration everywhere, or the default there. Nothing when it was not measured, as a launch of the same
-/// kind, near enough. `prior`: expected of launches of that kind.
-std::optional<Foreseen> foreseen(const std::function<std::string(const spec::Problem&)>& configuration_at, const spec::Problem& asked,
-                                 std::vector<Weighted>& neighbours, const LaunchesAt& launches, const Slopes& prior) {
-  const std::string configuration = configuration_at(asked);
+/// Whose times speak for a configuration.
+enum class From { Itself, Defaults };
+
+/// Of a configuration at the asked sizes. Nothing when none of what speaks for it was measured, as a launch of the same kind, near enough.
+/// `prior`: expected of launches of that kind.
+std::optional<Foreseen> foreseen(const std::string& configuration, From from, const spec::Problem& asked, std::vector<Weighted>& neighbours,
+                                 const LaunchesAt& launches, const Slopes& prior) {
   const auto here = launches.facts(configuration, asked);
   if (!here) return std::nullopt;
   Plane plane(prior.one_block == here->one_block ? prior.of_sizes : std::vector<Slope>(asked.sizes.size()));
   std::string basis;
-  for (auto& [neighbour, weight] : neighbours) {
-    const auto& known = neighbour.known(configuration_at(neighbour.problem()));
+  for (auto& [neighbour, weight, standard] : neighbours) {
+    const auto& known = neighbour.known(from == From::Defaults ? standard : configuration);
     if (!known.us || known.one_block != here->one_block) continue;
     plane.add(weight, place_of(neighbour.problem(), asked), std::log(*known.us));
     if (weight >= kCounts) basis += fmt::format("{}{:.4g} us at {}", basis.empty() ? "" : ", ", *known.us, neighbour.sizes());
@@ -307,12 +310,16 @@ std::optional<Foreseen> foreseen(const std::function<std::string(const spec::Pro
   return Foreseen{{configuration, 0, false, std::exp(value.mean), value.deviation, std::move(basis)}, {here->one_block, std::move(value.slopes)}, plane.octaves_beyond()};
 }
 
-/// The one that is sure, or surer; of two that are sure the faster.
-std::optional<Foreseen> of_two(std::optional<Foreseen> one, std::optional<Foreseen> other) {
-  if (!one || !other) return one ? one : other;
-  const Forecast &a = one->forecast, &b = other->forecast;
-  const bool both_sure = a.deviation < kSure && b.deviation < kSure;
-  return (both_sure ? a.expected_us < b.expected_us : a.deviation < b.deviation) ? one : other;
+/// From the defaults around, and from its own times where another was the default somewhere: the one that is sure, or surer; the lower of two that are.
+std::optional<Foreseen> foreseen_standard(const std::string& standard, const spec::Problem& asked, std::vector<Weighted>& neighbours, const LaunchesAt& launches) {
+  auto of_defaults = foreseen(standard, From::Defaults, asked, neighbours, launches, {});
+  if (std::all_of(neighbours.begin(), neighbours.end(), [&](const Weighted& neighbour) { return neighbour.standard == standard; })) return of_defaults;
+  auto of_itself = foreseen(standard, From::Itself, asked, neighbours, launches, {});
+  if (!of_defaults || !of_itself) return of_defaults ? of_defaults : of_itself;
+  const Forecast &defaults = of_defaults->forecast, &itself = of_itself->forecast;
+  const bool both_sure = defaults.deviation < kSure && itself.deviation < kSure;
+  const bool take_itself = both_sure ? itself.expected_us < defaults.expected_us : itself.deviation < defaults.deviation;
+  return take_itself ? of_itself : of_defaults;
 }
 
 std::string told(const Forecast& forecast) {
@@ -340,8 +347,7 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
   // The default first, however many winners there are: none may be taken that is not expected to be faster than what it took around, wherever it
   // was the default, or was another configuration.
   Slopes slopes;
-  if (auto of_standard = of_two(foreseen([&](const spec::Problem&) { return standard; }, asked, neighbours, launches, slopes),
-                                foreseen(launches.standard, asked, neighbours, launches, slopes))) {
+  if (auto of_standard = foreseen_standard(standard, asked, neighbours, launches)) {
     const auto own = std::find_if(results.begin(), results.end(), [&](const auto& tuned) { return tuned.row->configuration == standard; });
     of_standard->forecast.won = own != results.end();
     of_standard->forecast.donor = of_standard->forecast.won ? static_cast<std::size_t>(own - results.begin()) : 0;
@@ -352,7 +358,7 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
   for (std::size_t i = 0; i < results.size() && seen.size() < kMostCandidates; ++i) {
     const std::string& winner = results[i].row->configuration;
     if (!seen.insert(winner).second) continue;
-    auto of_winner = foreseen([&](const spec::Problem&) { return winner; }, asked, neighbours, launches, slopes);
+    auto of_winner = foreseen(winner, From::Itself, asked, neighbours, launches, slopes);
     if (!of_winner) continue;
     Forecast& forecast = forecasts.emplace_back(std::move(of_winner->forecast));
     forecast.donor = i;

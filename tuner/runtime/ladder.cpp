@@ -230,9 +230,7 @@ class Ladder {
   [[nodiscard]] std::optional<LaunchFacts> facts_of(const std::string& text, const spec::Problem& problem) const {
     try {
       const auto plan = spec::resolve(kernel_, problem, spec::configuration_from_text(kernel_, text), device_);
-      std::vector<const spec::ResolvedLaunch*> launches;
-      for (const auto& step : plan.steps)
-        if (const auto* const launch = std::get_if<spec::ResolvedLaunch>(&step)) launches.push_back(launch);
+      const auto launches = spec::launches_of(plan);
       if (launches.empty()) return std::nullopt;
       return LaunchFacts{launches.size() == 1 && launches.front()->grid == std::array<std::uint32_t, 3>{1, 1, 1}};
     } catch (const UsageError&) {

@@ -175,9 +175,7 @@ void LiveBackend::fill_resources(Entry& entry) const {
   const auto plan = spec::resolve(*kernel_, problem_, entry.configuration, gpu_->device());
   const compile::KernelResources* heaviest = nullptr;
   const spec::ResolvedLaunch* launch = nullptr;
-  for (const auto& step : plan.steps) {
-    const auto* candidate = std::get_if<spec::ResolvedLaunch>(&step);
-    if (candidate == nullptr) continue;
+  for (const auto* const candidate : spec::launches_of(plan)) {
     for (const auto& kernel : entry.compiled->kernels) {
       if (kernel.kernel == candidate->kernel && (heaviest == nullptr || kernel.registers > heaviest->registers)) {
         heaviest = &kernel;

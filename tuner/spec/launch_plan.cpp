@@ -323,6 +323,13 @@ Configuration default_configuration(const KernelTemplate& kernel, const Problem&
   return row != nullptr ? with_values(kernel, *row) : default_configuration(kernel);
 }
 
+std::vector<const ResolvedLaunch*> launches_of(const LaunchPlan& plan) {
+  std::vector<const ResolvedLaunch*> launches;
+  for (const auto& step : plan.steps)
+    if (const auto* const launch = std::get_if<ResolvedLaunch>(&step)) launches.push_back(launch);
+  return launches;
+}
+
 LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                    const DeviceInfo& device) {
   return Resolver(kernel, problem, configuration, device).run(kernel.steps);

@@ -95,6 +95,9 @@ struct LaunchPlan {
   std::int64_t work_operations = 0;
 };
 
+/// In order; valid as long as the plan.
+[[nodiscard]] std::vector<const ResolvedLaunch*> launches_of(const LaunchPlan& plan);
+
 /// Evaluates geometry, counts and arguments. Throws: LimitError when the device cannot launch it, SpecError for what is
 /// wrong on every device (an argument out of its type's range, a negative count), both at the expression's place in
 /// template.json; UsageError when the problem lacks an axis.
