@@ -288,18 +288,20 @@ struct Foreseen {
 
 /// Whose times speak for a configuration.
 enum class From { Itself, Defaults };
+/// Of which launches.
+enum class Kinds { Same, All };
 
 /// Of a configuration at the asked sizes. Nothing when none of what speaks for it was measured, as a launch of the same kind, near enough.
 /// `prior`: expected of launches of that kind.
 std::optional<Foreseen> foreseen(const std::string& configuration, From from, const spec::Problem& asked, std::vector<Weighted>& neighbours,
-                                 const LaunchesAt& launches, const Slopes& prior) {
+                                 const LaunchesAt& launches, const Slopes& prior, Kinds kinds = Kinds::Same) {
   const auto here = launches.facts(configuration, asked);
   if (!here) return std::nullopt;
   Plane plane(prior.one_block == here->one_block ? prior.of_sizes : std::vector<Slope>(asked.sizes.size()));
   std::string basis;
   for (auto& [neighbour, weight, standard] : neighbours) {
     const auto& known = neighbour.known(from == From::Defaults ? standard : configuration);
-    if (!known.us || known.one_block != here->one_block) continue;
+    if (!known.us || (kinds == Kinds::Same && known.one_block != here->one_block)) continue;
     plane.add(weight, place_of(neighbour.problem(), asked), std::log(*known.us));
     if (weight >= kCounts) basis += fmt::format("{}{:.4g} us at {}", basis.empty() ? "" : ", ", *known.us, neighbour.sizes());
   }
@@ -311,10 +313,11 @@ std::optional<Foreseen> foreseen(const std::string& configuration, From from, co
 }
 
 /// From the defaults around, and from its own times where another was the default somewhere: the one that is sure, or surer; the lower of two that are.
-std::optional<Foreseen> foreseen_standard(const std::string& standard, const spec::Problem& asked, std::vector<Weighted>& neighbours, const LaunchesAt& launches) {
-  auto of_defaults = foreseen(standard, From::Defaults, asked, neighbours, launches, {});
+std::optional<Foreseen> foreseen_standard(const std::string& standard, const spec::Problem& asked, std::vector<Weighted>& neighbours, const LaunchesAt& launches,
+                                          Kinds kinds) {
+  auto of_defaults = foreseen(standard, From::Defaults, asked, neighbours, launches, {}, kinds);
   if (std::all_of(neighbours.begin(), neighbours.end(), [&](const Weighted& neighbour) { return neighbour.standard == standard; })) return of_defaults;
-  auto of_itself = foreseen(standard, From::Itself, asked, neighbours, launches, {});
+  auto of_itself = foreseen(standard, From::Itself, asked, neighbours, launches, {}, kinds);
   if (!of_defaults || !of_itself) return of_defaults ? of_defaults : of_itself;
   const Forecast &defaults = of_defaults->forecast, &itself = of_itself->forecast;
   const bool both_sure = defaults.deviation < kSure && itself.deviation < kSure;
@@ -347,7 +350,9 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
   // The default first, however many winners there are: none may be taken that is not expected to be faster than what it took around, wherever it
   // was the default, or was another configuration.
   Slopes slopes;
-  if (auto of_standard = foreseen_standard(standard, asked, neighbours, launches)) {
+  auto of_standard = foreseen_standard(standard, asked, neighbours, launches, Kinds::Same);
+  if (!of_standard) of_standard = foreseen_standard(standard, asked, neighbours, launches, Kinds::All);  // better than to give way to anything
+  if (of_standard) {
     const auto own = std::find_if(results.begin(), results.end(), [&](const auto& tuned) { return tuned.row->configuration == standard; });
     of_standard->forecast.won = own != results.end();
     of_standard->forecast.donor = of_standard->forecast.won ? static_cast<std::size_t>(own - results.begin()) : 0;
