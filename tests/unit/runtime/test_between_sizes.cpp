@@ -313,6 +313,19 @@ TEST_CASE_FIXTURE(Fixture, "what a single block took says nothing about grids") 
   CHECK(forecasts[1].basis.find("{\"n\":2000}") == std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Fixture, "a default that is another kind of launch here than anywhere around is foreseen from those all the same") {
+  const auto p4 = twice_problem(4000), p8 = twice_problem(8000), p16 = twice_problem(16000);
+  tuned(4000, kDefault, {{kDefault, 3.0}, {kA, 5.0}});
+  tuned(8000, kDefault, {{kDefault, 3.2}, {kA, 5.2}});
+  tuned(16000, kA, {{kDefault, 5.6}, {kA, 5.4}});
+  const auto r4 = best_row(kernel, p4, here, kDefault), r8 = best_row(kernel, p8, here, kDefault), r16 = best_row(kernel, p16, here, kA);
+  const std::vector<runtime::TunedSize> results{{&p4, &r4, &user.database(), 0.4}, {&p8, &r8, &user.database(), 1.4}, {&p16, &r16, &user.database(), 2.4}};
+  const auto facts = [](const std::string& configuration, const spec::Problem& at) { return runtime::LaunchFacts{configuration == kDefault && at.sizes.at("n") <= 3000}; };
+  const auto first = forecast_between(twice_problem(3000), results, launches(always(kDefault), facts)).front();
+  CHECK(first.configuration == kDefault);
+  CHECK(first.basis.find("{\"n\":4000}") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Fixture, "of several launches none makes a configuration a single block") {
   // The first of two launches is one block up to 2048 elements, and two at the asked size.
   std::string text = kTwiceJson;
