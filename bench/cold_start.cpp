@@ -301,11 +301,5 @@ int main(int argc, char** argv) {
       .within(1, 1000);
   line.option("--child", settings.child, "").hidden();
   line.option("--folder", settings.folder, "").hidden();
-  if (const auto ended = line.parse(argc, argv)) return *ended;
-  try {
-    return settings.child.empty() ? attune::bench::run(settings) : attune::bench::run_as_child(settings);
-  } catch (const attune::Error& error) {
-    attune::base::tell("cold_start: {}\n", attune::base::Lines{error.what()});
-    return static_cast<int>(error.exit_code());
-  }
+  return line.run(argc, argv, [&] { return settings.child.empty() ? attune::bench::run(settings) : attune::bench::run_as_child(settings); });
 }

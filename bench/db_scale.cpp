@@ -225,11 +225,5 @@ int main(int argc, char** argv) {
   line.option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
   line.option("--repetitions", settings.repetitions, "Of each timing").with_default();
   line.flag("--keep", settings.keep, "Leave the databases behind");
-  if (const auto ended = line.parse(argc, argv)) return *ended;
-  try {
-    return attune::bench::run(settings);
-  } catch (const std::exception& error) {
-    attune::base::tell("db_scale: {}\n", attune::base::Lines{error.what()});
-    return 1;
-  }
+  return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

@@ -352,11 +352,5 @@ int main(int argc, char** argv) {
       .with_default()
       .within(1, 300);
   line.option("--device", settings.device, "Ordinal of the GPU").with_default();
-  if (const auto ended = line.parse(argc, argv)) return *ended;
-  try {
-    return attune::bench::run(settings);
-  } catch (const attune::Error& error) {
-    attune::base::tell("dispatch_overhead: {}\n", attune::base::Lines{error.what()});
-    return static_cast<int>(error.exit_code());
-  }
+  return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

@@ -330,11 +330,5 @@ int main(int argc, char** argv) {
   line.option("--device", settings.device, "Ordinal of the device").with_default();
   line.option("--rounds", settings.rounds, "Interleaved samples of each in an epoch").within(1, 10001).with_default();
   line.option("--epochs", settings.epochs, "How often everything is loaded and measured anew").within(1, 1001).with_default();
-  if (const auto ended = line.parse(argc, argv)) return *ended;
-  try {
-    return attune::bench::run(settings);
-  } catch (const attune::Error& error) {
-    attune::base::tell("dispatch_random: {}\n", attune::base::Lines{error.what()});
-    return static_cast<int>(error.exit_code());
-  }
+  return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

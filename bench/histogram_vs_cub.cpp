@@ -323,11 +323,5 @@ int main(int argc, char** argv) {
   line.option("--skews", settings.problems.skews, "Skews, comma-separated: uniform, zipf, hot, constant, sorted; default: all but sorted");
   line.flag("--extra", settings.problems.extra, "Also sorted samples, weights, three of four channels, a million bins and sorting with Thrust; not in the means");
   settings.add_to(line);
-  if (const auto ended = line.parse(argc, argv)) return *ended;
-  try {
-    return attune::bench::run(settings);
-  } catch (const attune::Error& error) {
-    attune::base::tell("histogram_vs_cub: {}\n", attune::base::Lines{error.what()});
-    return static_cast<int>(error.exit_code());
-  }
+  return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

@@ -87,8 +87,17 @@ std::vector<Winner> spread(std::vector<Winner> all, std::size_t most) {
   return some;
 }
 
-/// Of the templates that reduce an array or count one, in the general form of their code, once each.
-std::vector<Winner> winners_of(const Settings& settings, const spec::TemplateLibrary& library) {
+/// The size that it won, without what its last tile lacks; below one tile without what lacks to 64 elements.
+std::int64_t whole_tiles(const spec::KernelTemplate& kernel, const Winner& winner, const spec::DeviceInfo& device) {
+  constexpr std::int64_t kFew = 64;
+  const auto tile = spec::make_scope(kernel, winner.at(0), winner.configuration, device)("tile");
+  const std::int64_t elements = tile ? std::get<std::int64_t>(*tile) : kFew;
+  const std::int64_t whole = winner.n() >= elements ? elements : kFew;
+  return std::max(whole, winner.n() / whole * whole);
+}
+
+/// Of the templates that reduce an array or count one, in the general form of their code, once each, at a whole number of tiles.
+std::vector<Winner> winners_of(const Settings& settings, const spec::TemplateLibrary& library, const spec::DeviceInfo& device) {
   const auto database = db::Database::open(settings.database, db::OpenMode::ReadOnly);
   std::vector<Winner> winners;
   std::set<std::string> known;
@@ -96,9 +105,9 @@ std::vector<Winner> winners_of(const Settings& settings, const spec::TemplateLib
     const auto problem = spec::problem_from_text(row.problem);
     if (!is_known(row.template_name, problem) || (row.template_name + " " + row.family).find(settings.only) == std::string::npos) continue;
     const auto kernel = library.find(row.template_name);
-    auto configuration = spec::for_any_size(kernel, spec::configuration_from_text(kernel, row.configuration));
-    if (!known.insert(row.problem + spec::to_text(kernel, configuration)).second) continue;
-    winners.push_back({row.template_name, problem.choices, problem.sizes, std::move(configuration)});
+    Winner winner{row.template_name, problem.choices, problem.sizes, spec::for_any_size(kernel, spec::configuration_from_text(kernel, row.configuration))};
+    winner.sizes.at("n") = whole_tiles(kernel, winner, device);
+    if (known.insert(winner.template_name + spec::to_text(winner.at(0)) + spec::to_text(kernel, winner.configuration)).second) winners.push_back(std::move(winner));
   }
   return spread(std::move(winners), static_cast<std::size_t>(settings.most));
 }
@@ -187,12 +196,6 @@ std::vector<std::array<std::uint32_t, 3>> grids_of(const spec::KernelTemplate& k
   return grids;
 }
 
-/// At the winner's own size and at those beside it.
-bool same_blocks(const spec::KernelTemplate& kernel, const Winner& winner, const spec::DeviceInfo& device) {
-  const auto own = grids_of(kernel, winner, 0, device);
-  return std::all_of(kCases.begin(), kCases.end(), [&](const Case& at) { return grids_of(kernel, winner, at.more, device) == own; });
-}
-
 Json measure(const Settings& settings, const spec::KernelTemplate& kernel, const Winner& winner, const spec::DeviceInfo& device, const Sampler& sampler,
              WindowPool& pool, std::mt19937& random) {
   const gpu::Stream& stream = sampler.stream();
@@ -218,12 +221,13 @@ Json measure(const Settings& settings, const spec::KernelTemplate& kernel, const
     contenders.push_back(&one.contender);
   }
   measure_rounds(contenders, settings.rounds, random);
-  Json row{{"template", winner.template_name}, {"choices", winner.choices}, {"sizes", winner.sizes}, {"configuration", parse_json(spec::to_text(kernel, winner.configuration))},
-           {"same_blocks", same_blocks(kernel, winner, device)}};
+  Json row{{"template", winner.template_name}, {"choices", winner.choices}, {"sizes", winner.sizes}, {"configuration", parse_json(spec::to_text(kernel, winner.configuration))}};
   for (std::size_t i = 0; i < kCases.size(); ++i) {
     const auto ratio = ratio_to(all.front()->contender, all[i]->contender);
     row[std::string(kCases[i].name) + "_us"] = measure::summarise({all[i]->contender.samples_us}, all[i]->contender.calls()).median_us;
-    if (i > 0) row[std::string(kCases[i].name) + "_ratio"] = ratio.median_ratio;
+    if (i == 0) continue;
+    row[std::string(kCases[i].name) + "_ratio"] = ratio.median_ratio;
+    row[std::string(kCases[i].name) + "_same_blocks"] = grids_of(kernel, winner, kCases[i].more, device) == grids_of(kernel, winner, 0, device);
   }
   return row;
 }
@@ -232,7 +236,7 @@ int run(const Settings& settings) {
   const auto folder = results_folder(settings.output);  // before minutes of measuring
   const auto device = gpu::read_device(settings.device);
   const spec::TemplateLibrary library;
-  const auto winners = winners_of(settings, library);
+  const auto winners = winners_of(settings, library, device);
   const gpu::Context context(settings.device);
   const gpu::Stream stream;
   const Sampler sampler(stream, device);
@@ -249,7 +253,7 @@ int run(const Settings& settings) {
     }
     fmt::print(stderr, "{}\n", dump_json(rows.back()));
   }
-  const Json fields{{"rounds", settings.rounds}, {"ratio_is", "median of the rounds' time at the other size over that at the size that was won"}};
+  const Json fields{{"rounds", settings.rounds}, {"ratio_is", "median of the rounds' time at the other size over that at a whole number of tiles"}};
   fmt::print(stderr, "written to {}\n", write_results(folder, "ragged_sizes", device, fields, rows).string());
   return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.contains("error"); }) ? 1 : 0;
 }
@@ -267,11 +271,5 @@ int main(int argc, char** argv) {
   line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   line.option("--device", settings.device, "Ordinal of the device").with_default();
   line.option("--rounds", settings.rounds, "Interleaved samples of each").within(1, 10001).with_default();
-  if (const auto ended = line.parse(argc, argv)) return *ended;
-  try {
-    return attune::bench::run(settings);
-  } catch (const attune::Error& error) {
-    attune::base::tell("ragged_sizes: {}\n", attune::base::Lines{error.what()});
-    return static_cast<int>(error.exit_code());
-  }
+  return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "attune/error.hpp"
 #include "bench/support/command_line.hpp"
 #include "bench/support/json.hpp"
 #include "bench/support/read_shapes.hpp"
@@ -83,11 +82,5 @@ int main(int argc, char** argv) {
   line.option("--rounds", settings.rounds, "Samples of each finalist")
       .within(1, 10001)
       .with_default();
-  if (const auto ended = line.parse(argc, argv)) return *ended;
-  try {
-    return attune::bench::run(settings);
-  } catch (const attune::Error& error) {
-    attune::base::tell("read_ceiling: {}\n", attune::base::Lines{error.what()});
-    return static_cast<int>(error.exit_code());
-  }
+  return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

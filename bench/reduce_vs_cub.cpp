@@ -212,11 +212,5 @@ int main(int argc, char** argv) {
   line.option("--sizes", settings.counts, "Numbers of elements").with_default();
   line.option("--problems", settings.problems, "Kinds of problem, comma-separated, e.g. \"f32 sum,f32 arg-max,f32 row sum\"; default: all");
   settings.add_to(line);
-  if (const auto ended = line.parse(argc, argv)) return *ended;
-  try {
-    return attune::bench::run(settings);
-  } catch (const attune::Error& error) {
-    attune::base::tell("reduce_vs_cub: {}\n", attune::base::Lines{error.what()});
-    return static_cast<int>(error.exit_code());
-  }
+  return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

@@ -9,7 +9,6 @@
 #include <random>
 #include <set>
 
-#include "attune/error.hpp"
 #include "attune/runtime.hpp"
 #include "bench/support/batch.hpp"
 #include "bench/support/command_line.hpp"
@@ -151,11 +150,5 @@ int main(int argc, char** argv) {
   line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   line.option("--sizes", settings.counts, "Numbers of elements").with_default();
   line.option("--rounds", settings.rounds, "Interleaved samples of each").within(1, 10001).with_default();
-  if (const auto ended = line.parse(argc, argv)) return *ended;
-  try {
-    return attune::bench::run(settings);
-  } catch (const attune::Error& error) {
-    attune::base::tell("reproducible_cost: {}\n", attune::base::Lines{error.what()});
-    return static_cast<int>(error.exit_code());
-  }
+  return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

@@ -158,11 +158,5 @@ int main(int argc, char** argv) {
   line.option("--gpus", settings.gpus, "Numbers of GPUs to scale over, 1 first: 1,2,4").separated_by(',');
   line.option("--scaling-sizes", settings.scaling_sizes, "Sizes of the problems that GPUs share").with_default();
   line.flag("--memory", settings.memory, "Also a space of a million configurations");
-  if (const auto ended = line.parse(argc, argv)) return *ended;
-  try {
-    return attune::bench::run(settings);
-  } catch (const attune::Error& error) {
-    attune::base::tell("tuning_rate: {}\n", attune::base::Lines{error.what()});
-    return static_cast<int>(error.exit_code());
-  }
+  return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

@@ -210,11 +210,5 @@ int main(int argc, char** argv) {
   line.option("--runs", settings.runs, "Repetitions").with_default().within(1, 1000);
   line.option("--search", settings.searches, "A way to search, e.g. \"--strategy random --budget 17s\"; may be repeated").one_at_a_time();
   line.option("arguments", settings.arguments, "The tune command's further words, after --");
-  if (const auto ended = line.parse(argc, argv)) return *ended;
-  try {
-    return attune::bench::run(settings);
-  } catch (const attune::Error& error) {
-    attune::base::tell("winner_repeat: {}\n", attune::base::Lines{error.what()});
-    return static_cast<int>(error.exit_code());
-  }
+  return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

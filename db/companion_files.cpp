@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <string>
 #include <string_view>
 
 #include "db/lock_file.hpp"
 #include "db/reading.hpp"
 #include "db/sqlite_error.hpp"
+#include "tuner/base/errno_text.hpp"
 
 namespace attune::db {
 namespace {
@@ -103,6 +105,19 @@ void refuse_unsafe_files(const fs::path& path) {
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink < 2) return;
   fail_opening(path, fmt::format("it has {} names (hard links), each with a write-ahead log and a lock of its own; make copies of it with `attune db export`, and remove the other names",
                                  status.st_nlink));
+}
+
+void let_companions_be_written(const fs::path& path) {
+  const auto may = [](const fs::path& file, int what) { return ::faccessat(AT_FDCWD, file.c_str(), what, AT_EACCESS) == 0; };
+  struct stat status {};
+  if (!may(path, W_OK) || ::stat(path.c_str(), &status) != 0) return;
+  for (const char* suffix : {"-wal", "-shm"}) {
+    const fs::path companion = beside(path, suffix);
+    if (!may(companion, F_OK) || may(companion, W_OK)) continue;
+    if (::chmod(companion.c_str(), status.st_mode & 0777) == 0) continue;
+    fail_opening(path, fmt::format("'{}' cannot be written, as the database can ({}); remove it while no program uses the database", companion.string(),
+                                   base::errno_text("chmod", errno)));
+  }
 }
 
 }  // namespace attune::db

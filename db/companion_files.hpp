@@ -15,4 +15,8 @@ void refuse_foreign_companions(const std::filesystem::path& path);
 /// own, and writers of two of them destroy it. Throws: DatabaseError; nothing has been changed.
 void refuse_unsafe_files(const std::filesystem::path& path);
 
+/// Reading a database that could not be written leaves companions behind that cannot be either: SQLite makes them with its mode. Gives them
+/// the mode that the database has now. Throws: DatabaseError where that is not ours to do.
+void let_companions_be_written(const std::filesystem::path& path);
+
 }  // namespace attune::db

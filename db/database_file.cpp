@@ -191,6 +191,7 @@ Connection open_for_writing(const fs::path& path, const KeepGoing& keep_going, c
   Connection connection;
   try {
     refuse_foreign(path, keep_holding);  // again: another process may have made it since
+    let_companions_be_written(path);
     const Journal journal = journal_for(path);
     if (journal.network) {
       connection.notices.push_back(fmt::format(

@@ -65,7 +65,7 @@ const char* remedy(int primary) {
     case SQLITE_READONLY:
       return "; name a writable file with ATTUNE_DB or --db";
     case SQLITE_CORRUPT:
-      return "; `attune db check` lists the damage, and the next tuning run mends the file, or sets it aside and keeps what can be read of it";
+      return "; the next tuning run mends the file, or sets it aside and keeps what can be read of it (`attune db check` tells what is damaged in a file that can be opened)";
     case SQLITE_NOTADB:
       return "; name another file with ATTUNE_DB or --db";
     case SQLITE_NOMEM:

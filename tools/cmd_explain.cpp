@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 
 #include "attune/error.hpp"
@@ -13,6 +14,7 @@
 #include "tuner/base/terminal.hpp"
 #include "tuner/gpu/driver.hpp"
 #include "tuner/gpu/handles.hpp"
+#include "tuner/measure/measurement.hpp"
 #include "tuner/runtime/ladder.hpp"
 #include "tuner/runtime/layers.hpp"
 
@@ -79,12 +81,17 @@ int explain(const ExplainOptions& options, const std::vector<std::string>& argum
   const spec::TemplateLibrary library({options.template_folders.begin(), options.template_folders.end()});
   const auto kernel = library.find(options.template_name);
   const auto problems = problems_from_arguments(kernel, arguments);
+  const std::string policy = measure::to_text(measure::policy_from_text(options.policy));
+  for (const auto& database : options.databases) {
+    std::error_code error;
+    if (!std::filesystem::exists(database, error)) throw DatabaseError(database, fmt::format("failed reading '{}': there is no such file; a tuning run creates it", database));
+  }
   const auto opened = runtime::open_layers({options.databases.begin(), options.databases.end()});
   for (const auto& notice : opened.notices) base::tell_message(notice);
   const auto device = device_of(options, opened.layers);
   json out = json::array();
   for (const auto& problem : problems) {
-    const auto choice = runtime::choose(kernel, problem, device, opened.layers, options.policy);
+    const auto choice = runtime::choose(kernel, problem, device, opened.layers, policy);
     if (options.json_output) out.push_back(to_json(problem, device, choice.decision));
     else print(problem, device, choice.decision);
   }

@@ -68,6 +68,7 @@ session::LadderRequest request_of(const Climbing& what, const std::vector<spec::
   request.tune.policy = measure::policy_from_text(options.policy);
   request.tune.retry_failed = options.retry_failed;
   request.tune.finalists = finalist_rule(options);
+  request.tune.race = race_options(options);
   request.effort = what.options.effort;
   return request;
 }

@@ -207,6 +207,7 @@ int renew(const RenewOptions& options, const CommandContext& context) {
   auto database = options.dry_run ? db::Database::open(path, db::OpenMode::ReadOnly) : open_stoppable(path);
   print_notices(database);
   const auto rows = rows_of(database, options);
+  print_damaged(database, path);  // what they named is not renewed
   const auto here = look_around(options, context);
   const auto plan = session::plan_renewal(rows, present_of(here, library));
   if (options.tuning.json) print_json(to_json(plan));

@@ -63,10 +63,7 @@ int report(const ReportOptions& options) {
   const auto database = db::Database::open(path, db::OpenMode::ReadOnly);
   print_notices(database);
   const report::Report built = report::build(database, request);
-  if (database.bad_rows() > 0) {
-    base::tell("attune: {} damaged rows of {} were skipped; see attune db check\n", database.bad_rows(),
-               path.string());
-  }
+  print_damaged(database, path);
   const bool on_standard_output = base::is_standard_output(output);
   write_output_target(output, report::write(built, format));
   if (!on_standard_output) base::print("Wrote {} ({} measurements of {}).\n", output, built.records, built.template_name);

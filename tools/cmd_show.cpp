@@ -93,7 +93,7 @@ int show(const ShowOptions& options) {
   } else {
     show_best(database, options);
   }
-  if (database.bad_rows() > 0) base::tell("attune: {} damaged rows of {} were skipped; see attune db check\n", database.bad_rows(), path.string());
+  print_damaged(database, path);
   return 0;
 }
 

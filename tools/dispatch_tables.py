@@ -12,7 +12,7 @@ NO_RAGGED = "No ragged sizes are recorded yet.\n"
 WORST = 10
 SLOWER = 0.01  # behind the default by more than this counts
 RAGGED_FAR = 1.10
-# (prefix of the fields, what it is, whether it has another number of elements): kCases of bench/ragged_sizes.cpp without the size that was won
+# (prefix of the fields, what it is, whether it has another number of elements): kCases of bench/ragged_sizes.cpp without the whole tiles
 RAGGED_CASES = (("one_more", "one element more", True), ("one_less", "one element less", True), ("misaligned", "misaligned input", False))
 
 
@@ -162,13 +162,13 @@ def ragged_lines(tables, rows):
     for template in sorted({row["template"] for row in rows}):
         for case, text, other_size in RAGGED_CASES:
             ratios = [row[f"{case}_ratio"] for row in rows
-                      if row["template"] == template and is_ratio(row.get(f"{case}_ratio")) and (row.get("same_blocks") or not other_size)]
+                      if row["template"] == template and is_ratio(row.get(f"{case}_ratio")) and (row.get(f"{case}_same_blocks") or not other_size)]
             shown = [f"{percentile(ratios, percent):.3f}" if ratios else MISSING for percent in (50, 95, 100)]
             yield [template, text, len(ratios), *shown, sum(ratio > RAGGED_FAR for ratio in ratios)]
 
 
 def ragged_sizes(tables, root):
-    """What winners of a size take at one element more or less, and at a misaligned input, over what they take where they won."""
+    """What winners of a size take at one element more or less, and at a misaligned input, over what they take at whole tiles."""
     text = ""
     for path, result in tables.results(root, "ragged_sizes"):
         rows = tables.rows_of(path, result)
@@ -179,10 +179,9 @@ def ragged_sizes(tables, root):
         incomplete = sum(not all(is_ratio(row.get(f"{case}_ratio")) for case, _, _ in RAGGED_CASES) for row in measured)
         left_out = [f"{times} not measured: {reason}" for reason, times in errors.items()]
         left_out += [f"{incomplete} without all ratios"] if incomplete else []
-        other_blocks = sum(not row.get("same_blocks") for row in measured)
         text += (f"{tables.provenance(result)}; {len(rows)} winners{list_of(left_out)}\n\n"
-                 "Time over that at the size that was won, with the input aligned. Of other sizes only winners count that launch as many blocks at one "
-                 f"element more and at one less as at their own size: {len(measured) - other_blocks} of {len(measured)}.\n\n")
+                 "Time over that at a whole number of tiles, with the input aligned. Of one element more and of one less only winners count that "
+                 "launch as many blocks there.\n\n")
         text += tables.table([("template", False), ("case", False), ("winners", True), ("median", True), ("95 of 100", True), ("at most", True),
                               (f"above {RAGGED_FAR:.2f}", True)], ragged_lines(tables, measured)) + "\n"
     return text.rstrip("\n") + "\n" if text else NO_RAGGED

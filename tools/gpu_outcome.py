@@ -21,6 +21,10 @@ def check(parts):
     not_once = [f"{ran[case]} times: {case}" for case in known[0] if ran[case] != 1]
     if not_once:
         raise ValueError("cases that did not run once:\n" + "\n".join(not_once))
+    for part in parts:
+        counted = part["passed"] + part["failed"] + part["skipped"] - part["set_aside"]
+        if counted != len(part["cases"]):
+            raise ValueError(f"{counted} cases are counted, {len(part['cases'])} are named: {', '.join(part['cases'])}")
 
 
 def merged(parts):

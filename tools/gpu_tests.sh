@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 build=${1:-build/portable}
 outcome=${2:-tests/gpu/outcome.json}
-jobs=${ATTUNE_GPU_TEST_JOBS:-4}
+jobs=${ATTUNE_GPU_TEST_JOBS:-$(($(nproc) < 16 ? 4 : 8))}
 if [[ ! -x $build/tests/gpu/test_gpu ]]; then
   tools/install_packages.sh
   cmake --preset portable
@@ -31,9 +31,9 @@ done
 
 # run NAME: the tests of one file; what they say is printed when they have ended. A part is there when they came to their end: 0, or 1 with failures.
 run() {
-  local status=0
+  local status=0 since=$SECONDS
   "$test_gpu" --source-file="*/$1.cpp" --outcome "$parts/part.$1" > "$parts/$1.txt" 2>&1 || status=$?
-  { echo "== $1"; cat "$parts/$1.txt"; } >&2
+  { echo "== $1, $((SECONDS - since)) s"; cat "$parts/$1.txt"; } >&2
   if [[ $status -le 1 && -e $parts/part.$1 ]]; then mv "$parts/part.$1" "$parts/$1.json"; fi
   return "$status"
 }

@@ -54,6 +54,10 @@ void print_notices(const db::Database& database) {
   for (const std::string& notice : database.notices()) base::tell_message(notice);
 }
 
+void print_damaged(const db::Database& database, const std::filesystem::path& path) {
+  if (database.bad_rows() > 0) base::tell("attune: {} damaged rows of {} were skipped; see attune db check\n", database.bad_rows(), path.string());
+}
+
 std::string short_configuration(const std::string& canonical_json) {
   std::string text;
   const json configuration = base::parse_json(canonical_json);

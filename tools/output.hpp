@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ void print_json(const nlohmann::json& value, int indent = -1);
 
 /// What opening the database had to say (a file set aside, a fallback), on standard error.
 void print_notices(const db::Database& database);
+/// Of the rows that were read until now, on standard error: how many were damaged, if any.
+void print_damaged(const db::Database& database, const std::filesystem::path& path);
 
 /// {"block_size":256,"items":4} -> "block_size=256 items=4".
 [[nodiscard]] std::string short_configuration(const std::string& canonical_json);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -185,6 +186,11 @@ std::vector<spec::Problem> problems_of(const spec::KernelTemplate& kernel, const
                                        const std::map<std::string, std::string>& defaults) {
   if (file.empty()) return problems_from_arguments(kernel, arguments, defaults);
   if (!arguments.empty()) throw UsageError(fmt::format("--problems names the problems: \"{}\" has no place beside it", arguments.front()));
+  std::error_code error;
+  if (file != "-" && (!std::filesystem::exists(file, error) || std::filesystem::is_directory(file, error))) {
+    throw UsageError(fmt::format("--problems names {}, which {}; name a file with a JSON object a line, or a recording; -: standard input", file,
+                                 std::filesystem::is_directory(file, error) ? "is a folder" : "is not there"));
+  }
   auto problems = file.ends_with(".json.zst") || file.ends_with(".json") ? recorded_problems(kernel, file) : listed_problems(kernel, file);
   if (problems.empty()) throw UsageError(fmt::format("{} names no problem: it has a JSON object a line, for example {{\"n\": 1000}}", file == "-" ? "standard input" : file));
   return problems;

@@ -7,7 +7,7 @@ Ends with the recordings in place, ready to be looked at and committed; build ag
 
 What was measured stays in the working folder until all is in place: the same command continues where it was stopped, by Ctrl-C or by --time.
 
-Exit codes: 0 all done, 75 stopped by --time, 130 by Ctrl-C, 1 a step failed.
+Exit codes: 0 all done, 75 stopped by --time, 130 by Ctrl-C, 1 a step failed, 2 wrong arguments.
 """
 import argparse
 import hashlib
@@ -31,6 +31,10 @@ class Stopped(Exception):
     """Time is up, or the user has had enough."""
 
 
+class NotOurs(Exception):
+    """The folder holds something else."""
+
+
 def policy_of(recording):
     """Recordings say it in their name."""
     return "hot/graph" if "_hot" in recording else "cold/graph"
@@ -42,15 +46,17 @@ def other_recordings(root, steps):
     for file in sorted(root.glob(f"templates/*/recordings/*{ENDING}")):
         template, name = file.parts[-3], file.name[: -len(ENDING)]
         if "_ladder_" in name:  # slow rungs are what it is there for
-            yield shipped_problems.Step(template, [], "ladder", policy=policy_of(name), finalists=6, rungs_of=name)
+            yield shipped_problems.Step(template, [], "ladder", policy=policy_of(name), finalists=6, epochs=21, rungs_of=name)
         if (template, name) not in named:
-            yield shipped_problems.Step(template, [], recording=name, policy=policy_of(name), finalists=6)
+            yield shipped_problems.Step(template, [], recording=name, policy=policy_of(name), finalists=6, epochs=21)
 
 
 class Renewal:
     def __init__(self, root, attune, folder, devices, until):
         self.root, self.attune, self.folder, self.devices, self.until = root, attune, folder, devices, until
         folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / "executable").exists() and any(folder.iterdir()):
+            raise NotOurs(f"{folder} holds something that no renewal has made: name an empty folder, or one that is not there")
         self.begin_anew_with_another(hashlib.sha256(attune.read_bytes()).hexdigest())
         (folder / "recordings").mkdir(exist_ok=True)
         (folder / "done").mkdir(exist_ok=True)
@@ -59,23 +65,26 @@ class Renewal:
         """Steps that another executable has done, of other templates perhaps, are done again; the database knows what of it holds."""
         stamp = self.folder / "executable"
         if stamp.exists() and stamp.read_text(encoding="utf-8") != executable:
-            self.forget_steps()
+            for name in ("recordings", "done"):
+                shutil.rmtree(self.folder / name, ignore_errors=True)
         stamp.write_text(executable, encoding="utf-8")
 
-    def forget_steps(self):
-        for name in ("recordings", "done"):
-            shutil.rmtree(self.folder / name, ignore_errors=True)
-
     def put_in_place(self, steps):
-        """All recordings, each whole or not at all; the next renewal begins with nothing."""
+        """The recordings of these steps, each whole or not at all; the next renewal of their templates begins with nothing."""
         for number, step in steps:
             if step.recording:
                 target = self.old_recording(step)
                 shutil.copyfile(self.marker(number, step), target.with_name("part." + target.name))
                 target.with_name("part." + target.name).replace(target)
-        self.forget_steps()
-        for file in self.folder.glob("renewed.db*"):
-            file.unlink()
+        for number, step in steps:
+            self.marker(number, step).unlink(missing_ok=True)
+        for template in {step.template for _, step in steps}:
+            for file in self.folder.glob(f"renewed.{template}.db*"):
+                file.unlink()
+
+    def database(self, template):
+        """One for each, so that what is done of one outlives the renewal of another."""
+        return self.folder / f"renewed.{template}.db"
 
     def old_recording(self, step):
         return self.root / "templates" / step.template / "recordings" / f"{step.recording or step.rungs_of}{ENDING}"
@@ -96,7 +105,7 @@ class Renewal:
     def words(self, number, step, output):
         command = "record" if step.recording else "ladder" if step.rungs_of else "tune"
         words = [str(self.attune), command, step.template, "--problems", str(self.problems_file(number, step)), "--policy", step.policy,
-                 "--finalists", str(step.finalists), "--device", self.one_device() if step.rungs_of else self.devices, "--db", str(self.folder / "renewed.db")]
+                 "--finalists", str(step.finalists), "--epochs", str(step.epochs), "--device", self.one_device() if step.rungs_of else self.devices, "--db", str(self.database(step.template))]
         if not step.rungs_of:
             words += ["--strategy", step.strategy, "--budget", step.budget]
         if step.where:
@@ -132,6 +141,8 @@ class Renewal:
             lines = (self.folder / "log").read_text(encoding="utf-8", errors="replace").splitlines()
             raise RuntimeError("\n".join([f"{step.template} {step.recording or step.strategy} ended with code {code}:", *lines[-20:]]))
         if step.recording:
+            if not part.exists():
+                raise RuntimeError(f"{self.attune} {step.template} {step.recording} ended well and wrote no recording: is it attune's executable?")
             part.rename(marker)
         else:
             marker.touch()
@@ -169,12 +180,17 @@ def main():
     grids = shipped_problems.steps()
     numbered = enumerate([*grids, *other_recordings(options.root, grids)])
     steps = [(number, step) for number, step in numbered if not options.template or step.template in options.template]
-    if not steps:
-        tell(f"There is nothing to renew of {', '.join(options.template)}: the templates are {', '.join(sorted({step.template for step in grids}))}.")
+    unknown = set(options.template or []) - {step.template for step in grids}
+    if unknown:
+        tell(f"There is nothing to renew of {', '.join(sorted(unknown))}: the templates are {', '.join(sorted({step.template for step in grids}))}.")
         return 2
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     start = time.monotonic()
-    renewal = Renewal(options.root, options.attune, options.folder, options.device, None if options.time is None else start + options.time)
+    try:
+        renewal = Renewal(options.root, options.attune.resolve(), options.folder, options.device, None if options.time is None else start + options.time)
+    except (OSError, NotOurs) as error:
+        tell(f"The working folder cannot be used: {error}.")
+        return 2
     try:
         for place, (number, step) in enumerate(steps):
             if not renewal.marker(number, step).exists():

@@ -21,6 +21,7 @@ class Step:
     policy: str = "cold/graph"
     budget: str = "100%"
     finalists: int = 2    # beside the default: sizes around say more than the last half per cent of one
+    epochs: int = 8       # the fewest that have an interval, for the same reason
     where: str = ""
     rungs_of: str = ""    # the recording whose problems `attune ladder` measures, every rung as ladder.json says
 
@@ -85,9 +86,9 @@ def steps():
         Step("segmented_reduce", of_shapes([(6, 300), (48, 200), (340, 610), (1600, 15), (2000003, 5), (3000, 5400), (37, 20001), (21001, 1300)]), "random", budget="150"),
         Step("reduce", of_types("sum", few) + of_types("max", few), "winners"),
         Step("histogram", histograms(6, 4.5, "unknown"), "winners"),
-        Step("reduce", of_types("sum", every_octave), recording="h200_ragged_sum_cold", finalists=4),
-        Step("reduce", of_types("max", every_octave), recording="h200_ragged_max_cold", finalists=4),
-        Step("argreduce", of_types("max", every_octave), recording="h200_ragged_max_cold", finalists=4),
+        Step("reduce", of_types("sum", every_octave), recording="h200_ragged_sum_cold", finalists=4, epochs=21),
+        Step("reduce", of_types("max", every_octave), recording="h200_ragged_max_cold", finalists=4, epochs=21),
+        Step("argreduce", of_types("max", every_octave), recording="h200_ragged_max_cold", finalists=4, epochs=21),
         Step("reduce", of_types("sum", dense), recording="h200_dense_sum_cold", where=plain),
         Step("reduce", of_types("max", dense), recording="h200_dense_max_cold", where=plain),
         Step("argreduce", of_types("max", dense), recording="h200_dense_max_cold", where=plain),

@@ -50,6 +50,7 @@ session::TuneRequest request_of(const TuningJob& job) {
   request.retry_failed = job.options.retry_failed;
   request.renew = job.options.renew;
   request.finalists = finalist_rule(job.options);
+  request.race = race_options(job.options);
   request.where = job.where;
   request.also_try.assign(job.options.also_try.begin(), job.options.also_try.end());
   return request;
@@ -165,6 +166,9 @@ void add_running_options(CLI::App& command, TuningOptions& options) {
       .add_option("--finalists", options.finalists,
                   "At most so many of the fastest run off against each other, beside the default (24); fewer make dense grids of sizes cheap")
       ->check(CLI::Range(1, 1000));
+  command
+      .add_option("--epochs", options.epochs, "The run-off ends after so many epochs (21) where it cannot tell who is faster; fewer make dense grids of sizes cheap")
+      ->check(CLI::Range(session::Race::kEarly, 1000));
   command.add_option("--db", options.database, "Database file (default: $ATTUNE_DB, else the XDG data folder)");
   command.add_option("--device", options.device,
                      "GPU ordinals: 0 (the default), 0,2 or all; equal GPUs share the problems, different ones tune all each");
@@ -187,6 +191,10 @@ void add_tuning_options(CLI::App& command, TuningOptions& options) {
 
 session::FinalistRule finalist_rule(const TuningOptions& options) {
   return options.finalists ? session::FinalistRule::of_at_most(static_cast<std::size_t>(*options.finalists)) : session::FinalistRule();
+}
+
+session::Race::Options race_options(const TuningOptions& options) {
+  return options.epochs ? session::Race::Options::of_at_most(*options.epochs) : session::Race::Options();
 }
 
 std::chrono::milliseconds compile_deadline(const TuningOptions& options) {

@@ -29,6 +29,7 @@ struct TuningOptions {
   std::vector<std::string> also_try;    ///< databases and recordings
   std::vector<std::string> where;       ///< further conditions on configurations
   std::optional<int> finalists;         ///< at most so many of the fastest run off, beside the default
+  std::optional<int> epochs;            ///< of the run-off, at most
   bool retry_failed = false;
   bool renew = false;  ///< session::TuneRequest::renew
   bool json = false;
@@ -48,6 +49,8 @@ void add_where_option(CLI::App& command, TuningOptions& options);
 
 /// `--finalists`.
 [[nodiscard]] session::FinalistRule finalist_rule(const TuningOptions& options);
+/// `--epochs`.
+[[nodiscard]] session::Race::Options race_options(const TuningOptions& options);
 
 /// `--compile-timeout`. Throws: UsageError.
 [[nodiscard]] std::chrono::milliseconds compile_deadline(const TuningOptions& options);

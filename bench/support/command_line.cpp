@@ -2,6 +2,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "attune/error.hpp"
+#include "tuner/base/terminal.hpp"
+
 namespace attune::bench {
 
 struct CommandLine::Application {
@@ -95,9 +98,23 @@ std::optional<int> CommandLine::parse(int argc, char** argv) {
   try {
     application_->app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return application_->app.exit(error);
+    return application_->app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::Usage);
   }
   return std::nullopt;
+}
+
+int CommandLine::run(int argc, char** argv, const std::function<int()>& body) {
+  if (const auto ended = parse(argc, argv)) return *ended;
+  const std::string program = std::filesystem::path(argv[0]).filename().string();
+  try {
+    return body();
+  } catch (const Error& error) {
+    base::tell("{}: {}\n", program, base::Lines{error.what()});
+    return static_cast<int>(error.exit_code());
+  } catch (const std::exception& error) {
+    base::tell("{}: {}\n", program, base::Lines{error.what()});
+    return 1;
+  }
 }
 
 }  // namespace attune::bench

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,6 +48,8 @@ class CommandLine {
 
   /// The exit code of a program that is to end here: help was asked for, or an option is wrong, which was told.
   [[nodiscard]] std::optional<int> parse(int argc, char** argv);
+  /// The whole of a benchmark: parses, then runs `body`. The exit code. Errors are told after the program's name.
+  [[nodiscard]] int run(int argc, char** argv, const std::function<int()>& body);
 
  private:
   struct Application;

@@ -141,4 +141,23 @@ TEST_CASE_FIXTURE(Explained, "explain of the default says what near misses there
   record_figures(11, "explain", {{"tiers", tiers.size()}, {"golden_texts", texts}});
 }
 
+TEST_CASE_FIXTURE(Cli, "a policy that is none, a database and a list of problems that are not there are told with what to do") {
+  const std::vector<std::string> words = {"explain", "reduce", "--T", "f32", "--op", "sum", "--size", "1000", "--device", "sm_90"};
+  const auto with = [&](const std::string& option, const std::string& value) {
+    auto all = words;
+    all.insert(all.end(), {option, value});
+    return attune(all);
+  };
+  const auto warm = with("--policy", "warm"), absent = with("--db", folder / "absent.db");
+  CHECK(warm.exit_code == 2);
+  CHECK(warm.err.find("cold/graph") != std::string::npos);
+  CHECK(absent.exit_code == 5);
+  CHECK(absent.err.find("there is no such file; a tuning run creates it") != std::string::npos);
+  for (const std::string& file : {std::string(folder / "absent.jsonl"), folder.path().string()}) {
+    const auto listed = attune({"tune", "reduce", "--problems", file});
+    CHECK(listed.exit_code == 2);
+    CHECK(listed.err.find("--problems names " + file) != std::string::npos);
+  }
+}
+
 }  // namespace test_explain

@@ -45,7 +45,7 @@ TEST_CASE_FIXTURE(Cli, "what is wrong with a file of problems is told with its l
     CHECK(run.err.find(told) != std::string::npos);
     CHECK(run.err.find("problems.jsonl") != std::string::npos);
   }
-  CHECK(attune(words_for(*this, "missing.jsonl")).exit_code == 4);
+  CHECK(attune(words_for(*this, "missing.jsonl")).exit_code == 2);
   write("problems.jsonl", "{\"T\": \"f32\", \"n\": 1000}\n");
   const auto both = attune(words_for(*this, "problems.jsonl", {"--n", "5"}));
   CHECK(both.exit_code == 2);

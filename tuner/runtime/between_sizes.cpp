@@ -19,7 +19,7 @@ using nlohmann::json;
 
 // Chosen by leaving sizes out of measured grids, docs/decisions/0013-between-ragged-sizes.md.
 constexpr std::size_t kNeighbours = 12;
-constexpr double kNarrowest = 0.3;  ///< standard deviation of the weights, in octaves
+constexpr double kNarrowest = 0.3;  ///< a size so many octaves away has a weight of 1/e
 constexpr double kOfSpacing = 0.6;  ///< the same over the distance of the second nearest size, where sizes lie far apart
 /// Of times around a plane through them, as long as there are few; as many points say as much about it as these.
 constexpr double kNoise = 0.02, kPriorPoints = 3;
@@ -44,14 +44,16 @@ constexpr std::size_t kMostCandidates = 64;
 /// What was measured at one tuned size.
 class Measured {
  public:
-  explicit Measured(const TunedSize& tuned) : tuned_(tuned) {
+  explicit Measured(const TunedSize& tuned)
+      : winner_(tuned.specialised != nullptr ? *tuned.specialised : tuned.row->configuration) {
     const auto& row = *tuned.row;
     tuned.database->for_each_record({row.template_hash, std::nullopt, row.problem, row.device_key, row.policy}, [&](const db::RecordRow& record) {
       if (record.outcome == "ok" && record.median_us > 0) medians_us_.emplace(record.configuration, record.median_us);
     });
     read_run_off(row.detail_json);
-    winner_us_ = median_us(row.configuration);
-    if (!winner_us_ && row.median_us > 0) winner_us_ = row.median_us;
+    winner_us_ = median_us(winner_);
+    const double run_off_us = tuned.specialised != nullptr ? tuned.specialised_us : row.median_us;
+    if (!winner_us_ && run_off_us > 0) winner_us_ = run_off_us;
   }
 
   /// What it took; nothing when it was not measured here, or failed. Of those that ran off, the run-off's ratios are
@@ -59,7 +61,7 @@ class Measured {
   [[nodiscard]] std::optional<double> time_us(const std::string& configuration) const {
     const auto ratio = ratios_.find(configuration);
     if (ratio != ratios_.end() && winner_us_) return ratio->second / winner_ratio_ * *winner_us_;
-    return configuration == tuned_.row->configuration ? winner_us_ : median_us(configuration);
+    return configuration == winner_ ? winner_us_ : median_us(configuration);
   }
   /// The same of launches, under whatever name they were measured. `key_of` a configuration's launches here.
   [[nodiscard]] std::optional<double> time_of_launches(const std::string& key, const std::function<std::optional<std::string>(const std::string&)>& key_of) {
@@ -88,7 +90,7 @@ class Measured {
     } catch (const json::exception&) {
       ratios_.clear();
     }
-    if (const auto winner = ratios_.find(tuned_.row->configuration); winner != ratios_.end()) winner_ratio_ = winner->second;
+    if (const auto winner = ratios_.find(winner_); winner != ratios_.end()) winner_ratio_ = winner->second;
   }
 
   /// Of the search: what ran off has better figures, but only among each other.
@@ -97,7 +99,7 @@ class Measured {
     return found == medians_us_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  const TunedSize& tuned_;
+  const std::string& winner_;
   std::map<std::string, double> medians_us_;  ///< of what worked
   std::map<std::string, double> ratios_;      ///< out of the run-off
   std::optional<std::map<std::string, std::string>> names_;  ///< by launches, once they were asked for
@@ -374,7 +376,10 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
   if (chosen_stands && !knows_enough(forecasts, standard)) forecasts.insert(forecasts.begin(), unknown(standard));
   std::stable_sort(forecasts.begin(), forecasts.end(), [](const auto& a, const auto& b) { return a.cautious_us() < b.cautious_us(); });
   const auto stands = std::find_if(forecasts.begin(), forecasts.end(), [&](const auto& forecast) { return forecast.configuration == standard; });
-  if (stands != forecasts.end() && forecasts.front().cautious_us() > kClearlyFaster * stands->expected_us) std::rotate(forecasts.begin(), stands, stands + 1);
+  if (stands == forecasts.end()) return forecasts;
+  const double enough_us = kClearlyFaster * stands->expected_us;
+  const auto first = std::find_if(forecasts.begin(), stands, [&](const auto& forecast) { return forecast.cautious_us() > enough_us; });
+  std::rotate(first, stands, stands + 1);
   return forecasts;
 }
 

@@ -18,6 +18,9 @@ struct TunedSize {
   const db::BestRow* row;
   const db::Database* database;  ///< where the row is, and the other measurements of its problem
   double distance;               ///< to the asked sizes, in log2; above 0
+  /// What won, where that is specialised on its sizes and the row names its general form instead; null: the row names it.
+  const std::string* specialised = nullptr;
+  double specialised_us = 0;
 };
 
 /// What of a configuration's launches a forecast goes by.

@@ -22,7 +22,9 @@ struct Candidate {
   int sm_distance = 0;
   spec::Problem problem;
   std::string forecast;  ///< how it was chosen between tuned sizes
-  bool generalised = false;  ///< the row's configuration is specialised on its own sizes; this is its general form
+  bool generalised = false;  ///< what won is specialised on its own sizes; the row names its general form, and no time
+  std::string specialised;   ///< what won, then
+  double specialised_us = 0;
 };
 
 /// Ladder order; its last criteria only make it total, so that equal databases give equal choices.

@@ -64,9 +64,25 @@ class Ladder {
       if (at == first) {
         if (auto forecast = try_between(first, candidates.end())) return forecast;
       }
+      if (gives_way(*at)) {
+        tell_gives_way(at, candidates.end());
+        break;  // what follows is of other devices as well
+      }
       if (auto choice = try_candidate(*at)) return choice;
     }
     return std::nullopt;
+  }
+
+  /// What a table chose for the problem was chosen for any device. Of another one only what was tuned at these very sizes, of the same
+  /// architecture, is surer.
+  [[nodiscard]] bool gives_way(const Candidate& candidate) const {
+    const bool elsewhere = candidate.tier == Tier::OtherDevice || (candidate.tier == Tier::SiblingDevice && candidate.size_distance > 0);
+    return elsewhere && spec::default_row(kernel_, problem_, device_) != nullptr;
+  }
+  void tell_gives_way(std::vector<Candidate>::const_iterator first, std::vector<Candidate>::const_iterator end) {
+    const auto more = end - first - 1;
+    passed_over_.push_back(fmt::format("{}{}: the template's table of defaults has a row for this problem, which stands before results of other devices",
+                                       place(*first), more > 0 ? fmt::format(" and {} more", more) : ""));
   }
 
   /// The result of exactly these sizes on this device, found by its key: a family may have a thousand others, and reading
@@ -162,7 +178,8 @@ class Ladder {
     try {
       const auto configuration = spec::configuration_from_text(kernel_, row.configuration);
       if (!spec::is_specialised(kernel_, configuration)) return;
-      row.configuration = spec::to_text(kernel_, spec::for_any_size(kernel_, configuration));
+      candidate.specialised = std::exchange(row.configuration, spec::to_text(kernel_, spec::for_any_size(kernel_, configuration)));
+      candidate.specialised_us = row.median_us;
     } catch (const UsageError&) {
       return;  // not in the space: told when it is tried
     }
@@ -187,7 +204,8 @@ class Ladder {
   std::optional<Choice> try_between(std::vector<Candidate>::const_iterator begin, std::vector<Candidate>::const_iterator end) {
     std::vector<TunedSize> results;
     for (; begin != end && begin->tier == Tier::NearestSize; ++begin) {
-      results.push_back({&begin->problem, &begin->row, &layers_[begin->layer].database, begin->size_distance});
+      results.push_back({&begin->problem, &begin->row, &layers_[begin->layer].database, begin->size_distance,
+                         begin->generalised ? &begin->specialised : nullptr, begin->specialised_us});
     }
     const auto first = begin - static_cast<std::ptrdiff_t>(results.size());
     std::vector<Forecast> forecasts;

@@ -11,6 +11,9 @@
 #include "tuner/base/json.hpp"
 #include "tuner/base/private_path.hpp"
 
+/// Where find_package(attune) found the installed one; of a source that it adds to programs (cmake/attuneConfig.cmake.in).
+extern "C" __attribute__((weak)) const char* const attune_found_shipped_db;
+
 namespace attune::runtime {
 namespace {
 
@@ -109,6 +112,7 @@ std::vector<db::BestRow> candidates_of(const Layer& layer, const std::string& te
 std::vector<fs::path> shipped_database_paths() {
   if (const char* named = std::getenv("ATTUNE_SHIPPED_DB"); named != nullptr && *named != '\0') return {named};
   std::vector<fs::path> paths{ATTUNE_INSTALLED_SHIPPED_DB, ATTUNE_BUILD_SHIPPED_DB};
+  if (&attune_found_shipped_db != nullptr) paths.insert(paths.begin(), attune_found_shipped_db);
   std::error_code no_proc;  // without /proc there is one place less to look
   const fs::path program = fs::read_symlink("/proc/self/exe", no_proc);
   if (!no_proc) paths.insert(paths.begin(), (program.parent_path() / "../share/attune/shipped.db").lexically_normal());

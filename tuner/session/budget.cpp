@@ -23,8 +23,8 @@ struct Limit {
   std::uint64_t count = 0;  ///< configurations
 };
 
-/// Nothing when it is none. Throws: UsageError when it begins like a time or a count and is malformed.
-std::optional<Limit> read_limit(std::string_view text) {
+/// Nothing when it is none.
+std::optional<Limit> read_limit(std::string_view text) try {
   if (text.empty()) return std::nullopt;
   if (text == "separated") return Limit{};
   const char last = text.back();
@@ -41,6 +41,8 @@ std::optional<Limit> read_limit(std::string_view text) {
   }
   const std::int64_t count = base::parse_count(text);
   return count > 0 ? std::optional(Limit{Limit::Kind::Configurations, 0, static_cast<std::uint64_t>(count)}) : std::nullopt;
+} catch (const UsageError&) {
+  return std::nullopt;  // of times and counts elsewhere; here more than these may stand
 }
 
 void apply(const Limit& limit, Budget& budget) {

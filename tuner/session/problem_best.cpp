@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "attune/error.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/session/finalists.hpp"
@@ -10,6 +12,17 @@ namespace attune::session {
 using measure::Measurement;
 using measure::Outcome;
 using nlohmann::json;
+
+namespace {
+
+/// Whether a run-off of up to `most` epochs would go on where the stored one ended: several were left. A decision without a run-off is none.
+bool would_go_on(const json& detail, int most) {
+  const auto epochs = base::member_or(detail, "rounds", std::int64_t{0}) / std::max(std::int64_t{1}, base::member_or(detail, "rounds_per_epoch", std::int64_t{1}));
+  const bool several = base::member_or(detail, "round_configurations", std::vector<std::string>{}).size() > 1;
+  return several && epochs >= Race::kEarly && epochs < most;
+}
+
+}  // namespace
 
 void ProblemTuner::choose_best() {
   for (;;) {
@@ -51,7 +64,7 @@ std::string ProblemTuner::default_name() {
   return default_text_;
 }
 
-/// Whether the stored best row came from a run-off of exactly these finalists (or from a GPU, while this is a replay).
+/// Whether the stored best row came from a run-off of exactly these finalists, with as many epochs (or from a GPU, while this is a replay).
 bool ProblemTuner::decided_before(const std::vector<std::string>& asked) {
   for (const auto& previous : database_.best(query_)) {
     best_seen_ = true;
@@ -61,6 +74,7 @@ bool ProblemTuner::decided_before(const std::vector<std::string>& asked) {
     const bool same = counts_here(origin) && base::member_or(detail, "asked", std::vector<std::string>{}) == asked;
     const bool measured_stays = origin == "measured" && context_.origin != "measured";
     if (!same && !measured_stays) continue;
+    if (context_.origin == "measured" && would_go_on(detail, request_.race.most)) continue;
     result_.nothing_left = result_.measured == 0;
     result_.best = previous;
     return true;
@@ -82,13 +96,22 @@ bool ProblemTuner::better_is_known(const db::BestRow& best) {
   return true;
 }
 
-/// What is dispatched until this ends is compared first: a budget that ends early must not replace it unseen.
-void ProblemTuner::put_outdated_best_first(std::vector<space::Ordinal>& ordinals) const {
-  const auto best = outdated_best();
-  const auto own = best ? searched().find(spec::configuration_from_text(kernel_, best->configuration)) : std::nullopt;
-  if (!own) return;
-  std::erase(ordinals, *own);
-  ordinals.insert(ordinals.begin(), *own);
+/// What won at this very problem is compared first, under whatever version, driver and compiler, the latest of all: a budget that ends early
+/// must not replace it unseen.
+void ProblemTuner::put_own_winners_first(std::vector<space::Ordinal>& ordinals) const {
+  auto rows = database_.best({.template_name = kernel_.name, .problem = query_.problem, .device_key = query_.device_key, .policy = query_.policy});
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.recorded_at < b.recorded_at; });
+  for (const auto& row : rows) {
+    std::optional<space::Ordinal> own;
+    try {
+      own = searched().find(spec::configuration_from_text(kernel_, row.configuration));
+    } catch (const UsageError&) {
+      continue;  // of another version's space
+    }
+    if (!own) continue;
+    std::erase(ordinals, *own);
+    ordinals.insert(ordinals.begin(), *own);
+  }
 }
 
 std::optional<db::BestRow> ProblemTuner::outdated_best() const {

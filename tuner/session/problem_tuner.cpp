@@ -165,7 +165,7 @@ void ProblemTuner::start_search(const Search& what) {
     options.portfolio = portfolio_of(database_, from, kernel_, problem_, context_.policy, searched());
   } else {  // of whatever version
     add_portfolio_of(database_, from, kernel_, problem_, context_.policy, searched(), options.portfolio);
-    put_outdated_best_first(options.portfolio);
+    put_own_winners_first(options.portfolio);
   }
   for (const auto& other : request_.also_try) add_portfolio_of(other, from, kernel_, problem_, context_.policy, searched(), options.portfolio);
   if ((winners || request_.strategy == "portfolio") && options.portfolio.empty()) {

@@ -140,7 +140,7 @@ class ProblemTuner {
   [[nodiscard]] bool better_is_known(const db::BestRow& best);
   /// Of another driver or compiler, in a run that renews; nothing when there is none.
   [[nodiscard]] std::optional<db::BestRow> outdated_best() const;
-  void put_outdated_best_first(std::vector<space::Ordinal>& ordinals) const;
+  void put_own_winners_first(std::vector<space::Ordinal>& ordinals) const;
   /// Whether what won under another driver or compiler was not measured here: it stays then.
   [[nodiscard]] bool keeps_outdated();
   void tell_why_none() const;

@@ -33,6 +33,13 @@ std::vector<double> relative_times(const std::vector<double>& round_us) {
   return relative;
 }
 
+Race::Options Race::Options::of_at_most(int epochs) {
+  Options options;
+  options.most = epochs;
+  options.fewest = std::min(options.fewest, epochs);
+  return options;
+}
+
 Race::Race(std::size_t finalists, const Options& options)
     : options_(options), rounds_us_(finalists), runs_(finalists, true) {}
 
@@ -41,7 +48,7 @@ std::vector<std::size_t> Race::running() const {
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (runs_[i]) running.push_back(i);
   }
-  const bool alone = running.size() == 1 && epochs_ >= options_.fewest;
+  const bool alone = running.size() == 1 && epochs_ >= std::min(kEarly, options_.fewest);
   const int most = running.size() > kFew ? options_.most + options_.most / 2 : options_.most;
   if (alone || epochs_ >= most) running.clear();
   return running;

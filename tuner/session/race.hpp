@@ -25,9 +25,11 @@ class Race {
     int fewest = 8;          ///< epochs before an interval of them decides: with fewer it is their whole range, and errs too often
     int most = 21;           ///< epochs; half as many more while over kFew finalists are left
     double hopeless = 1.03;  ///< who is slower than this many times the leader's time in every epoch leaves at once
+
+    [[nodiscard]] static Options of_at_most(int epochs);
   };
   static constexpr std::size_t kFew = 5;
-  /// Who is slower than kClear times the leader's time in each of kEarly epochs or more need not wait for `fewest`.
+  /// Who is slower than kClear times the leader's time in each of kEarly epochs or more need not wait for `fewest`; nor need who is alone.
   static constexpr int kEarly = 5;
   static constexpr double kClear = 1.01;
   /// Of the intervals of ratios: looked at after every epoch, so that a single look must err rarely.

@@ -31,7 +31,7 @@ constexpr std::uint64_t kWatchEvery = 1024;
 
 /// A condition on at least one parameter, prepared for repeated evaluation.
 struct Condition {
-  const spec::Expression* expression = nullptr;
+  spec::Expression expression;
   std::vector<std::size_t> depths;         ///< parameters it depends on, ascending; the last one is where it is checked
   std::vector<std::size_t> strides;        ///< of `remembered`, for each of `depths`
   std::vector<Verdict> remembered;         ///< by value indices; empty: too many combinations
@@ -40,6 +40,7 @@ struct Condition {
   std::vector<const spec::Value*> values;  ///< as expression->variables()
   std::vector<std::pair<std::size_t, std::size_t>> parameter_slots;  ///< (index into values, depth)
   std::uint64_t removed = 0;
+  std::vector<Condition> premise;  ///< of a condition that is not remembered: one that is, and where it holds so does this; or none
 };
 
 class DepthFirst {
@@ -49,6 +50,7 @@ class DepthFirst {
 
  private:
   void prepare(const spec::Expression& expression);
+  [[nodiscard]] std::optional<Condition> described(const spec::Expression& expression);
   void collect_depths(const std::string& variable, const spec::Expression& expression, std::set<std::size_t>& depths,
                       std::set<std::string>& seen) const;
   void bind_variables(Condition& condition);
@@ -61,6 +63,7 @@ class DepthFirst {
   [[nodiscard]] bool admits(std::size_t depth, std::size_t value_index);
   [[nodiscard]] bool truth(Condition& condition);
   [[nodiscard]] Verdict decide(Condition& condition);
+  [[nodiscard]] bool holds_by(Condition& premise);
   void emit();
   [[nodiscard]] std::string last_to_remove() const;
 
@@ -96,23 +99,34 @@ DepthFirst::DepthFirst(const SearchInput& input) : input_(input) {
 }
 
 void DepthFirst::prepare(const spec::Expression& expression) {
+  auto condition = described(expression);
+  if (!condition) {
+    constant_conditions_.push_back(&expression);
+    return;
+  }
+  if (const auto first = condition->remembered.empty() ? expression.first_alternative() : std::nullopt) {
+    auto premise = described(*first);
+    if (premise && !premise->remembered.empty()) condition->premise.push_back(std::move(*premise));
+  }
+  conditions_at_[condition->depths.back()].push_back(conditions_.size());
+  conditions_.push_back(std::move(*condition));
+}
+
+/// Nothing of one that depends on no parameter.
+std::optional<Condition> DepthFirst::described(const spec::Expression& expression) {
   Condition condition;
-  condition.expression = &expression;
+  condition.expression = expression;
   std::set<std::size_t> depths;
   for (const auto& variable : expression.variables()) {
     std::set<std::string> seen;
     collect_depths(variable, expression, depths, seen);
     condition.through_scope = condition.through_scope || input_.derived.contains(variable);
   }
-  if (depths.empty()) {
-    constant_conditions_.push_back(&expression);
-    return;
-  }
+  if (depths.empty()) return std::nullopt;
   condition.depths.assign(depths.begin(), depths.end());
   if (!condition.through_scope) bind_variables(condition);
   plan_memory(condition, input_.parameters);
-  conditions_at_[condition.depths.back()].push_back(conditions_.size());
-  conditions_.push_back(std::move(condition));
+  return condition;
 }
 
 void DepthFirst::collect_depths(const std::string& variable, const spec::Expression& expression,
@@ -128,7 +142,7 @@ void DepthFirst::collect_depths(const std::string& variable, const spec::Express
 }
 
 void DepthFirst::bind_variables(Condition& condition) {
-  for (const auto& variable : condition.expression->variables()) {
+  for (const auto& variable : condition.expression.variables()) {
     const std::size_t slot = condition.values.size();
     if (const auto parameter = depth_of_.find(variable); parameter != depth_of_.end()) {
       condition.parameter_slots.emplace_back(slot, parameter->second);
@@ -235,14 +249,23 @@ bool DepthFirst::admits(std::size_t depth, std::size_t value_index) {
 bool DepthFirst::truth(Condition& condition) {
   // A derived variable is evaluated where the expression reaches it, not before: the scope form keeps `or` and `and`
   // lazy.
-  if (condition.through_scope) return condition.expression->truth(input_.scope_of(path_));
+  if (condition.through_scope) return condition.expression.truth(input_.scope_of(path_));
   for (const auto& [slot, depth] : condition.parameter_slots) {
     condition.values[slot] = &input_.parameters[depth].values[path_.index[depth]];
   }
-  return condition.expression->truth(std::span<const spec::Value* const>(condition.values));
+  return condition.expression.truth(std::span<const spec::Value* const>(condition.values));
+}
+
+bool DepthFirst::holds_by(Condition& premise) {
+  std::size_t at = 0;
+  for (std::size_t k = 0; k < premise.depths.size(); ++k) at += premise.strides[k] * path_.index[premise.depths[k]];
+  Verdict& remembered = premise.remembered[at];
+  if (remembered == Verdict::Unknown) remembered = decide(premise);
+  return remembered == Verdict::Holds;
 }
 
 Verdict DepthFirst::decide(Condition& condition) {
+  if (!condition.premise.empty() && holds_by(condition.premise.front())) return Verdict::Holds;
   try {
     return truth(condition) ? Verdict::Holds : Verdict::Fails;
   } catch (const SpecError&) {
@@ -268,7 +291,7 @@ std::string DepthFirst::last_to_remove() const {
     if (a.depths.back() != b.depths.back()) return a.depths.back() < b.depths.back();
     return a.removed < b.removed;
   };
-  return std::max_element(conditions_.begin(), conditions_.end(), later)->expression->text();
+  return std::max_element(conditions_.begin(), conditions_.end(), later)->expression.text();
 }
 
 }  // namespace

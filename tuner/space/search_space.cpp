@@ -1,8 +1,8 @@
 #include "tuner/space/search_space.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 #include "tuner/space/depth_first.hpp"
@@ -50,28 +50,10 @@ SearchSpace::SearchSpace(const std::vector<spec::Parameter>& parameters, Enumera
       emptied_by_(std::move(found.emptied_by)) {
   for (const auto& parameter : parameters) value_counts_.push_back(parameter.values.size());
   cartesian_ = saturating_product(value_counts_);
-  fill_buckets();
 }
 
 std::span<const std::uint16_t> SearchSpace::row(Ordinal ordinal) const {
   return std::span(packed_).subspan(ordinal * width_, width_);
-}
-
-std::size_t SearchSpace::first_bucket(std::span<const std::uint16_t> indices) const {
-  std::uint64_t hash = 0;
-  for (const std::uint16_t index : indices) hash = (std::rotl(hash, 5) ^ index) * 0x9E3779B97F4A7C15u;
-  // A multiplicative hash is best in its top bits.
-  return hash >> (64 - std::countr_zero(buckets_.size()));
-}
-
-void SearchSpace::fill_buckets() {
-  buckets_.assign(std::bit_ceil(std::max<std::uint64_t>(2, 2 * count_)), 0);
-  const std::size_t mask = buckets_.size() - 1;
-  for (Ordinal ordinal = 0; ordinal < count_; ++ordinal) {
-    std::size_t bucket = first_bucket(row(ordinal));
-    while (buckets_[bucket] != 0) bucket = (bucket + 1) & mask;
-    buckets_[bucket] = static_cast<std::uint32_t>(ordinal + 1);
-  }
 }
 
 spec::Configuration SearchSpace::at(Ordinal ordinal) const {
@@ -81,12 +63,11 @@ spec::Configuration SearchSpace::at(Ordinal ordinal) const {
 
 std::optional<Ordinal> SearchSpace::find(const spec::Configuration& configuration) const {
   if (configuration.index.size() != width_) return std::nullopt;
-  const std::size_t mask = buckets_.size() - 1;
-  for (std::size_t bucket = first_bucket(configuration.index); buckets_[bucket] != 0; bucket = (bucket + 1) & mask) {
-    const Ordinal ordinal = buckets_[bucket] - 1;
-    if (std::ranges::equal(row(ordinal), configuration.index)) return ordinal;
-  }
-  return std::nullopt;
+  // Ordinals ascend as their rows do.
+  const auto ordinals = std::views::iota(Ordinal{0}, count_);
+  const auto found = std::ranges::lower_bound(ordinals, std::span(configuration.index), std::ranges::lexicographical_compare, [this](Ordinal ordinal) { return row(ordinal); });
+  if (found == ordinals.end() || !std::ranges::equal(row(*found), configuration.index)) return std::nullopt;
+  return *found;
 }
 
 std::vector<Ordinal> SearchSpace::neighbours(Ordinal ordinal, Neighbourhood kind) const {

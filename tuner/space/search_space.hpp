@@ -54,14 +54,11 @@ class SearchSpace {
  private:
   SearchSpace(const std::vector<spec::Parameter>& parameters, Enumeration found);
   [[nodiscard]] std::span<const std::uint16_t> row(Ordinal ordinal) const;
-  [[nodiscard]] std::size_t first_bucket(std::span<const std::uint16_t> indices) const;
-  void fill_buckets();
 
   std::size_t width_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t cartesian_ = 0;
   std::vector<std::uint16_t> packed_;
-  std::vector<std::uint32_t> buckets_;  ///< open addressing: ordinal + 1, 0 empty
   std::vector<std::size_t> value_counts_;
   std::string emptied_by_;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tuner/spec/device_info.hpp"
@@ -176,6 +177,43 @@ std::int64_t Expression::integer(const Scope& scope) const {
   }
   fail(position(), fmt::format("failed evaluating the expression \"{}\": an integer is needed, not {}{}", text(),
                                to_text(value), real != nullptr ? "; '//' divides to an integer" : ""));
+}
+
+std::optional<Expression> Expression::first_alternative() const {
+  const auto& code = program().code;
+  const auto decides = std::find_if(code.begin(), code.end(), [&](const Instruction& instruction) {
+    return instruction.opcode == Opcode::OrJump && instruction.operand == code.size();
+  });
+  if (decides == code.end()) return std::nullopt;
+  auto part = std::make_shared<Program>(program());
+  part->code.assign(code.begin(), decides);
+  part->variables.clear();
+  part->variable_offsets.clear();
+  const auto end = static_cast<std::uint32_t>(part->code.size());
+  for (Instruction& instruction : part->code) {
+    switch (instruction.opcode) {
+      case Opcode::AndJump:  // of an `and` around it: false here, whatever the other alternatives are
+      case Opcode::OrJump:
+      case Opcode::ChainStep:
+      case Opcode::ListItem:
+        instruction.operand = std::min(instruction.operand, end);
+        break;
+      case Opcode::Variable: {
+        const std::string& name = program().variables[instruction.operand];
+        const auto known = std::find(part->variables.begin(), part->variables.end(), name);
+        const auto index = static_cast<std::uint32_t>(known - part->variables.begin());
+        if (known == part->variables.end()) {
+          part->variables.push_back(name);
+          part->variable_offsets.push_back(program().variable_offsets[instruction.operand]);
+        }
+        instruction.operand = index;
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  return Expression(std::move(part));
 }
 
 const std::vector<std::string>& Expression::variables() const { return program().variables; }

@@ -21,7 +21,8 @@ failed = 1 if "fails" in does else 0
 content = "another" if "is_of_another_content" in does else "same"
 all = [path.stem + case for path in pathlib.Path("tests/gpu").glob("test_*.cpp") for case in (" a", " b")]
 cases = [] if "knows_no_case" in does else [name + " a", name + " b"]
-outcome = {"passed": len(cases) - failed, "failed": failed, "skipped": 1, "set_aside": 1, "cases": cases, "left_out": [case for case in all if case not in cases],
+lost = 1 if "loses_a_case" in does else 0
+outcome = {"passed": len(cases) - failed - lost, "failed": failed, "skipped": 1, "set_aside": 1, "cases": cases, "left_out": [case for case in all if case not in cases],
            "device": "D", "driver": "1", "cuda": "13.0", "date": "2026-01-02T03:04:05Z", "content": content}
 pathlib.Path(sys.argv[sys.argv.index("--outcome") + 1]).write_text(json.dumps(outcome))
 if "crashes_at_its_end" in does: os.abort()
@@ -88,6 +89,13 @@ class GpuTests(unittest.TestCase):
     def test_parts_of_different_content_are_no_outcome(self):
         self.that("test_reduce", "is_of_another_content")
         self.assertNotEqual(self.run_tests().returncode, 0)
+        self.assertEqual(self.outcome.read_text(), "the last run's")
+
+    def test_a_case_that_is_named_but_not_counted_is_no_outcome(self):
+        self.that("test_reduce", "loses_a_case")
+        done = self.run_tests()
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("test_reduce a", done.stderr)
         self.assertEqual(self.outcome.read_text(), "the last run's")
 
     def test_without_a_gpu_all_are_skipped(self):

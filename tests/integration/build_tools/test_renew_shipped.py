@@ -1,6 +1,7 @@
 """tools/renew_shipped.py with a made-up attune (a test double: no GPU is here), and the problems of tools/shipped_problems.py."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,7 +24,8 @@ def interrupted(*_):
     (folder / "interrupted").write_text("")
     sys.exit(130)
 signal.signal(signal.SIGINT, interrupted)
-if (folder / "slow").exists():
+calls = (folder / "calls").read_text().splitlines()
+if (folder / "slow").exists() or (folder / "slow_after").exists() and len(calls) > int((folder / "slow_after").read_text()):
     (folder / "started").write_text("")
     time.sleep(60)
 if (folder / "broken").exists():
@@ -65,6 +67,8 @@ class RenewShipped(unittest.TestCase):
         self.assertIn(f"--problems {self.old}", self.calls()[-1])
         self.assertIn(f"--try {self.old}", self.calls()[-1])
         self.assertIn("--policy hot/graph", self.calls()[-1])
+        for call, step in zip(self.calls(), shipped_problems.steps()):
+            self.assertIn(f"--finalists {step.finalists} --epochs {step.epochs} ", call)
         for step in shipped_problems.steps():
             if step.recording:
                 self.assertEqual((self.folder / "root/templates" / step.template / "recordings" / f"{step.recording}.json.zst").read_text(), "new")
@@ -95,9 +99,46 @@ class RenewShipped(unittest.TestCase):
         self.assertEqual(len(self.calls()), 1 + len(shipped_problems.steps()) + 1)
 
     def test_templates_that_are_not_shipped_are_refused(self):
-        done = self.renew("--template", "nosuch")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("histogram", done.stderr)
+        for more in ([], ["--template", "histogram"]):
+            done = self.renew("--template", "nosuch", *more)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("nosuch: the templates are argreduce, histogram", done.stderr)
+        self.assertEqual(self.calls(), [])
+
+    def test_a_folder_of_something_else_is_left_as_it_is(self):
+        work = self.folder / "work"
+        (work / "recordings").mkdir(parents=True)
+        (work / "recordings/precious").write_text("")
+        for _ in range(2):
+            done = self.renew()
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"{work} holds something that no renewal has made", done.stderr)
+            self.attune.write_text(ATTUNE + "# another\n")
+        self.assertEqual([path.name for path in work.iterdir()], ["recordings"])
+        shutil.rmtree(work)
+        work.write_text("a file")
+        self.assertEqual(self.renew().returncode, 2)
+        self.assertEqual(work.read_text(), "a file")
+
+    def test_what_is_done_of_one_template_outlives_the_renewal_of_another(self):
+        (self.folder / "slow_after").write_text("3")
+        self.assertEqual(self.renew("--time", "2s").returncode, 75)
+        (self.folder / "slow_after").unlink()
+        done = {path.relative_to(self.folder) for path in (self.folder / "work").glob("done/*") if "histogram" not in path.name}
+        self.assertTrue(done)
+        database = self.folder / "work/renewed.reduce.db"
+        database.write_text("measured")
+        self.assertEqual(self.renew("--template", "histogram").returncode, 0)
+        self.assertTrue(all((self.folder / path).exists() for path in done))
+        self.assertEqual(database.read_text(), "measured")
+        self.assertEqual(self.renew("--template", "reduce").returncode, 0)
+        self.assertFalse(database.exists())
+
+    def test_an_executable_that_writes_nothing_is_told(self):
+        self.attune.write_text("#!/bin/sh\n")
+        done = self.renew()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("wrote no recording", done.stderr)
 
     def test_a_part_can_be_renewed_alone_and_the_rest_later(self):
         self.assertEqual(self.renew("--template", "histogram").returncode, 0)

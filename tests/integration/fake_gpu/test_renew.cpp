@@ -1,10 +1,14 @@
 // attune renew on the fake driver: results of an older template, driver or compiler are tuned again.
+#include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 #include <signal.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "db/database.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
@@ -96,6 +100,40 @@ TEST_CASE_FIXTURE(RenewFixture, "what was tuned with another version of the temp
   CHECK(again.exit_code == 0);
   CHECK(again.out.find("Current: 2 problems") != std::string::npos);
   CHECK(best().size() == 4);
+}
+
+TEST_CASE_FIXTURE(RenewFixture, "of many winners of the family each problem's own is measured right after the default") {
+  const std::map<std::string, json> winners = {{"100000", configuration(64, 2)}, {"200000", configuration(256, 4)}, {"300000", configuration(256, 1)}};
+  for (const auto& [n, winner] : winners) {
+    const int block_size = winner["block_size"], waves = winner["waves"];
+    tune(n, {"--strategy", "exhaustive", "--where", fmt::format("block_size == {} and waves == {}", block_size, waves)});
+  }
+  const std::string before = best().front().template_hash;
+  change_template("a copy with few", "another copy with few");
+  REQUIRE(renew({"--budget", "2"}).exit_code == 0);
+  std::map<std::string, std::set<std::string>> measured;
+  for (const auto& record : records()) {
+    if (record.template_hash == before) continue;
+    measured[std::to_string(base::parse_json(record.problem)["n"].get<int>())].insert(record.configuration);
+  }
+  REQUIRE(measured.size() == 3);
+  for (const auto& [n, winner] : winners) CHECK(measured[n] == std::set<std::string>{configuration(64, 1).dump(), winner.dump()});
+}
+
+TEST_CASE_FIXTURE(RenewFixture, "a damaged row is told: what it named is not renewed") {
+  tune("1000,2000,3000");
+  {
+    SQLite::Database raw(database, SQLite::OPEN_READWRITE);
+    REQUIRE(raw.exec("UPDATE best SET median_us = 0.5 WHERE problem_key = (SELECT key FROM problems WHERE text LIKE '%\"n\":2000,%' OR text LIKE '%\"n\":2000}%')") == 1);
+  }
+  change_template("a copy with few", "another copy with few");
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--dry-run"}, {}}) {
+    const auto result = renew(more);
+    CAPTURE(result.out);
+    CHECK(result.err.find("1 damaged rows of") != std::string::npos);
+  }
+  const auto rows = best();
+  CHECK(std::count_if(rows.begin(), rows.end(), [&](const auto& row) { return row.template_hash != rows.front().template_hash; }) == 2);
 }
 
 TEST_CASE_FIXTURE(RenewFixture, "records of another driver are measured again in a renewal, and answer any other run") {

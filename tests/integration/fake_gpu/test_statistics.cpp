@@ -27,11 +27,12 @@ struct Answer {
   double winner = 0;       ///< true slow-down of the winner
   bool tie = false;
   std::vector<json> tied;  ///< with the winner
+  int epochs = 0;
 };
 
-Answer tune(FakeGpu& gpu, int seed) {
+Answer tune(FakeGpu& gpu, int seed, const std::vector<std::string>& more = {}) {
   gpu.settings["seed"] = seed;
-  const auto result = gpu.attune(gpu.tune_words("none"));
+  const auto result = gpu.attune(gpu.tune_words("none", more));
   CAPTURE(result.err);
   REQUIRE(result.exit_code == 0);
   const auto rows = db::Database::open(gpu.database, db::OpenMode::ReadOnly).best({});
@@ -40,6 +41,7 @@ Answer tune(FakeGpu& gpu, int seed) {
   answer.winner = slowdown(base::parse_json(rows[0].configuration));
   answer.tie = rows[0].tie;
   const json detail = base::parse_json(rows[0].detail_json);
+  answer.epochs = detail.at("rounds").get<int>() / detail.at("rounds_per_epoch").get<int>();
   for (const auto& finalist : detail.at("finalists")) {
     if (finalist["tied"]) answer.tied.push_back(base::parse_json(finalist["configuration"].get<std::string>()));
   }
@@ -73,6 +75,16 @@ TEST_CASE("without noise a difference of a tenth of a per cent decides") {
   const Answer answer = tune(gpu, 1);
   CHECK(answer.winner == 1.0);
   CHECK_FALSE(answer.tie);
+}
+
+TEST_CASE("a run-off that cannot tell who is faster ends after --epochs; fewer than five are refused") {
+  FakeGpu gpu;
+  gpu.settings["noise"] = 0.005;
+  CHECK(tune(gpu, 1, {"--epochs", "5"}).epochs == 5);
+  CHECK(tune(gpu, 1).epochs >= 8);  // allowed more, it decides anew
+  const auto refused = gpu.attune(gpu.tune_words("none", {"--epochs", "4"}));
+  CHECK(refused.exit_code == 2);
+  CHECK(refused.err.find("--epochs") != std::string::npos);
 }
 
 }  // namespace test_statistics

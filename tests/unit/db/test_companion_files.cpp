@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "db/page_check.hpp"
+#include "tests/support/conditions.hpp"
 #include "tests/unit/db/support.hpp"
 
 namespace test_companion_files {
@@ -178,6 +179,27 @@ TEST_CASE("a pipe named as a mark of damage stops nobody who meets damage") {
   mark_suspect(folder / "a.db");  // would wait for a reader
   CHECK(fs::is_fifo(folder / "a.db.suspect"));
   CHECK(error_of(folder / "a.db", OpenMode::ReadWrite) == "opened");
+}
+
+TEST_CASE("a database that was read while nobody could write it can be written once its mode allows it") {
+  const TemporaryFolder folder;
+  fs::permissions(folder.path(), fs::perms(0777));
+  const fs::path path = folder / "a.db", index = folder / "a.db-shm";
+  {
+    const attune::test::Unprivileged user;
+    make_database(path);
+    fs::permissions(path, fs::perms(0444));
+    CHECK(Database::open(path, OpenMode::ReadOnly).records({}).size() == 4);
+    REQUIRE(fs::status(index).permissions() == fs::perms(0444));  // SQLite's, left behind by who cannot remove it
+    fs::permissions(path, fs::perms(0640));
+    CHECK(error_of(path, OpenMode::ReadWrite) == "opened");
+  }
+  fs::permissions(path, fs::perms(0444));
+  write_bytes(index, "");
+  fs::permissions(index, fs::perms(0444));
+  fs::permissions(path, fs::perms(0666));  // somebody else's, who let us write it and not its index
+  const attune::test::Unprivileged user;
+  CHECK(mentions(error_of(path, OpenMode::ReadWrite), "a.db-shm' cannot be written, as the database can"));
 }
 
 }  // namespace test_companion_files

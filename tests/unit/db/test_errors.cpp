@@ -42,7 +42,7 @@ TEST_CASE("failures are named by their primary code, with the remedy of their ki
   CHECK(mentions(SQLITE_CANTOPEN, "SQLITE_CANTOPEN (why); name a writable file"));
   CHECK(mentions(SQLITE_READONLY, "SQLITE_READONLY (why); name a writable file"));
   CHECK(mentions(SQLITE_PERM, "SQLITE_PERM (why); name a writable file"));
-  CHECK(mentions(SQLITE_CORRUPT, "SQLITE_CORRUPT (why); `attune db check`"));
+  CHECK(mentions(SQLITE_CORRUPT, "SQLITE_CORRUPT (why); the next tuning run mends the file"));
   CHECK(mentions(SQLITE_NOTADB, "SQLITE_NOTADB (why); name another file"));
   CHECK(mentions(SQLITE_NOMEM, "SQLITE_NOMEM (why)"));
   CHECK(mentions(SQLITE_TOOBIG, "SQLITE_TOOBIG (why)"));

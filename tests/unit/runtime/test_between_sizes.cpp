@@ -197,6 +197,13 @@ TEST_CASE_FIXTURE(Fixture, "the best forecast that violates a constraint at the 
   CHECK(choice.decision.passed_over.at(0).find("violates 'block_size > 32 or n <= 4096' here") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Fixture, "where the best forecast violates a constraint the default stands before the next that does not clearly beat it") {
+  const std::string narrow = configuration(32, "plain", 1);  // allowed up to 4096
+  for (const std::int64_t n : {2000, 4000}) tuned(n, narrow, {{narrow, 9.0}, {kB, 9.98}, {kDefault, 10.0}});
+  tuned(9000, kB, {{kB, 9.98}, {kDefault, 10.0}});
+  CHECK(choose(5000).decision.configuration == kDefault);
+}
+
 TEST_CASE_FIXTURE(Fixture, "a detail that cannot be read leaves what the search measured") {
   for (const char* detail : {"[1]", "{\"finalists\": 3}", "{\"finalists\": [{\"ratio\": \"x\"}]}", "not json"}) {
     tuned(1000, kA, {{kA, 10.0}, {kB, 10.2}}, "{}");
@@ -301,10 +308,7 @@ TEST_CASE_FIXTURE(Fixture, "what a single block took says nothing about grids") 
   const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA), r4 = best_row(kernel, p4, here, kB);
   const std::vector<runtime::TunedSize> results{{&p4, &r4, &user.database(), 0.3}, {&p2, &r2, &user.database(), 0.7}, {&p1, &r1, &user.database(), 1.7}};
   // One block up to 2000 elements; a grid above, which only one size tells of.
-  const auto facts = [](const std::string& configuration, const spec::Problem& at) {
-    const std::int64_t n = at.sizes.at("n");
-    return runtime::LaunchFacts{configuration == kA && n <= 2000};
-  };
+  const auto facts = [](const std::string& configuration, const spec::Problem& at) { return runtime::LaunchFacts{configuration == kA && at.sizes.at("n") <= 2000}; };
   const auto forecasts = forecast_between(twice_problem(3250), results, launches(always(kDefault), facts));
   REQUIRE(forecasts.size() == 2);
   CHECK(forecasts[0].configuration == kB);

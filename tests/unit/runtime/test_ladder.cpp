@@ -105,6 +105,26 @@ TEST_CASE_FIXTURE(Fixture, "of two equally near architectures the older serves")
   CHECK(choose(1000).decision.donor_device == "Older");
 }
 
+TEST_CASE_FIXTURE(Fixture, "a default that a table chose stands before results of other devices, but for this architecture's at these very sizes") {
+  const auto sibling = device("sm_90", "Sibling", 114), other = device("sm_80", "Other", 108);
+  user.add(best_row(kernel, twice_problem(1000), sibling, configuration(64)), sibling);
+  user.add(best_row(kernel, twice_problem(2000), other, configuration(64)), other);
+  for (const std::int64_t n : {900, 1000, 2000}) CHECK(choose(n).decision.configuration == configuration(64));
+  spec::DefaultRow row;
+  row.values = {{0, 2}, {2, 0}};
+  kernel.defaults = {row};
+  const std::string standard = configuration(256, "plain", 1);
+  const auto near = choose(900).decision, there = choose(2000).decision;
+  CHECK(near.tier == Tier::Default);
+  CHECK(near.configuration == standard);
+  REQUIRE(near.passed_over.size() == 1);
+  CHECK(near.passed_over.front().find("on Sibling") != std::string::npos);
+  CHECK(near.passed_over.front().find("and 1 more: the template's table of defaults has a row for this problem") != std::string::npos);
+  CHECK(there.configuration == standard);
+  CHECK(choose(1000).decision.tier == Tier::SiblingDevice);
+  CHECK(choose(1000).decision.configuration == configuration(64));
+}
+
 TEST_CASE_FIXTURE(Fixture, "what a newer architecture tuned is refused where a constraint needs that architecture") {
   here = device("sm_80", "Here", 108);
   user.add(kernel, 1000, device("sm_90", "Newer", 132), configuration(64, "fancy"));

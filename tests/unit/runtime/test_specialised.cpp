@@ -31,8 +31,13 @@ struct Fixture {
   spec::DeviceInfo here = device("sm_90", "Here", 132);
   LayerFile user{folder / "user.db"};
 
-  void tuned(std::int64_t n, const std::string& winner, const std::map<std::string, double>& medians_us = {}) {
+  void tuned(std::int64_t n, const std::string& winner, const std::map<std::string, double>& medians_us = {}, const std::map<std::string, double>& ratios = {}) {
     auto row = best_row(kernel, twice_problem(n), here, winner, "the source key of what was measured");
+    if (!ratios.empty()) {
+      nlohmann::json finalists = nlohmann::json::array();
+      for (const auto& [finalist, ratio] : ratios) finalists.push_back({{"configuration", finalist}, {"ratio", ratio}});
+      row.detail_json = base::dump_json({{"finalists", finalists}});
+    }
     row.cubin_key = "0123456789abcdef0123456789abcdef";
     user.add(row, here);
     for (const auto& [chosen, us] : medians_us) {
@@ -99,6 +104,16 @@ TEST_CASE_FIXTURE(Fixture, "only specialised code depends on the size") {
   CHECK(source(1000, with_exact(true)) != source(1001, with_exact(true)));
   CHECK(source(1000, with_exact(false)).find("ATTUNE_N") == std::string::npos);
   CHECK(source(1000, with_exact(false)) == source(1001, with_exact(false)));
+}
+
+TEST_CASE_FIXTURE(Fixture, "what ran off beside a specialised winner took its ratio of the winner's time, not of the general form's") {
+  const std::string standard = spec::to_text(kernel, spec::default_configuration(kernel));
+  for (const std::int64_t n : {1000, 2000}) {
+    tuned(n, with_exact(true), {{with_exact(true), 2.0}, {with_exact(false), 2.3}, {standard, 2.25}}, {{with_exact(true), 1.0}, {standard, 1.1}});
+  }
+  const auto choice = choose(1500);
+  CHECK(choice.decision.configuration == standard);
+  CHECK(choice.decision.forecast.find("from 2.2 us at") != std::string::npos);
 }
 
 }  // namespace test_specialised

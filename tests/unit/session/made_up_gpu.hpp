@@ -41,9 +41,9 @@ class MadeUpGpu : public session::Backend {
   [[nodiscard]] std::size_t in_flight() const override { return waiting_.size(); }
   void abandon() override { waiting_.clear(); }
   [[nodiscard]] std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists,
-                                                              const session::Race::Options&, std::uint64_t) override {
+                                                              const session::Race::Options& options, std::uint64_t) override {
     session::RunOffSamples samples;
-    samples.rounds_us.assign(9, {});
+    samples.rounds_us.assign(static_cast<std::size_t>(options.most), {});  // nobody leaves
     for (const auto& finalist : finalists) {
       samples.configurations.push_back(spec::to_text(*kernel_, finalist));
       for (auto& round : samples.rounds_us) round.push_back(measure_(samples.configurations.back()).timing.median_us);

@@ -320,4 +320,21 @@ TEST_CASE_FIXTURE(Engine,
   CHECK(database.in_flight().empty());
 }
 
+TEST_CASE_FIXTURE(Engine, "a run-off that ended with several left is run again by who allows it more epochs, and by nobody else") {
+  struct Counting : MadeUpGpu {
+    using MadeUpGpu::MadeUpGpu;
+    std::vector<int> epochs;
+    std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const session::Race::Options& options, std::uint64_t seed) override {
+      epochs.push_back(options.most);
+      return MadeUpGpu::run_off(finalists, options, seed);
+    }
+  };
+  Counting gpu(fast_ones({{3, 0}, {5, 0.001}}));
+  for (const int most : {8, 8, 21, 8, 21}) {
+    request.race.most = most;
+    static_cast<void>(tune(gpu));
+  }
+  CHECK(gpu.epochs == std::vector<int>{8, 21});
+}
+
 }  // namespace test_engine

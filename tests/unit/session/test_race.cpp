@@ -131,10 +131,11 @@ TEST_CASE(
   CHECK_FALSE(apart.still_runs(1));
 }
 
-TEST_CASE("a finalist that is alone ends at the fewest epochs, not before") {
-  CHECK(after_epochs({10}, 7).running() == Indices{0});
-  CHECK(to_its_end({10}).epochs() == 8);
-  CHECK(to_its_end({10, 20, 30}).epochs() == 8);
+TEST_CASE("a finalist that is alone ends after five epochs, or at the fewest, not before") {
+  CHECK(after_epochs({10}, 4).running() == Indices{0});
+  CHECK(to_its_end({10}).epochs() == Race::kEarly);
+  CHECK(to_its_end({10, 20, 30}).epochs() == Race::kEarly);
+  CHECK(to_its_end({10, 10.03}).epochs() == 8);
   CHECK(to_its_end({10, 10.5}, {.fewest = 2, .most = 9}).epochs() == 2);
 }
 

@@ -83,9 +83,10 @@ TEST_CASE_FIXTURE(Fixture, "a condition that is always true searches the whole s
   CHECK(nothing.best.has_value());  // that of the search before
 }
 
-TEST_CASE_FIXTURE(Fixture, "device processes get the conditions with their places, and how many run off") {
+TEST_CASE_FIXTURE(Fixture, "device processes get the conditions with their places, and how many run off for how long") {
   auto sent = request({"items > 1", "waves == 2"});
   sent.finalists = session::FinalistRule::of_at_most(2);
+  sent.race = session::Race::Options::of_at_most(6);
   const auto got = session::messages::hello_from(session::messages::hello(kernel, sent, {}, "tune.db")).request;
   REQUIRE(got.where.size() == 2);
   CHECK(got.where[1].expression.text() == "waves == 2");
@@ -93,6 +94,8 @@ TEST_CASE_FIXTURE(Fixture, "device processes get the conditions with their place
   CHECK(got.where[1].expression.position().column == 1);
   CHECK(got.finalists.most == 2);
   CHECK(got.finalists.fewest == 2);
+  CHECK(got.race.most == 6);
+  CHECK(got.race.fewest == 6);
 }
 
 }  // namespace test_restricted

@@ -220,6 +220,16 @@ TEST_CASE("a condition over more combinations than are remembered is still right
   }
 }
 
+TEST_CASE("what a condition of many combinations says first decides where it holds, and an error in it is told where no other condition removes it") {
+  const auto space = SearchSpace::build({counting("a", 600), counting("b", 600)}, conditions({"b >= 1 or a + b == 599"}), no_constants);
+  CHECK(space.size() == 600 * 599 + 1);
+  CHECK_FALSE(space.find({{598, 0}}).has_value());
+  CHECK(space.find({{599, 0}}).has_value());
+  const auto failing = conditions({"1 % a == 0 or a + b == 599"});
+  CHECK_THROWS_AS(static_cast<void>(SearchSpace::build({counting("a", 600), counting("b", 600)}, failing, no_constants)), SpecError);
+  CHECK(SearchSpace::build({counting("a", 600), counting("b", 600)}, conditions({"1 % a == 0 or a + b == 599", "a > 1"}), no_constants).size() == 598);
+}
+
 TEST_CASE("the space survives being moved and copied") {
   auto original = SearchSpace::build({counting("a", 5), counting("b", 5)}, conditions({"a < b"}), no_constants);
   const SearchSpace copy = original;

@@ -285,4 +285,39 @@ TEST_CASE("a constant needs no text, and an empty expression is a defect that is
   CHECK(contains(error_of([] { (void)Expression().variables(); }), "never parsed"));
 }
 
+TEST_CASE("the first alternative of a condition implies it, and is told from its own variables") {
+  struct Case {
+    std::string text;
+    std::vector<std::string> variables;  ///< of the first alternative
+  };
+  const std::vector<Case> cases = {{"a == 1 or b == 1", {"a"}},
+                                   {"b < 2 or a == 1 or c == 1", {"b"}},
+                                   {"a == 1 and b == 1 or c == 1", {"a", "b"}},
+                                   {"(a == 1 or b == 1) or c == 1", {"a", "b"}},
+                                   {"(c == 1 or b == 1) and a == 1 or b == 2", {"c", "b", "a"}},
+                                   {"a == 1 and (b == 1 or c == 1)", {"a", "b"}},
+                                   {"0 < c < 2 or a == 1", {"c"}},
+                                   {"b in (1, a) or c == 1", {"b", "a"}},
+                                   {"not (a == 1 or b == 1) or c == 1", {"a", "b"}}};
+  for (const auto& [text, variables] : cases) {
+    CAPTURE(text);
+    const auto whole = Expression::parse(text);
+    const auto first = whole.first_alternative();
+    REQUIRE(first.has_value());
+    CHECK(first->variables() == variables);
+    int implied = 0;
+    for (std::int64_t values = 0; values < 27; ++values) {
+      const Scope scope = [&](std::string_view name) { return std::optional<Value>(name == "a" ? values % 3 : name == "b" ? values / 3 % 3 : values / 9); };
+      if (!first->truth(scope)) continue;
+      ++implied;
+      CHECK(whole.truth(scope));
+    }
+    CHECK(implied > 0);
+  }
+  for (const auto* text : {"a == 1", "a == 1 and b == 1", "not (a == 1 or b == 1)", "(a == 1 or b == 1) and c == 1", "int(a == 1 or b == 1) == 1"}) {
+    CAPTURE(text);
+    CHECK_FALSE(Expression::parse(text).first_alternative().has_value());
+  }
+}
+
 }  // namespace test_expression
