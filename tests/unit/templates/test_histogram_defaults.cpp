@@ -14,7 +14,7 @@ using namespace attune::templates::test;
 
 namespace {
 
-constexpr int kProblems = 7000;
+constexpr int kProblems = 10000;
 const std::vector<std::string> kArchitectures = {"sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"};
 
 /// Problems of every kind that histograms have; sizes evenly on a logarithmic scale.
