@@ -63,11 +63,21 @@ int print_info(const DbOptions& options) {
   return 0;
 }
 
+/// Throws: DatabaseError when the file cannot be opened, unless the report is to tell it.
+db::CheckReport report_of(const std::filesystem::path& path, bool tells_all) {
+  try {
+    const auto database = db::Database::open(path, db::OpenMode::ReadOnly);
+    print_notices(database);
+    return database.check();
+  } catch (const DatabaseError& error) {
+    if (!tells_all) throw;
+    return {false, 0, 0, {error.what()}};
+  }
+}
+
 int check(const DbOptions& options) {
   const auto path = database_path(options.database);
-  const auto database = db::Database::open(path, db::OpenMode::ReadOnly);
-  print_notices(database);
-  const db::CheckReport report = database.check();
+  const db::CheckReport report = report_of(path, options.json_output);
   if (options.json_output) {
     const json told = {{"path", path.string()},
                        {"ok", report.ok},

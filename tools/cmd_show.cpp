@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <iterator>
 #include <memory>
+#include <tuple>
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
@@ -27,6 +29,7 @@ struct ShowOptions {
   std::string configuration;
   bool failed = false;
   bool log = false;
+  bool all = false;  ///< results of older versions of a template too, where there is a newer one
   bool json_output = false;
 };
 
@@ -44,6 +47,23 @@ db::Query query_of(const ShowOptions& options) {
   return query;
 }
 
+/// A database keeps what won for every version of a template: moves the newest result of each problem to the front. Returns where the older ones begin.
+std::vector<db::BestRow>::iterator newest_first(std::vector<db::BestRow>& rows) {
+  const auto name_of = [](const db::BestRow& row) { return std::tie(row.template_name, row.problem, row.device_key, row.policy, row.objective); };
+  std::sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
+    return std::tuple_cat(name_of(a), std::tie(b.recorded_at)) < std::tuple_cat(name_of(b), std::tie(a.recorded_at));
+  });
+  std::vector<db::BestRow> newest, older;
+  for (auto& row : rows) {
+    const bool is_older = !newest.empty() && name_of(newest.back()) == name_of(row);
+    (is_older ? older : newest).push_back(std::move(row));
+  }
+  const auto count = static_cast<std::ptrdiff_t>(newest.size());
+  rows = std::move(newest);
+  rows.insert(rows.end(), std::make_move_iterator(older.begin()), std::make_move_iterator(older.end()));
+  return rows.begin() + count;
+}
+
 /// The newest measured ceiling of a device in the database; 0 when none was measured.
 double ceiling_of(const db::Database& database, const db::Query& query) {
   double ceiling = 0;
@@ -55,7 +75,10 @@ double ceiling_of(const db::Database& database, const db::Query& query) {
 }
 
 void show_best(const db::Database& database, const ShowOptions& options) {
-  const auto rows = database.best(query_of(options));
+  auto rows = database.best(query_of(options));
+  const auto older = newest_first(rows);
+  const auto left_out = options.all ? 0 : rows.end() - older;
+  if (!options.all) rows.erase(older, rows.end());
   if (options.json_output) {
     json out = json::array();
     for (const auto& row : rows) out.push_back(to_json(row));
@@ -79,6 +102,7 @@ void show_best(const db::Database& database, const ShowOptions& options) {
     query.device_key = key;
     base::print("{}\n", base::Lines{best_table(of_device, ceiling_of(database, query))});
   }
+  if (left_out > 0) base::print("{} results of older versions of a template have newer ones and are not shown; --all shows them.\n", left_out);
 }
 
 int show(const ShowOptions& options) {
@@ -109,6 +133,7 @@ void add_show_command(CLI::App& app, CommandContext& context) {
   command->add_flag("--log", options->log, "With the whole log and the exact source that was compiled")->needs(failed);
   command->add_option("--configuration", options->configuration, "Only configurations with these values: \"block_size=64 items=2\"")
       ->needs(failed);
+  command->add_flag("--all", options->all, "Also results of older versions of a template that have newer ones")->excludes(failed);
   command->add_flag("--json", options->json_output, "JSON on standard output");
   command->callback([options, &context] { context.action = [options] { return show(*options); }; });
 }

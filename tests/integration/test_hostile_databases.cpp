@@ -9,6 +9,7 @@
 
 #include "attune/error.hpp"
 #include "tests/integration/cli_fixture.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace test_hostile_databases {
@@ -93,6 +94,11 @@ TEST_CASE_FIXTURE(Hostile, "a trigger, view or table of somebody's has every com
       CHECK(mentions(result.err, "could run what its author wrote"));
       CHECK(read("tune.db") == before);
     }
+    const auto checked = attune({"db", "check", "--json"});  // a machine is told as of any other damage
+    CHECK(checked.exit_code == 5);
+    const auto report = base::parse_json(checked.out);
+    CHECK_FALSE(report["ok"].get<bool>());
+    CHECK(mentions(report["problems"].at(0).get<std::string>(), "could run what its author wrote"));
   }
   CHECK_FALSE(fs::exists(folder / "r.html"));
 }

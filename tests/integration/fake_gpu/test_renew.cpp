@@ -16,6 +16,7 @@
 #include "tests/support/skip.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/spec/kernel_template.hpp"
 
 namespace test_renew {
 
@@ -67,6 +68,14 @@ struct RenewFixture : test::FakeGpu {
     std::ofstream(file) << text.replace(at, from.size(), to);
   }
   [[nodiscard]] std::vector<db::BestRow> best() const { return db::Database::open(database, db::OpenMode::ReadOnly).best({}); }
+  /// Of the version of the template as it is now.
+  [[nodiscard]] db::BestRow newest(const std::string& problem) const {
+    const std::string hash = spec::TemplateLibrary({templates}).find("brief").content_hash;
+    const auto rows = best();
+    const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.problem == problem && row.template_hash == hash; });
+    REQUIRE(found != rows.end());
+    return *found;
+  }
 
   const fs::path templates = folder / "templates";
 };
@@ -94,8 +103,14 @@ TEST_CASE_FIXTURE(RenewFixture, "what was tuned with another version of the temp
   CHECK(event(result, "start")["strategy"] == "portfolio");
   CHECK(event(result, "problem")["measured"] == 2);  // the default and what had won
   CHECK(plan()["renewals"].empty());
-  const auto rows = best();
-  CHECK(rows.size() == 4);
+  CHECK(best().size() == 4);
+  // What is shown is the newest of each problem, unless all is asked for.
+  const auto shown = attune({"show"}), all = attune({"show", "--all"});
+  CHECK(json::parse(attune({"show", "--json"}).out).size() == 2);
+  for (const auto& row : json::parse(attune({"show", "--json"}).out)) CHECK(row["configuration"] == json::parse(newest(row["problem"].dump()).configuration));
+  CHECK(json::parse(attune({"show", "--all", "--json"}).out).size() == 4);
+  CHECK(shown.out.find("2 results of older versions") != std::string::npos);
+  CHECK(all.out.find("older versions") == std::string::npos);
   const auto again = renew();
   CHECK(again.exit_code == 0);
   CHECK(again.out.find("Current: 2 problems") != std::string::npos);
