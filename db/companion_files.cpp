@@ -115,8 +115,11 @@ void let_companions_be_written(const fs::path& path) {
     const fs::path companion = beside(path, suffix);
     if (!may(companion, F_OK) || may(companion, W_OK)) continue;
     if (::chmod(companion.c_str(), status.st_mode & 0777) == 0) continue;
-    fail_opening(path, fmt::format("'{}' cannot be written, as the database can ({}); remove it while no program uses the database", companion.string(),
-                                   base::errno_text("chmod", errno)));
+    const std::string why = base::errno_text("chmod", errno);
+    // The log may hold what was committed and has not come to the database yet; the index is made anew from it.
+    const char* const mend = std::string_view(suffix) == "-wal" ? "let its owner open the database once, or make it writable as well; it may hold committed rows"
+                                                                : "remove it while no program uses the database";
+    fail_opening(path, fmt::format("'{}' cannot be written, as the database can ({}); {}", companion.string(), why, mend));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
@@ -63,23 +64,30 @@ int print_info(const DbOptions& options) {
   return 0;
 }
 
+struct Checked {
+  db::CheckReport report;
+  bool opened = true;
+};
+
 /// Throws: DatabaseError when the file cannot be opened, unless the report is to tell it.
-db::CheckReport report_of(const std::filesystem::path& path, bool tells_all) {
+Checked checked(const std::filesystem::path& path, bool tells_all) {
+  std::optional<db::Database> database;
   try {
-    const auto database = db::Database::open(path, db::OpenMode::ReadOnly);
-    print_notices(database);
-    return database.check();
+    database.emplace(db::Database::open(path, db::OpenMode::ReadOnly));
   } catch (const DatabaseError& error) {
     if (!tells_all) throw;
-    return {false, 0, 0, {error.what()}};
+    return {{false, 0, 0, {error.what()}}, false};
   }
+  print_notices(*database);
+  return {database->check()};
 }
 
 int check(const DbOptions& options) {
   const auto path = database_path(options.database);
-  const db::CheckReport report = report_of(path, options.json_output);
+  const auto [report, opened] = checked(path, options.json_output);
   if (options.json_output) {
     const json told = {{"path", path.string()},
+                       {"opened", opened},
                        {"ok", report.ok},
                        {"rows_checked", report.rows_checked},
                        {"bad_rows", report.bad_rows},

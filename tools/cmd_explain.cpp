@@ -84,7 +84,7 @@ int explain(const ExplainOptions& options, const std::vector<std::string>& argum
   const std::string policy = measure::to_text(measure::policy_from_text(options.policy));
   for (const auto& database : options.databases) {
     std::error_code error;
-    if (!std::filesystem::exists(database, error)) throw DatabaseError(database, fmt::format("failed reading '{}': there is no such file; a tuning run creates it", database));
+    if (!std::filesystem::exists(database, error) && !error) throw DatabaseError(database, fmt::format("failed reading '{}': there is no such file; a tuning run creates it", database));
   }
   const auto opened = runtime::open_layers({options.databases.begin(), options.databases.end()});
   for (const auto& notice : opened.notices) base::tell_message(notice);

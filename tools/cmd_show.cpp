@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <iterator>
 #include <memory>
 #include <tuple>
 
@@ -47,21 +46,17 @@ db::Query query_of(const ShowOptions& options) {
   return query;
 }
 
-/// A database keeps what won for every version of a template: moves the newest result of each problem to the front. Returns where the older ones begin.
-std::vector<db::BestRow>::iterator newest_first(std::vector<db::BestRow>& rows) {
+/// A database keeps what won for every version of a template. For each row whether a newer one is there of the same problem, device and policy.
+std::vector<bool> superseded_of(const std::vector<db::BestRow>& rows) {
   const auto name_of = [](const db::BestRow& row) { return std::tie(row.template_name, row.problem, row.device_key, row.policy, row.objective); };
-  std::sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
-    return std::tuple_cat(name_of(a), std::tie(b.recorded_at)) < std::tuple_cat(name_of(b), std::tie(a.recorded_at));
-  });
-  std::vector<db::BestRow> newest, older;
-  for (auto& row : rows) {
-    const bool is_older = !newest.empty() && name_of(newest.back()) == name_of(row);
-    (is_older ? older : newest).push_back(std::move(row));
+  std::map<decltype(name_of(rows.front())), const std::string*> newest;
+  for (const auto& row : rows) {
+    const auto [found, is_first] = newest.try_emplace(name_of(row), &row.recorded_at);
+    if (!is_first && *found->second < row.recorded_at) found->second = &row.recorded_at;
   }
-  const auto count = static_cast<std::ptrdiff_t>(newest.size());
-  rows = std::move(newest);
-  rows.insert(rows.end(), std::make_move_iterator(older.begin()), std::make_move_iterator(older.end()));
-  return rows.begin() + count;
+  std::vector<bool> superseded;
+  for (const auto& row : rows) superseded.push_back(row.recorded_at < *newest.at(name_of(row)));
+  return superseded;
 }
 
 /// The newest measured ceiling of a device in the database; 0 when none was measured.
@@ -75,13 +70,14 @@ double ceiling_of(const db::Database& database, const db::Query& query) {
 }
 
 void show_best(const db::Database& database, const ShowOptions& options) {
-  auto rows = database.best(query_of(options));
-  const auto older = newest_first(rows);
-  const auto left_out = options.all ? 0 : rows.end() - older;
-  if (!options.all) rows.erase(older, rows.end());
+  const auto rows = database.best(query_of(options));
+  const auto superseded = superseded_of(rows);
   if (options.json_output) {
     json out = json::array();
-    for (const auto& row : rows) out.push_back(to_json(row));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      out.push_back(to_json(rows[i]));
+      out.back()["superseded"] = static_cast<bool>(superseded[i]);
+    }
     print_json(out, 1);
     return;
   }
@@ -91,7 +87,11 @@ void show_best(const db::Database& database, const ShowOptions& options) {
     return;
   }
   std::map<std::string, std::vector<db::BestRow>> by_device;
-  for (const auto& row : rows) by_device[row.device_key].push_back(row);
+  std::size_t left_out = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (superseded[i] && !options.all) ++left_out;
+    else by_device[rows[i].device_key].push_back(rows[i]);
+  }
   const auto devices = database.devices();
   for (const auto& [key, of_device] : by_device) {
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const auto& device) { return device.hard_key == key; });
@@ -102,7 +102,7 @@ void show_best(const db::Database& database, const ShowOptions& options) {
     query.device_key = key;
     base::print("{}\n", base::Lines{best_table(of_device, ceiling_of(database, query))});
   }
-  if (left_out > 0) base::print("{} results of older versions of a template have newer ones and are not shown; --all shows them.\n", left_out);
+  if (left_out > 0) base::print("Not shown: {} older results, of another version of the template; --all shows them.\n", left_out);
 }
 
 int show(const ShowOptions& options) {
@@ -133,7 +133,7 @@ void add_show_command(CLI::App& app, CommandContext& context) {
   command->add_flag("--log", options->log, "With the whole log and the exact source that was compiled")->needs(failed);
   command->add_option("--configuration", options->configuration, "Only configurations with these values: \"block_size=64 items=2\"")
       ->needs(failed);
-  command->add_flag("--all", options->all, "Also results of older versions of a template that have newer ones")->excludes(failed);
+  command->add_flag("--all", options->all, "Also results of another version of the template that have newer ones; JSON has all")->excludes(failed);
   command->add_flag("--json", options->json_output, "JSON on standard output");
   command->callback([options, &context] { context.action = [options] { return show(*options); }; });
 }

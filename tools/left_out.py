@@ -12,12 +12,12 @@ import argparse
 import json
 import os
 import pathlib
-import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 FAR, FARTHER, SLOWER = 0.04, 0.10, 0.01
 
@@ -94,6 +94,18 @@ def explained(attune, database, template, policy, device, problem):
     return json.loads(run.stdout)[0]
 
 
+def opened(path):
+    """Read only."""
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+
+
+def copy_database(source, target):
+    """With what is in the write-ahead log of a database in use."""
+    with closing(opened(source)) as database, closing(sqlite3.connect(target)) as copy:
+        database.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
+
+
 def asked_without_themselves(copy, problems, ask):
     """For each problem what `ask` says of the copy of the database without its best row."""
     database = sqlite3.connect(copy, isolation_level=None)
@@ -114,10 +126,9 @@ def decisions(options, folder, problems, ask):
         part = problems[number::options.jobs]
         copy, bare = folder / f"copy{number}.db", folder / f"bare{number}.db"
         for file in (copy, bare):
-            shutil.copyfile(options.db, file)  # shipped databases cannot be written, the copies can
-        with sqlite3.connect(bare) as database:
+            copy_database(options.db, file)
+        with closing(sqlite3.connect(bare, isolation_level=None)) as database:
             database.execute("DELETE FROM best")
-        database.close()
         chosen = asked_without_themselves(copy, part, ask)
         return [(problem, decision, ask(bare, problem.problem)["configuration"]) for problem, decision in zip(part, chosen)]
 
@@ -181,18 +192,17 @@ def main():
         if not file.is_file():
             print(f"There is no {what} {file}: build it first, or name another.", file=sys.stderr)
             return 2
-    if options.jobs < 1:
-        print("--jobs is at least 1.", file=sys.stderr)
+    if options.jobs < 1 or options.worst < 0:
+        print("--jobs is at least 1, --worst at least 0.", file=sys.stderr)
         return 2
     try:
         with tempfile.TemporaryDirectory(prefix="attune-left-out-") as name:
-            database = sqlite3.connect(f"{options.db.resolve().as_uri()}?mode=ro", uri=True)
-            key, device = device_of(database, options.device)
-            problems = problems_of(database, options.template, options.policy, key)
-            database.close()
-            ask = lambda file, problem: explained(options.attune, file, options.template, options.policy, device, problem)
+            with closing(opened(options.db)) as database:
+                key, device = device_of(database, options.device)
+                problems = problems_of(database, options.template, options.policy, key)
+            ask = lambda file, problem: explained(options.attune.resolve(), file, options.template, options.policy, device, problem)
             found = decisions(options, pathlib.Path(name), problems, ask)
-    except (Unusable, sqlite3.Error, ValueError, KeyError) as error:
+    except (Unusable, OSError, sqlite3.Error, ValueError, KeyError) as error:
         print(f"failed reading {options.db}: {error}", file=sys.stderr)
         return 5
     told, rows = summary(found), worst(found, options.worst)

@@ -187,9 +187,10 @@ std::vector<spec::Problem> problems_of(const spec::KernelTemplate& kernel, const
   if (file.empty()) return problems_from_arguments(kernel, arguments, defaults);
   if (!arguments.empty()) throw UsageError(fmt::format("--problems names the problems: \"{}\" has no place beside it", arguments.front()));
   std::error_code error;
-  if (file != "-" && (!std::filesystem::exists(file, error) || std::filesystem::is_directory(file, error))) {
+  const auto kind = std::filesystem::status(file, error).type();  // what cannot be reached is told by who opens it
+  if (file != "-" && (kind == std::filesystem::file_type::not_found || kind == std::filesystem::file_type::directory)) {
     throw UsageError(fmt::format("--problems names {}, which {}; name a file with a JSON object a line, or a recording; -: standard input", file,
-                                 std::filesystem::is_directory(file, error) ? "is a folder" : "is not there"));
+                                 kind == std::filesystem::file_type::directory ? "is a folder" : "is not there"));
   }
   auto problems = file.ends_with(".json.zst") || file.ends_with(".json") ? recorded_problems(kernel, file) : listed_problems(kernel, file);
   if (problems.empty()) throw UsageError(fmt::format("{} names no problem: it has a JSON object a line, for example {{\"n\": 1000}}", file == "-" ? "standard input" : file));

@@ -25,6 +25,7 @@ import shipped_problems
 
 STOPPED_BY_TIME = 75
 ENDING = ".json.zst"
+STAMP_LENGTH = 2 * hashlib.sha256().digest_size  # of the file that tells whose working folder it is
 
 
 class Stopped(Exception):
@@ -55,7 +56,9 @@ class Renewal:
     def __init__(self, root, attune, folder, devices, until):
         self.root, self.attune, self.folder, self.devices, self.until = root, attune, folder, devices, until
         folder.mkdir(parents=True, exist_ok=True)
-        if not (folder / "executable").exists() and any(folder.iterdir()):
+        stamp = folder / "executable"
+        ours = stamp.is_file() and len(stamp.read_bytes()) == STAMP_LENGTH
+        if not ours and any(folder.iterdir()):
             raise NotOurs(f"{folder} holds something that no renewal has made: name an empty folder, or one that is not there")
         self.begin_anew_with_another(hashlib.sha256(attune.read_bytes()).hexdigest())
         (folder / "recordings").mkdir(exist_ok=True)
@@ -200,7 +203,7 @@ def main():
         done = sum(renewal.marker(number, step).exists() for number, step in steps)
         tell(f"Stopped after {done} of {len(steps)} steps; nothing is replaced. The same command continues.")
         return STOPPED_BY_TIME if renewal.until is not None and time.monotonic() >= renewal.until else 130
-    except RuntimeError as error:
+    except (RuntimeError, OSError) as error:
         tell(str(error))
         return 1
     renewal.put_in_place(steps)

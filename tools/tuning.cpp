@@ -167,7 +167,7 @@ void add_running_options(CLI::App& command, TuningOptions& options) {
                   "At most so many of the fastest run off against each other, beside the default (24); fewer make dense grids of sizes cheap")
       ->check(CLI::Range(1, 1000));
   command
-      .add_option("--epochs", options.epochs, "The run-off ends after so many epochs (21) where it cannot tell who is faster; fewer make dense grids of sizes cheap")
+      .add_option("--epochs", options.epochs, "The run-off ends after so many epochs (21) where it cannot tell who is faster, after half as many more while over five are left; fewer make dense grids of sizes cheap")
       ->check(CLI::Range(session::Race::kEarly, 1000));
   command.add_option("--db", options.database, "Database file (default: $ATTUNE_DB, else the XDG data folder)");
   command.add_option("--device", options.device,

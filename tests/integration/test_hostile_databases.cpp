@@ -98,6 +98,7 @@ TEST_CASE_FIXTURE(Hostile, "a trigger, view or table of somebody's has every com
     CHECK(checked.exit_code == 5);
     const auto report = base::parse_json(checked.out);
     CHECK_FALSE(report["ok"].get<bool>());
+    CHECK_FALSE(report["opened"].get<bool>());
     CHECK(mentions(report["problems"].at(0).get<std::string>(), "could run what its author wrote"));
   }
   CHECK_FALSE(fs::exists(folder / "r.html"));

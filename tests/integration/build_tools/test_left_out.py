@@ -75,6 +75,14 @@ class LeftOut(unittest.TestCase):
         self.assertEqual((told["problems"], told["slower_than_default"]), (1, 0))
         self.assertEqual([row["tier"] for row in told["worst"]], ["default"])
 
+    def test_a_database_in_use_is_read_whole(self):
+        count = self.keep("sizes_json LIKE '%\"rows\":1%'")
+        database = sqlite3.connect(self.file, isolation_level=None)
+        self.addCleanup(database.close)
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("UPDATE best SET recorded_at = recorded_at")  # the newest pages are in the log alone now
+        self.assertEqual(self.told("segmented_reduce")["problems"], count)
+
     def test_what_cannot_be_read_is_told_with_5_and_what_is_not_there_with_2(self):
         run = self.run_tool("nothing")
         self.assertEqual(run.returncode, 5)
