@@ -49,7 +49,8 @@ std::vector<std::size_t> Race::running() const {
     if (runs_[i]) running.push_back(i);
   }
   const bool alone = running.size() == 1 && epochs_ >= std::min(kEarly, options_.fewest);
-  if (alone || epochs_ >= options_.limit(running.size())) running.clear();
+  const int most = running.size() > kFew ? options_.most + options_.most / 2 : options_.most;
+  if (alone || epochs_ >= most) running.clear();
   return running;
 }
 

@@ -20,7 +20,6 @@ namespace attune::session {
 /// Source: docs/measurement.md
 class Race {
  public:
-  static constexpr std::size_t kFew = 5;
   struct Options {
     int rounds = 3;          ///< of an epoch
     int fewest = 8;          ///< epochs before an interval of them decides: with fewer it is their whole range, and errs too often
@@ -28,9 +27,8 @@ class Race {
     double hopeless = 1.03;  ///< who is slower than this many times the leader's time in every epoch leaves at once
 
     [[nodiscard]] static Options of_at_most(int epochs);
-    /// Epochs after which the race is over while so many are left.
-    [[nodiscard]] int limit(std::size_t left) const { return left > kFew ? most + most / 2 : most; }
   };
+  static constexpr std::size_t kFew = 5;
   /// Who is slower than kClear times the leader's time in each of kEarly epochs or more need not wait for `fewest`; nor need who is alone.
   static constexpr int kEarly = 5;
   static constexpr double kClear = 1.01;

@@ -37,7 +37,7 @@ struct Condition {
   std::vector<Verdict> remembered;         ///< by value indices; empty: too many combinations
   std::size_t offset = 0;                  ///< into `remembered`, from the parameters above the last
   bool through_scope = false;              ///< names a derived variable
-  std::vector<const spec::Value*> values;  ///< as expression->variables()
+  std::vector<const spec::Value*> values;  ///< as expression.variables()
   std::vector<std::pair<std::size_t, std::size_t>> parameter_slots;  ///< (index into values, depth)
   std::uint64_t removed = 0;
   std::vector<Condition> premise;  ///< of a condition that is not remembered: one that is, and where it holds so does this; or none

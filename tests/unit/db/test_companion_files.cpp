@@ -198,8 +198,20 @@ TEST_CASE("a database that was read while nobody could write it can be written o
   write_bytes(index, "");
   fs::permissions(index, fs::perms(0444));
   fs::permissions(path, fs::perms(0666));  // somebody else's, who let us write it and not its index
+  {
+    const attune::test::Unprivileged user;
+    const std::string error = error_of(path, OpenMode::ReadWrite);
+    CHECK(mentions(error, "a.db-shm' cannot be written, as the database can"));
+    CHECK(mentions(error, "remove it"));
+  }
+  fs::remove(index);
+  const fs::path log = folder / "a.db-wal";
+  write_bytes(log, "");
+  fs::permissions(log, fs::perms(0444));
   const attune::test::Unprivileged user;
-  CHECK(mentions(error_of(path, OpenMode::ReadWrite), "a.db-shm' cannot be written, as the database can"));
+  const std::string error = error_of(path, OpenMode::ReadWrite);
+  CHECK(mentions(error, "a.db-wal' cannot be written, as the database can"));
+  CHECK_FALSE(mentions(error, "remove it"));  // nobody is told to throw away what was committed
 }
 
 }  // namespace test_companion_files
