@@ -32,15 +32,25 @@ class SanitizerOutcome(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertEqual(outcome["device"], "Imaginary 1")
         self.assertEqual(outcome["limit_s"], 300)
-        self.assertEqual(outcome["rows"], [{"tool": "memcheck", "sample": "loads", "errors": 0, "checks": 21, "exit_code": 0, "seconds": 12}])
+        self.assertEqual(outcome["rows"], [{"tool": "memcheck", "sample": "loads", "errors": 0, "warnings": 0, "checks": 21, "exit_code": 0, "seconds": 12}])
 
     def test_a_finding_in_any_process_fails_and_is_shown(self):
         self.ran("loads", "========= ERROR SUMMARY: 0 errors\n========= Invalid read\n========= ERROR SUMMARY: 3 errors\n assertions: 2 | 2 passed | 0 failed |")
-        self.ran("races", "========= RACECHECK SUMMARY: 2 hazards displayed\n assertions: 2 | 2 passed | 0 failed |", tool="racecheck")
+        self.ran("races", "========= RACECHECK SUMMARY: 3 hazards displayed (2 errors, 1 warning)\n assertions: 2 | 2 passed | 0 failed |", tool="racecheck")
         done, outcome = self.gathered()
         self.assertEqual(done.returncode, 1)
         self.assertEqual([row["errors"] for row in outcome["rows"]], [3, 2])
         self.assertIn("Invalid read", done.stdout)
+
+    def test_a_warning_fails_unless_it_is_explained(self):
+        log = "========= RACECHECK SUMMARY: 7 hazards displayed (0 errors, 7 warnings)\n assertions: 2 | 2 passed | 0 failed |"
+        self.ran("reduce specialised on n", log, tool="racecheck")
+        done, outcome = self.gathered()
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(outcome["rows"][0]["warnings"], 7)
+        self.assertIn(outcome["rows"][0]["explained"], done.stdout)
+        self.ran("another", log, tool="racecheck")
+        self.assertEqual(self.gathered()[0].returncode, 1)
 
     def test_what_did_not_end_checked_nothing_or_told_no_sum_fails(self):
         for log, code in (("", 124), ("========= ERROR SUMMARY: 0 errors\n assertions: 0 | 0 passed | 0 failed |", 0), ("assertions: 5 | 5 passed | 0 failed |", 0)):
