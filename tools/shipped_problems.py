@@ -80,6 +80,7 @@ def steps():
     likely = "load == 'tiles' and vector_bytes == 16 and grid_stage in ('ticket', 'single_block', 'block_atomic') and block_stage in ('column_tree', 'redux') and not exact_n"
     arg_likely = "vector_bytes == 16 and grid_stage in ('ticket', 'single_block') and not exact_n"
     plain = "not exact_n"
+    hot = {"policy": "hot/graph"}
     return [
         Step("reduce", of_types("sum", few[:4]) + of_types("max", few[:4]), "exhaustive", where=likely),
         Step("argreduce", of_types("max", few[:4]), "exhaustive", where=arg_likely),
@@ -95,4 +96,9 @@ def steps():
         Step("segmented_reduce", of_shapes(shapes(30, 8)), recording="h200_dense_shapes_f32_sum_cold"),
         Step("histogram", histograms(2, 2, "unknown"), recording="h200_dense_unknown_cold"),
         Step("histogram", [problem for skew in STATED_SKEWS for problem in histograms(3, 3, skew)], recording="h200_dense_stated_cold"),
+        Step("reduce", of_types("sum", few[:4]), "exhaustive", where=likely, **hot),
+        Step("argreduce", of_types("max", few[:4]), "exhaustive", where=arg_likely, **hot),
+        Step("reduce", of_types("sum", every_octave), "winners", recording="h200_ragged_sum_hot", where=plain, **hot),
+        Step("reduce", of_types("max", every_octave), "winners", recording="h200_ragged_max_hot", where=plain, **hot),
+        Step("argreduce", of_types("max", every_octave), "winners", recording="h200_ragged_max_hot", where=plain, **hot),
     ]
