@@ -284,14 +284,9 @@ def sanitizers(root):
     if not path.exists():
         return "No run of compute-sanitizer is recorded yet.\n"
     outcome = read_json(path)
-    runs = outcome.get("rows", [])
-
-    def figure(row, name):
-        return MISSING if row.get(name) is None else row[name]
-    rows = [(row.get("tool", MISSING), row.get("sample", MISSING), figure(row, "errors"), figure(row, "warnings"), row.get("checks", MISSING),
-             row.get("seconds", MISSING) if row.get("exit_code") == 0 else f"ended with {row.get('exit_code', MISSING)}") for row in runs]
-    explained = "".join(f"\nThe warnings of {row['tool']} in \"{row['sample']}\": {row['explained']}.\n" for row in runs if "explained" in row)
-    return f"{provenance(outcome)}\n\n" + table((("tool", False), ("sample", False), ("errors", True), ("warnings", True), ("checks", True), ("seconds", True)), rows) + "\n" + explained
+    rows = [(row.get("tool", MISSING), row.get("sample", MISSING), *(MISSING if row.get(name) is None else row[name] for name in ("errors", "warnings", "checks")),
+             row.get("seconds", MISSING) if row.get("exit_code") == 0 else f"ended with {row.get('exit_code', MISSING)}") for row in outcome.get("rows", [])]
+    return f"{provenance(outcome)}\n\n" + table((("tool", False), ("sample", False), ("errors", True), ("warnings", True), ("checks", True), ("seconds", True)), rows) + "\n"
 
 
 def fuzzers(root):

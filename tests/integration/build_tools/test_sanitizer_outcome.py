@@ -42,15 +42,13 @@ class SanitizerOutcome(unittest.TestCase):
         self.assertEqual([row["errors"] for row in outcome["rows"]], [3, 2])
         self.assertIn("Invalid read", done.stdout)
 
-    def test_a_warning_fails_unless_it_is_explained(self):
-        log = "========= RACECHECK SUMMARY: 7 hazards displayed (0 errors, 7 warnings)\n assertions: 2 | 2 passed | 0 failed |"
-        self.ran("reduce specialised on n", log, tool="racecheck")
+    def test_a_warning_is_told_apart_and_fails_too(self):
+        self.ran("loads", "========= Warning: Race reported\n========= Warning: Race reported\n"
+                 "========= RACECHECK SUMMARY: 2 hazards displayed (0 errors, 2 warnings)\n assertions: 2 | 2 passed | 0 failed |", tool="racecheck")
         done, outcome = self.gathered()
-        self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertEqual(outcome["rows"][0]["warnings"], 7)
-        self.assertIn(outcome["rows"][0]["explained"], done.stdout)
-        self.ran("another", log, tool="racecheck")
-        self.assertEqual(self.gathered()[0].returncode, 1)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual([(row["errors"], row["warnings"]) for row in outcome["rows"]], [(0, 2)])
+        self.assertEqual(done.stdout.count("Race reported"), 1)  # each line once: there may be others behind it
 
     def test_what_did_not_end_checked_nothing_or_told_no_sum_fails(self):
         for log, code in (("", 124), ("========= ERROR SUMMARY: 0 errors\n assertions: 0 | 0 passed | 0 failed |", 0), ("assertions: 5 | 5 passed | 0 failed |", 0)):
