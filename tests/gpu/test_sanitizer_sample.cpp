@@ -14,11 +14,15 @@ using namespace attune;
 
 namespace {
 
+/// Small tiles, so that few elements are many blocks'.
+constexpr const char* kSmallTiles = "block_size <= 256 and items <= 4";
+constexpr const char* kSmallSteps = "block_size <= 256 and items <= 2 and cluster_blocks <= 8 or strategy == 'adaptive'";  // of which there is one
+
 void check_each(const char* name, std::map<std::string, std::string> choices, std::map<std::string, std::int64_t> sizes,
-                const std::vector<std::vector<std::string>>& parameters) {
+                const std::vector<std::vector<std::string>>& parameters, const std::string& condition = kSmallTiles) {
   const auto kernel = spec::TemplateLibrary().find(name);
   const auto problem = spec::canonical(kernel, {std::move(choices), std::move(sizes)});
-  for (const auto& together : parameters) test::check_all(kernel, problem, test::one_of_each(kernel, problem, together), test::Timed::No);
+  for (const auto& together : parameters) test::check_all(kernel, problem, test::one_of_each(kernel, problem, together, condition), test::Timed::No);
 }
 
 /// The first that satisfies the condition; there must be one.
@@ -30,20 +34,23 @@ void check_where(const char* name, std::map<std::string, std::string> choices, s
 
 }  // namespace
 
-TEST_CASE("sanitizer sample: loads, block stages and grid stages of reduce" * doctest::skip()) {
-  check_each("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 30001}}, {{"load"}, {"block_stage"}, {"grid_stage"}});
+TEST_CASE("sanitizer sample: loads and block stages of reduce" * doctest::skip()) {
+  check_each("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 9001}}, {{"load"}, {"block_stage"}});
+}
+TEST_CASE("sanitizer sample: grid stages of reduce" * doctest::skip()) {
+  check_each("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 9001}}, {{"grid_stage"}});
 }
 TEST_CASE("sanitizer sample: reduce specialised on n" * doctest::skip()) {
-  check_each("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 65536}}, {{"exact_n", "grid_stage"}});
+  check_each("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 16384}}, {{"grid_stage", "load", "items"}}, std::string(kSmallTiles) + " and exact_n");
 }
-TEST_CASE("sanitizer sample: operators without an instruction, narrow and wide types" * doctest::skip()) {
-  check_each("reduce", {{"T", "i32"}, {"op", "product"}}, {{"n", 30001}}, {{"grid_stage"}});
-  check_each("reduce", {{"T", "i8"}, {"op", "max"}}, {{"n", 30001}}, {{"grid_stage"}});
-  check_each("reduce", {{"T", "f64"}, {"op", "sum"}, {"transform", "times"}}, {{"n", 30001}}, {{"grid_stage"}});
+TEST_CASE("sanitizer sample: operators without an instruction and types of other sizes" * doctest::skip()) {
+  check_each("reduce", {{"T", "i32"}, {"op", "product"}}, {{"n", 9001}}, {{"grid_stage"}});
+  check_each("reduce", {{"T", "i8"}, {"op", "max"}}, {{"n", 9001}}, {{"load"}});
+  check_each("reduce", {{"T", "f64"}, {"op", "sum"}, {"transform", "times"}}, {{"n", 9001}}, {{"load"}});
 }
 TEST_CASE("sanitizer sample: reproducible sums" * doctest::skip()) {
   for (const char* accumulate : {"fixed_order", "compensated", "fixed_point"})
-    check_each("reproducible_reduce", {{"T", "f32"}, {"op", "sum"}, {"accumulate", accumulate}}, {{"n", 30001}}, {{"grid_stage"}});
+    check_each("reproducible_reduce", {{"T", "f32"}, {"op", "sum"}, {"accumulate", accumulate}}, {{"n", 9001}}, {{"grid_stage"}}, "items <= 4");
 }
 TEST_CASE("sanitizer sample: waiting for many blocks" * doctest::skip()) {
   // Of blocks as small as they come, so that more of them hand over partial results than a warp can fetch at one go.
@@ -51,32 +58,49 @@ TEST_CASE("sanitizer sample: waiting for many blocks" * doctest::skip()) {
   for (const char* type : {"f32", "i32"}) check_where("reduce", {{"T", type}, {"op", "sum"}}, {{"n", 30001}}, tiles + " and vector_bytes == 4");  // 469 blocks
   check_where("reduce", {{"T", "f64"}, {"op", "sum"}}, {{"n", 30001}}, tiles + " and vector_bytes == 8");
   check_where("argreduce", {{"T", "f32"}, {"op", "max"}}, {{"n", 30001}}, small + " and vector_bytes == 4");
-  check_where("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 200001}},
+}
+TEST_CASE("sanitizer sample: waiting for many clusters and in rows" * doctest::skip()) {
+  check_where("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 100001}},
                 "block_size == 128 and vector_bytes == 16 and items == 1 and load == 'tiles' and blocks_per_sm == 4 and grid_stage == 'cluster' and cluster_blocks == 2");
   check_where("segmented_reduce", {{"T", "f32"}, {"op", "sum"}}, {{"rows", 3}, {"columns", 30001}},
                 "block_size == 64 and vector_bytes == 4 and items == 1 and blocks_per_sm == 32 and row_stage == 'ticket'");
 }
-TEST_CASE("sanitizer sample: argreduce and segmented_reduce" * doctest::skip()) {
-  check_each("argreduce", {{"T", "f32"}, {"op", "max"}}, {{"n", 65536}}, {{"grid_stage", "exact_n"}, {"block_stage"}});
-  check_each("segmented_reduce", {{"T", "f32"}, {"op", "sum"}}, {{"rows", 50}, {"columns", 5001}}, {{"row_stage"}});
+TEST_CASE("sanitizer sample: argreduce" * doctest::skip()) {
+  check_each("argreduce", {{"T", "f32"}, {"op", "max"}}, {{"n", 8192}}, {{"grid_stage", "exact_n"}, {"block_stage"}});
+}
+TEST_CASE("sanitizer sample: segmented_reduce" * doctest::skip()) {
+  check_each("segmented_reduce", {{"T", "f32"}, {"op", "sum"}}, {{"rows", 5}, {"columns", 2001}}, {{"row_stage"}});
 }
 TEST_CASE("sanitizer sample: histogram strategies and aggregation" * doctest::skip()) {
-  check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 20001}, {"bins", 2500}}, {{"strategy"}, {"aggregate"}, {"counter_bits", "cluster_blocks"}});
+  check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 5001}, {"bins", 2500}}, {{"strategy"}, {"aggregate"}}, kSmallSteps);
+}
+TEST_CASE("sanitizer sample: histogram clusters and narrow counters" * doctest::skip()) {
+  check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 5001}, {"bins", 2500}}, {{"counter_bits"}, {"cluster_blocks"}}, kSmallSteps);
+}
+TEST_CASE("sanitizer sample: histogram clusters of 16" * doctest::skip()) {
+  check_where("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 5001}, {"bins", 2500}},
+              "block_size == 256 and items == 1 and cluster_blocks == 16 and vector_bytes == 16 and merge == 'atomic_ticket' and strategy == 'shared'");
 }
 TEST_CASE("sanitizer sample: histogram merging" * doctest::skip()) {
-  check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 20001}, {"bins", 500}}, {{"strategy", "merge"}});
+  check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 5001}, {"bins", 500}}, {{"strategy", "merge"}}, kSmallSteps);
+}
+TEST_CASE("sanitizer sample: histogram tickets" * doctest::skip()) {
   for (const char* threads : {"512", "1024"}) {  // a lone block, the first block's counts, and shares
-    for (const auto& [n, bins] : {std::pair{389, 500}, std::pair{20001, 500}, std::pair{20001, 2500}}) {
+    for (const auto& [n, bins] : {std::pair{389, 500}, std::pair{5001, 500}, std::pair{5001, 2500}}) {
       check_where("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", n}, {"bins", bins}},
                     std::string("merge == 'atomic_ticket' and strategy == 'shared' and cluster_blocks == 1 and vector_bytes == 16 and items == 1 and ranges == 1 and block_size == ") + threads);
     }
   }
-  check_each("histogram", {{"T", "u8"}, {"mapping", "unit"}}, {{"n", 30001}, {"bins", 256}}, {{"merge"}, {"replicas", "replica_of"}});
 }
-TEST_CASE("sanitizer sample: histogram mappings, weights and channels" * doctest::skip()) {
-  check_each("histogram", {{"T", "f32"}, {"mapping", "edges"}}, {{"n", 30001}, {"bins", 100}}, {{"search"}});
-  check_each("histogram", {{"T", "i32"}, {"mapping", "scaled"}, {"Counter", "f32"}}, {{"n", 30001}, {"bins", 100}}, {{"strategy"}});
-  check_each("histogram", {{"T", "u8"}, {"mapping", "scaled"}, {"channels", "3"}, {"active", "2"}}, {{"n", 10001}, {"bins", 100}}, {{"strategy"}, {"merge"}});
+TEST_CASE("sanitizer sample: histogram copies of counters" * doctest::skip()) {
+  check_each("histogram", {{"T", "u8"}, {"mapping", "unit"}}, {{"n", 5001}, {"bins", 256}}, {{"replicas", "replica_of"}}, kSmallSteps);
+}
+TEST_CASE("sanitizer sample: histogram mappings" * doctest::skip()) {
+  check_each("histogram", {{"T", "f32"}, {"mapping", "edges"}}, {{"n", 5001}, {"bins", 100}}, {{"search"}}, kSmallSteps);
+}
+TEST_CASE("sanitizer sample: histogram weights and channels" * doctest::skip()) {
+  check_each("histogram", {{"T", "i32"}, {"mapping", "scaled"}, {"Counter", "f32"}}, {{"n", 5001}, {"bins", 100}}, {{"strategy"}}, kSmallSteps);
+  check_each("histogram", {{"T", "u8"}, {"mapping", "scaled"}, {"channels", "3"}, {"active", "2"}}, {{"n", 2001}, {"bins", 100}}, {{"strategy"}}, kSmallSteps);
 }
 
 }  // namespace test_sanitizer_sample

@@ -16,8 +16,19 @@ std::size_t position(const spec::KernelTemplate& kernel, const std::string& para
   return p;
 }
 
-std::vector<spec::Configuration> one_of_each(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<std::string>& parameters) {
-  const auto space = space::SearchSpace::build(kernel, problem, Lab::get().executor().device());
+namespace {
+
+space::SearchSpace space_where(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& condition) {
+  std::vector<spec::Constraint> conditions;
+  if (!condition.empty()) conditions.push_back(spec::parse_condition(kernel, condition, {"the test", 1, 1}));
+  return space::SearchSpace::build(kernel, problem, Lab::get().executor().device(), conditions);
+}
+
+}  // namespace
+
+std::vector<spec::Configuration> one_of_each(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<std::string>& parameters,
+                                             const std::string& condition) {
+  const auto space = space_where(kernel, problem, condition);
   std::set<std::vector<std::uint16_t>> found;
   std::vector<spec::Configuration> chosen;
   constexpr std::uint64_t kPrime = 1000003;  // an order that mixes the values of the other parameters
@@ -31,7 +42,7 @@ std::vector<spec::Configuration> one_of_each(const spec::KernelTemplate& kernel,
 }
 
 std::vector<spec::Configuration> first_where(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& condition) {
-  const auto space = space::SearchSpace::build(kernel, problem, Lab::get().executor().device(), {spec::parse_condition(kernel, condition, {"the test", 1, 1})});
+  const auto space = space_where(kernel, problem, condition);
   if (space.size() == 0) return {};
   return {space.at(0)};
 }

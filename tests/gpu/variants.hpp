@@ -9,8 +9,10 @@ namespace attune::test {
 /// Index of a parameter that the template has.
 std::size_t position(const spec::KernelTemplate& kernel, const std::string& parameter);
 
-/// Configurations of the problem's space that together have every combination of values of these parameters that occurs.
-std::vector<spec::Configuration> one_of_each(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<std::string>& parameters);
+/// Configurations of the problem's space that together have every combination of values of these parameters that occurs; of those that satisfy
+/// the condition, unless it is empty.
+std::vector<spec::Configuration> one_of_each(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<std::string>& parameters,
+                                             const std::string& condition = {});
 
 /// The first configuration of the problem's space that satisfies this condition; none: empty.
 std::vector<spec::Configuration> first_where(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& condition);
