@@ -16,6 +16,24 @@ __device__ __forceinline__ void counting_barrier() {
   asm volatile("bar.sync 1, %0;" ::"n"(kThreads) : "memory");
 }
 
+// A warp on duty goes a way of its own, where no __syncthreads may be: that has to be the same one for all threads of a block.
+
+/// Before the first sample is counted: what the counting threads prepared is seen by all of them.
+__device__ __forceinline__ void prepared_by_all() {
+  if constexpr (kDutyThreads == 0) __syncthreads();
+  else asm volatile("bar.sync 1, %0;" ::"n"(kThreads) : "memory");
+}
+/// By the counting threads: all have counted, and the counts are clear.
+__device__ __forceinline__ void counted_by_all() {
+  if constexpr (kDutyThreads == 0) __syncthreads();
+  else asm volatile("bar.sync 2, %0;" ::"n"(kThreads + kDutyThreads) : "memory");
+}
+/// By the warp on duty, which does not wait.
+__device__ __forceinline__ void tell_cleared() {
+  __syncwarp();
+  asm volatile("bar.arrive 2, %0;" ::"n"(kThreads + kDutyThreads) : "memory");
+}
+
 template <bool ByValue, class Target>
 class Counting {
  public:
@@ -37,6 +55,15 @@ class Counting {
       return;
     }
     const int behind = static_cast<int>(there) - static_cast<int>(threadIdx.x);
+    if constexpr (kPassesOver) {
+      if (samples.before % kChannels == 0) {
+#pragma unroll
+        for (unsigned i = 0; i < kItems; ++i) {
+          if (behind > static_cast<int>(i * kThreads)) first_channels(vectors[i]);
+        }
+        return;
+      }
+    }
 #pragma unroll
     for (unsigned i = 0; i < kItems; ++i) {
       const bool is_there = behind > static_cast<int>(i * kThreads);
@@ -85,38 +112,60 @@ class Counting {
   __device__ unsigned hits_of_warp() const { return __reduce_add_sync(kAllLanes, hits_); }
   /// One sample, whichever it is.
   __device__ void sample(Bits bits, long long index) {
-    const unsigned channel = kChannels == 1 ? 0 : static_cast<unsigned>(static_cast<unsigned long long>(index) % kChannels);
-    count(place(bits, channel), index);
+    count(place(value_of(bits), first_column(channel_of(index))), index);
   }
 
  private:
   /// Equal samples of a whole step are looked for.
   static constexpr bool kTogether = ATTUNE_AGGREGATE_RUNS || ATTUNE_AGGREGATE_MATCH || ATTUNE_AGGREGATE_UNIFORM;
   /// Every sample has a column of the target.
-  static constexpr bool kAlwaysInside = ByValue && kChannels == 1 && !ATTUNE_AGGREGATE_FREQUENT;
+  static constexpr bool kAlwaysInside = ByValue && kActive == kChannels && !ATTUNE_AGGREGATE_FREQUENT;
   /// Samples that are not there, or have no column here, are told by a limit: the target may count them where nobody looks, so that no warp has
   /// to meet behind a branch.
   static constexpr bool kWithoutBranch = !kAlwaysInside && !kWeighted && !Target::kPacked && !ATTUNE_AGGREGATE_FREQUENT;
 
-  __device__ unsigned place(Bits bits, unsigned channel) const {
-    if constexpr (ByValue) return channel < kActive ? channel * 256 + bits : kNone;
-    else return place_of_bin(mapping_.bin(bits), channel);
+  /// Vectors that begin with the first channel, nearly all, are known to have which channels where: what is not counted costs nothing.
+  static constexpr bool kPassesOver = kWithoutBranch && ByValue && kPerVector % kChannels == 0;
+  /// The first column of a channel that is not counted: with a byte added it is beyond all columns, too.
+  static constexpr unsigned kNotCounted = ByValue ? 1u << 31 : kNone;
+
+  __device__ unsigned first_column(unsigned channel) const {
+    if constexpr (kChannels == 1) return 0;
+    return channel < kActive ? channel * (ByValue ? 256 : problem_.bins) : kNotCounted;
   }
-  __device__ unsigned place_of_bin(unsigned bin, unsigned channel) const {
-    if constexpr (kChannels == 1) return bin - target_.first;
-    return bin < problem_.bins && channel < kActive ? channel * problem_.bins + bin - target_.first : kNone;
+  __device__ unsigned value_of(Bits bits) const {
+    if constexpr (ByValue) return bits;
+    else return mapping_.bin(bits);
+  }
+  /// Of a byte, or else of a bin.
+  __device__ unsigned place(unsigned value, unsigned first_column) const {
+    if constexpr (ByValue) return first_column + value;
+    if constexpr (kChannels == 1) return value - target_.first;
+    return value < problem_.bins && first_column != kNotCounted ? first_column + value - target_.first : kNone;
   }
   /// Of all samples of a vector, side by side, so that their looks at memory are under way together.
   __device__ void places(const Vec& v, long long index, unsigned (&at)[kPerVector]) const {
-    unsigned channel = kChannels == 1 ? 0 : static_cast<unsigned>(static_cast<unsigned long long>(index) % kChannels);
+    unsigned first_columns[kChannels], channel = channel_of(index);
+#pragma unroll
+    for (unsigned c = 0; c < kChannels; ++c) {
+      first_columns[c] = first_column(channel);
+      channel = channel + 1 == kChannels ? 0 : channel + 1;
+    }
     Bits bits[kPerVector];
 #pragma unroll
     for (unsigned k = 0; k < kPerVector; ++k) bits[k] = attune::element_bits<T>(v, k);
     if constexpr (!ByValue) mapping_.all(bits, at);
 #pragma unroll
+    for (unsigned k = 0; k < kPerVector; ++k) at[k] = place(ByValue ? bits[k] : at[k], first_columns[k % kChannels]);
+  }
+  static __device__ unsigned channel_of(long long index) {
+    return kChannels == 1 ? 0 : static_cast<unsigned>(static_cast<unsigned long long>(index) % kChannels);
+  }
+  /// Of a vector that begins with the first channel.
+  __device__ void first_channels(const Vec& v) {
+#pragma unroll
     for (unsigned k = 0; k < kPerVector; ++k) {
-      at[k] = ByValue ? place(bits[k], channel) : place_of_bin(at[k], channel);
-      if constexpr (kChannels > 1) channel = channel + 1 == kChannels ? 0 : channel + 1;
+      if (k % kChannels < kActive) target_.one(k % kChannels * 256 + attune::element_bits<T>(v, k));
     }
   }
   __device__ void count(unsigned at, long long index) {
@@ -129,12 +178,14 @@ class Counting {
     if (kAlwaysInside || at < target_.width) target_.add(at, times);
   }
 
+  /// Where there is one channel.
+  __device__ unsigned place_of_only(const Vec& v, unsigned k) const { return place(value_of(attune::element_bits<T>(v, k)), 0); }
   /// A thread's equal neighbours.
   __device__ void runs(const Vec (&vectors)[kItems]) {
-    unsigned current = place(attune::element_bits<T>(vectors[0], 0), 0), times = 1;
+    unsigned current = place_of_only(vectors[0], 0), times = 1;
 #pragma unroll
     for (unsigned i = 1; i < kItems * kPerVector; ++i) {
-      const unsigned at = place(attune::element_bits<T>(vectors[i / kPerVector], i % kPerVector), 0);
+      const unsigned at = place_of_only(vectors[i / kPerVector], i % kPerVector);
       if (at != current) {
         many(current, times);
         current = at;
@@ -180,7 +231,7 @@ class Counting {
 #pragma unroll
     for (unsigned w = 0; w < kVectorBytes / 4; ++w) equal = equal && v.word[w] == same;
     if (!__all_sync(kAllLanes, equal)) return vector(v, 0);  // one channel, no weights: the index tells nothing
-    if (lane_of_warp() == 0) many(place(attune::element_bits<T>(v, 0), 0), 32 * kPerVector);
+    if (lane_of_warp() == 0) many(place_of_only(v, 0), 32 * kPerVector);
   }
 
   const Problem& problem_;

@@ -153,11 +153,10 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
   [[maybe_unused]] Duty duty(sync, counts, problem.bins * kActive);
   if (kDutyThreads > 0 && threadIdx.x >= kThreads) {
     duty.start();
-    __syncthreads();
     duty.clear();
     duty.await();
     duty.depart();
-    __syncthreads();
+    tell_cleared();
     if constexpr (kClusterBlocks > 1) {
       cluster_barrier();
       cluster_barrier();
@@ -175,7 +174,7 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
   SharedCounters counters(words, place.range * range_columns, range_columns, columns, counts, spill);
   counters.clear();
   if constexpr (!kByValue) Mapping::prepare(problem, scratch, edge_scratch);
-  __syncthreads();
+  prepared_by_all();
   if (on_duty) duty.clear();
   if constexpr (ATTUNE_MERGE_ATOMIC_DEPENDENT && SharedCounters::kPacked) wait_for_step_before();  // counters may be handed on from now on
   const Mapping mapping(problem, scratch, edge_scratch);
@@ -208,7 +207,7 @@ extern "C" __global__ void __launch_bounds__(kThreads + kDutyThreads)
   const size_t row_words = static_cast<size_t>(kRanges) * range_columns / (SharedCounters::kPacked && kClusterBlocks <= 2 ? 2 : 1);
   const Output output{problem, counts, kSecondPass ? partials + place.group * row_words : nullptr, columns};
   output.clear_unless_put(blockIdx.x * kThreads + threadIdx.x, gridDim.x * kThreads);
-  __syncthreads();
+  counted_by_all();
   if constexpr (kClusterBlocks > 1) cluster_barrier();
   put_totals(counters, place, output);
   if constexpr (kClusterBlocks > 1) cluster_barrier();  // nobody leaves while others read its counters
