@@ -73,10 +73,10 @@ class Ladder {
     return std::nullopt;
   }
 
-  /// What a table chose for the problem was chosen for any device. Of another one only what was tuned at these very sizes, of the same
+  /// What a table chose for the problem was chosen for any device. Of another one only what was tuned for this very problem, of the same
   /// architecture, is surer.
   [[nodiscard]] bool gives_way(const Candidate& candidate) const {
-    const bool elsewhere = candidate.tier == Tier::OtherDevice || (candidate.tier == Tier::SiblingDevice && candidate.size_distance > 0);
+    const bool elsewhere = candidate.tier == Tier::OtherDevice || (candidate.tier == Tier::SiblingDevice && (related_ || candidate.size_distance > 0));
     return elsewhere && spec::default_row(kernel_, problem_, device_) != nullptr;
   }
   void tell_gives_way(std::vector<Candidate>::const_iterator first, std::vector<Candidate>::const_iterator end) {

@@ -97,6 +97,21 @@ TEST_CASE_FIXTURE(Fixture, "within a related family the ladder is the same: this
   CHECK(nearest.median_us == 0);
 }
 
+TEST_CASE_FIXTURE(Fixture, "a default that a table chose stands before what other devices tuned for the problem that stands in, at these very sizes too") {
+  tuned(problem("a", "unknown", 1000), 64, sibling);
+  CHECK(choose(problem("a", "hot", 1000)).decision.donor_device == "Sibling");
+  spec::DefaultRow row;
+  row.values = {{0, 2}, {2, 0}};
+  kernel.defaults = {row};
+  const auto decision = choose(problem("a", "hot", 1000)).decision;
+  CHECK(decision.tier == Tier::Default);
+  REQUIRE(decision.passed_over.size() == 1);
+  CHECK(decision.passed_over.front().find("the template's table of defaults has a row for this problem") != std::string::npos);
+  CHECK(choose(problem("a", "unknown", 1000)).decision.donor_device == "Sibling");  // its own problem
+  tuned(problem("a", "unknown", 1000), 256, here);
+  CHECK(choose(problem("a", "hot", 1000)).decision.tier == Tier::RelatedProblem);
+}
+
 TEST_CASE_FIXTURE(Fixture, "what serves the other problem must satisfy the constraints of this one, and what does not is told after nearer rungs") {
   tuned(problem("c", "hot", 4096), 32, here);
   tuned(problem("a", "unknown", 5000), 64, here);
