@@ -13,8 +13,9 @@ trap 'rm -rf "$folder"' EXIT
 command -v compute-sanitizer >/dev/null || { echo "There is no compute-sanitizer in PATH: it comes with the CUDA toolkit." >&2; exit 2; }
 export ATTUNE_WORKER=$build/tools/attune XDG_CACHE_HOME=$folder/cache
 
-mapfile -t samples < <("$build/tests/gpu/test_gpu" --no-skip -ltc -tc="sanitizer sample: *" | sed -n 's/^sanitizer sample: //p')
-((${#samples[@]})) || { echo "There is nothing to run: $build/tests/gpu/test_gpu lists no sample." >&2; exit 2; }
+listed=$("$build/tests/gpu/test_gpu" --no-skip -ltc -tc="sanitizer sample: *" 2>&1)
+mapfile -t samples < <(sed -n 's/^sanitizer sample: //p' <<<"$listed")
+((${#samples[@]})) || { printf '%s\n' "There is nothing to run: $build/tests/gpu/test_gpu lists no sample. It says:" "$listed" >&2; exit 2; }
 
 run() {
   local tool=$1 sample=$2 name=$1.${2// /_} code options=()
@@ -22,7 +23,7 @@ run() {
   [[ $tool == memcheck ]] && options=(--report-api-errors no)
   SECONDS=0
   timeout -k 10 "$limit" compute-sanitizer --target-processes all --tool "$tool" --kernel-name-exclude kns=attune_ "${options[@]}" \
-    "$build/tests/gpu/test_gpu" --no-skip --outcome "$folder/$name.outcome" -tc="sanitizer sample: $sample" >"$folder/$name.log" 2>&1
+    "$build/tests/gpu/test_gpu" --no-skip --outcome "$folder/$name.outcome" -tc="sanitizer sample: ${sample//,/\\,}" >"$folder/$name.log" 2>&1
   code=$?
   printf '%s\n' "$tool" "$sample" "$code" "$SECONDS" >"$folder/$name.run"
 }

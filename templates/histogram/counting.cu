@@ -21,12 +21,16 @@ __device__ __forceinline__ void counting_barrier() {
 /// Before the first sample is counted: what the counting threads prepared is seen by all of them.
 __device__ __forceinline__ void prepared_by_all() {
   if constexpr (kDutyThreads == 0) __syncthreads();
-  else asm volatile("bar.sync 1, %0;" ::"n"(kThreads) : "memory");
+  else counting_barrier();
 }
 /// By the counting threads: all have counted, and the counts are clear.
 __device__ __forceinline__ void counted_by_all() {
-  if constexpr (kDutyThreads == 0) __syncthreads();
-  else asm volatile("bar.sync 2, %0;" ::"n"(kThreads + kDutyThreads) : "memory");
+  if constexpr (kDutyThreads == 0) {
+    __syncthreads();
+  } else {
+    __syncwarp();
+    asm volatile("bar.sync 2, %0;" ::"n"(kThreads + kDutyThreads) : "memory");
+  }
 }
 /// By the warp on duty, which does not wait.
 __device__ __forceinline__ void tell_cleared() {
@@ -201,6 +205,7 @@ class Counting {
     places(v, index, at);
 #pragma unroll
     for (unsigned k = 0; k < kPerVector; ++k) {
+      if constexpr (kChannels > 1 && ByValue) at[k] = at[k] < target_.width ? at[k] : kNone;  // all that is not counted together
       const unsigned peers = __match_any_sync(kAllLanes, at[k]);
       const bool first = (peers & ((1u << lane_of_warp()) - 1)) == 0;
       if constexpr (kWeighted) {

@@ -21,7 +21,8 @@ struct Place {
 __device__ __forceinline__ void wait_for_step_before() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 __device__ __forceinline__ void let_next_step_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 
-/// Everything that threads of the cluster did before is seen by all of them. The instructions want whole warps.
+/// Everything that threads of the cluster did before is seen by all of them. The instructions want whole warps, and no more: warps may meet at
+/// different ones.
 __device__ __forceinline__ void cluster_barrier() {
   __syncwarp();
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");

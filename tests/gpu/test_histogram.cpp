@@ -125,10 +125,12 @@ TEST_CASE("histogram counts right in 64-bit counters, in sums of weights and for
   for (const char* strategy : {"shared", "global"}) {
     const std::string match = std::string("aggregate == 'match' and strategy == '") + strategy + "'";
     for (const auto& choices : {std::map<std::string, std::string>{{"Counter", "f32"}}, {{"channels", "3"}}, {{"channels", "4"}, {"active", "3"}}}) {
-      auto all = choices;
-      all.insert({{"T", "i32"}, {"mapping", "unit"}});
-      const auto problem = problem_of(all, 100003, 100);
-      test::check_all(histogram(), problem, test::first_where(histogram(), problem, match));
+      for (const char* type : {"i32", "u8"}) {
+        auto all = choices;
+        all.insert({{"T", type}, {"mapping", "unit"}});
+        const auto problem = problem_of(all, 100003, 100);
+        test::check_all(histogram(), problem, test::first_where(histogram(), problem, match));
+      }
     }
   }
 }

@@ -254,13 +254,16 @@ void check_channels(Runtime& runtime, int channels, int active, const Bounds<Sam
       CAPTURE(bins);
       const auto values = some_samples<Sample>(pixels * channels);
       const auto ascending = some_edges<Sample>(bins);
-      const DeviceArray<Sample> samples(values, 1), edges(ascending, 0);
       const auto histogram = runtime.multi_histogram<Sample, Counter>(bins, channels, active);
       const auto one = [](std::size_t) { return 1u; };
       const auto even = counted(values, bins, channels, active, [&](Sample x) { return bounds.bin(x, bins); }, one);
-      check_counts<Counter>(even, [&](Counter* counts) { histogram.even(samples.get(), pixels, bounds.lower, bounds.upper, counts, nullptr); });
       const auto between = counted(values, bins, channels, active, [&](Sample x) { return bin_between(ascending, x); }, one);
-      check_counts<Counter>(between, [&](Counter* counts) { histogram.with_edges(samples.get(), pixels, edges.get(), counts, nullptr); });
+      for (const int offset : {0, 1, channels}) {  // vectors that begin with the first channel, with another one, and one that is not aligned
+        CAPTURE(offset);
+        const DeviceArray<Sample> samples(values, offset), edges(ascending, 0);
+        check_counts<Counter>(even, [&](Counter* counts) { histogram.even(samples.get(), pixels, bounds.lower, bounds.upper, counts, nullptr); });
+        check_counts<Counter>(between, [&](Counter* counts) { histogram.with_edges(samples.get(), pixels, edges.get(), counts, nullptr); });
+      }
     }
   }
 }
@@ -288,6 +291,8 @@ TEST_CASE_FIXTURE(RuntimeFixture, "weighted histograms sum the weights of the sa
 TEST_CASE_FIXTURE(RuntimeFixture, "the first channels of interleaved pixels are counted, each for itself, and the others are not") {
   Runtime runtime;
   check_channels<std::uint8_t, std::uint32_t>(runtime, 4, 3, {0, 256});
+  check_channels<std::uint8_t, std::uint32_t>(runtime, 2, 1, {0, 256});
+  check_channels<std::uint8_t, std::uint32_t>(runtime, 3, 2, {0, 250});
   check_channels<std::uint8_t, std::uint64_t>(runtime, 3, 3, {-3, 250});
   check_channels<std::uint16_t, std::uint32_t>(runtime, 2, 1, {0, 65536});
   check_channels<std::int32_t, std::uint32_t>(runtime, 4, 3, {-1000, 3000003});
