@@ -351,8 +351,10 @@ def winner_repeat(root):
         ties = [len(row.get("tie_set", [])) for row in rows]
         spread = max((row.get("tie_set_spread", 1) for row in rows), default=1)
         modal = sum(1 for row in rows if row.get("is_modal"))
+        how = f", on {result['devices']} devices" if result.get("devices", 1) > 1 else ""
+        how += ", with compiled code kept from one to the next" if result.get("compiled_code_kept") else ""
         text += (f"{provenance(result)}\n\n{result.get('template', MISSING)} {short_configuration(result.get('problem'))}: of {len(rows)} runs, each "
-                 f"with an empty database, {modal} name the same winner and {sum(1 for row in rows if row.get('agrees'))} name it or declare a tie with "
+                 f"with an empty database{how}, {modal} name the same winner and {sum(1 for row in rows if row.get('agrees'))} name it or declare a tie with "
                  f"it. Tie sets hold at most {max(ties, default=0)}, within {100 * (spread - 1):.2f} % of each other in one final paired run.\n\n")
     return text.rstrip("\n") + "\n" if text else "No repetition is recorded yet.\n"
 

@@ -16,10 +16,13 @@ struct AttuneRun {
   [[nodiscard]] const nlohmann::json& event(const std::string& name) const;
 };
 
-/// Runs `attune <words> --json` with an empty cubin cache in `scratch`. Its standard error goes to ours.
+/// What the cubin cache in the scratch folder holds when a command starts.
+enum class Cache { Empty, Kept };
+
+/// Runs `attune <words> --json` with the cubin cache in `scratch`. Its standard error goes to ours.
 /// Throws: Error with the exit code when it is not 0.
 [[nodiscard]] AttuneRun run_attune(const std::filesystem::path& executable, std::vector<std::string> words,
-                                   const std::filesystem::path& scratch);
+                                   const std::filesystem::path& scratch, Cache kept = Cache::Empty);
 
 /// `attune` beside this program: ../tools/attune of a build tree, or $ATTUNE_WORKER.
 [[nodiscard]] std::filesystem::path attune_executable();

@@ -70,6 +70,9 @@ class DocTables(TablesCase):
         text = self.generated("winner_repeat")
         self.assertIn("of 2 runs, each with an empty database, 1 name the same winner and 1 name it", text)
         self.assertIn("Tie sets hold at most 2, within 0.40 %", text)
+        (self.results / "winner_repeat.json").write_text(json.dumps(
+            {"bench": "winner_repeat", **HEAD, "template": "reduce", "problem": {"n": 1024}, "devices": 2, "compiled_code_kept": True, "rows": rows}))
+        self.assertIn("with an empty database, on 2 devices, with compiled code kept from one to the next, 1 name", self.generated("winner_repeat"))
 
     def test_check_names_the_file_that_is_not_up_to_date_and_leaves_it_alone(self):
         before = (self.root / "README.md").read_text()
