@@ -1,8 +1,11 @@
-// Whether tuning repeats: one tuning run many times, each with an empty database, and the winners compared; or what other ways to search find beside it (--search). At the end every configuration that any run named is run off against
-// all others in one process.
+// Whether tuning repeats: one tuning run many times, each with an empty database and, unless it is kept, an empty cache, and the
+// winners compared; or what other ways to search find beside it (--search). At the end every configuration that any run named is
+// run off against all others in one process.
 #include <fmt/core.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <future>
@@ -19,6 +22,8 @@
 #include "bench/support/result_file.hpp"
 #include "db/database.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tools/device_list.hpp"
+#include "tuner/base/cpus.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/median.hpp"
 #include "tuner/base/standard_descriptors.hpp"
@@ -35,14 +40,14 @@ struct Settings {
   std::string template_name = "reduce";
   std::vector<std::string> arguments = {"--T", "f32", "--op", "sum", "--size", "2^22"};
   int runs = 20;
-  std::vector<int> devices = {0};  ///< that share the runs
+  std::string devices = "0";          ///< that share the runs
   bool keep_cache = false;
   std::vector<std::string> searches;  ///< further words of the command, one text a search; each is run `runs` times
 };
 
 /// What one run decided.
 struct Decision {
-  std::string search;
+  std::string search, problem;
   int device = 0;
   std::string winner;
   std::vector<std::string> tie_set;  ///< the winner among them
@@ -65,6 +70,7 @@ Decision decide_once(const Settings& settings, const std::string& search, const 
   decision.seconds = run_attune(executable, words, scratch, settings.keep_cache ? Cache::Kept : Cache::Empty).wall_s;
   const auto rows = db::Database::open(path, db::OpenMode::ReadOnly).best({});
   if (rows.size() != 1) throw UsageError("failed repeating a run: give arguments of exactly one problem");
+  decision.problem = rows.front().problem;
   decision.winner = rows.front().configuration;
   decision.best_us = rows.front().median_us;
   const auto detail = base::parse_json(rows.front().detail_json);
@@ -132,12 +138,12 @@ PairedRun summarise(const session::RunOffSamples& samples) {
   return paired;
 }
 
-PairedRun final_paired_run(const Settings& settings, const std::filesystem::path& executable, const spec::Problem& problem,
+PairedRun final_paired_run(const Settings& settings, const std::filesystem::path& executable, int device, const spec::Problem& problem,
                            const std::set<std::string>& named) {
   const auto kernel = spec::TemplateLibrary().find(settings.template_name);
   measure::GpuExecutor::Options gpu;
   gpu.worker = executable;
-  gpu.device = settings.devices.front();
+  gpu.device = device;
   session::LiveBackend::Options options;
   options.worker = executable;
   session::LiveBackend backend(options, std::make_unique<measure::GpuExecutor>(gpu));
@@ -164,55 +170,76 @@ Json row_of(const Decision& decision, const std::string& modal, const std::map<s
   Json ties = Json::array();
   for (const auto& member : decision.tie_set) ties.push_back(parse_json(member));
   const auto fastest_of_all = std::min_element(relative.begin(), relative.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return {{"search", decision.search}, {"device_ordinal", decision.device}, {"over_fastest", relative.at(decision.winner) / fastest_of_all->second}, {"winner", parse_json(decision.winner)}, {"tie_set", ties}, {"agrees", agrees}, {"is_modal", decision.winner == modal},
-          {"best_us", decision.best_us}, {"tie_set_spread", slowest / fastest}, {"command_s", decision.seconds}};
+  return {{"search", decision.search}, {"device_ordinal", decision.device}, {"over_fastest", relative.at(decision.winner) / fastest_of_all->second},
+          {"winner", parse_json(decision.winner)}, {"tie_set", ties}, {"agrees", agrees}, {"is_modal", decision.winner == modal}, {"best_us", decision.best_us}, {"tie_set_spread", slowest / fastest}, {"command_s", decision.seconds}};
 }
 
-std::filesystem::path scratch_of(const std::filesystem::path& scratch, int device) { return scratch / fmt::format("device{}", device); }
+/// This thread, and what it starts, runs on one of `parts` equal shares of the processors only: attune gives its GPU worker a core of its own,
+/// which two commands side by side would take for both.
+void run_on_share_of_cpus(std::size_t part, std::size_t parts) {
+  const auto available = base::available_cpus();
+  if (available.size() < parts) return;
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  for (std::size_t i = part * available.size() / parts; i < (part + 1) * available.size() / parts; ++i) CPU_SET(available[i], &cpus);
+  if (::sched_setaffinity(0, sizeof cpus, &cpus) != 0) throw EnvironmentError("failed sharing the processors among the devices");
+}
 
-/// All runs, in the order of their numbers; each device makes its share one after the other.
-std::vector<Decision> decide_all(const Settings& settings, const std::filesystem::path& executable, const std::filesystem::path& scratch) {
+/// All runs, in the order of their numbers; each device makes its share one after the other, of every search as many as the others make.
+std::vector<Decision> decide_all(const Settings& settings, const std::filesystem::path& executable, const std::vector<int>& devices) {
+  const test::TempFolder scratch;
   const auto searches = settings.searches.empty() ? std::vector<std::string>{""} : settings.searches;
   std::vector<Decision> decisions(searches.size() * static_cast<std::size_t>(settings.runs));
-  const auto share = [&](std::size_t first) {
-    const int device = settings.devices[first];
-    std::filesystem::create_directory(scratch_of(scratch, device));
-    for (std::size_t i = first; i < decisions.size(); i += settings.devices.size()) {
-      decisions[i] = decide_once(settings, searches[i % searches.size()], executable, scratch_of(scratch, device), i, device);
-      fmt::print(stderr, "run {}: {} ({:.3f} us, {} tied, {:.1f} s)\n", i + 1, decisions[i].winner, decisions[i].best_us, decisions[i].tie_set.size(),
-                 decisions[i].seconds);
+  std::atomic<bool> failed = false;
+  const auto share = [&](std::size_t part) {
+    try {
+      if (devices.size() > 1) run_on_share_of_cpus(part, devices.size());
+      const auto folder = scratch / fmt::format("device{}", devices[part]);
+      std::filesystem::create_directory(folder);
+      for (std::size_t i = 0; i < decisions.size() && !failed; ++i) {
+        const std::size_t search = i % searches.size(), repetition = i / searches.size();
+        if ((search + repetition) % devices.size() != part) continue;
+        decisions[i] = decide_once(settings, searches[search], executable, folder, i, devices[part]);
+        fmt::print(stderr, "run {}: {} ({:.3f} us, {} tied, {:.1f} s)\n", i + 1, decisions[i].winner, decisions[i].best_us, decisions[i].tie_set.size(),
+                   decisions[i].seconds);
+      }
+    } catch (...) {
+      failed = true;
+      throw;
     }
   };
   std::vector<std::future<void>> shares;
-  for (std::size_t first = 0; first < settings.devices.size(); ++first) shares.push_back(std::async(std::launch::async, share, first));
+  for (std::size_t part = 0; part < devices.size(); ++part) shares.push_back(std::async(std::launch::async, share, part));
   for (auto& one : shares) one.get();
   return decisions;
 }
 
-/// Throws: UsageError when the devices are not there, or not alike.
+/// Throws: UsageError when they are not equal, what reading a device throws.
 spec::DeviceInfo device_of_all(const std::vector<int>& ordinals) {
   const auto device = gpu::read_device(ordinals.front());
   for (const int ordinal : ordinals) {
-    if (std::count(ordinals.begin(), ordinals.end(), ordinal) > 1) throw UsageError(fmt::format("failed sharing the runs: device {} is named twice", ordinal));
-    const auto other = gpu::read_device(ordinal);
-    if (other.name != device.name) throw UsageError(fmt::format("failed sharing the runs: device {} is of another kind, {} and not {}", ordinal, other.name, device.name));
+    if (gpu::read_device(ordinal).hard_key() != device.hard_key()) {
+      throw UsageError(fmt::format("failed sharing the runs: devices {} and {} are not equal", ordinals.front(), ordinal));
+    }
   }
   return device;
 }
 
 int run(const Settings& settings) {
   const auto folder = results_folder(settings.output);
-  const auto device = device_of_all(settings.devices);
+  const auto list = tools::DeviceList::parse(settings.devices);
+  if (list.all) throw UsageError("failed sharing the runs: name the devices, e.g. 0,1");
+  const auto& devices = list.ordinals;
+  const auto device = device_of_all(devices);
   const auto executable = attune_executable();
-  const test::TempFolder scratch;
-  const auto decisions = decide_all(settings, executable, scratch.path());
+  const auto decisions = decide_all(settings, executable, devices);
   std::set<std::string> named;
   for (const auto& decision : decisions) {
     named.insert(decision.tie_set.begin(), decision.tie_set.end());
     named.insert(decision.winner);
   }
-  const auto problem = db::Database::open(scratch_of(scratch.path(), settings.devices.front()) / "0.db", db::OpenMode::ReadOnly).best({}).front().problem;
-  const auto final_run = final_paired_run(settings, executable, spec::problem_from_text(problem), named);
+  const std::string& problem = decisions.front().problem;
+  const auto final_run = final_paired_run(settings, executable, devices.front(), spec::problem_from_text(problem), named);
   const auto& paired_us = final_run.median_us;
   const std::string modal = modal_winner(decisions);
   std::vector<Json> rows;
@@ -225,7 +252,8 @@ int run(const Settings& settings) {
   for (const auto& [configuration, us] : paired_us) paired[configuration] = us;
   const auto path = write_results(folder, settings.searches.empty() ? "winner_repeat" : "search_quality", device,
                                   {{"template", settings.template_name}, {"problem", parse_json(problem)}, {"policy", "cold/graph"},
-                                   {"runs", settings.runs}, {"devices", settings.devices.size()}, {"compiled_code_kept", settings.keep_cache}, {"agreeing", agreeing}, {"modal_winner", parse_json(modal)},
+                                   {"runs", settings.runs}, {"devices", devices.size()}, {"compiled_code_kept", settings.keep_cache}, {"agreeing", agreeing},
+                                   {"modal_winner", parse_json(modal)},
                                    {"paired_us", paired}, {"epoch_sd", optional_json(final_run.epoch_sd)}, {"round_sd", optional_json(final_run.round_sd)}},
                                   rows);
   fmt::print(stderr, "{} of {} runs agree; written to {}\n", agreeing, decisions.size(), path.string());
@@ -242,7 +270,7 @@ int main(int argc, char** argv) {
   line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   line.option("--template", settings.template_name, "Template to tune").with_default();
   line.option("--runs", settings.runs, "Repetitions").with_default().within(1, 1000);
-  line.option("--device", settings.devices, "Ordinals of equal devices that share the runs, e.g. 0,1").separated_by(',').with_default();
+  line.option("--device", settings.devices, "Ordinals of equal devices that share the runs, and the processors, e.g. 0,1").with_default();
   line.flag("--keep-cache", settings.keep_cache, "Compiled code is kept from one run to the next: searching and measuring repeat");
   line.option("--search", settings.searches, "A way to search, e.g. \"--strategy random --budget 17s\"; may be repeated").one_at_a_time();
   line.option("arguments", settings.arguments, "The tune command's further words, after --");

@@ -12,8 +12,11 @@ import sys
 
 def found(log):
     """Errors and warnings of all processes of a run, warnings being racecheck's hazards between instructions of one warp; None when no tool told a sum."""
-    sums = re.findall(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: \d+ hazards? displayed \((\d+) errors?, (\d+) warnings?\))", log)
-    return (sum(int(errors or hazards) for errors, hazards, _ in sums), sum(int(warnings or 0) for *_, warnings in sums)) if sums else (None, None)
+    errors = [int(count) for count in re.findall(r"ERROR SUMMARY: (\d+) error", log)]
+    hazards = re.findall(r"RACECHECK SUMMARY: \d+ hazards? displayed \((\d+) errors?, (\d+) warnings?\)", log)
+    if not errors and not hazards:
+        return None, None
+    return sum(errors) + sum(int(count) for count, _ in hazards), sum(int(count) for _, count in hazards)
 
 
 def row_of(run):
