@@ -32,8 +32,9 @@ constexpr double kUseless = 0.25;
 constexpr double kClearlyFaster = 0.995;
 /// Of a forecast that a default chosen for the problem gives way to though nothing is known of it.
 constexpr double kSure = 0.1;
-/// So near, in octaves, what wins somewhere does well here; each octave beyond adds this much doubt.
-constexpr double kNear = 0.75, kDoubtAnOctave = 0.05;
+/// So near, in octaves, what wins somewhere does well here; each octave beyond adds this much doubt, or more beside a default that was chosen for
+/// the problem: a table changes between sizes because times turn there, which no plane through its neighbours foresees.
+constexpr double kNear = 0.75, kDoubtAnOctave = 0.05, kDoubtBesideChosen = 0.5;
 /// Added for every octave, of any size, that lies beyond the sizes where a winner was measured: its times may jump there.
 constexpr double kDoubtBeyond = 0.15;
 /// Measurements of this weight, where the nearest has 1, count as being around.
@@ -346,7 +347,7 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
   const std::string standard = launches.standard(asked);
   const bool chosen_stands = !results.empty() && results.front().distance > kNear && launches.standard_is_chosen(asked);
   if (neighbours.empty()) return chosen_stands ? std::vector{unknown(standard)} : std::vector<Forecast>{};
-  const double doubt = kDoubtAnOctave * std::max(0.0, results.front().distance - kNear);
+  const double doubt = (chosen_stands ? kDoubtBesideChosen : kDoubtAnOctave) * std::max(0.0, results.front().distance - kNear);
   std::vector<Forecast> forecasts;
   std::set<std::string> seen{standard};
   // The default first, however many winners there are: none may be taken that is not expected to be faster than what it took around, wherever it
