@@ -291,13 +291,18 @@ TEST_CASE_FIXTURE(Fixture, "the farther away a winner has won, the faster it mus
   tuned(2000, kA, {{kA, 8.0}, {kDefault, 10.0}});
   const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA);
   const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
-  const auto first_at = [&](double octaves) {
+  auto of_all = launches(always(kDefault), facts), of_this_problem = of_all;
+  of_this_problem.standard_is_chosen = [](const spec::Problem&) { return true; };
+  const auto first_at = [&](double octaves, const runtime::LaunchesAt& default_chosen) {
     const std::vector<runtime::TunedSize> results{{&p2, &r2, &user.database(), octaves}, {&p1, &r1, &user.database(), octaves + 1}};
-    return forecast_between(twice_problem(3000), results, launches(always(kDefault), facts)).front().configuration;
+    return forecast_between(twice_problem(3000), results, default_chosen).front().configuration;
   };
-  CHECK(first_at(0.5) == kA);
-  CHECK(first_at(2) == kA);
-  CHECK(first_at(4) == kDefault);
+  CHECK(first_at(0.5, of_all) == kA);
+  CHECK(first_at(2, of_all) == kA);
+  CHECK(first_at(4, of_all) == kDefault);
+  // A default that a table chose for the problem stands sooner, but not beside what was tuned.
+  CHECK(first_at(0.5, of_this_problem) == kA);
+  CHECK(first_at(2, of_this_problem) == kDefault);
 }
 
 TEST_CASE_FIXTURE(Fixture, "what a single block took says nothing about grids") {
