@@ -74,7 +74,7 @@ def histograms(octaves_n, octaves_bins, skew, kinds=MAPPINGS):
 
 
 def steps():
-    """Of each policy what is searched for new winners first, then the grids that try them all."""
+    """For each policy first what is searched for new winners, then the grids that try them all."""
     every_octave, dense = ragged(1), [n for n in ragged(3, 8, 23) if n not in ragged(1)]
     few = ragged(1)[1::4]
     likely = "load == 'tiles' and vector_bytes == 16 and grid_stage in ('ticket', 'single_block', 'block_atomic') and block_stage in ('column_tree', 'redux') and not exact_n"

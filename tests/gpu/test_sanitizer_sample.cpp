@@ -1,6 +1,8 @@
 // A sample of each strategy of the shipped templates for compute-sanitizer, under which everything takes a hundred times as long: small problems, and
 // nothing is timed. tools/sanitize.sh runs each of these beside the others.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 #include <string>
@@ -16,18 +18,19 @@ namespace {
 
 /// Small tiles, so that few elements are many blocks'.
 constexpr const char* kSmallTiles = "block_size <= 256 and items <= 4";
-constexpr const char* kSmallSteps = "block_size <= 256 and items <= 2 and cluster_blocks <= 8 or strategy == 'adaptive'";  // of which there is one
+/// The strategy adaptive has one configuration alone.
+constexpr const char* kSmallSteps = "(block_size <= 256 and items <= 2 and cluster_blocks <= 8 or strategy == 'adaptive')";
 
+/// Configurations that satisfy `condition`: together every combination of values of each group of parameters that occurs where `where` holds, or
+/// anywhere. That the condition loses none is checked.
 void check_each(const char* name, std::map<std::string, std::string> choices, std::map<std::string, std::int64_t> sizes,
-                const std::vector<std::vector<std::string>>& parameters, const std::string& condition = kSmallTiles) {
+                const std::vector<std::vector<std::string>>& groups, const std::string& condition = kSmallTiles, const std::string& where = {}) {
   const auto kernel = spec::TemplateLibrary().find(name);
   const auto problem = spec::canonical(kernel, {std::move(choices), std::move(sizes)});
-  for (const auto& together : parameters) {
-    const auto sample = test::one_of_each(kernel, problem, together, condition);
-    auto kept = together;
-    std::erase_if(kept, [](const std::string& parameter) { return parameter == "items" || parameter == "cluster_blocks"; });  // conditions bound them
-    INFO(spec::to_text(problem), ": what occurs, and what the sample has, of ", doctest::toString(kept));
-    CHECK(test::one_of_each(kernel, problem, kept, condition).size() == test::one_of_each(kernel, problem, kept).size());
+  for (const auto& group : groups) {
+    const auto sample = test::one_of_each(kernel, problem, group, condition);
+    INFO(spec::to_text(problem), ": combinations of ", fmt::format("{}", fmt::join(group, ", ")), " in the sample, and all");
+    CHECK(sample.size() == test::one_of_each(kernel, problem, group, where).size());
     test::check_all(kernel, problem, sample, test::Timed::No);
   }
 }
@@ -48,7 +51,8 @@ TEST_CASE("sanitizer sample: grid stages of reduce" * doctest::skip()) {
   check_each("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 9001}}, {{"grid_stage"}});
 }
 TEST_CASE("sanitizer sample: reduce specialised on n" * doctest::skip()) {
-  check_each("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 16384}}, {{"grid_stage", "load", "items"}}, std::string(kSmallTiles) + " and exact_n");
+  check_each("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 16384}}, {{"grid_stage", "load", "items"}}, std::string(kSmallTiles) + " and exact_n",
+             "exact_n and items <= 4");
 }
 TEST_CASE("sanitizer sample: operators without an instruction and types of other sizes" * doctest::skip()) {
   check_each("reduce", {{"T", "i32"}, {"op", "product"}}, {{"n", 9001}}, {{"grid_stage"}});
@@ -67,7 +71,7 @@ TEST_CASE("sanitizer sample: waiting for many blocks" * doctest::skip()) {
   check_where("argreduce", {{"T", "f32"}, {"op", "max"}}, {{"n", 30001}}, small + " and vector_bytes == 4");
 }
 TEST_CASE("sanitizer sample: waiting for many clusters and in rows" * doctest::skip()) {
-  check_where("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 100001}},
+  check_where("reduce", {{"T", "f32"}, {"op", "sum"}}, {{"n", 140001}},
                 "block_size == 128 and vector_bytes == 16 and items == 1 and load == 'tiles' and blocks_per_sm == 4 and grid_stage == 'cluster' and cluster_blocks == 2");
   check_where("segmented_reduce", {{"T", "f32"}, {"op", "sum"}}, {{"rows", 3}, {"columns", 30001}},
                 "block_size == 64 and vector_bytes == 4 and items == 1 and blocks_per_sm == 32 and row_stage == 'ticket'");
@@ -82,7 +86,7 @@ TEST_CASE("sanitizer sample: histogram strategies and aggregation" * doctest::sk
   check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 5001}, {"bins", 2500}}, {{"strategy"}, {"aggregate"}}, kSmallSteps);
 }
 TEST_CASE("sanitizer sample: histogram clusters and narrow counters" * doctest::skip()) {
-  check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 5001}, {"bins", 2500}}, {{"counter_bits", "cluster_blocks"}}, kSmallSteps);
+  check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 5001}, {"bins", 2500}}, {{"counter_bits", "cluster_blocks"}}, kSmallSteps, "cluster_blocks <= 8");
 }
 TEST_CASE("sanitizer sample: histogram clusters of 16" * doctest::skip()) {
   check_where("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 5001}, {"bins", 2500}},
@@ -108,11 +112,15 @@ TEST_CASE("sanitizer sample: histogram tickets of clusters, of frequent samples 
     check_where("histogram", {{"T", "f32"}, {"mapping", "edges"}}, {{"n", 5001}, {"bins", 1500}}, block + "search == 'table' and cluster_blocks == 1");
   }
 }
+TEST_CASE("sanitizer sample: histogram merging of bins shared by a cluster" * doctest::skip()) {
+  check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 5001}, {"bins", 2500}}, {{"merge"}}, std::string(kSmallSteps) + " and strategy == 'cluster'",
+             "strategy == 'cluster'");
+}
 TEST_CASE("sanitizer sample: histogram merging of bytes" * doctest::skip()) {
   check_each("histogram", {{"T", "u8"}, {"mapping", "unit"}}, {{"n", 5001}, {"bins", 256}}, {{"strategy", "merge"}}, kSmallSteps);
 }
 TEST_CASE("sanitizer sample: histogram copies of counters" * doctest::skip()) {
-  check_each("histogram", {{"T", "u8"}, {"mapping", "unit"}}, {{"n", 5001}, {"bins", 256}}, {{"replicas", "replica_of"}}, kSmallSteps);
+  check_each("histogram", {{"T", "u8"}, {"mapping", "unit"}}, {{"n", 5001}, {"bins", 256}}, {{"replicas", "replica_of"}}, "items <= 2 and cluster_blocks == 1");
 }
 TEST_CASE("sanitizer sample: histogram mappings" * doctest::skip()) {
   check_each("histogram", {{"T", "f32"}, {"mapping", "edges"}}, {{"n", 5001}, {"bins", 100}}, {{"search"}}, kSmallSteps);

@@ -345,9 +345,9 @@ Forecast unknown(const std::string& standard) { return {standard, 0, false, 0, 0
 std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<const TunedSize> results, const LaunchesAt& launches, Evidence& evidence) {
   auto neighbours = neighbours_of(results, launches, evidence);
   const std::string standard = launches.standard(asked);
-  const bool chosen_stands = !results.empty() && results.front().distance > kNear && launches.standard_is_chosen(asked);
-  if (neighbours.empty()) return chosen_stands ? std::vector{unknown(standard)} : std::vector<Forecast>{};
-  const double doubt = (chosen_stands ? kDoubtBesideChosen : kDoubtAnOctave) * std::max(0.0, results.front().distance - kNear);
+  const bool chosen_is_far = !results.empty() && results.front().distance > kNear && launches.standard_is_chosen(asked);
+  if (neighbours.empty()) return chosen_is_far ? std::vector{unknown(standard)} : std::vector<Forecast>{};
+  const double doubt = (chosen_is_far ? kDoubtBesideChosen : kDoubtAnOctave) * std::max(0.0, results.front().distance - kNear);
   std::vector<Forecast> forecasts;
   std::set<std::string> seen{standard};
   // The default first, however many winners there are: none may be taken that is not expected to be faster than what it took around, wherever it
@@ -374,7 +374,7 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
     forecast.deviation += doubt + kDoubtBeyond * of_winner->octaves_beyond;
   }
   for (Forecast& forecast : forecasts) forecast.basis = told(forecast);
-  if (chosen_stands && !knows_enough(forecasts, standard)) forecasts.insert(forecasts.begin(), unknown(standard));
+  if (chosen_is_far && !knows_enough(forecasts, standard)) forecasts.insert(forecasts.begin(), unknown(standard));
   std::stable_sort(forecasts.begin(), forecasts.end(), [](const auto& a, const auto& b) { return a.cautious_us() < b.cautious_us(); });
   const auto stands = std::find_if(forecasts.begin(), forecasts.end(), [&](const auto& forecast) { return forecast.configuration == standard; });
   if (stands == forecasts.end()) return forecasts;

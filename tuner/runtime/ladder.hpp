@@ -25,9 +25,10 @@ struct Choice {
 
 /// Walks the ladder: exact device and size, the device's nearest tuned size, a sibling device of the architecture, the
 /// nearest other architecture; then the same for every problem that stands in for this one (spec::related_problems), the
-/// nearest first; last the template's default. Where a row of the template's table of defaults fits the problem, it stands
-/// before all that was tuned on other devices, but for this very problem on one of the same architecture. A candidate is taken when its configuration is in the declared
-/// space, satisfies every constraint and resolves at the asked size on `device`; else `passed_over` says why not.
+/// nearest first; last the template's default. A row of the template's table of defaults stands before everything tuned
+/// on other devices, but a result for this very problem, these sizes included, on one of the same architecture.
+/// A candidate is taken when its configuration is in the declared space, satisfies every constraint and resolves at the
+/// asked size on `device`; else `passed_over` says why not.
 /// Within one rung the nearest size wins (Euclidean distance of log2 sizes, 0 counting as half), then the device nearer
 /// in SM count, then the earlier layer. Needs no GPU.
 /// Throws: UsageError (an invalid problem; nothing recorded is usable and the default violates a constraint, which it

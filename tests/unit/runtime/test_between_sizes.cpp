@@ -305,6 +305,22 @@ TEST_CASE_FIXTURE(Fixture, "the farther away a winner has won, the faster it mus
   CHECK(first_at(2, of_this_problem) == kDefault);
 }
 
+TEST_CASE_FIXTURE(Fixture, "where nothing is known of a default that a table chose, only what won near takes its place") {
+  const auto problem = twice_problem(1000);
+  tuned(1000, kA, {{kA, 8.0}});
+  tuned(1100, kA, {{kA, 8.0}});
+  const auto row = best_row(kernel, problem, here, kA), other = best_row(kernel, twice_problem(1100), here, kA);
+  const auto other_problem = twice_problem(1100);
+  auto chosen = launches(always(kDefault), [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; });
+  chosen.standard_is_chosen = [](const spec::Problem&) { return true; };
+  const auto first_at = [&](double octaves) {
+    const std::vector<runtime::TunedSize> results{{&problem, &row, &user.database(), octaves}, {&other_problem, &other, &user.database(), octaves}};
+    return forecast_between(twice_problem(1050), results, chosen).front().configuration;
+  };
+  CHECK(first_at(0.8) == kA);
+  CHECK(first_at(1.5) == kDefault);
+}
+
 TEST_CASE_FIXTURE(Fixture, "what a single block took says nothing about grids") {
   const auto p1 = twice_problem(1000), p2 = twice_problem(2000), p4 = twice_problem(4000);
   tuned(1000, kA, {{kA, 2.0}, {kB, 6.0}});
