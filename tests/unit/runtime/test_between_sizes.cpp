@@ -3,76 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
-#include "tests/unit/runtime/ladder_fixture.hpp"
-#include "tuner/base/json.hpp"
-#include "tuner/runtime/between_sizes.hpp"
-#include "tuner/runtime/ladder.hpp"
+#include "tests/unit/runtime/between_sizes_fixture.hpp"
 
 namespace test_between_sizes {
 
 using namespace attune;
 using namespace attune::test;
 
-namespace {
-
-const std::string kA = configuration(64, "plain", 1);
-const std::string kB = configuration(64, "plain", 4);
-const std::string kC = configuration(256, "fancy", 1);
-const std::string kDefault = configuration(256, "plain", 4);
-
-using Standard = std::function<std::string(const spec::Problem&)>;
-
-Standard always(const std::string& configuration) {
-  return [configuration](const spec::Problem&) { return configuration; };
-}
-
-/// Every configuration is known by its own name.
-runtime::LaunchesAt launches(Standard standard, std::function<std::optional<runtime::LaunchFacts>(const std::string&, const spec::Problem&)> facts) {
-  return {std::move(standard), std::move(facts), [](const std::string& configuration, const spec::Problem&) { return std::optional(configuration); },
-          [](const spec::Problem&) { return false; }};
-}
-
-/// With nothing read before.
-std::vector<runtime::Forecast> forecast_between(const spec::Problem& asked, const std::vector<runtime::TunedSize>& results, const runtime::LaunchesAt& launches) {
-  runtime::Evidence evidence;
-  return runtime::forecast_between(asked, results, launches, evidence);
-}
-
-struct Fixture {
-  TempFolder folder;
-  spec::KernelTemplate kernel = twice_template();
-  spec::DeviceInfo here = device("sm_90", "Here", 132);
-  LayerFile user{folder / "user.db"};
-
-  /// A tuned size: its winner and what the search measured, in microseconds.
-  void tuned(std::int64_t n, const std::string& winner, const std::map<std::string, double>& medians_us, const std::string& detail = "{}") {
-    auto row = best_row(kernel, twice_problem(n), here, winner);
-    row.detail_json = detail;
-    user.add(row, here);
-    for (const auto& [chosen, us] : medians_us) {
-      db::RecordRow record;
-      record.template_hash = row.template_hash;
-      record.problem = row.problem;
-      record.device_key = row.device_key;
-      record.policy = row.policy;
-      record.configuration = chosen;
-      record.outcome = us > 0 ? "ok" : "wrong_result";
-      record.stage = "measured";
-      record.median_us = us;
-      user.database().put(record);
-    }
-  }
-  runtime::Choice choose(std::int64_t n) const {
-    const auto opened = runtime::open_layers({user.path()});
-    return runtime::choose(kernel, twice_problem(n), here, opened.layers, "cold/graph");
-  }
-};
-
-}  // namespace
-
-TEST_CASE_FIXTURE(Fixture, "what does well at both neighbours is taken, not what fits the nearer one by chance") {
+TEST_CASE_FIXTURE(BetweenSizes, "what does well at both neighbours is taken, not what fits the nearer one by chance") {
   tuned(1000, kA, {{kA, 10.0}, {kB, 10.2}, {kC, 20.0}});
   tuned(4000, kC, {{kA, 30.0}, {kB, 20.4}, {kC, 20.0}});
   tuned(64000, kB, {{kA, 90.0}, {kB, 60.0}, {kC, 99.0}});
@@ -88,7 +27,7 @@ TEST_CASE_FIXTURE(Fixture, "what does well at both neighbours is taken, not what
   CHECK(choice.decision.passed_over[0].find("expected to take") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a tuned size itself is dispatched with its own winner, whatever its neighbours say") {
+TEST_CASE_FIXTURE(BetweenSizes, "a tuned size itself is dispatched with its own winner, whatever its neighbours say") {
   tuned(1000, kA, {{kA, 10.0}, {kB, 10.2}});
   tuned(2000, kC, {{kA, 30.0}, {kB, 20.4}, {kC, 20.0}});
   tuned(4000, kB, {{kA, 90.0}, {kB, 60.0}});
@@ -97,7 +36,7 @@ TEST_CASE_FIXTURE(Fixture, "a tuned size itself is dispatched with its own winne
   CHECK(choose(2000).decision.forecast.empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "of two equally good on average the steady one is preferred to the erratic one") {
+TEST_CASE_FIXTURE(BetweenSizes, "of two equally good on average the steady one is preferred to the erratic one") {
   // Around 2400 both are expected at about 14: kA jumps around its line, kB lies on one.
   tuned(1000, kA, {{kA, 8.0}, {kB, 9.0}});
   tuned(2000, kC, {{kA, 15.0}, {kB, 12.8}, {kC, 12.0}});
@@ -106,7 +45,7 @@ TEST_CASE_FIXTURE(Fixture, "of two equally good on average the steady one is pre
   CHECK(choose(2400).decision.configuration == kB);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what grows with the work is foreseen to grow: where two configurations cross is found between tuned sizes") {
+TEST_CASE_FIXTURE(BetweenSizes, "what grows with the work is foreseen to grow: where two configurations cross is found between tuned sizes") {
   // kA has the lower start and the steeper line; they meet at 2^13.
   for (int log = 10; log <= 16; ++log) {
     const double a = 4 * std::exp2(0.5 * (log - 10)), b = 8 * std::exp2(0.1667 * (log - 10));
@@ -116,7 +55,7 @@ TEST_CASE_FIXTURE(Fixture, "what grows with the work is foreseen to grow: where 
   CHECK(choose(13000).decision.configuration == kB);
 }
 
-TEST_CASE_FIXTURE(Fixture, "the default stands unless the evidence clearly beats it") {
+TEST_CASE_FIXTURE(BetweenSizes, "the default stands unless the evidence clearly beats it") {
   const auto with_winner_at = [&](double us) {
     for (const std::int64_t n : {1000, 2000, 4000}) tuned(n, kA, {{kA, us}, {kDefault, 10.0}});
     return choose(2500).decision.configuration;
@@ -125,7 +64,7 @@ TEST_CASE_FIXTURE(Fixture, "the default stands unless the evidence clearly beats
   CHECK(with_winner_at(9.5) == kA);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what was measured only so far away that it counts for nothing is no forecast") {
+TEST_CASE_FIXTURE(BetweenSizes, "what was measured only so far away that it counts for nothing is no forecast") {
   // A regression over weights that are 0 is no number, and no number is below another.
   for (const std::int64_t n : {1400, 1600}) tuned(n, kA, {{kA, 5.0}});
   tuned(10'000'000, kA, {{kA, 50.0}, {kDefault, 60.0}});
@@ -134,28 +73,13 @@ TEST_CASE_FIXTURE(Fixture, "what was measured only so far away that it counts fo
   CHECK(choice.decision.forecast.find("nan") == std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "far from all that was tuned a default that a table chose stands, and only such a one") {
-  tuned(1000, kA, {{kA, 5.0}});
-  CHECK(choose(400'000).decision.configuration == kA);  // one tuned size
-  spec::DefaultRow row;
-  row.values = {{0, 1}};
-  kernel.defaults = {row};
-  const std::string standard = spec::to_text(kernel, spec::default_configuration(kernel, twice_problem(400'000), here));
-  REQUIRE(standard != kA);
-  CHECK(choose(400'000).decision.configuration == standard);
-  CHECK(choose(400'000).decision.forecast.find("nothing was measured near enough") != std::string::npos);
-  CHECK(choose(1100).decision.configuration == kA);
-  tuned(2000, kB, {{kB, 5.0}});
-  CHECK(choose(400'000).decision.configuration == standard);  // several
-}
-
-TEST_CASE_FIXTURE(Fixture, "that the default is erratic is no reason to leave it for what is no faster") {
+TEST_CASE_FIXTURE(BetweenSizes, "that the default is erratic is no reason to leave it for what is no faster") {
   double us = 6.0;
   for (const std::int64_t n : {1000, 1400, 2000, 2800, 4000}) tuned(n, kA, {{kA, 8.1}, {kDefault, us = 20 - us}});
   CHECK(choose(2500).decision.configuration == kDefault);
 }
 
-TEST_CASE_FIXTURE(Fixture, "ratios of the run-off count before those of the search") {
+TEST_CASE_FIXTURE(BetweenSizes, "ratios of the run-off count before those of the search") {
   const auto detail = [](double a, double b) {
     return base::dump_json(nlohmann::json{{"finalists", {{{"configuration", kA}, {"ratio", a}}, {{"configuration", kB}, {"ratio", b}}}}, {"left", nlohmann::json::array()}});
   };
@@ -164,14 +88,14 @@ TEST_CASE_FIXTURE(Fixture, "ratios of the run-off count before those of the sear
   CHECK(choose(1900).decision.configuration == kB);
 }
 
-TEST_CASE_FIXTURE(Fixture, "without measurements of the others the nearest winner is all there is to go by") {
+TEST_CASE_FIXTURE(BetweenSizes, "without measurements of the others the nearest winner is all there is to go by") {
   tuned(1000, kA, {});
   tuned(100000, kC, {});
   CHECK(choose(9000).decision.configuration == kA);
   CHECK(choose(11000).decision.configuration == kC);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what failed at a neighbour is not expected to work between") {
+TEST_CASE_FIXTURE(BetweenSizes, "what failed at a neighbour is not expected to work between") {
   tuned(1000, kA, {{kA, 10.0}, {kB, 10.1}});
   tuned(3000, kC, {{kA, 0}, {kB, 0}, {kC, 10.0}});
   tuned(9000, kC, {{kA, 0}, {kB, 10.1}, {kC, 10.0}});
@@ -179,7 +103,7 @@ TEST_CASE_FIXTURE(Fixture, "what failed at a neighbour is not expected to work b
   CHECK(choose(2900).decision.configuration == kC);
 }
 
-TEST_CASE_FIXTURE(Fixture, "the default is taken where it is expected to be the fastest, though it never won; no stored code is claimed for it") {
+TEST_CASE_FIXTURE(BetweenSizes, "the default is taken where it is expected to be the fastest, though it never won; no stored code is claimed for it") {
   tuned(1000, kA, {{kA, 10.0}, {kC, 14.0}, {kDefault, 10.1}});
   tuned(4000, kC, {{kA, 14.0}, {kC, 10.0}, {kDefault, 10.1}});
   const auto choice = choose(2000);
@@ -187,7 +111,7 @@ TEST_CASE_FIXTURE(Fixture, "the default is taken where it is expected to be the 
   CHECK(choice.cubin_key.empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "the best forecast that violates a constraint at the asked size gives way to the next, and that is told") {
+TEST_CASE_FIXTURE(BetweenSizes, "the best forecast that violates a constraint at the asked size gives way to the next, and that is told") {
   const std::string narrow = configuration(32, "plain", 1);  // allowed up to 4096
   tuned(2000, narrow, {{narrow, 9.0}, {kB, 10.3}});
   tuned(4000, narrow, {{narrow, 9.0}, {kB, 10.3}});
@@ -197,14 +121,14 @@ TEST_CASE_FIXTURE(Fixture, "the best forecast that violates a constraint at the 
   CHECK(choice.decision.passed_over.at(0).find("violates 'block_size > 32 or n <= 4096' here") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "where the best forecast violates a constraint the default stands before the next that does not clearly beat it") {
+TEST_CASE_FIXTURE(BetweenSizes, "where the best forecast violates a constraint the default stands before the next that does not clearly beat it") {
   const std::string narrow = configuration(32, "plain", 1);  // allowed up to 4096
   for (const std::int64_t n : {2000, 4000}) tuned(n, narrow, {{narrow, 9.0}, {kB, 9.98}, {kDefault, 10.0}});
   tuned(9000, kB, {{kB, 9.98}, {kDefault, 10.0}});
   CHECK(choose(5000).decision.configuration == kDefault);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a detail that cannot be read leaves what the search measured") {
+TEST_CASE_FIXTURE(BetweenSizes, "a detail that cannot be read leaves what the search measured") {
   for (const char* detail : {"[1]", "{\"finalists\": 3}", "{\"finalists\": [{\"ratio\": \"x\"}]}", "not json"}) {
     tuned(1000, kA, {{kA, 10.0}, {kB, 10.2}}, "{}");
     const auto row = best_row(kernel, twice_problem(1000), here, kA);
@@ -223,7 +147,7 @@ TEST_CASE_FIXTURE(Fixture, "a detail that cannot be read leaves what the search 
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "the default is weighed also where more winners are known than are looked at") {
+TEST_CASE_FIXTURE(BetweenSizes, "the default is weighed also where more winners are known than are looked at") {
   for (int i = 0; i < 70; ++i) {  // each with a winner of its own, which does badly elsewhere
     const std::string winner = base::dump_json(nlohmann::json{{"block_size", 64}, {"blocks_per_sm", i}, {"style", "plain"}});
     tuned(1000 + 10 * i, winner, {{winner, 10.0}, {kDefault, 10.1}});
@@ -233,7 +157,7 @@ TEST_CASE_FIXTURE(Fixture, "the default is weighed also where more winners are k
   CHECK(choice.decision.configuration == kDefault);
 }
 
-TEST_CASE_FIXTURE(Fixture, "of a default that differs by size its own times count, whichever configuration it was where") {
+TEST_CASE_FIXTURE(BetweenSizes, "of a default that differs by size its own times count, whichever configuration it was where") {
   const auto p1 = twice_problem(1000), p4 = twice_problem(4000);
   tuned(1000, kC, {{kA, 10.0}, {kB, 20.0}, {kC, 9.5}});
   tuned(4000, kC, {{kA, 20.0}, {kB, 10.0}, {kC, 9.5}});
@@ -248,80 +172,7 @@ TEST_CASE_FIXTURE(Fixture, "of a default that differs by size its own times coun
   CHECK(forecasts[1].expected_us == doctest::Approx(10.0).epsilon(0.03));
 }
 
-TEST_CASE_FIXTURE(Fixture, "the default is expected to take no more than its configuration took around, where other defaults took longer") {
-  const auto p1 = twice_problem(1000), p4 = twice_problem(4000);
-  tuned(1000, kA, {{kA, 10.0}, {kB, 30.0}});
-  tuned(4000, kA, {{kA, 10.0}, {kB, 30.0}});
-  const auto r1 = best_row(kernel, p1, here, kA), r4 = best_row(kernel, p4, here, kA);
-  const std::vector<runtime::TunedSize> results{{&p1, &r1, &user.database(), 1.0}, {&p4, &r4, &user.database(), 1.0}};
-  const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
-  const auto by_size = [](const spec::Problem& at) { return at.sizes.at("n") < 3000 ? kA : kB; };
-  const auto forecasts = forecast_between(twice_problem(2000), results, launches(by_size, facts));
-  REQUIRE(forecasts.size() == 1);
-  CHECK(forecasts[0].configuration == kA);
-  CHECK(forecasts[0].expected_us == doctest::Approx(10.0).epsilon(0.03));
-}
-
-TEST_CASE_FIXTURE(Fixture, "one far time of the default's own configuration is no better than what defaults took all around") {
-  // Times double with the size; kA is 15 % faster everywhere. kDefault is the default at the asked size only, and kB elsewhere.
-  constexpr std::int64_t kAsked = 1 << 22;
-  const auto first = [&](bool with_own) {
-    const std::map<std::int64_t, double> of_size{{kAsked / 2, 20.0}, {2 * kAsked, 80.0}, {4 * kAsked, 160.0}};
-    std::vector<spec::Problem> problems;
-    std::vector<db::BestRow> rows;
-    for (const auto& [n, us] : of_size) {
-      std::map<std::string, double> times{{kB, us}, {kA, 0.85 * us}};
-      if (with_own && n < kAsked) times.emplace(kDefault, 20.5);
-      tuned(n + (with_own ? 0 : 1), kA, times);
-      problems.push_back(twice_problem(n + (with_own ? 0 : 1)));
-      rows.push_back(best_row(kernel, problems.back(), here, kA));
-    }
-    const std::vector<runtime::TunedSize> results{{&problems[0], &rows[0], &user.database(), 1.0}, {&problems[1], &rows[1], &user.database(), 1.0}, {&problems[2], &rows[2], &user.database(), 2.0}};
-    const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
-    const auto by_size = [&](const spec::Problem& at) { return at.sizes.at("n") == kAsked ? kDefault : kB; };
-    return forecast_between(twice_problem(kAsked), results, launches(by_size, facts)).front().configuration;
-  };
-  CHECK(first(false) == kA);
-  CHECK(first(true) == kA);
-}
-
-TEST_CASE_FIXTURE(Fixture, "the farther away a winner has won, the faster it must be to take the default's place") {
-  const auto p1 = twice_problem(1000), p2 = twice_problem(2000);
-  tuned(1000, kA, {{kA, 8.0}, {kDefault, 10.0}});
-  tuned(2000, kA, {{kA, 8.0}, {kDefault, 10.0}});
-  const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA);
-  const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
-  auto of_all = launches(always(kDefault), facts), of_this_problem = of_all;
-  of_this_problem.standard_is_chosen = [](const spec::Problem&) { return true; };
-  const auto first_at = [&](double octaves, const runtime::LaunchesAt& default_chosen) {
-    const std::vector<runtime::TunedSize> results{{&p2, &r2, &user.database(), octaves}, {&p1, &r1, &user.database(), octaves + 1}};
-    return forecast_between(twice_problem(3000), results, default_chosen).front().configuration;
-  };
-  CHECK(first_at(0.5, of_all) == kA);
-  CHECK(first_at(2, of_all) == kA);
-  CHECK(first_at(4, of_all) == kDefault);
-  // A default that a table chose for the problem stands sooner, but not beside what was tuned.
-  CHECK(first_at(0.5, of_this_problem) == kA);
-  CHECK(first_at(2, of_this_problem) == kDefault);
-}
-
-TEST_CASE_FIXTURE(Fixture, "where nothing is known of a default that a table chose, only what won near takes its place") {
-  const auto problem = twice_problem(1000);
-  tuned(1000, kA, {{kA, 8.0}});
-  tuned(1100, kA, {{kA, 8.0}});
-  const auto row = best_row(kernel, problem, here, kA), other = best_row(kernel, twice_problem(1100), here, kA);
-  const auto other_problem = twice_problem(1100);
-  auto chosen = launches(always(kDefault), [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; });
-  chosen.standard_is_chosen = [](const spec::Problem&) { return true; };
-  const auto first_at = [&](double octaves) {
-    const std::vector<runtime::TunedSize> results{{&problem, &row, &user.database(), octaves}, {&other_problem, &other, &user.database(), octaves}};
-    return forecast_between(twice_problem(1050), results, chosen).front().configuration;
-  };
-  CHECK(first_at(0.8) == kA);
-  CHECK(first_at(1.5) == kDefault);
-}
-
-TEST_CASE_FIXTURE(Fixture, "what a single block took says nothing about grids") {
+TEST_CASE_FIXTURE(BetweenSizes, "what a single block took says nothing about grids") {
   const auto p1 = twice_problem(1000), p2 = twice_problem(2000), p4 = twice_problem(4000);
   tuned(1000, kA, {{kA, 2.0}, {kB, 6.0}});
   tuned(2000, kA, {{kA, 2.5}, {kB, 7.0}});
@@ -338,7 +189,7 @@ TEST_CASE_FIXTURE(Fixture, "what a single block took says nothing about grids") 
   CHECK(forecasts[1].basis.find("{\"n\":2000}") == std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a default that is another kind of launch here than anywhere around is foreseen from those all the same") {
+TEST_CASE_FIXTURE(BetweenSizes, "a default that is another kind of launch here than anywhere around is foreseen from those all the same") {
   const auto p4 = twice_problem(4000), p8 = twice_problem(8000), p16 = twice_problem(16000);
   tuned(4000, kDefault, {{kDefault, 3.0}, {kA, 5.0}});
   tuned(8000, kDefault, {{kDefault, 3.2}, {kA, 5.2}});
@@ -351,7 +202,7 @@ TEST_CASE_FIXTURE(Fixture, "a default that is another kind of launch here than a
   CHECK(first.basis.find("{\"n\":4000}") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture, "of several launches none makes a configuration a single block") {
+TEST_CASE_FIXTURE(BetweenSizes, "of several launches none makes a configuration a single block") {
   // The first of two launches is one block up to 2048 elements, and two at the asked size.
   std::string text = kTwiceJson;
   const std::string launch = R"({"kernel": "twice", "grid": "grid",)";
@@ -363,7 +214,7 @@ TEST_CASE_FIXTURE(Fixture, "of several launches none makes a configuration a sin
   CHECK(choose(2200).decision.configuration == kA);
 }
 
-TEST_CASE_FIXTURE(Fixture, "where another configuration makes the same launches its time counts, and where it does not it counts for nothing") {
+TEST_CASE_FIXTURE(BetweenSizes, "where another configuration makes the same launches its time counts, and where it does not it counts for nothing") {
   const auto p1 = twice_problem(1000), p2 = twice_problem(2000), p4 = twice_problem(4000);
   tuned(1000, kB, {{kB, 10.0}});
   tuned(2000, kB, {{kB, 10.0}});
@@ -384,40 +235,7 @@ TEST_CASE_FIXTURE(Fixture, "where another configuration makes the same launches 
   CHECK(forecast_of_a().deviation < of_one_size.deviation);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what was measured on one side only, far away, is known less surely than what was measured around") {
-  const auto p1 = twice_problem(1000), p2 = twice_problem(2000), p4 = twice_problem(4000), p8 = twice_problem(8000);
-  tuned(1000, kA, {{kA, 10.0}, {kB, 10.0}});
-  tuned(2000, kA, {{kA, 10.0}, {kB, 10.0}});
-  tuned(4000, kA, {{kB, 10.0}, {kA, 10.0}});
-  tuned(8000, kB, {{kB, 10.0}});
-  const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA), r4 = best_row(kernel, p4, here, kA), r8 = best_row(kernel, p8, here, kB);
-  const std::vector<runtime::TunedSize> results{{&p8, &r8, &user.database(), 0.3}, {&p4, &r4, &user.database(), 0.7}, {&p2, &r2, &user.database(), 1.7}, {&p1, &r1, &user.database(), 2.7}};
-  const auto forecasts = forecast_between(twice_problem(6500), results, launches(always(kDefault), [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; }));
-  REQUIRE(forecasts.size() == 2);
-  CHECK(forecasts[0].configuration == kB);
-  CHECK(forecasts[0].deviation < forecasts[1].deviation);
-}
-
-TEST_CASE_FIXTURE(Fixture, "what was measured at one size alone is expected to grow with the size as the default does") {
-  // Times are those of the memory: twice as long for twice as much.
-  const auto p1 = twice_problem(1 << 20), p2 = twice_problem(1 << 21), p8 = twice_problem(1 << 23);
-  tuned(1 << 20, kA, {{kDefault, 10.0}, {kA, 9.5}});
-  tuned(1 << 21, kA, {{kDefault, 20.0}, {kA, 19.0}});
-  tuned(1 << 23, kB, {{kDefault, 80.0}, {kB, 80.0}});
-  const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA), r8 = best_row(kernel, p8, here, kB);
-  const auto expected_of_b = [&](const std::string& standard) {
-    const std::vector<runtime::TunedSize> results{{&p8, &r8, &user.database(), 1.0}, {&p2, &r2, &user.database(), 1.0}, {&p1, &r1, &user.database(), 2.0}};
-    const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
-    const auto forecasts = forecast_between(twice_problem(1 << 22), results, launches(always(standard), facts));
-    const auto found = std::find_if(forecasts.begin(), forecasts.end(), [](const auto& forecast) { return forecast.configuration == kB; });
-    REQUIRE(found != forecasts.end());
-    return found->expected_us;
-  };
-  CHECK(expected_of_b(kDefault) == doctest::Approx(40.0).epsilon(0.08));
-  CHECK(expected_of_b(kC) > 1.5 * 40.0);  // nothing is known of this default: B might as well take as long at any size
-}
-
-TEST_CASE_FIXTURE(Fixture, "how a grid's times grow says nothing about those of a single block") {
+TEST_CASE_FIXTURE(BetweenSizes, "how a grid's times grow says nothing about those of a single block") {
   // The default is a grid, whose times hardly grow; kA is one block, whose times double with the size.
   std::map<std::int64_t, double> of_default{{1 << 13, 3.90}, {1 << 14, 3.95}, {1 << 16, 4.00}, {1 << 17, 4.10}};
   std::vector<spec::Problem> problems;
@@ -433,15 +251,7 @@ TEST_CASE_FIXTURE(Fixture, "how a grid's times grow says nothing about those of 
   CHECK(forecast_between(twice_problem(1 << 15), results, launches(always(kDefault), facts)).front().configuration == kDefault);
 }
 
-TEST_CASE_FIXTURE(Fixture, "beyond the sizes where it was measured a winner must be much faster to take the default's place") {
-  tuned(1000, kA, {{kDefault, 10.0}, {kA, 9.0}});
-  tuned(2000, kA, {{kDefault, 10.0}, {kA, 9.0}});
-  tuned(8000, kC, {{kDefault, 10.0}, {kC, 10.0}});
-  CHECK(choose(1500).decision.configuration == kA);
-  CHECK(choose(4000).decision.configuration == kDefault);
-}
-
-TEST_CASE_FIXTURE(Fixture, "decisions that share their evidence are those that each would make alone, also after something was tuned in between") {
+TEST_CASE_FIXTURE(BetweenSizes, "decisions that share their evidence are those that each would make alone, also after something was tuned in between") {
   for (const std::int64_t n : {1000, 2000, 4000, 8000}) tuned(n, kA, {{kA, 9.0}, {kB, 9.5}, {kDefault, 10.0}});
   const auto opened = runtime::open_layers({user.path()});
   runtime::Evidence evidence;

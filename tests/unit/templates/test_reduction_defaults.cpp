@@ -3,11 +3,11 @@
 
 #include <cmath>
 #include <cstdint>
-#include <random>
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "tests/unit/templates/default_rows.hpp"
 #include "tests/unit/templates/reduce_fixture.hpp"
 
 namespace test_reduction_defaults {
@@ -20,21 +20,11 @@ namespace {
 constexpr int kProblems = 6000;
 const std::vector<std::string> kArchitectures = {"sm_70", "sm_75", "sm_80", "sm_86", "sm_90", "sm_120"};
 
-class Random {
- public:
-  const std::string& one_of(const std::vector<std::string>& words) { return words[random_() % words.size()]; }
-  /// 1 to 2^octaves, evenly on a logarithmic scale.
-  std::int64_t size(int octaves) { return std::llround(std::exp2(static_cast<double>(random_() % 100000) / 100000 * octaves)); }
-
- private:
-  std::mt19937_64 random_{20261124};
-};
-
-spec::Problem next(Random& random, const spec::KernelTemplate& kernel, const std::vector<std::string>& operators) {
-  const std::string type = random.one_of(kTypes), op = random.one_of(operators);
-  if (kernel.name != "segmented_reduce") return problem_of(kernel, {{"T", type}, {"op", op}}, random.size(32));
-  const std::int64_t rows = random.size(24);
-  return spec::canonical(kernel, {{{"T", type}, {"op", op}}, {{"rows", rows}, {"columns", random.size(30 - static_cast<int>(std::log2(rows)))}}});
+spec::Problem next(Draws& draws, const spec::KernelTemplate& kernel, const std::vector<std::string>& operators) {
+  const std::string type = draws.one_of(kTypes), op = draws.one_of(operators);
+  if (kernel.name != "segmented_reduce") return problem_of(kernel, {{"T", type}, {"op", op}}, draws.size(32));
+  const std::int64_t rows = draws.size(24);
+  return spec::canonical(kernel, {{{"T", type}, {"op", op}}, {{"rows", rows}, {"columns", draws.size(30 - static_cast<int>(std::log2(rows)))}}});
 }
 
 /// Nobody measured short rows of types below four bytes, and rows of one element are copied: the plain default adapts to the shape.
@@ -51,19 +41,17 @@ TEST_CASE("a row of their tables stands for every reduction on every architectur
            {"reduce", {"sum", "product", "min", "max"}}, {"argreduce", {"max", "min"}}, {"segmented_reduce", {"sum", "product", "min", "max"}}}) {
     CAPTURE(name);
     const auto& kernel = template_named(name);
-    Random random;
-    std::set<std::ptrdiff_t> reached;
+    Draws draws;
+    ReachedRows reached(kernel);
     for (int i = 0; i < kProblems; ++i) {
-      const spec::Problem problem = next(random, kernel, operators);
+      const spec::Problem problem = next(draws, kernel, operators);
       for (const std::string& architecture : kArchitectures) {
         const auto* const row = spec::default_row(kernel, problem, spec::DeviceInfo::of_architecture(architecture));
         CHECK_MESSAGE((row != nullptr || is_left_out(kernel, problem)), spec::to_text(problem) << " on " << architecture);
-        if (row != nullptr) reached.insert(row - kernel.defaults.data());
+        reached.add(row);
       }
     }
-    for (std::size_t row = 0; row < kernel.defaults.size(); ++row) {
-      CHECK_MESSAGE(reached.count(static_cast<std::ptrdiff_t>(row)) == 1, "no problem reaches row " << row);
-    }
+    reached.check_all();
   }
 }
 
