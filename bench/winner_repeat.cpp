@@ -24,6 +24,7 @@
 #include "tests/support/temp_folder.hpp"
 #include "tools/device_list.hpp"
 #include "tuner/base/cpus.hpp"
+#include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/median.hpp"
 #include "tuner/base/standard_descriptors.hpp"
@@ -42,6 +43,7 @@ struct Settings {
   int runs = 20;
   std::string devices = "0";          ///< that share the runs
   bool keep_cache = false;
+  bool more = false;                  ///< than the runs of the file that is there
   std::vector<std::string> searches;  ///< further words of the command, one text a search; each is run `runs` times
 };
 
@@ -214,6 +216,45 @@ std::vector<Decision> decide_all(const Settings& settings, const std::filesystem
   return decisions;
 }
 
+Decision decision_of(const Json& row, const std::string& problem) {
+  Decision decision{row.at("search"), problem, row.at("device_ordinal"), dump_json(row.at("winner")), {}, row.at("command_s"), row.at("best_us")};
+  for (const auto& member : row.at("tie_set")) decision.tie_set.push_back(dump_json(member));
+  return decision;
+}
+
+std::string name_of_results(const Settings& settings) { return settings.searches.empty() ? "winner_repeat" : "search_quality"; }
+
+/// What runs must have in common to be counted together, as the file has it.
+Json common_fields(const Settings& settings, const spec::DeviceInfo& device) {
+  return {{"driver", device.driver}, {"content", content_hash()}, {"template", settings.template_name}, {"arguments", settings.arguments},
+          {"compiled_code_kept", settings.keep_cache}};
+}
+
+/// The runs of the file that is there; none without --more.
+/// Throws: UsageError when there is none, or its runs are not like those that are asked for.
+std::vector<Decision> earlier_runs(const Settings& settings, const std::filesystem::path& folder, const spec::DeviceInfo& device) {
+  if (!settings.more) return {};
+  const auto path = folder / device.slug() / (name_of_results(settings) + ".json");
+  if (!std::filesystem::exists(path)) throw UsageError(fmt::format("failed adding runs to {}: there is no such file; leave --more away", path.string()));
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(fmt::format("failed adding runs to {}: {}; leave --more away to begin anew", path.string(), why));
+  };
+  std::vector<Decision> decisions;
+  try {
+    const Json file = parse_json(base::read_file(path));
+    for (const auto& [field, wanted] : common_fields(settings, device).items()) {
+      const Json found = file.value(field, Json());
+      if (found != wanted) refuse(fmt::format("its {} is {}, not {}", field, dump_json(found), dump_json(wanted)));
+    }
+    if (const auto difference = spec::DeviceInfo::from_json(base::parse_json(dump_json(file.at("device")))).hard_difference(device); !difference.empty())
+      refuse("its device has " + difference);
+    for (const auto& row : file.at("rows")) decisions.push_back(decision_of(row, dump_json(file.at("problem"))));
+  } catch (const nlohmann::json::exception& error) {
+    refuse(error.what());
+  }
+  return decisions;
+}
+
 /// Throws: UsageError when they are not equal, what reading a device throws.
 spec::DeviceInfo device_of_all(const std::vector<int>& ordinals) {
   const auto device = gpu::read_device(ordinals.front());
@@ -232,7 +273,9 @@ int run(const Settings& settings) {
   const auto& devices = list.ordinals;
   const auto device = device_of_all(devices);
   const auto executable = attune_executable();
-  const auto decisions = decide_all(settings, executable, devices);
+  auto decisions = earlier_runs(settings, folder, device);
+  const auto made = decide_all(settings, executable, devices);
+  decisions.insert(decisions.end(), made.begin(), made.end());
   std::set<std::string> named;
   for (const auto& decision : decisions) {
     named.insert(decision.tie_set.begin(), decision.tie_set.end());
@@ -250,12 +293,11 @@ int run(const Settings& settings) {
   }
   Json paired = Json::object();
   for (const auto& [configuration, us] : paired_us) paired[configuration] = us;
-  const auto path = write_results(folder, settings.searches.empty() ? "winner_repeat" : "search_quality", device,
-                                  {{"template", settings.template_name}, {"problem", parse_json(problem)}, {"policy", "cold/graph"},
-                                   {"runs", settings.runs}, {"devices", devices.size()}, {"compiled_code_kept", settings.keep_cache}, {"agreeing", agreeing},
-                                   {"modal_winner", parse_json(modal)},
-                                   {"paired_us", paired}, {"epoch_sd", optional_json(final_run.epoch_sd)}, {"round_sd", optional_json(final_run.round_sd)}},
-                                  rows);
+  Json fields = common_fields(settings, device);
+  fields.update(Json{{"problem", parse_json(problem)}, {"policy", "cold/graph"}, {"runs", decisions.size()}, {"devices", devices.size()},
+                     {"agreeing", agreeing}, {"modal_winner", parse_json(modal)}, {"paired_us", paired},
+                     {"epoch_sd", optional_json(final_run.epoch_sd)}, {"round_sd", optional_json(final_run.round_sd)}});
+  const auto path = write_results(folder, name_of_results(settings), device, fields, rows);
   fmt::print(stderr, "{} of {} runs agree; written to {}\n", agreeing, decisions.size(), path.string());
   return 0;
 }
@@ -271,6 +313,7 @@ int main(int argc, char** argv) {
   line.option("--template", settings.template_name, "Template to tune").with_default();
   line.option("--runs", settings.runs, "Repetitions").with_default().within(1, 1000);
   line.option("--device", settings.devices, "Ordinals of equal devices that share the runs, and the processors, e.g. 0,1").with_default();
+  line.flag("--more", settings.more, "Adds --runs runs to those of the file, which must be of this content, driver, kind of device and command");
   line.flag("--keep-cache", settings.keep_cache, "Compiled code is kept from one run to the next: searching and measuring repeat");
   line.option("--search", settings.searches, "A way to search, e.g. \"--strategy random --budget 17s\"; may be repeated").one_at_a_time();
   line.option("arguments", settings.arguments, "The tune command's further words, after --");

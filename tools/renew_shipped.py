@@ -115,7 +115,7 @@ class Renewal:
             words += ["--where", step.where]
         if step.recording:
             words += ["--output", str(output)]
-            if step.strategy == "portfolio" and self.old_recording(step).exists():
+            if step.strategy in ("portfolio", "winners") and self.old_recording(step).exists():
                 words += ["--try", str(self.old_recording(step))]
         return words
 

@@ -73,6 +73,29 @@ def histograms(octaves_n, octaves_bins, skew, kinds=MAPPINGS):
     return problems
 
 
+def between(kinds, counts):
+    """So many of each kind and skew, scattered evenly over the logarithms of samples and bins as programs may ask them, off the grids' lines: the
+    additive recurrence of the plastic number (Roberts 2018), which goes on from one kind to the next, so that they lie between each other."""
+    plastic = 1.32471795724474602596
+    problems = []
+    for mapping, sample in kinds:
+        for skew, count in counts.items():
+            for _ in range(count):
+                turn = len(problems) + 1
+                n = round(2 ** (8 + 20 * ((0.5 + turn / plastic) % 1))) | 1
+                octave = 8.0 if sample == "u8" else most_bins(mapping, sample) * ((0.5 + turn / plastic**2) % 1)
+                problem = {"T": sample, "mapping": mapping, "n": n, "bins": round(2**octave)}
+                problems.append(problem if skew == "unknown" else {**problem, "skew": skew})
+    return problems
+
+
+def weighted():
+    """Sums of the samples' weights, from few bins to as many as fit into shared memory: powers of two, and sizes between them."""
+    sizes = [(octave, 8) for octave in (16, 20, 23, 26)] + [(12.3, 5.2), (14.7, 10.4), (17.9, 3.1), (18.6, 12.8), (19.3, 7.7), (21.4, 9.9), (22.2, 14.3), (24.8, 6.1)]
+    return [{"T": "i32", "Counter": "f32", "mapping": "unit", "n": round(2**octave), "bins": round(2**of_bins), **skew}
+            for skew in ({}, {"skew": "uniform"}) for octave, of_bins in sizes]
+
+
 def steps():
     """For each policy first what is searched for new winners, then the grids that try them all."""
     every_octave, dense = ragged(1), [n for n in ragged(3, 8, 23) if n not in ragged(1)]
@@ -96,6 +119,9 @@ def steps():
         Step("segmented_reduce", of_shapes(shapes(30, 8)), recording="h200_dense_shapes_f32_sum_cold"),
         Step("histogram", histograms(2, 2, "unknown"), recording="h200_dense_unknown_cold"),
         Step("histogram", [problem for skew in STATED_SKEWS for problem in histograms(3, 3, skew)], recording="h200_dense_stated_cold"),
+        Step("histogram", between(MAPPINGS[:3], {**dict.fromkeys(STATED_SKEWS, 40), "unknown": 24}), recording="h200_between_many_bins_cold"),
+        Step("histogram", between(MAPPINGS[3:], {**dict.fromkeys(STATED_SKEWS, 10), "unknown": 8}), recording="h200_between_edges_and_bytes_cold"),
+        Step("histogram", weighted(), "winners", recording="h200_i32_weighted_cold"),
         Step("reduce", of_types("sum", few[:4]), "exhaustive", where=likely, **hot),
         Step("argreduce", of_types("max", few[:4]), "exhaustive", where=arg_likely, **hot),
         Step("reduce", of_types("sum", every_octave), "winners", recording="h200_ragged_sum_hot", where=plain, **hot),

@@ -141,9 +141,9 @@ std::optional<std::uint64_t> ReduceReference::planted(const ReduceCase& of, cons
   return deciding_element(of.of, answers.totals, before, second(of, position));
 }
 
-std::optional<std::string> ReduceReference::judge_planted(const ReduceCase& of, const ReduceAnswers& answers,
-                                                          std::int64_t position, std::uint64_t before, std::uint64_t planted) {
-  return judge(of, with_planted(of.of, answers.right, before, planted, second(of, position)));
+std::optional<std::string> ReduceReference::judge_planted(const ReduceCase& of, const ReduceAnswers& answers, std::int64_t position,
+                                                          std::uint64_t before, std::uint64_t planted, std::uint64_t got) {
+  return measure::judge(of.of, with_planted(of.of, answers.right, before, planted, second(of, position)), got);
 }
 
 }  // namespace attune::measure

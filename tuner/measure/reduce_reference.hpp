@@ -63,9 +63,9 @@ class ReduceReference {
   /// What is put in place of the element `before` of the Integers data; nothing where none would decide the result.
   [[nodiscard]] std::optional<std::uint64_t> planted(const ReduceCase& of, const ReduceAnswers& answers, std::int64_t position,
                                                      std::uint64_t before);
-  /// After `planted` was put there. Waits.
-  [[nodiscard]] std::optional<std::string> judge_planted(const ReduceCase& of, const ReduceAnswers& answers,
-                                                         std::int64_t position, std::uint64_t before, std::uint64_t planted);
+  /// Of the result `got` after `planted` was put there.
+  [[nodiscard]] std::optional<std::string> judge_planted(const ReduceCase& of, const ReduceAnswers& answers, std::int64_t position,
+                                                         std::uint64_t before, std::uint64_t planted, std::uint64_t got);
 
  private:
   /// Raw bits of the second input; 0 where it is not read.

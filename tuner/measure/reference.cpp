@@ -233,9 +233,9 @@ std::optional<std::string> Reference::judge_kernel(const Located& located, const
 
 std::optional<std::string> Reference::judge_arg(const Located& located, const std::optional<ExtremeElement>& wanted) {
   const auto type = (*located.buffers)[output_].type;
-  const std::uint64_t got = support_->load_element(located.addresses[output_], type);
-  const auto index =
-      static_cast<std::int64_t>(support_->load_element(located.addresses[index_], (*located.buffers)[index_].type));
+  const auto results = support_->load_elements({{located.addresses[output_], type}, {located.addresses[index_], (*located.buffers)[index_].type}});
+  const std::uint64_t got = results.front();
+  const auto index = static_cast<std::int64_t>(results.back());
   const std::uint64_t identity = spec::choice_of(*kernel_, *located.problem, "op") == "min" ? highest_bits(type) : lowest_bits(type);
   const ExtremeElement right = wanted.value_or(ExtremeElement{-1, identity});
   const bool same = is_floating(type) ? to_double(type, got) == to_double(type, right.bits)  // -0 is +0
@@ -252,10 +252,19 @@ std::optional<std::uint64_t> Reference::planted_bits(const Located& located, std
   return planted_element(of.in.type, of.operation, before);
 }
 
-std::optional<std::string> Reference::judge_planted(const Located& located, std::int64_t position, std::uint64_t before,
-                                                    std::uint64_t planted, const Expectation& expectation) {
-  if (by_rows()) return row_reference_.judge_planted(row_case(located), expectation.rows, position, planted);
-  return reduce_reference_.judge_planted(reduce_case(located), expectation.reduced, position, before, planted);
+std::optional<ElementAt> Reference::only_result(const Located& located) const {
+  if (builtin_ != Builtin::Reduce) return std::nullopt;
+  return ElementAt{located.addresses[output_], (*located.buffers)[output_].type};
+}
+
+std::optional<std::string> Reference::judge_planted(const Located& located, std::int64_t position, std::uint64_t before, std::uint64_t planted,
+                                                    const Expectation& expectation, std::uint64_t got) {
+  return reduce_reference_.judge_planted(reduce_case(located), expectation.reduced, position, before, planted, got);
+}
+
+std::optional<std::string> Reference::judge_planted_row(const Located& located, std::int64_t position, std::uint64_t planted,
+                                                        const Expectation& expectation) {
+  return row_reference_.judge_planted(row_case(located), expectation.rows, position, planted);
 }
 
 std::optional<std::string> Reference::judge_special(const Located& located, const SpecialCase& special) {

@@ -67,9 +67,14 @@ class Reference {
   /// What is put in place of the element `before` of the Integers data; nothing where none would decide the result.
   [[nodiscard]] std::optional<std::uint64_t> planted_bits(const Located& located, std::int64_t position, std::uint64_t before,
                                                           const Expectation& expectation);
-  /// For a built-in whose input holds `planted` instead of `before` at `position`. Waits.
+  /// The only element that a built-in "reduce" writes; nothing for every other reference.
+  [[nodiscard]] std::optional<ElementAt> only_result(const Located& located) const;
+  /// For a built-in that has an only_result, which was `got` when its input held `planted` instead of `before` at `position`.
   [[nodiscard]] std::optional<std::string> judge_planted(const Located& located, std::int64_t position, std::uint64_t before,
-                                                         std::uint64_t planted, const Expectation& expectation);
+                                                         std::uint64_t planted, const Expectation& expectation, std::uint64_t got);
+  /// For a built-in by rows whose input holds `planted` at `position`. Waits.
+  [[nodiscard]] std::optional<std::string> judge_planted_row(const Located& located, std::int64_t position, std::uint64_t planted,
+                                                             const Expectation& expectation);
   /// For a built-in "reduce" whose input is that of a special case. Waits.
   [[nodiscard]] std::optional<std::string> judge_special(const Located& located, const SpecialCase& special);
 

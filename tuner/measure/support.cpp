@@ -363,6 +363,25 @@ std::uint64_t Support::load_element(CUdeviceptr source, spec::ElementType type) 
   return bits;
 }
 
+std::vector<std::uint64_t> Support::load_elements(const std::vector<ElementAt>& elements) {
+  std::vector<std::uint64_t> words(elements.size(), 0);
+  if (elements.empty()) return words;
+  const std::size_t bytes = elements.size() * kWordBytes;
+  if (gathered_.bytes() < bytes) gathered_ = gpu::Buffer(bytes);
+  set_bytes(gathered_.address(), bytes, 0);  // an element may be less than a word
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    copy(gathered_.address() + i * kWordBytes, elements[i].address, static_cast<std::size_t>(spec::size_bytes(elements[i].type)));
+  check(Driver::get().cuMemcpyDtoHAsync(words.data(), gathered_.address(), bytes, stream_->get()), "cuMemcpyDtoHAsync", "reading elements");
+  stream_->synchronize();
+  return words;
+}
+
+void Support::store_words(CUdeviceptr target, const std::vector<std::uint64_t>& words) {
+  if (words.empty()) return;
+  check(Driver::get().cuMemcpyHtoDAsync(target, words.data(), words.size() * kWordBytes, stream_->get()), "cuMemcpyHtoDAsync", "writing elements");
+  stream_->synchronize();
+}
+
 void Support::store_element(CUdeviceptr target, spec::ElementType type, std::uint64_t bits) {
   check(
       Driver::get().cuMemcpyHtoDAsync(target, &bits, static_cast<std::size_t>(spec::size_bytes(type)), stream_->get()),

@@ -45,6 +45,15 @@ struct Finding {
 /// Numbered as in support_rows.cu.
 enum class RowOperation : int { Sum, Product, Minimum, Maximum };
 
+/// What a single element takes while it is copied, whatever its type.
+inline constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
+
+/// An element in device memory.
+struct ElementAt {
+  CUdeviceptr address = 0;
+  spec::ElementType type{};
+};
+
 /// Row-major, in device memory.
 struct Matrix {
   CUdeviceptr start = 0;
@@ -121,8 +130,14 @@ class Support {
   /// Nothing when there is no element but NaN; -0 equals +0. Waits.
   [[nodiscard]] std::optional<ExtremeElement> find_extreme(CUdeviceptr source, std::int64_t count,
                                                            spec::ElementType type, Extreme which);
+  /// Raw bits. Waits.
   [[nodiscard]] std::uint64_t load_element(CUdeviceptr source, spec::ElementType type);
+  /// Raw bits of each, wherever they lie. Waits, once for all of them.
+  [[nodiscard]] std::vector<std::uint64_t> load_elements(const std::vector<ElementAt>& elements);
+  /// Waits.
   void store_element(CUdeviceptr target, spec::ElementType type, std::uint64_t bits);
+  /// One after the other from `target` on. Waits.
+  void store_words(CUdeviceptr target, const std::vector<std::uint64_t>& words);
 
   [[nodiscard]] const gpu::Stream& stream() const noexcept { return *stream_; }
   [[nodiscard]] const spec::DeviceInfo& device() const noexcept { return *device_; }
@@ -143,6 +158,7 @@ class Support {
   gpu::Function fill_, check_fill_, guard_, check_guard_, check_zero_, compare_, reduce_, extreme_, find_extreme_,
       read_, reduce_rows_, join_rows_, compare_rows_, fill_histogram_, count_, compare_counts_;
   gpu::Buffer evict_buffer_;
+  gpu::Buffer gathered_;  ///< elements on their way to the host, a word each
   gpu::Buffer results_;  ///< slots of checks, partials of reductions, extremes, the sink of reads
   std::vector<std::string> labels_;
 };

@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tuner/measure/prepared.hpp"
 
@@ -20,11 +21,15 @@ class Verifier {
 
  private:
   struct Run;  ///< one case's plan, call and addresses
+  struct Plant;
   [[nodiscard]] std::optional<std::string> verify_case(Prepared& prepared, GpuProblem& problem,
                                                        GpuProblem::Case& which);
   [[nodiscard]] std::optional<std::string> pass(Run& run, GpuProblem& problem, DataSet data);
   [[nodiscard]] std::optional<std::string> plant_extremes(Run& run, GpuProblem& problem,
                                                           const spec::Configuration& configuration);
+  [[nodiscard]] std::optional<std::string> plant_rows(Run& run, GpuProblem& problem, const std::vector<Plant>& plants);
+  [[nodiscard]] std::optional<std::string> plant_at_once(Run& run, GpuProblem& problem, const std::vector<Plant>& plants);
+  [[nodiscard]] static std::string when_planted(const std::string& wrong, const Plant& plant);
   /// For a built-in reduce, in the asked case: NaN, infinities and what cancels. May leave an input of NaN.
   [[nodiscard]] std::optional<std::string> plant_specials(Run& run, GpuProblem& problem);
   /// For a built-in arg_reduce: ties, NaN, infinities, and inputs of one value. Leaves an input of NaN or all ones.
@@ -33,6 +38,7 @@ class Verifier {
 
   Support* support_;
   gpu::Buffer scratch_;  ///< shared by all cases, grown on demand
+  gpu::Buffer planted_;  ///< what is planted, what was there, and the results: a word each, grown on demand
 };
 
 }  // namespace attune::measure

@@ -185,6 +185,22 @@ TEST_CASE_FIXTURE(Fake, "the extreme of a buffer is the first of the elements th
   }
 }
 
+TEST_CASE_FIXTURE(Fake, "elements of several types are read at once, in order, and nothing of their neighbours") {
+  const auto device = gpu::read_device(0);
+  measure::Support support(test::support_cubin(), device, stream);
+  using spec::ElementType;
+  const gpu::Buffer buffer(64);
+  support.set_bytes(buffer.address(), buffer.bytes(), 0xff);
+  support.store_element(buffer.address() + 3, ElementType::U8, 0x12);
+  support.store_element(buffer.address() + 24, ElementType::I16, 0x8001);
+  support.store_element(buffer.address() + 40, ElementType::F32, 0x3f800000);
+  support.store_words(buffer.address() + 8, {0x0123456789abcdef, 7});
+  const std::vector<std::uint64_t> read = support.load_elements({{buffer.address() + 40, ElementType::F32}, {buffer.address() + 3, ElementType::U8},
+      {buffer.address() + 8, ElementType::U64}, {buffer.address() + 16, ElementType::F64}, {buffer.address() + 24, ElementType::I16}, {buffer.address(), ElementType::U8}});
+  CHECK(read == std::vector<std::uint64_t>{0x3f800000, 0x12, 0x0123456789abcdef, 7, 0x8001, 0xff});
+  CHECK(support.load_elements({}).empty());
+}
+
 TEST_CASE_FIXTURE(Fake, "NaN is no extreme, an infinity among NaN is one, and -0 is +0") {
   const auto device = gpu::read_device(0);
   measure::Support support(test::support_cubin(), device, stream);
