@@ -185,8 +185,9 @@ std::optional<std::string> Verifier::plant_extremes(Run& run, GpuProblem& proble
     plants[i].bits = bits.value_or(before[i]);
   }
   std::erase_if(plants, [](const Plant& plant) { return plant.bits == plant.before; });
-  if (columns > 0) return plant_rows(run, problem, plants);
-  return plant_at_once(run, problem, plants);
+  if (plants.empty()) return std::nullopt;
+  if (const auto result = problem.reference().only_result(located)) return plant_at_once(run, problem, plants, *result);
+  return plant_rows(run, problem, plants);
 }
 
 std::optional<std::string> Verifier::plant_rows(Run& run, GpuProblem& problem, const std::vector<Plant>& plants) {
@@ -203,10 +204,9 @@ std::optional<std::string> Verifier::plant_rows(Run& run, GpuProblem& problem, c
 }
 
 /// A result of one element is kept until all have run: waiting for each took longer than all else that verifies a short kernel.
-std::optional<std::string> Verifier::plant_at_once(Run& run, GpuProblem& problem, const std::vector<Plant>& plants) {
+std::optional<std::string> Verifier::plant_at_once(Run& run, GpuProblem& problem, const std::vector<Plant>& plants, const ElementAt& result) {
   const auto& expectation = run.which->expectations[static_cast<std::size_t>(DataSet::Integers)].value();
   const Located located = problem.locate(*run.which);
-  const ElementAt result = problem.reference().only_result(located).value();
   std::vector<std::uint64_t> words;
   for (const Plant& plant : plants) words.insert(words.end(), {plant.bits, plant.before, 0});
   const std::size_t bytes = words.size() * kWordBytes;

@@ -28,7 +28,7 @@ class Verifier {
   [[nodiscard]] std::optional<std::string> plant_extremes(Run& run, GpuProblem& problem,
                                                           const spec::Configuration& configuration);
   [[nodiscard]] std::optional<std::string> plant_rows(Run& run, GpuProblem& problem, const std::vector<Plant>& plants);
-  [[nodiscard]] std::optional<std::string> plant_at_once(Run& run, GpuProblem& problem, const std::vector<Plant>& plants);
+  [[nodiscard]] std::optional<std::string> plant_at_once(Run& run, GpuProblem& problem, const std::vector<Plant>& plants, const ElementAt& result);
   [[nodiscard]] static std::string when_planted(const std::string& wrong, const Plant& plant);
   /// For a built-in reduce, in the asked case: NaN, infinities and what cancels. May leave an input of NaN.
   [[nodiscard]] std::optional<std::string> plant_specials(Run& run, GpuProblem& problem);
