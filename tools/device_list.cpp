@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "attune/error.hpp"
+#include "tuner/base/cpu_claims.hpp"
 #include "tuner/base/cpus.hpp"
 #include "tuner/base/files.hpp"
 
@@ -37,7 +38,10 @@ DeviceList DeviceList::parse(const std::string& text) {
 
 std::vector<session::DeviceSettings> device_settings(const std::vector<int>& ordinals, std::optional<int> compile_workers) {
   const int devices = static_cast<int>(ordinals.size());
-  const auto plan = base::plan_cpus(base::available_cpus(), devices);
+  const auto available = base::available_cpus();
+  const bool pinned = static_cast<int>(available.size()) > devices;  // as plan_cpus decides
+  const auto claims = std::make_shared<const base::CpuClaims>(available, pinned ? devices : 0);
+  const auto plan = base::plan_cpus(claims->not_of_others(), devices);
   const int workers = compile_workers.value_or(plan.compile_workers);
   const auto cache = base::cache_folder();
   std::vector<session::DeviceSettings> all;
@@ -47,6 +51,7 @@ std::vector<session::DeviceSettings> device_settings(const std::vector<int>& ord
     settings.compile_workers = std::max(1, workers / devices + (i < workers % devices ? 1 : 0));
     settings.timing_cpus = plan.timing[static_cast<std::size_t>(i)];
     settings.compile_cpus = plan.compiling;
+    settings.claims = claims;
     if (!cache.empty()) settings.cache = cache / "cubins";
     all.push_back(std::move(settings));
   }

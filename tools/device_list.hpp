@@ -17,8 +17,8 @@ struct DeviceList {
   [[nodiscard]] static DeviceList parse(const std::string& text);
 };
 
-/// Each device with its share of the host: every GPU worker keeps a core to itself, the compile workers get the others
-/// (`compile_workers`: so many of all devices together instead), at least one each.
+/// Each device with its share of the host: every GPU worker keeps a core to itself, which other tuning runs of the host leave alone as long as
+/// the settings live, and the compile workers get the others that no other run times on (`compile_workers`: so many of all devices together instead), at least one each.
 [[nodiscard]] std::vector<session::DeviceSettings> device_settings(const std::vector<int>& ordinals, std::optional<int> compile_workers);
 
 }  // namespace attune::tools

@@ -17,7 +17,7 @@ struct CpuPlan {
 
 /// A core of its own for each GPU worker when one is left for compiling then, else nothing is pinned. Timing gets the
 /// highest numbers: interrupts of disks and networks are served by the lowest by default.
-/// Requires: gpu_workers >= 0; `available` ascending, not empty.
+/// Requires: gpu_workers >= 0; `available` ascending.
 [[nodiscard]] CpuPlan plan_cpus(const std::vector<int>& available, int gpu_workers);
 
 }  // namespace attune::base
