@@ -176,8 +176,7 @@ Json row_of(const Decision& decision, const std::string& modal, const std::map<s
           {"winner", parse_json(decision.winner)}, {"tie_set", ties}, {"agrees", agrees}, {"is_modal", decision.winner == modal}, {"best_us", decision.best_us}, {"tie_set_spread", slowest / fastest}, {"command_s", decision.seconds}};
 }
 
-/// This thread, and what it starts, runs on one of `parts` equal shares of the processors only: attune gives its GPU worker a core of its own,
-/// which two commands side by side would take for both.
+/// This thread, and what it starts, runs on one of `parts` equal shares of the processors only, so that no run compiles where another times.
 void run_on_share_of_cpus(std::size_t part, std::size_t parts) {
   const auto available = base::available_cpus();
   if (available.size() < parts) return;
@@ -227,7 +226,7 @@ std::string name_of_results(const Settings& settings) { return settings.searches
 /// What runs must have in common to be counted together, as the file has it.
 Json common_fields(const Settings& settings, const spec::DeviceInfo& device) {
   return {{"driver", device.driver}, {"content", content_hash()}, {"template", settings.template_name}, {"arguments", settings.arguments},
-          {"compiled_code_kept", settings.keep_cache}};
+          {"searches", settings.searches}, {"compiled_code_kept", settings.keep_cache}};
 }
 
 /// The runs of the file that is there; none without --more.
@@ -277,7 +276,9 @@ int run(const Settings& settings) {
   const auto made = decide_all(settings, executable, devices);
   decisions.insert(decisions.end(), made.begin(), made.end());
   std::set<std::string> named;
+  std::set<int> used;
   for (const auto& decision : decisions) {
+    used.insert(decision.device);
     named.insert(decision.tie_set.begin(), decision.tie_set.end());
     named.insert(decision.winner);
   }
@@ -294,7 +295,7 @@ int run(const Settings& settings) {
   Json paired = Json::object();
   for (const auto& [configuration, us] : paired_us) paired[configuration] = us;
   Json fields = common_fields(settings, device);
-  fields.update(Json{{"problem", parse_json(problem)}, {"policy", "cold/graph"}, {"runs", decisions.size()}, {"devices", devices.size()},
+  fields.update(Json{{"problem", parse_json(problem)}, {"policy", "cold/graph"}, {"runs", decisions.size() / std::max<std::size_t>(settings.searches.size(), 1)}, {"devices", used.size()},
                      {"agreeing", agreeing}, {"modal_winner", parse_json(modal)}, {"paired_us", paired},
                      {"epoch_sd", optional_json(final_run.epoch_sd)}, {"round_sd", optional_json(final_run.round_sd)}});
   const auto path = write_results(folder, name_of_results(settings), device, fields, rows);

@@ -36,12 +36,14 @@ DeviceList DeviceList::parse(const std::string& text) {
   return list;
 }
 
-std::vector<session::DeviceSettings> device_settings(const std::vector<int>& ordinals, std::optional<int> compile_workers) {
+std::vector<session::DeviceSettings> device_settings(const std::vector<int>& ordinals, std::optional<int> compile_workers, const std::vector<int>& available) {
   const int devices = static_cast<int>(ordinals.size());
-  const auto available = base::available_cpus();
-  const bool pinned = static_cast<int>(available.size()) > devices;  // as plan_cpus decides
-  const auto claims = std::make_shared<const base::CpuClaims>(available, pinned ? devices : 0);
-  const auto plan = base::plan_cpus(claims->not_of_others(), devices);
+  auto claims = std::make_shared<const base::CpuClaims>(available, devices);
+  auto plan = base::plan_cpus(claims->not_of_others(), devices);
+  if (plan.compiling.empty()) {  // nothing is pinned: what it compiles on is everybody's, and it keeps nothing from others
+    claims.reset();
+    plan.compile_workers = base::plan_cpus(available, devices).compile_workers;
+  }
   const int workers = compile_workers.value_or(plan.compile_workers);
   const auto cache = base::cache_folder();
   std::vector<session::DeviceSettings> all;

@@ -1,6 +1,6 @@
 """What the shipped database is made of: the grids of problems that tools/renew_shipped.py measures, a step each.
 
-Sizes are odd: what dispatch asks between tuned sizes ends in a ragged tile, nearly always, and only measurements at such sizes tell
+Sizes are odd, but for sums of weights: what dispatch asks between tuned sizes ends in a ragged tile, nearly always, and only measurements at such sizes tell
 how configurations do there (docs/decisions/0013-between-ragged-sizes.md). Where times turn from those of one block to those of
 the memory, up to some megabytes, sizes lie a third of an octave apart, else an octave.
 """
@@ -74,7 +74,7 @@ def histograms(octaves_n, octaves_bins, skew, kinds=MAPPINGS):
 
 
 def between(kinds, counts):
-    """So many of each kind and skew, scattered evenly over the logarithms of samples and bins as programs may ask them, off the grids' lines: the
+    """So many of each kind and skew, scattered evenly over the logarithms of samples and bins as programs may ask them, off the grids' lines (bytes have 256 bins): the
     additive recurrence of the plastic number (Roberts 2018), which goes on from one kind to the next, so that they lie between each other."""
     plastic = 1.32471795724474602596
     problems = []
@@ -90,7 +90,7 @@ def between(kinds, counts):
 
 
 def weighted():
-    """Sums of the samples' weights, from few bins to as many as fit into shared memory: powers of two, and sizes between them."""
+    """Sums of the samples' weights, from few bins to 20,000: powers of two, and sizes between them."""
     sizes = [(octave, 8) for octave in (16, 20, 23, 26)] + [(12.3, 5.2), (14.7, 10.4), (17.9, 3.1), (18.6, 12.8), (19.3, 7.7), (21.4, 9.9), (22.2, 14.3), (24.8, 6.1)]
     return [{"T": "i32", "Counter": "f32", "mapping": "unit", "n": round(2**octave), "bins": round(2**of_bins), **skew}
             for skew in ({}, {"skew": "uniform"}) for octave, of_bins in sizes]

@@ -270,7 +270,10 @@ std::vector<int> ordinals_of(const TuningOptions& options, const std::filesystem
 
 TuningRun run_tuning(const TuningJob& job, db::Database& database, BannerTo banner) {
   auto settings = device_settings(ordinals_of(job.options, job.executable), job.options.compile_workers);
-  for (auto& one : settings) one.compile_deadline = compile_deadline(job.options);
+  for (auto& one : settings) {
+    one.compile_deadline = compile_deadline(job.options);
+    if (!job.options.replay.empty()) one.claims.reset();  // it times nothing
+  }
   return settings.size() == 1 ? run_on_one(job, settings.front(), database, banner) : run_on_several(job, settings, database, banner);
 }
 

@@ -19,7 +19,7 @@ struct DeviceSettings {
   std::filesystem::path cache;  ///< of cubins; empty: none
   std::vector<int> timing_cpus;   ///< of its GPU worker alone (base::plan_cpus); empty: any
   std::vector<int> compile_cpus;  ///< of everything else, shared by all devices; empty: any
-  std::shared_ptr<const base::CpuClaims> claims;  ///< keeps the processors of all of a run's devices from other runs; null: nothing does
+  std::shared_ptr<const base::CpuClaims> claims;  ///< keeps the processors of all of a run's devices from later runs; null: nothing does
 };
 
 /// What a device process cannot know by itself; the `attune` executable fills in the real ones, tests others.

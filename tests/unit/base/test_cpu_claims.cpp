@@ -30,7 +30,7 @@ std::vector<int> without(std::vector<int> cpus, std::initializer_list<std::size_
 
 }  // namespace
 
-TEST_CASE("two runs side by side time on different processors, and neither compiles where the other times") {
+TEST_CASE("two commands side by side time on different processors, and the later one does not compile where the earlier one times") {
   const auto cpus = imaginary(6);
   const CpuClaims first(cpus, 1), second(cpus, 2);
   CHECK(first.not_of_others() == cpus);

@@ -1,48 +1,55 @@
 #include <doctest/doctest.h>
+#include <unistd.h>
 
-#include <algorithm>
-#include <set>
+#include <optional>
 #include <vector>
 
 #include "tools/device_list.hpp"
 #include "tuner/base/cpu_claims.hpp"
-#include "tuner/base/cpus.hpp"
 
 namespace test_device_settings {
 
 using namespace attune;
+using Cpus = std::vector<int>;
 
 namespace {
 
-bool holds(const std::vector<int>& cpus, int cpu) { return std::find(cpus.begin(), cpus.end(), cpu) != cpus.end(); }
+/// Processors that no machine has, and no other process asks for.
+Cpus imaginary(int count) {
+  Cpus cpus;
+  for (int i = 0; i < count; ++i) cpus.push_back(200'000'000 + static_cast<int>(::getpid()) % 100'000 * 1000 + i);
+  return cpus;
+}
+
+Cpus free_of(const Cpus& cpus) { return base::CpuClaims(cpus, 0).not_of_others(); }
 
 }  // namespace
 
-TEST_CASE("where other runs time on every processor nothing is pinned") {
-  const auto available = base::available_cpus();
-  const base::CpuClaims others(available, static_cast<int>(available.size()));  // whatever further runs have left
-  for (const auto& settings : tools::device_settings({0, 1}, {})) {
-    CHECK(settings.timing_cpus.empty());
-    CHECK(settings.compile_cpus.empty());
-    CHECK(settings.compile_workers == 1);
-  }
+TEST_CASE("two commands time on different processors, which are free again when the settings of all devices are gone") {
+  const Cpus cpus = imaginary(6);
+  auto first = std::make_optional(tools::device_settings({0}, {}, cpus));
+  auto second = std::make_optional(tools::device_settings({1, 2}, {}, cpus));
+  CHECK(first->front().timing_cpus == Cpus{cpus[5]});
+  CHECK(second->front().timing_cpus == Cpus{cpus[4]});
+  CHECK(second->back().timing_cpus == Cpus{cpus[3]});
+  CHECK(second->back().compile_cpus == Cpus{cpus[0], cpus[1], cpus[2]});
+  CHECK(free_of(cpus) == Cpus{cpus[0], cpus[1], cpus[2]});
+  first.reset();
+  second->pop_back();
+  CHECK(free_of(cpus) == Cpus{cpus[0], cpus[1], cpus[2], cpus[5]});
+  second.reset();
+  CHECK(free_of(cpus) == cpus);
 }
 
-TEST_CASE("what a run times on is claimed as long as the settings of one of its devices live, and differs from device to device") {
-  const auto available = base::available_cpus();
-  std::vector<int> ordinals{0};
-  if (available.size() > 2) ordinals.push_back(1);
-  std::vector<session::DeviceSettings> settings = tools::device_settings(ordinals, {});
-  std::set<int> timing;
-  for (const auto& one : settings) timing.insert(one.timing_cpus.begin(), one.timing_cpus.end());
-  for (const int cpu : timing) {
-    CHECK_FALSE(holds(base::CpuClaims(available, 0).not_of_others(), cpu));
-    CHECK_FALSE(holds(settings.front().compile_cpus, cpu));
-  }
-  const bool pinned = !settings.front().timing_cpus.empty();
-  CHECK(timing.size() == (pinned ? ordinals.size() : 0));
-  if (settings.size() > 1) settings.pop_back();
-  for (const int cpu : timing) CHECK_FALSE(holds(base::CpuClaims(available, 0).not_of_others(), cpu));
+TEST_CASE("where too few processors are left nothing is pinned, nothing is kept from others, and as many compile as alone") {
+  const Cpus cpus = imaginary(4);
+  const auto first = tools::device_settings({0, 1, 2}, {}, cpus);
+  CHECK(first.front().timing_cpus == Cpus{cpus[3]});
+  const auto second = tools::device_settings({3}, {}, cpus);
+  CHECK(second.front().timing_cpus.empty());
+  CHECK(second.front().compile_cpus.empty());
+  CHECK(second.front().compile_workers == 3);
+  CHECK(free_of(cpus) == Cpus{cpus[0]});
 }
 
 }  // namespace test_device_settings
