@@ -241,7 +241,8 @@ std::vector<Decision> earlier_runs(const Settings& settings, const std::filesyst
   std::vector<Decision> decisions;
   try {
     const Json file = parse_json(base::read_file(path));
-    for (const auto& [field, wanted] : common_fields(settings, device).items()) {
+    const Json common = common_fields(settings, device);
+    for (const auto& [field, wanted] : common.items()) {
       const Json found = file.value(field, Json());
       if (found != wanted) refuse(fmt::format("its {} is {}, not {}", field, dump_json(found), dump_json(wanted)));
     }
