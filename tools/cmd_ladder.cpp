@@ -193,8 +193,7 @@ int ladder(const LadderOptions& options, const CommandContext& context, const st
   auto devices = DeviceList::parse(tuning.device);
   if (devices.several()) throw UsageError("the ladder is measured on one GPU, so that its rungs can be compared; give --device with one number");
   const Climbing what{options, kernel, rungs, problems};
-  auto settings = device_settings(devices.ordinals, tuning.compile_workers).front();
-  settings.compile_deadline = compile_deadline(tuning);
+  const auto settings = settings_of(tuning, devices.ordinals).front();
   auto plan = choose_backends(tuning, context.executable, settings, kernel, problems);
   auto [database, path] = open_results(tuning);
   print_notices(database);

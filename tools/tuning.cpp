@@ -143,6 +143,16 @@ bool is_named(const TuningOptions& options) {
   return !options.database.empty() || (variable != nullptr && *variable != '\0');
 }
 
+/// `--compile-timeout`. Throws: UsageError.
+std::chrono::milliseconds compile_deadline(const TuningOptions& options) {
+  const auto deadline = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::duration<double>(base::parse_seconds(options.compile_timeout)));
+  if (deadline.count() <= 0) {
+    throw UsageError(fmt::format("--compile-timeout {} leaves no time to compile; give for example 60s", options.compile_timeout));
+  }
+  return deadline;
+}
+
 }  // namespace
 
 void add_where_option(CLI::App& command, TuningOptions& options) {
@@ -197,13 +207,13 @@ session::Race::Options race_options(const TuningOptions& options) {
   return options.epochs ? session::Race::Options::of_at_most(*options.epochs) : session::Race::Options();
 }
 
-std::chrono::milliseconds compile_deadline(const TuningOptions& options) {
-  const auto deadline = std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::chrono::duration<double>(base::parse_seconds(options.compile_timeout)));
-  if (deadline.count() <= 0) {
-    throw UsageError(fmt::format("--compile-timeout {} leaves no time to compile; give for example 60s", options.compile_timeout));
+std::vector<session::DeviceSettings> settings_of(const TuningOptions& options, const std::vector<int>& ordinals) {
+  auto settings = device_settings(ordinals, options.compile_workers);
+  for (auto& one : settings) {
+    one.compile_deadline = compile_deadline(options);
+    if (!options.replay.empty()) one.claims.reset();  // nothing is timed
   }
-  return deadline;
+  return settings;
 }
 
 db::Database open_stoppable(const std::filesystem::path& path) {
@@ -269,11 +279,7 @@ std::vector<int> ordinals_of(const TuningOptions& options, const std::filesystem
 }
 
 TuningRun run_tuning(const TuningJob& job, db::Database& database, BannerTo banner) {
-  auto settings = device_settings(ordinals_of(job.options, job.executable), job.options.compile_workers);
-  for (auto& one : settings) {
-    one.compile_deadline = compile_deadline(job.options);
-    if (!job.options.replay.empty()) one.claims.reset();  // it times nothing
-  }
+  const auto settings = settings_of(job.options, ordinals_of(job.options, job.executable));
   return settings.size() == 1 ? run_on_one(job, settings.front(), database, banner) : run_on_several(job, settings, database, banner);
 }
 

@@ -1,5 +1,4 @@
 #pragma once
-#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -7,6 +6,7 @@
 
 #include "db/database.hpp"
 #include "tools/commands.hpp"
+#include "tuner/session/device_process.hpp"
 #include "tuner/session/finalists.hpp"
 #include "tuner/session/run_result.hpp"
 
@@ -52,8 +52,8 @@ void add_where_option(CLI::App& command, TuningOptions& options);
 /// `--epochs`.
 [[nodiscard]] session::Race::Options race_options(const TuningOptions& options);
 
-/// `--compile-timeout`. Throws: UsageError.
-[[nodiscard]] std::chrono::milliseconds compile_deadline(const TuningOptions& options);
+/// Each device as the options say, with its share of the host (device_settings). Throws: UsageError (--compile-timeout).
+[[nodiscard]] std::vector<session::DeviceSettings> settings_of(const TuningOptions& options, const std::vector<int>& ordinals);
 
 /// Opens the database of a run for writing. SIGINT and SIGTERM end the waiting for another process that has it, now and, once they
 /// only stop the run (run_tuning), in the run. Throws: DatabaseError; Error (ExitCode::Interrupted).

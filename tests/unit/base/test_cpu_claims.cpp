@@ -1,11 +1,12 @@
 #include <doctest/doctest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
+#include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "tests/support/imaginary_cpus.hpp"
 #include "tuner/base/cpu_claims.hpp"
 #include "tuner/base/cpus.hpp"
 #include "tuner/base/process.hpp"
@@ -13,15 +14,9 @@
 namespace test_cpu_claims {
 
 using namespace attune::base;
+using attune::test::imaginary_cpus;
 
 namespace {
-
-/// Processors that no machine has, and no other test process asks for.
-std::vector<int> imaginary(int count) {
-  std::vector<int> cpus;
-  for (int i = 0; i < count; ++i) cpus.push_back(1'000'000 + static_cast<int>(::getpid()) % 100'000 * 1000 + i);
-  return cpus;
-}
 
 std::vector<int> without(std::vector<int> cpus, std::initializer_list<std::size_t> places) {
   for (auto place = std::rbegin(places); place != std::rend(places); ++place) cpus.erase(cpus.begin() + static_cast<std::ptrdiff_t>(*place));
@@ -31,7 +26,7 @@ std::vector<int> without(std::vector<int> cpus, std::initializer_list<std::size_
 }  // namespace
 
 TEST_CASE("two commands side by side time on different processors, and the later one does not compile where the earlier one times") {
-  const auto cpus = imaginary(6);
+  const auto cpus = imaginary_cpus(6);
   const CpuClaims first(cpus, 1), second(cpus, 2);
   CHECK(first.not_of_others() == cpus);
   CHECK(second.not_of_others() == without(cpus, {5}));
@@ -43,7 +38,7 @@ TEST_CASE("two commands side by side time on different processors, and the later
 }
 
 TEST_CASE("a claim ends with its owner, and goes where its owner is moved") {
-  const auto cpus = imaginary(3);
+  const auto cpus = imaginary_cpus(3);
   std::optional<CpuClaims> first(std::in_place, cpus, 1);
   std::optional<CpuClaims> moved(std::move(*first));
   first.reset();
@@ -53,7 +48,7 @@ TEST_CASE("a claim ends with its owner, and goes where its owner is moved") {
 }
 
 TEST_CASE("where others have all processors nothing is pinned") {
-  const auto cpus = imaginary(2);
+  const auto cpus = imaginary_cpus(2);
   const CpuClaims first(cpus, 2), second(cpus, 1);
   CHECK(second.not_of_others().empty());
   const CpuPlan plan = plan_cpus(second.not_of_others(), 1);
@@ -63,13 +58,13 @@ TEST_CASE("where others have all processors nothing is pinned") {
 }
 
 TEST_CASE("who only asks does not claim") {
-  const auto cpus = imaginary(2);
+  const auto cpus = imaginary_cpus(2);
   const CpuClaims asks(cpus, 0);
   CHECK(CpuClaims(cpus, 2).not_of_others() == cpus);
 }
 
 TEST_CASE("a worker does not keep the claim of the run that started it") {
-  const auto cpus = imaginary(2);
+  const auto cpus = imaginary_cpus(2);
   std::optional<CpuClaims> run(std::in_place, cpus, 1);
   const WorkerProcess worker(ATTUNE_TEST_WORKER, {"sleep"});
   run.reset();

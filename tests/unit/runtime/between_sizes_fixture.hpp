@@ -48,18 +48,7 @@ struct BetweenSizes {
     auto row = best_row(kernel, twice_problem(n), here, winner);
     row.detail_json = detail;
     user.add(row, here);
-    for (const auto& [chosen, us] : medians_us) {
-      db::RecordRow record;
-      record.template_hash = row.template_hash;
-      record.problem = row.problem;
-      record.device_key = row.device_key;
-      record.policy = row.policy;
-      record.configuration = chosen;
-      record.outcome = us > 0 ? "ok" : "wrong_result";
-      record.stage = "measured";
-      record.median_us = us;
-      user.database().put(record);
-    }
+    user.add_measured(row, medians_us);
   }
   runtime::Choice choose(std::int64_t n) const {
     const auto opened = runtime::open_layers({user.path()});

@@ -68,6 +68,21 @@ class LayerFile {
            const std::string& chosen) {
     add(best_row(kernel, twice_problem(n), donor, chosen), donor);
   }
+  /// What the search of that row's problem measured, in microseconds; 0: a wrong result.
+  void add_measured(const db::BestRow& row, const std::map<std::string, double>& medians_us) {
+    for (const auto& [chosen, us] : medians_us) {
+      db::RecordRow record;
+      record.template_hash = row.template_hash;
+      record.problem = row.problem;
+      record.device_key = row.device_key;
+      record.policy = row.policy;
+      record.configuration = chosen;
+      record.outcome = us > 0 ? "ok" : "wrong_result";
+      record.stage = "measured";
+      record.median_us = us;
+      database_.put(record);
+    }
+  }
   [[nodiscard]] db::Database& database() { return database_; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 

@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <optional>
 #include <vector>
 
+#include "tests/support/imaginary_cpus.hpp"
 #include "tools/device_list.hpp"
 #include "tuner/base/cpu_claims.hpp"
 
@@ -14,19 +14,12 @@ using Cpus = std::vector<int>;
 
 namespace {
 
-/// Processors that no machine has, and no other process asks for.
-Cpus imaginary(int count) {
-  Cpus cpus;
-  for (int i = 0; i < count; ++i) cpus.push_back(200'000'000 + static_cast<int>(::getpid()) % 100'000 * 1000 + i);
-  return cpus;
-}
-
 Cpus free_of(const Cpus& cpus) { return base::CpuClaims(cpus, 0).not_of_others(); }
 
 }  // namespace
 
 TEST_CASE("two commands time on different processors, which are free again when the settings of all devices are gone") {
-  const Cpus cpus = imaginary(6);
+  const Cpus cpus = test::imaginary_cpus(6);
   auto first = std::make_optional(tools::device_settings({0}, {}, cpus));
   auto second = std::make_optional(tools::device_settings({1, 2}, {}, cpus));
   CHECK(first->front().timing_cpus == Cpus{cpus[5]});
@@ -42,7 +35,7 @@ TEST_CASE("two commands time on different processors, which are free again when 
 }
 
 TEST_CASE("where too few processors are left nothing is pinned, nothing is kept from others, and as many compile as alone") {
-  const Cpus cpus = imaginary(4);
+  const Cpus cpus = test::imaginary_cpus(4);
   const auto first = tools::device_settings({0, 1, 2}, {}, cpus);
   CHECK(first.front().timing_cpus == Cpus{cpus[3]});
   const auto second = tools::device_settings({3}, {}, cpus);
