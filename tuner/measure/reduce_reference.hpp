@@ -63,7 +63,7 @@ class ReduceReference {
   /// What is put in place of the element `before` of the Integers data; nothing where none would decide the result.
   [[nodiscard]] std::optional<std::uint64_t> planted(const ReduceCase& of, const ReduceAnswers& answers, std::int64_t position,
                                                      std::uint64_t before);
-  /// Of the result `got` after `planted` was put there.
+  /// Of the result `got` after `planted` was put there. Waits where there is a second input.
   [[nodiscard]] std::optional<std::string> judge_planted(const ReduceCase& of, const ReduceAnswers& answers, std::int64_t position,
                                                          std::uint64_t before, std::uint64_t planted, std::uint64_t got);
 

@@ -69,7 +69,7 @@ class Reference {
                                                           const Expectation& expectation);
   /// The only element that a built-in "reduce" writes; nothing for every other reference.
   [[nodiscard]] std::optional<ElementAt> only_result(const Located& located) const;
-  /// For a built-in that has an only_result, which was `got` when its input held `planted` instead of `before` at `position`.
+  /// For a built-in that has an only_result, which was `got` when its input held `planted` instead of `before` at `position`. Waits where there is a second input.
   [[nodiscard]] std::optional<std::string> judge_planted(const Located& located, std::int64_t position, std::uint64_t before,
                                                          std::uint64_t planted, const Expectation& expectation, std::uint64_t got);
   /// For a built-in by rows whose input holds `planted` at `position`. Waits.

@@ -203,7 +203,7 @@ std::optional<std::string> Verifier::plant_rows(Run& run, GpuProblem& problem, c
   return std::nullopt;
 }
 
-/// A result of one element is kept until all have run: waiting for each took longer than all else that verifies a short kernel.
+/// A result of one element is kept until all have run, so that the host waits once for all of them.
 std::optional<std::string> Verifier::plant_at_once(Run& run, GpuProblem& problem, const std::vector<Plant>& plants, const ElementAt& result) {
   const auto& expectation = run.which->expectations[static_cast<std::size_t>(DataSet::Integers)].value();
   const Located located = problem.locate(*run.which);

@@ -1,0 +1,97 @@
+// bench/winner_repeat, whose runs may be made in parts: what a file holds is added to, and never mixed.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "tests/integration/fake_gpu/fake_gpu.hpp"
+#include "tuner/base/files.hpp"
+#include "tuner/base/json.hpp"
+
+namespace test_winner_repeat {
+
+using namespace attune;
+using nlohmann::json;
+using test::FakeGpu;
+
+namespace {
+
+struct Repeated : FakeGpu {
+  Repeated() { environment["ATTUNE_WORKER"] = ATTUNE_EXECUTABLE; }
+
+  /// `options` of the program; `words`: of its tune command.
+  test::CommandResult repeat(const std::vector<std::string>& options, const std::vector<std::string>& words) const {
+    std::vector<std::string> all{ATTUNE_WINNER_REPEAT, "--output", folder.path().string(), "--keep-cache"};
+    all.insert(all.end(), options.begin(), options.end());
+    all.emplace_back("--");
+    all.insert(all.end(), words.begin(), words.end());
+    return run_program(all);
+  }
+
+  /// The only file of this name below the output folder; empty while there is none.
+  std::filesystem::path file(const std::string& name) const {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+      if (entry.path().filename() == name + ".json") return entry.path();
+    }
+    return {};
+  }
+
+  json results(const std::string& name = "winner_repeat") const {
+    REQUIRE_FALSE(file(name).empty());
+    return base::parse_json(base::read_file(file(name)));
+  }
+};
+
+std::vector<std::string> few_of(const std::string& size) {
+  return {"--T", "i32", "--op", "max", "--size", size, "--strategy", "random", "--budget", "6", "--compile-workers", "2"};
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Repeated, "--more adds runs to those of the file, which stay as they were decided") {
+  REQUIRE(repeat({"--runs", "1"}, few_of("1000")).exit_code == 0);
+  const json before = results();
+  CHECK(before.at("runs") == 1);
+  const auto more = repeat({"--runs", "2", "--more"}, few_of("1000"));
+  CAPTURE(more.err);
+  REQUIRE(more.exit_code == 0);
+  const json after = results();
+  CHECK(after.at("runs") == 3);
+  REQUIRE(after.at("rows").size() == 3);
+  for (const char* decided : {"winner", "tie_set", "best_us", "command_s"}) {
+    CAPTURE(decided);
+    CHECK(after.at("rows")[0].at(decided) == before.at("rows")[0].at(decided));
+  }
+  CHECK(after.at("problem") == before.at("problem"));
+}
+
+TEST_CASE_FIXTURE(Repeated, "--more takes no file of another command, and none that is not there, and leaves what there is") {
+  const auto missing = repeat({"--runs", "1", "--more"}, few_of("1000"));
+  CHECK(missing.exit_code == 2);
+  CHECK(missing.err.find("there is no such file; leave --more away") != std::string::npos);
+  REQUIRE(repeat({"--runs", "1"}, few_of("1000")).exit_code == 0);
+  const std::string before = base::read_file(file("winner_repeat"));
+  const auto other = repeat({"--runs", "1", "--more"}, few_of("2000"));
+  CHECK(other.exit_code == 2);
+  CHECK(other.err.find("its arguments is") != std::string::npos);
+  CHECK(base::read_file(file("winner_repeat")) == before);
+  json file_of_others = base::parse_json(before);
+  file_of_others["content"] = "0000000000000000";
+  base::write_file(file("winner_repeat"), base::dump_json(file_of_others));
+  const auto old = repeat({"--runs", "1", "--more"}, few_of("1000"));
+  CHECK(old.exit_code == 2);
+  CHECK(old.err.find("its content is \"0000000000000000\"") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Repeated, "searches that name different winners are run off against each other") {
+  const auto searched = repeat({"--runs", "1", "--search", "--seed 1", "--search", "--seed 2"}, few_of("1000"));
+  CAPTURE(searched.err);
+  REQUIRE(searched.exit_code == 0);
+  const json rows = results("search_quality").at("rows");
+  REQUIRE(rows.size() == 2);
+  REQUIRE(rows[0].at("winner") != rows[1].at("winner"));
+  double least = 2;
+  for (const json& row : rows) least = std::min(least, row.at("over_fastest").get<double>());
+  CHECK(least == 1);
+}
+
+}  // namespace test_winner_repeat
