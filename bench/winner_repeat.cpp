@@ -154,8 +154,7 @@ PairedRun final_paired_run(const Settings& settings, const std::filesystem::path
   for (const auto& text : named) configurations.push_back(spec::configuration_from_text(kernel, text));
   session::Race::Options race;
   race.most = 41;
-  race.fewest = 1000;  // nobody leaves
-  race.hopeless = 1e9;
+  race.all_stay = true;
   const auto samples = backend.run_off(configurations, race, 7);
   if (!samples || !samples->failed.empty()) throw Error("failed running off the winners: one of them does not work any more");
   return summarise(*samples);
@@ -244,7 +243,7 @@ std::vector<Decision> earlier_runs(const Settings& settings, const std::filesyst
     const Json common = common_fields(settings, device);
     for (const auto& [field, wanted] : common.items()) {
       const Json found = file.value(field, Json());
-      if (found != wanted) refuse(fmt::format("its {} is {}, not {}", field, dump_json(found), dump_json(wanted)));
+      if (found != wanted) refuse(fmt::format("its \"{}\" is {}, not {}", field, dump_json(found), dump_json(wanted)));
     }
     if (const auto difference = spec::DeviceInfo::from_json(base::parse_json(dump_json(file.at("device")))).hard_difference(device); !difference.empty())
       refuse("its device has " + difference);

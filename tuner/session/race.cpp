@@ -107,6 +107,7 @@ std::size_t Race::leader() const {
 }
 
 void Race::drop_slow() {
+  if (options_.all_stay) return;
   const std::size_t first = leader();
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (!runs_[i] || i == first) continue;

@@ -24,6 +24,7 @@ class Race {
     int rounds = 3;          ///< of an epoch
     int fewest = 8;          ///< epochs before an interval of them decides: with fewer it is their whole range, and errs too often
     int most = 21;           ///< epochs; half as many more while over kFew finalists are left
+    bool all_stay = false;   ///< nobody leaves, however slow
     double hopeless = 1.03;  ///< who is slower than this many times the leader's time in every epoch leaves at once
 
     [[nodiscard]] static Options of_at_most(int epochs);

@@ -1,7 +1,9 @@
 // bench/winner_repeat, whose runs may be made in parts: what a file holds is added to, and never mixed.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tuner/base/files.hpp"
@@ -20,7 +22,8 @@ struct Repeated : FakeGpu {
 
   /// `options` of the program; `words`: of its tune command.
   test::CommandResult repeat(const std::vector<std::string>& options, const std::vector<std::string>& words) const {
-    std::vector<std::string> all{ATTUNE_WINNER_REPEAT, "--output", folder.path().string(), "--keep-cache"};
+    std::vector<std::string> all{ATTUNE_WINNER_REPEAT, "--output", folder.path().string(), "--keep-cache", "--template",
+                                 ATTUNE_SOURCE_DIR "/tests/support/fake_templates/synthetic"};
     all.insert(all.end(), options.begin(), options.end());
     all.emplace_back("--");
     all.insert(all.end(), words.begin(), words.end());
@@ -41,49 +44,47 @@ struct Repeated : FakeGpu {
   }
 };
 
-std::vector<std::string> few_of(const std::string& size) {
-  return {"--T", "i32", "--op", "max", "--size", size, "--strategy", "random", "--budget", "6", "--compile-workers", "2"};
+std::vector<std::string> of_size(const std::string& size) { return {"--T", "i32", "--faults", "none", "--size", size, "--compile-workers", "2"}; }
+
+std::vector<std::string> one_of(const std::string& size) {
+  auto words = of_size(size);
+  words.insert(words.end(), {"--strategy", "random", "--budget", "1"});
+  return words;
 }
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Repeated, "--more adds runs to those of the file, which stay as they were decided") {
-  REQUIRE(repeat({"--runs", "1"}, few_of("1000")).exit_code == 0);
+TEST_CASE_FIXTURE(Repeated, "--more adds runs to those of the file, which stay as they were decided, and refuses a file of another command or content") {
+  const auto refused = [&](const std::string& size, const std::string& why) {
+    const auto result = repeat({"--runs", "1", "--more"}, one_of(size));
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(result.err.find(why) != std::string::npos);
+  };
+  refused("1000", "there is no such file; leave --more away");
+  REQUIRE(repeat({"--runs", "1"}, one_of("1000")).exit_code == 0);
   const json before = results();
   CHECK(before.at("runs") == 1);
-  const auto more = repeat({"--runs", "2", "--more"}, few_of("1000"));
+  const auto more = repeat({"--runs", "2", "--more"}, one_of("1000"));
   CAPTURE(more.err);
   REQUIRE(more.exit_code == 0);
-  const json after = results();
+  json after = results();
   CHECK(after.at("runs") == 3);
   REQUIRE(after.at("rows").size() == 3);
   for (const char* decided : {"winner", "tie_set", "best_us", "command_s"}) {
     CAPTURE(decided);
     CHECK(after.at("rows")[0].at(decided) == before.at("rows")[0].at(decided));
   }
-  CHECK(after.at("problem") == before.at("problem"));
-}
-
-TEST_CASE_FIXTURE(Repeated, "--more takes no file of another command, and none that is not there, and leaves what there is") {
-  const auto missing = repeat({"--runs", "1", "--more"}, few_of("1000"));
-  CHECK(missing.exit_code == 2);
-  CHECK(missing.err.find("there is no such file; leave --more away") != std::string::npos);
-  REQUIRE(repeat({"--runs", "1"}, few_of("1000")).exit_code == 0);
-  const std::string before = base::read_file(file("winner_repeat"));
-  const auto other = repeat({"--runs", "1", "--more"}, few_of("2000"));
-  CHECK(other.exit_code == 2);
-  CHECK(other.err.find("its arguments is") != std::string::npos);
-  CHECK(base::read_file(file("winner_repeat")) == before);
-  json file_of_others = base::parse_json(before);
-  file_of_others["content"] = "0000000000000000";
-  base::write_file(file("winner_repeat"), base::dump_json(file_of_others));
-  const auto old = repeat({"--runs", "1", "--more"}, few_of("1000"));
-  CHECK(old.exit_code == 2);
-  CHECK(old.err.find("its content is \"0000000000000000\"") != std::string::npos);
+  refused("2000", "its \"arguments\" is");
+  CHECK(results() == after);
+  after["content"] = "0000000000000000";
+  std::ofstream(file("winner_repeat")) << base::dump_json(after);
+  refused("1000", "its \"content\" is \"0000000000000000\"");
+  CHECK(results() == after);
 }
 
 TEST_CASE_FIXTURE(Repeated, "searches that name different winners are run off against each other") {
-  const auto searched = repeat({"--runs", "1", "--search", "--seed 1", "--search", "--seed 2"}, few_of("1000"));
+  const auto searched = repeat({"--runs", "1", "--search", "--strategy random --budget 1", "--search", "--strategy exhaustive"}, of_size("1000"));
   CAPTURE(searched.err);
   REQUIRE(searched.exit_code == 0);
   const json rows = results("search_quality").at("rows");

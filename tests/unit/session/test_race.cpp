@@ -77,6 +77,11 @@ struct Reruns {
 
 }  // namespace
 
+TEST_CASE("with all_stay even who takes twice as long runs to the end") {
+  const Race race = to_its_end({10, 20, 10.2}, {.most = 12, .all_stay = true});
+  for (std::size_t i = 0; i < 3; ++i) CHECK(race.epochs_of(i) == 12);
+}
+
 TEST_CASE("the truly fastest of twelve hardly ever leaves the race") {
   // To leave, it must be over 1 % slower than the leader in every one of at least five epochs, or over 0.25 % in all of
   // eight (in all but one or two of more). The ratio of two epochs varies by sqrt(2 x 0.6^2 + 0.45 x 2 x 0.4^2) = 0.93
