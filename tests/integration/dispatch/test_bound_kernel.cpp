@@ -104,12 +104,18 @@ TEST_CASE_FIXTURE(Dispatching, "what Kernel refuses it refuses: another context,
   graph.launch(stream);
   CHECK(elements.copied());
   CHECK(sums(bound_sum, elements));
-  CHECK_THROWS_AS(bound_sum.launch({500, 500}, {Argument::pointer(elements.in()), Argument::pointer(elements.out())}), UsageError);
   CHECK_THROWS_AS(bound_sum.launch({500}, {Argument::pointer(elements.in())}), UsageError);
   CHECK(sums(bound_sum, elements));
+  const std::vector<Argument> both{Argument::pointer(elements.in()), Argument::pointer(elements.out())};
+  auto never_launched = sum.on(stream.get());
+  for (auto* const any : {&bound_sum, &never_launched}) {
+    CHECK_THROWS_WITH_AS(any->launch(nullptr, 0, both.data(), both.size()), doctest::Contains("it has 1 size(s) (n), 0 were given"), UsageError);
+    CHECK_THROWS_AS(any->launch({500, 500}, {both[0], both[1]}), UsageError);
+  }
   {
     const gpu::Context other(1);
     CHECK_THROWS_WITH_AS(launch(bound_sum, elements), doctest::Contains("another CUDA context"), UsageError);
+    CHECK_THROWS_WITH_AS(bound_sum.launch(nullptr, 0, both.data(), both.size()), doctest::Contains("0 were given"), UsageError);
   }
   context.make_current();
   CHECK(sums(bound_sum, elements));

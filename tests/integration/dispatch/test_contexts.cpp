@@ -117,7 +117,7 @@ TEST_CASE_FIXTURE(Dispatching,
   CHECK(runtime.counters().launches == kThreads * 200);
 }
 
-TEST_CASE_FIXTURE(Dispatching, "a failed launch leaves scratch that the next launch can use") {
+TEST_CASE_FIXTURE(Dispatching, "a launch that is refused for its arguments leaves scratch that the next launch can use") {
   Runtime runtime(options);
   const auto sum = sum_kernel(runtime);
   const Elements elements(64);
