@@ -277,12 +277,33 @@ Json measure_problem(Bench& bench, const RandomProblem& problem, const Databases
   }
 }
 
-int run(const Settings& settings) {
-  const auto folder = results_folder(settings.output);  // before minutes of measuring
-  const bool tuning = !settings.empty && !settings.no_best;
-  if (settings.databases.empty() && !settings.empty) throw UsageError("failed choosing databases: name those that dispatch asks with --db, or say --empty");
+/// Throws: UsageError; DatabaseError when one cannot be read.
+void check_databases(const Settings& settings) {
+  if (settings.databases.empty() != settings.empty) throw UsageError("failed choosing databases: name those that dispatch asks with --db, or say --empty");
+  for (const auto& path : settings.databases) static_cast<void>(db::Database::open(path, db::OpenMode::ReadOnly));
+}
+
+/// Throws: UsageError when none is left.
+std::vector<RandomProblem> problems_of(const Settings& settings) {
   auto problems = draw_problems(settings.seed, settings.problems);
   std::erase_if(problems, [&](const auto& problem) { return problem.family().find(settings.only) == std::string::npos; });
+  if (problems.empty()) throw UsageError(fmt::format("failed choosing problems: none of the drawn ones is of a family with \"{}\" in its name", settings.only));
+  return problems;
+}
+
+/// What is published is all problems, compared with all that there is.
+bool is_whole(const Settings& settings) {
+  return settings.only.empty() && !settings.no_best && settings.problems == Settings().problems;
+}
+
+int run(const Settings& settings) {
+  if (!is_whole(settings) && settings.output.empty()) {
+    throw UsageError("failed choosing where results go: those of a part (--problems, --only, --no-best) would take the place of the whole run's; name another folder with --output");
+  }
+  const auto folder = results_folder(settings.output);  // before minutes of measuring
+  const bool tuning = !settings.empty && !settings.no_best;
+  check_databases(settings);
+  const auto problems = problems_of(settings);
   const test::TempFolder scratch;
   Databases databases{settings.databases, {scratch / "none.db"}, {}};
   static_cast<void>(db::Database::open(databases.none.front(), db::OpenMode::ReadWrite));
@@ -305,6 +326,8 @@ int run(const Settings& settings) {
   const Json fields{{"seed", settings.seed},
                     {"peer_version", "CUB " + cub_version()},
                     {"empty", settings.empty},
+                    {"only", settings.only},
+                    {"drawn", settings.problems},
                     {"rounds", settings.rounds},
                     {"epochs", settings.epochs},
                     {"ratio_is", "its time over that of what was dispatched: the median of paired rounds, and of epochs, each of which loads everything anew"}};

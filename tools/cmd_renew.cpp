@@ -66,7 +66,9 @@ void check_templates(const RenewOptions& options, const std::vector<db::BestRow>
   std::set<std::string> known;
   for (const auto& row : rows) known.insert(row.template_name);
   for (const auto& name : options.templates) {
-    if (!known.contains(name)) throw UsageError(fmt::format("the database has no results of a template \"{}\"; it has some of {}", name, fmt::join(known, ", ")));
+    if (known.contains(name)) continue;
+    const std::string has = known.empty() ? "has none at all" : fmt::format("has some of {}", fmt::join(known, ", "));
+    throw UsageError(fmt::format("the database has no results of a template \"{}\"; it {}", name, has));
   }
 }
 
@@ -201,8 +203,9 @@ int renew(const RenewOptions& options, const CommandContext& context) {
   const spec::TemplateLibrary library({options.tuning.template_folders.begin(), options.tuning.template_folders.end()});
   const auto path = database_path(options.tuning.database);
   std::error_code unreadable;  // opening says it better
-  if (!std::filesystem::exists(path, unreadable) && !unreadable) {
-    throw DatabaseError(path.string(), fmt::format("failed renewing '{}': there is no such file; a tuning run creates it", path.string()));
+  const bool is_missing = !std::filesystem::exists(path, unreadable) && !unreadable;
+  if (is_missing || std::filesystem::is_empty(path, unreadable)) {
+    throw DatabaseError(path.string(), fmt::format("failed renewing '{}': {}; a tuning run creates it", path.string(), is_missing ? "there is no such file" : "the file is empty"));
   }
   auto database = options.dry_run ? db::Database::open(path, db::OpenMode::ReadOnly) : open_stoppable(path);
   print_notices(database);
@@ -212,7 +215,7 @@ int renew(const RenewOptions& options, const CommandContext& context) {
   const auto plan = session::plan_renewal(rows, present_of(here, library));
   if (options.tuning.json) print_json(to_json(plan));
   else print_plan(plan, here, path);
-  if (options.dry_run || plan.renewals.empty()) return 0;
+  if (options.dry_run || (plan.renewals.empty() && !options.tuning.json)) return 0;
   const auto renewed = renew_all({options.tuning, context, library, here, database, path}, plan);
   if (options.tuning.json) {
     print_json({{"event", "renewed"}, {"problems", renewed.problems}, {"of", renewed.of}, {"same_configuration", renewed.same}, {"interrupted", renewed.interrupted},

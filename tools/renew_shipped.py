@@ -204,9 +204,13 @@ def main():
         tell(f"Stopped after {done} of {len(steps)} steps; nothing is replaced. The same command continues.")
         return STOPPED_BY_TIME if renewal.until is not None and time.monotonic() >= renewal.until else 130
     except (RuntimeError, OSError) as error:
-        tell(str(error))
+        tell(f"{error}\nWhat was measured is kept: the same command continues.")
         return 1
-    renewal.put_in_place(steps)
+    try:
+        renewal.put_in_place(steps)
+    except OSError as error:
+        tell(f"Everything is measured, but not every recording could be put in its place: {error}. The same command continues.")
+        return 1
     tell(f"All recordings are renewed ({time.monotonic() - start:.0f} s). Build again: the shipped database is made from them.")
     return 0
 

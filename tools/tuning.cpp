@@ -165,7 +165,7 @@ void add_where_option(CLI::App& command, TuningOptions& options) {
 void add_running_options(CLI::App& command, TuningOptions& options) {
   command.add_option("--template-folder", options.template_folders, "Further folders to look for templates in")->check(CLI::ExistingDirectory);
   command.add_option("--try", options.also_try,
-                     "With --strategy portfolio or winners: try also what won in this database, or what this recording has of the same problem, of whatever version of the template; may be repeated")
+                     "Try also what won in this database, or what this recording has of the same problem, of whatever version of the template; with tune and record where --strategy is portfolio or winners; may be repeated")
       ->allow_extra_args(false);
   command.add_option("--budget", options.budget,
                      "60s or 5m (whole command), 500 (configurations a problem), 25% (of the space), separated (until the best stands "

@@ -55,11 +55,25 @@ void add_renewal(RenewalPlan& plan, const RenewalKey& key, RenewalCase one) {
   renewal.of_another_compiler += one.compiler ? 1 : 0;
 }
 
+/// A template of now, or why there is none.
+struct KnownTemplate {
+  std::optional<spec::KernelTemplate> kernel;
+  std::string why;
+};
+
+KnownTemplate look_for(const Present& present, const std::string& name) {
+  try {
+    return {present.find(name), "no template of this name is found; name the folder that it lies in with --template-folder"};
+  } catch (const Error& error) {  // one that cannot be read keeps no other from being renewed
+    return {std::nullopt, error.what()};
+  }
+}
+
 }  // namespace
 
 RenewalPlan plan_renewal(const std::vector<db::BestRow>& rows, const Present& present) {
   RenewalPlan plan;
-  std::map<std::string, std::optional<spec::KernelTemplate>> kernels;
+  std::map<std::string, KnownTemplate> templates;
   std::map<RenewalKey, RenewalCase> cases;
   std::map<std::pair<std::string, std::string>, std::string> impossible;  // why, by template and problem
   for (const auto& row : rows) {
@@ -67,10 +81,11 @@ RenewalPlan plan_renewal(const std::vector<db::BestRow>& rows, const Present& pr
       ++plan.of_other_devices;
       continue;
     }
-    const auto known = kernels.find(row.template_name);
-    const auto& kernel = known != kernels.end() ? known->second : kernels.emplace(row.template_name, present.find(row.template_name)).first->second;
+    auto known = templates.find(row.template_name);
+    if (known == templates.end()) known = templates.emplace(row.template_name, look_for(present, row.template_name)).first;
+    const auto& [kernel, why] = known->second;
     if (!kernel) {
-      impossible[{row.template_name, row.problem}] = "no template of this name is found; name the folder that it lies in with --template-folder";
+      impossible[{row.template_name, row.problem}] = why;
       continue;
     }
     try {

@@ -158,6 +158,17 @@ class RenewShipped(unittest.TestCase):
         self.assertEqual(self.old.read_text(), "old")
         self.assertEqual(len(self.calls()), 1)
 
+    def test_a_recording_that_cannot_be_put_in_its_place_is_told_and_the_same_command_continues(self):
+        in_the_way = self.old.with_name("part." + self.old.name)  # what is copied first
+        in_the_way.mkdir()
+        failed = self.renew()
+        self.assertEqual(failed.returncode, 1, failed.stderr)
+        self.assertIn("Everything is measured", failed.stderr)
+        calls = len(self.calls())
+        in_the_way.rmdir()
+        self.assertEqual(self.renew().returncode, 0)
+        self.assertEqual(len(self.calls()), calls)
+
     def test_when_time_is_up_the_step_is_interrupted_and_the_same_command_continues(self):
         (self.folder / "slow").touch()
         done = self.renew("--time", "1s")

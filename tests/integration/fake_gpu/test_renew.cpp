@@ -297,4 +297,17 @@ TEST_CASE_FIXTURE(RenewFixture, "without a database, or without time, nothing is
   CHECK(best().size() == 1);
 }
 
+TEST_CASE_FIXTURE(RenewFixture, "where there is nothing to renew the event of the end comes all the same, and an empty file stays one") {
+  tune("1000");
+  const json none = event(renew({"--json"}), "renewed");
+  CHECK(none["problems"] == 0);
+  CHECK(none["of"] == 0);
+  const std::string empty = (folder / "empty.db").string();
+  std::ofstream(empty).flush();
+  const auto refused = renew({"--db", empty});
+  CHECK(refused.exit_code == 5);
+  CHECK(refused.err.find("the file is empty; a tuning run creates it") != std::string::npos);
+  CHECK(fs::file_size(empty) == 0);
+}
+
 }  // namespace test_renew

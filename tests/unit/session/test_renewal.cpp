@@ -1,6 +1,7 @@
 // What of a database's best rows is of the past.
 #include <doctest/doctest.h>
 
+#include "attune/error.hpp"
 #include "tuner/session/renewal.hpp"
 
 namespace test_renewal {
@@ -42,8 +43,11 @@ db::BestRow of_compiler(db::BestRow row, const std::string& nvrtc) {
   return row;
 }
 
-session::RenewalPlan plan(const std::vector<db::BestRow>& rows) {
-  return session::plan_renewal(rows, {"this", "2", "13.1", [](const std::string& name) {
+/// `looks`: how often a template was asked for.
+session::RenewalPlan plan(const std::vector<db::BestRow>& rows, int* looks = nullptr) {
+  return session::plan_renewal(rows, {"this", "2", "13.1", [looks](const std::string& name) {
+                                        if (looks != nullptr) ++*looks;
+                                        if (name == "broken") throw SpecError("broken/template.json", 3, 1, "unexpected end");
                                         return name == "copy" ? std::optional(kernel()) : std::nullopt;
                                       }});
 }
@@ -80,6 +84,17 @@ TEST_CASE("a problem that an older version spelled out is the same as its short 
   const auto planned = plan({of_version(row(R"({"T":"f32","mode":"plain","n":10})")), row(kSmall)});
   CHECK(planned.renewals.empty());
   CHECK(planned.current == 1);
+}
+
+TEST_CASE("a template that cannot be read keeps no other from being renewed; it is read once, and why is told of each of its problems") {
+  auto small = row(kSmall), large = row(kLarge);
+  small.template_name = large.template_name = "broken";
+  int looks = 0;
+  const auto planned = plan({small, of_version(row(kSmall)), large}, &looks);
+  CHECK(planned.renewals.size() == 1);
+  REQUIRE(planned.impossible.size() == 2);
+  for (const auto& one : planned.impossible) CHECK(one.why.find("broken/template.json:3:1") != std::string::npos);
+  CHECK(looks == 2);
 }
 
 TEST_CASE("policies are renewed apart; what cannot be asked any more is told once, with the reason") {
