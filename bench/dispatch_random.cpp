@@ -279,7 +279,7 @@ Json measure_problem(Bench& bench, const RandomProblem& problem, const Databases
 
 /// Throws: UsageError; DatabaseError when one cannot be read.
 void check_databases(const Settings& settings) {
-  if (settings.databases.empty() != settings.empty) throw UsageError("failed choosing databases: name those that dispatch asks with --db, or say --empty");
+  if (settings.databases.empty() != settings.empty) throw UsageError("failed choosing databases: either name those that dispatch asks with --db, or say --empty");
   for (const auto& path : settings.databases) static_cast<void>(db::Database::open(path, db::OpenMode::ReadOnly));
 }
 

@@ -198,15 +198,20 @@ Renewed renew_all(const Common& common, const session::RenewalPlan& plan) {
   return renewed;
 }
 
+/// A renewal creates none. What else may be wrong with the file, opening it says better. Throws: DatabaseError.
+void refuse_without_database(const std::filesystem::path& path) {
+  std::error_code failure;
+  const auto kind = std::filesystem::status(path, failure).type();
+  const auto refuse = [&](const char* why) { throw DatabaseError(path.string(), fmt::format("failed renewing '{}': {}; a tuning run creates it", path.string(), why)); };
+  if (kind == std::filesystem::file_type::not_found) refuse("there is no such file");
+  if (kind == std::filesystem::file_type::regular && std::filesystem::file_size(path, failure) == 0) refuse("the file is empty");
+}
+
 int renew(const RenewOptions& options, const CommandContext& context) {
   check_request(options.tuning, {});
   const spec::TemplateLibrary library({options.tuning.template_folders.begin(), options.tuning.template_folders.end()});
   const auto path = database_path(options.tuning.database);
-  std::error_code unreadable;  // opening says it better
-  const bool is_missing = !std::filesystem::exists(path, unreadable) && !unreadable;
-  if (is_missing || std::filesystem::is_empty(path, unreadable)) {
-    throw DatabaseError(path.string(), fmt::format("failed renewing '{}': {}; a tuning run creates it", path.string(), is_missing ? "there is no such file" : "the file is empty"));
-  }
+  refuse_without_database(path);
   auto database = options.dry_run ? db::Database::open(path, db::OpenMode::ReadOnly) : open_stoppable(path);
   print_notices(database);
   const auto rows = rows_of(database, options);

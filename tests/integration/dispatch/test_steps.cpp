@@ -1,4 +1,4 @@
-// Plans of several steps, whose buffers are of every kind: on every way to launch, also after a driver has refused one midway.
+// Plans of several steps, with every kind of workspace: on every way to launch, also after a driver has refused one midway.
 #include <doctest/doctest.h>
 
 #include <array>
