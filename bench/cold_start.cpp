@@ -144,7 +144,7 @@ Json start_in_steps(const Tuned& what) {
   step("template_ms");
   const auto device = gpu::read_device(0);
   step("device_ms");
-  const auto choice = runtime::choose(kernel, problem_of(what), device, opened.layers, "cold/graph");
+  auto choice = runtime::choose(kernel, problem_of(what), device, opened.layers, "cold/graph");
   step("lookup_ms");
   const auto request = runtime::make_code_request(kernel, problem_of(what), choice.configuration, device);
   step("source_ms");
@@ -154,9 +154,7 @@ Json start_in_steps(const Tuned& what) {
   const gpu::Module module(code->cubin);
   step("load_module_ms");
   detail::PlanState plan;
-  plan.steps = runtime::bind_steps(choice.plan, module);
-  plan.workspace = runtime::layout_workspace(choice.plan);
-  plan.signature = runtime::Signature(choice.plan, kernel.name, kernel.spec_path);
+  plan.bind(std::move(choice.plan), kernel.name, kernel.spec_path, module);
   step("bind_ms");
   const gpu::Buffer workspace(std::max<std::size_t>(plan.workspace.total_bytes, 256));
   gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), program.stream->get()),
@@ -176,16 +174,14 @@ Json bare_start(const Tuned& what) {
   const auto opened = runtime::open_layers({});
   const auto kernel = spec::TemplateLibrary(what.templates).find(what.template_name);
   const auto device = gpu::read_device(0);
-  const auto choice = runtime::choose(kernel, problem_of(what), device, opened.layers, "cold/graph");
+  auto choice = runtime::choose(kernel, problem_of(what), device, opened.layers, "cold/graph");
   const auto request = runtime::make_code_request(kernel, problem_of(what), choice.configuration, device);
   const auto code = runtime::CodeStore(base::cache_folder() / "cubins").find(request, choice, opened.layers);
   if (!code) throw Error("failed measuring: no cubin is stored");
   const auto start = Clock::now();
   const gpu::Module module(code->cubin);
   detail::PlanState plan;
-  plan.steps = runtime::bind_steps(choice.plan, module);
-  plan.workspace = runtime::layout_workspace(choice.plan);
-  plan.signature = runtime::Signature(choice.plan, kernel.name, kernel.spec_path);
+  plan.bind(std::move(choice.plan), kernel.name, kernel.spec_path, module);
   const gpu::Buffer workspace(std::max<std::size_t>(plan.workspace.total_bytes, 256));
   gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), program.stream->get()),
              "cuMemsetD8Async", "zeroing");

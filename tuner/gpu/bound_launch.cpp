@@ -45,7 +45,7 @@ bool has_cluster(const spec::ResolvedLaunch& launch) { return launch.cluster[0] 
 }  // namespace
 
 BoundLaunch::BoundLaunch(const spec::ResolvedLaunch& launch, Function function)
-    : launch_(launch), function_(std::move(function)), driver_(&Driver::get()) {
+    : driver_(&Driver::get()), function_(std::move(function)), launch_(launch) {
   check_arguments(launch_, function_);
   raise_shared_limit(function_, launch_.shared_bytes);
   if (has_cluster(launch_) && launch_.cluster[0] * launch_.cluster[1] * launch_.cluster[2] > kPortableClusterSize) {

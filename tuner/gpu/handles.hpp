@@ -148,11 +148,12 @@ class BoundLaunch {
   [[nodiscard]] const Function& function() const noexcept { return function_; }
 
  private:
-  spec::ResolvedLaunch launch_;
-  Function function_;
+  // What every launch reads comes first.
   const Driver* driver_;
   CUlaunchConfig config_{};  ///< all but the stream, and the address of the attributes, which moves with this object
+  Function function_;
   CUlaunchAttribute attributes_[3]{};
+  spec::ResolvedLaunch launch_;
 };
 
 }  // namespace attune::gpu

@@ -21,9 +21,9 @@ inline constexpr std::size_t kWorkspaceAlignment = 256;
 /// before the first use and is zero again after every launch; [zero_bytes, total_bytes) may hold anything.
 struct WorkspaceLayout {
   static constexpr std::size_t kNone = SIZE_MAX;  ///< offset of a buffer that is the caller's
-  std::vector<std::size_t> offsets;               ///< for each buffer of the plan
   std::size_t zero_bytes = 0;
   std::size_t total_bytes = 0;
+  std::vector<std::size_t> offsets;  ///< for each buffer of the plan
 };
 [[nodiscard]] WorkspaceLayout layout_workspace(const spec::LaunchPlan& plan);
 
@@ -59,8 +59,8 @@ class Signature {
   [[noreturn]] void refuse_count(std::size_t count) const;
   [[noreturn]] void refuse(std::size_t index, const Argument& argument) const;
 
+  std::vector<Check> checks_;  // first: every launch reads it, and nothing else here
   std::string owner_;
-  std::vector<Check> checks_;
   std::vector<std::string> names_;
   std::size_t buffer_count_ = 0;
 };

@@ -332,6 +332,21 @@ std::string told(const Forecast& forecast) {
   return fmt::format("{:.4g} us expected, give or take {:.0f} %, from {}", forecast.expected_us, 100 * forecast.deviation, forecast.basis);
 }
 
+std::string expected_of(const Forecast& forecast) { return fmt::format("{:.4g} us, give or take {:.0f} %", forecast.expected_us, 100 * forecast.deviation); }
+
+/// Adds to each what it was chosen over, or gave way to. `forecasts`: as they are taken.
+void tell_choice(std::vector<Forecast>& forecasts, const std::string& standard) {
+  const auto is_standard = [&](const Forecast& forecast) { return forecast.configuration == standard; };
+  const auto stands = std::find_if(forecasts.begin(), forecasts.end(), is_standard);
+  const auto rival = std::find_if_not(forecasts.begin(), forecasts.end(), is_standard);
+  if (stands == forecasts.end()) return;
+  for (Forecast& forecast : forecasts) {
+    if (&forecast != &*stands && stands->expected_us > 0) forecast.basis += "; the default: " + expected_of(*stands);
+  }
+  stands->basis = "the default stands: " + stands->basis;
+  if (rival != forecasts.end()) stands->basis += "; the fastest that won around: " + expected_of(*rival);
+}
+
 /// Whether something may take the place of a default that was chosen for the problem.
 bool knows_enough(const std::vector<Forecast>& forecasts, const std::string& standard) {
   return std::any_of(forecasts.begin(), forecasts.end(), [&](const auto& forecast) { return forecast.configuration == standard || forecast.deviation < kSure; });
@@ -381,6 +396,7 @@ std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<con
   const double enough_us = kClearlyFaster * stands->expected_us;
   const auto first = std::find_if(forecasts.begin(), stands, [&](const auto& forecast) { return forecast.cautious_us() > enough_us; });
   std::rotate(first, stands, stands + 1);
+  tell_choice(forecasts, standard);
   return forecasts;
 }
 

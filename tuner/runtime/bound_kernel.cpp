@@ -21,10 +21,11 @@ struct BoundState {
   const PlanState* last = nullptr;
   std::uint64_t replacements = 0;  ///< of plans, when `last` was found
 
-  [[nodiscard]] const PlanState& plan(const std::int64_t* sizes) {
+  [[nodiscard]] const PlanState& plan(const std::int64_t* sizes, std::size_t count) {
     // A plan that was found may have been replaced by a better one since.
     const std::uint64_t now = kernel->replacements.load(std::memory_order_acquire);
-    if (last != nullptr && now == replacements && std::equal(last->sizes.begin(), last->sizes.end(), sizes)) return *last;
+    if (last != nullptr && now == replacements && std::equal(last->sizes.begin(), last->sizes.end(), sizes, sizes + count)) return *last;
+    kernel->check_size_count(count);
     last = &runtime::plan_for_launch(*kernel, context, sizes, stream);
     replacements = now;
     return *last;
@@ -53,16 +54,14 @@ BoundKernel Kernel::on(Stream stream) const {
 
 void BoundKernel::launch(const std::int64_t* sizes, std::size_t size_count, const Argument* arguments, std::size_t count) {
   auto& state = *state_;
-  auto& runtime = *state.kernel->runtime;
-  state.kernel->check_size_count(size_count);
-  if (runtime.current_context() != state.context) {
+  if (state.kernel->runtime->current_context() != state.context) {
+    state.kernel->check_size_count(size_count);
     throw UsageError(fmt::format("failed launching {}: it was bound to a stream in another CUDA context than the current one", state.kernel->title(sizes)));
   }
-  const detail::PlanState& plan = state.plan(sizes);
+  const detail::PlanState& plan = state.plan(sizes, size_count);
   plan.signature.check(arguments, count);
-  if (plan.workspace.total_bytes == 0) plan.enqueue(runtime.driver(), arguments, 0, 0, state.stream);
+  if (plan.workspace.total_bytes == 0) runtime::enqueue(plan, arguments, 0, 0, state.stream);
   else state.launch_with_scratch(plan, arguments);
-  runtime.launches.add();
 }
 
 }  // namespace attune

@@ -33,11 +33,10 @@ void refuse_scratch_under_capture(const PlanState& plan, CUstream stream) {
 }
 
 void enqueue_with_scratch(const PlanState& plan, const Argument* arguments, const ScratchPool::Claim& claim, CUstream stream) {
-  const auto& driver = plan.kernel->runtime->driver();
   try {
-    plan.enqueue(driver, arguments, claim.zero(), claim.plain(), stream);
+    enqueue(plan, arguments, claim.zero(), claim.plain(), stream);
   } catch (...) {
-    claim.clean(driver, stream);
+    claim.clean(plan.kernel->runtime->driver(), stream);
     throw;
   }
 }

@@ -33,31 +33,27 @@ std::size_t Plan::workspace_bytes() const { return state_->workspace.total_bytes
 const Decision& Plan::decision() const { return state_->decision; }
 
 void Plan::launch(const Argument* arguments, std::size_t count, void* workspace, Stream stream) const {
-  auto& runtime = *state_->kernel->runtime;
   state_->signature.check(arguments, count);
   check_workspace(*state_, workspace);
-  if (runtime.current_context() != state_->context) {
+  if (state_->kernel->runtime->current_context() != state_->context) {
     throw UsageError(fmt::format("failed launching {}: the plan was made in another CUDA context than the current one",
                                  state_->kernel->title(state_->sizes.data())));
   }
   const auto base = reinterpret_cast<CUdeviceptr>(workspace);
-  state_->enqueue(runtime.driver(), arguments, base, base + state_->workspace.zero_bytes, stream);
-  runtime.launches.add();
+  runtime::enqueue(*state_, arguments, base, base + state_->workspace.zero_bytes, stream);
 }
 
 void Kernel::launch(const std::int64_t* sizes, std::size_t size_count, const Argument* arguments, std::size_t count,
                     Stream stream) const {
   state_->check_size_count(size_count);
-  auto& runtime_state = *state_->runtime;
-  const CUcontext context = runtime_state.current_context();
+  const CUcontext context = state_->runtime->current_context();
   const PlanState& plan = runtime::plan_for_launch(*state_, context, sizes, stream);
   plan.signature.check(arguments, count);
   if (plan.workspace.total_bytes == 0) {
-    plan.enqueue(runtime_state.driver(), arguments, 0, 0, stream);
+    runtime::enqueue(plan, arguments, 0, 0, stream);
   } else {
     launch_with_scratch(plan, context, arguments, stream);
   }
-  runtime_state.launches.add();
 }
 
 void Kernel::prepare() const {

@@ -227,10 +227,7 @@ std::unique_ptr<detail::PlanState> Runtime::State::build(detail::KernelState& ke
   plan->sizes.assign(sizes, sizes + kernel.size_names.size());
   plan->decision = choice.decision;
   load(*plan, choice, context, sizes);
-  plan->resolved = std::move(choice.plan);
-  plan->signature = runtime::Signature(plan->resolved, kernel.title(sizes), kernel.kernel.spec_path);
-  plan->workspace = runtime::layout_workspace(plan->resolved);
-  plan->steps = runtime::bind_steps(plan->resolved, *plan->module);
+  plan->bind(std::move(choice.plan), kernel.title(sizes), kernel.kernel.spec_path, *plan->module);
   return plan;
 }
 

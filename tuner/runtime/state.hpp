@@ -39,13 +39,14 @@ namespace attune::detail {
 
 /// A template with its types and choices fixed, and the plans built for it.
 struct KernelState {
+  // What every launch reads comes first.
   Runtime::State* runtime = nullptr;
+  std::atomic<std::uint64_t> replacements{0};  ///< of plans by better ones: whoever keeps one looks again
+  std::vector<std::string> size_names;         ///< in declaration order
+  runtime::AppendTable<PlanState> plans;
   std::string asked_name;  ///< as the program asked for the template
   spec::KernelTemplate kernel;
   std::map<std::string, std::string> choices;
-  std::vector<std::string> size_names;  ///< in declaration order
-  runtime::AppendTable<PlanState> plans;
-  std::atomic<std::uint64_t> replacements{0};  ///< of plans by better ones: whoever keeps one looks again
   mutable runtime::Evidence evidence;          ///< of decisions; needs the Runtime's mutex
 
   /// The plan of these sizes in the current context, or null. Lock-free.

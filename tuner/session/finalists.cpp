@@ -66,6 +66,13 @@ FinalistRule FinalistRule::of_at_most(std::size_t most) {
   FinalistRule rule;
   rule.most = most;
   rule.fewest = std::min(rule.fewest, most);
+  rule.grows = false;
+  return rule;
+}
+
+FinalistRule FinalistRule::for_search_of(std::size_t configurations) const {
+  FinalistRule rule = *this;
+  if (grows) rule.most = std::max(most, configurations / kTriedForEach);
   return rule;
 }
 

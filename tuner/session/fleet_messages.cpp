@@ -41,7 +41,7 @@ json hello(const spec::KernelTemplate& kernel, const TuneRequest& request, const
                   {"files", std::move(files)}, {"database", database.string()}};
   message["request"] = {{"strategy", request.strategy}, {"seed", request.seed}, {"budget", request.budget.text()},
                         {"policy", measure::to_text(request.policy)}, {"run", request.run}, {"retry_failed", request.retry_failed},
-                        {"most_finalists", request.finalists.most}, {"most_epochs", request.race.most}, {"renew", request.renew}};
+                        {"most_finalists", request.finalists.most}, {"finalists_grow", request.finalists.grows}, {"most_epochs", request.race.most}, {"renew", request.renew}};
   message["request"]["where"] = json::array();
   for (const auto& condition : request.where) {
     const auto& at = condition.expression.position();
@@ -70,6 +70,7 @@ Hello hello_from(const json& message) {
   hello.request.retry_failed = request.at("retry_failed");
   hello.request.renew = request.at("renew");
   hello.request.finalists = FinalistRule::of_at_most(request.at("most_finalists"));
+  hello.request.finalists.grows = request.at("finalists_grow");
   hello.request.race = Race::Options::of_at_most(request.at("most_epochs"));
   for (const auto& condition : request.at("where")) {
     hello.request.where.push_back(spec::parse_condition(hello.kernel, condition.at(0).get<std::string>(), {condition.at(1), condition.at(2), condition.at(3)}));

@@ -27,7 +27,8 @@ bool would_go_on(const json& detail, int most) {
 void ProblemTuner::choose_best() {
   for (;;) {
     const std::string standard = default_name();
-    const auto asked = choose_finalists(candidates_of(known_, kernel_, space_, launches_, standard, request_.finalists.most), standard, request_.finalists);
+    const FinalistRule rule = request_.finalists.for_search_of(known_.decided().size());
+    const auto asked = choose_finalists(candidates_of(known_, kernel_, space_, launches_, standard, rule.most), standard, rule);
     if (asked.empty()) {
       // What won once and fails now must not be dispatched any more.
       const auto best = database_.best_of(query_);

@@ -30,6 +30,12 @@ bool is_safe_path(const std::string& file) {
 /// Far more than there are options to give.
 constexpr std::size_t kMostOptions = 256;
 
+/// A string in quotes, so that "256" is not mistaken for 256.
+std::string quoted(const Value& value) {
+  const auto* const text = std::get_if<std::string>(&value);
+  return text == nullptr ? to_text(value) : fmt::format("\"{}\"", *text);
+}
+
 }  // namespace
 
 std::size_t read_word(const JsonNode& node, const std::string& what, const std::vector<std::string>& words) {
@@ -127,8 +133,8 @@ std::size_t TemplateParser::index_of(const Parameter& parameter, const JsonNode&
   const auto found = std::find_if(parameter.values.begin(), parameter.values.end(), [&](const Value& v) { return equal(v, value); });
   if (found == parameter.values.end()) {
     std::vector<std::string> known;
-    for (const Value& candidate : parameter.values) known.push_back(to_text(candidate));
-    fail(node.position, fmt::format("the default {} of '{}' is not among its values ({})", to_text(value), parameter.name, joined(known)));
+    for (const Value& candidate : parameter.values) known.push_back(quoted(candidate));
+    fail(node.position, fmt::format("the default {} of '{}' is not among its values ({})", quoted(value), parameter.name, joined(known)));
   }
   return static_cast<std::size_t>(found - parameter.values.begin());
 }

@@ -73,6 +73,7 @@ TEST_CASE_FIXTURE(Steps, "a launch that the driver refuses midway leaves scratch
     CHECK(right(by_kernel, 500, 2));
     CHECK_THROWS_WITH_AS(by_bound(refused, 1), doctest::Contains("launching kernel 'add_up'"), CudaError);
     CHECK(right(by_bound, 500, 2));
+    CHECK(runtime.counters().launches == 4 * (static_cast<std::uint64_t>(round) + 1));
   }
 }
 

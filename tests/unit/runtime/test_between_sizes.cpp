@@ -21,6 +21,7 @@ TEST_CASE_FIXTURE(BetweenSizes, "what does well at both neighbours is taken, not
   CHECK(choice.decision.donor_problem == R"({"T":"f32","n":64000})");  // who it is known from
   CHECK(choice.decision.forecast.find("10.2 us at {\"n\":1000}") != std::string::npos);
   CHECK(choice.decision.forecast.find("20.4 us at {\"n\":4000}") != std::string::npos);
+  CHECK(choice.decision.forecast.find("the default") == std::string::npos);  // it was not measured
   // Both nearer results are told, with what they were expected to cost.
   REQUIRE(choice.decision.passed_over.size() == 2);
   CHECK(choice.decision.passed_over[0].find("\"n\":1000") != std::string::npos);
@@ -62,6 +63,7 @@ TEST_CASE_FIXTURE(BetweenSizes, "the default stands unless the evidence clearly 
   };
   CHECK(with_winner_at(9.8) == kDefault);  // expected to be faster, but surely only by less than what is not known
   CHECK(with_winner_at(9.5) == kA);
+  CHECK(choose(2500).decision.forecast.find("; the default: 10") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(BetweenSizes, "what was measured only so far away that it counts for nothing is no forecast") {
@@ -109,6 +111,8 @@ TEST_CASE_FIXTURE(BetweenSizes, "the default is taken where it is expected to be
   const auto choice = choose(2000);
   CHECK(choice.decision.configuration == spec::to_text(kernel, spec::default_configuration(kernel)));
   CHECK(choice.cubin_key.empty());
+  CHECK(choice.decision.forecast.find("the default stands: ") == 0);
+  CHECK(choice.decision.forecast.find("; the fastest that won around: ") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(BetweenSizes, "the best forecast that violates a constraint at the asked size gives way to the next, and that is told") {

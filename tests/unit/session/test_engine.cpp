@@ -320,6 +320,25 @@ TEST_CASE_FIXTURE(Engine,
   CHECK(database.in_flight().empty());
 }
 
+TEST_CASE_FIXTURE(Engine, "a hundredth of what a large search tried runs off, and no more than a bound that was asked for") {
+  REQUIRE(space.size() >= 200);
+  const std::string standard = spec::to_text(kernel, spec::default_configuration(kernel));
+  struct Counting : MadeUpGpu {
+    using MadeUpGpu::MadeUpGpu;
+    std::size_t finalists = 0;
+    std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& all, const session::Race::Options& options, std::uint64_t seed) override {
+      finalists = all.size();
+      return MadeUpGpu::run_off(all, options, seed);
+    }
+  } gpu([&](const std::string& text) { return test::works(text, text == standard ? 11 : 10, 0); });
+  request.finalists.fewest = request.finalists.most = 1;
+  static_cast<void>(tune(gpu));
+  CHECK(gpu.finalists == space.size() / 100 + 1);  // the default beside them
+  request.finalists = session::FinalistRule::of_at_most(1);
+  static_cast<void>(tune(gpu));
+  CHECK(gpu.finalists == 2);
+}
+
 TEST_CASE_FIXTURE(Engine, "a run-off that ended with several left is run again by who allows it more epochs, and by nobody else") {
   struct Counting : MadeUpGpu {
     using MadeUpGpu::MadeUpGpu;

@@ -63,6 +63,15 @@ TEST_CASE("everybody close to the best is a finalist, up to the most, and the fe
   CHECK(session::choose_finalists(all, "none", {.fewest = 9, .most = 9, .ratio = 1.03}).size() == all.size());
 }
 
+TEST_CASE("of a large search more run off, by a hundredth of what it tried, unless a bound was asked for") {
+  const session::FinalistRule rule;
+  CHECK(rule.for_search_of(300).most == rule.most);
+  CHECK(rule.for_search_of(100 * rule.most + 99).most == rule.most);
+  CHECK(rule.for_search_of(12'164).most == 121);
+  CHECK(rule.for_search_of(12'164).ratio == rule.ratio);
+  CHECK(session::FinalistRule::of_at_most(24).for_search_of(12'164).most == 24);
+}
+
 TEST_CASE("neither a failed nor an unverified configuration nor one without a time is a finalist") {
   auto failed = searched("failed", 1);
   failed.outcome = Outcome::Crashed;

@@ -66,6 +66,7 @@ TEST_CASE("what is wrong with a table is told with its place") {
   CHECK(contains(failure(R"({"use": {"block_siz": 64}})"), "there is no parameter 'block_siz'"));
   CHECK(contains(failure(R"({"use": {"block_siz": 64}})"), "block_size"));
   CHECK(contains(failure(R"({"use": {"block_size": 63}})"), "the default 63 of 'block_size' is not among its values (64, 128, 256)"));
+  CHECK(contains(failure(R"({"use": {"block_size": "64"}})"), "the default \"64\" of 'block_size' is not among its values (64, 128, 256)"));
   CHECK(contains(failure(R"({"if": "n < 5"})"), "\"use\""));
   CHECK(contains(failure(R"({"if": "m < 5", "use": {"waves": 1}})"), "'m'"));
   CHECK(contains(failure(R"({"if": "n <", "use": {"waves": 1}})"), "folder/defaults.json:1:"));

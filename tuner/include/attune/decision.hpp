@@ -8,7 +8,7 @@ namespace attune {
 /// Which rung of the lookup ladder a plan came from.
 enum class Tier {
   ExactSize,       ///< tuned on this device at this size
-  NearestSize,     ///< tuned on this device at other sizes: the best forecast out of both neighbours, else the nearest's
+  NearestSize,     ///< tuned on this device at other sizes: the best forecast out of those around, else the nearest's result
   SiblingDevice,   ///< tuned on another device of the same architecture
   OtherDevice,     ///< tuned on the nearest other architecture
   RelatedProblem,  ///< tuned for the problem that the template has stand in for this one: Decision::donor_problem
@@ -28,7 +28,7 @@ struct Decision {
   double median_us = 0;                  ///< the donor's run-off time; 0 for Default and RelatedProblem, and where the default itself is the best forecast
   bool aged = false;                     ///< recorded under another driver
   std::string layer;                     ///< database file it came from
-  std::string forecast;                  ///< NearestSize: how this configuration did at the tuned sizes on both sides
+  std::string forecast;                  ///< NearestSize: what it is expected to take, from what it took around; and the default beside it, or why that stands
   std::vector<std::string> passed_over;  ///< closer candidates and why each was refused, nearest first
   bool compiled = false;                 ///< NVRTC had to run in this process
   std::string cubin_source;              ///< "database", "cache" or "compiled"; of explain(): where it would come from

@@ -18,7 +18,7 @@ namespace attune {
 
 /// Counters of one Runtime, for tests and curiosity.
 struct RuntimeCounters {
-  std::uint64_t launches = 0;
+  std::uint64_t launches = 0;        ///< whose sizes and arguments were accepted; also those that the driver refused then
   std::uint64_t plans_built = 0;     ///< slow path: lookup, resolve, load
   std::uint64_t compiles = 0;        ///< NVRTC runs in this process
   std::uint64_t database_reads = 0;  ///< walks of the lookup ladder through the database layers
