@@ -1,5 +1,6 @@
 // What a launch through the dispatcher costs the launching thread more than cuLaunchKernelEx of the same kernel.
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -16,11 +17,13 @@
 
 #include "attune/error.hpp"
 #include "bench/support/command_line.hpp"
+#include "bench/support/in_processes.hpp"
 #include "bench/support/json.hpp"
 #include "bench/support/launch_arguments.hpp"
 #include "bench/support/raw_launch.hpp"
 #include "bench/support/result_file.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/base/standard_descriptors.hpp"
 #include "tuner/base/terminal.hpp"
 
@@ -38,13 +41,16 @@ constexpr const char* kMethod =
     "quantiles over all threads, less timer_ns; added_ns is the difference of the two distributions' quantiles; its "
     "interval is the distribution-free 95 % interval of the median over `parts` consecutive parts of the run; "
     "paired_ns are quantiles of the differences within rounds, whose tails hold the noise of both calls. "
-    "driver_calls_ns: one call of what dispatch asks the driver besides, alone on one thread.";
+    "driver_calls_ns: one call of what dispatch asks the driver besides, alone on one thread. All of this runs in `processes` processes, one "
+    "after the other, since where code and data lie moves a process's figures by more than the interval within it tells: of several, each figure "
+    "is the median over them, and intervals are the distribution-free 95 % intervals of those medians.";
 
 struct Settings {
   std::string output;
   std::string synthetic;
   std::vector<int> threads{1, 8};
-  int batches = 400;
+  int processes = 9;
+  int batches = 100;
   int rounds_per_batch = 100;
   int device = 0;
 };
@@ -301,7 +307,22 @@ std::vector<Json> rows_of(const gpu::Context& context, Runtime& runtime, const L
   return rows;
 }
 
+int run_in_processes(const Settings& settings) {
+  const auto folder = results_folder(settings.output);
+  std::vector<std::string> words{"--batches", std::to_string(settings.batches), "--rounds", std::to_string(settings.rounds_per_batch),
+                                 "--device", std::to_string(settings.device), "--threads", fmt::format("{}", fmt::join(settings.threads, ","))};
+  if (!settings.synthetic.empty()) words.insert(words.end(), {"--synthetic", settings.synthetic});
+  Json result = medians_of(results_of_processes(settings.processes, words, "dispatch_overhead"));
+  const auto device = spec::DeviceInfo::from_json(base::parse_json(dump_json(result.at("device"))));
+  const auto rows = result.at("rows").get<std::vector<Json>>();
+  result.erase("rows");
+  result["processes"] = settings.processes;
+  fmt::print("{}\n", write_results(folder, "dispatch_overhead", device, result, rows).string());
+  return 0;
+}
+
 int run(const Settings& settings) {
+  if (settings.processes > 1) return run_in_processes(settings);
   const auto folder = results_folder(settings.output);
   const test::TempFolder scratch;  // no databases: the template's default, whatever this machine has tuned
   ::setenv("ATTUNE_DB", (scratch / "none.db").c_str(), 1);
@@ -330,6 +351,7 @@ int run(const Settings& settings) {
     }
   }
   const Json fields{{"method", kMethod},
+                    {"processes", 1},
                     {"batches", settings.batches},
                     {"rounds_per_batch", settings.rounds_per_batch},
                     {"parts", kParts},
@@ -351,7 +373,8 @@ int main(int argc, char** argv) {
   line.option("--synthetic", settings.synthetic,
               "Folder of the templates synthetic and tickets, for the fake driver (docs/testing.md)");
   line.option("--threads", settings.threads, "Numbers of launching threads").separated_by(',').with_default();
-  line.option("--batches", settings.batches, "Batches of each thread")
+  line.option("--processes", settings.processes, "Processes that measure, one after the other").with_default().within(1, 100);
+  line.option("--batches", settings.batches, "Batches of each thread, in each process")
       .with_default()
       .within(25, 1000000);
   line.option("--rounds", settings.rounds_per_batch, "Rounds of launches between two waits")

@@ -363,10 +363,15 @@ def tenths(share):
     return f"{round(100 * share, 1) + 0.0:.1f} %" if isinstance(share, (int, float)) else MISSING  # + 0.0: no "-0.0 %"
 
 
+def medians_over(result):
+    processes = result.get("processes", 1)
+    return f"; medians over {processes} processes" if isinstance(processes, int) and processes > 1 else ""
+
+
 def dispatch_overhead(root):
     text = ""
     for path, result in results(root, "dispatch_overhead"):
-        text += f"{provenance(result)}\n\n"
+        text += f"{provenance(result)}{medians_over(result)}\n\n"
         text += table([("threads", True), ("path", False), ("raw launch, ns (median)", True), ("added, ns (median)", True), ("added, ns (99 of 100)", True)],
                       [[row.get("threads"), row.get("path", MISSING), number(row.get("raw_ns_p50")), number(row.get("added_ns_p50")),
                         number(row.get("added_ns_p99"))] for row in rows_of(path, result)]) + "\n"

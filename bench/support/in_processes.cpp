@@ -1,0 +1,106 @@
+#include "bench/support/in_processes.hpp"
+
+#include <fmt/core.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string_view>
+
+#include "attune/error.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tuner/base/files.hpp"
+#include "tuner/base/median.hpp"
+
+namespace attune::bench {
+namespace {
+
+constexpr std::string_view kInterval = "_interval";
+
+void run_again(std::vector<std::string> words) {
+  words.insert(words.begin(), "/proc/self/exe");
+  std::vector<char*> arguments;
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  pid_t pid = 0;
+  int status = 0;
+  const int error = ::posix_spawn(&pid, words.front().c_str(), &actions, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0 || ::waitpid(pid, &status, 0) != pid || status != 0) throw Error("failed measuring in a further process: it did not end well");
+}
+
+Json interval_of_median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t count = values.size();
+  double term = std::pow(0.5, static_cast<double>(count)), below = term;  // of the binomial distribution
+  std::size_t rank = 0;
+  while (below <= 0.025) {
+    ++rank;
+    term *= static_cast<double>(count - rank + 1) / static_cast<double>(rank);
+    below += term;
+  }
+  const std::size_t first = rank == 0 ? 0 : rank - 1;
+  return {values[first], values[count - 1 - first]};
+}
+
+Json merged(const std::vector<const Json*>& all) {
+  const Json& first = *all.front();
+  const auto at = [&](const auto& key) {
+    std::vector<const Json*> values;
+    for (const Json* one : all) values.push_back(&one->at(key));
+    return values;
+  };
+  if (first.is_number_float()) {
+    std::vector<double> values;
+    for (const Json* one : all) values.push_back(one->get<double>());
+    return base::median(std::move(values));
+  }
+  Json result = first;
+  if (first.is_array()) {
+    for (std::size_t i = 0; i < first.size(); ++i) result[i] = merged(at(i));
+  }
+  if (!first.is_object()) return result;
+  for (const auto& [name, value] : first.items()) {
+    const std::string figure = name.ends_with(kInterval) ? name.substr(0, name.size() - kInterval.size()) : std::string();
+    if (!first.contains(figure)) {
+      result[name] = merged(at(name));
+      continue;
+    }
+    std::vector<double> values;
+    for (const Json* one : at(figure)) values.push_back(one->get<double>());
+    result[name] = interval_of_median(std::move(values));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<Json> results_of_processes(int processes, const std::vector<std::string>& words, const std::string& bench) {
+  const test::TempFolder scratch;
+  std::vector<Json> files;
+  for (int i = 0; i < processes; ++i) {
+    fmt::print(stderr, "process {} of {}\n", i + 1, processes);
+    const auto folder = scratch / std::to_string(i);
+    std::filesystem::create_directory(folder);
+    auto all = words;
+    all.insert(all.end(), {"--processes", "1", "--output", folder.string()});
+    run_again(all);
+    for (const auto& device : std::filesystem::directory_iterator(folder)) files.push_back(parse_json(base::read_file(device.path() / (bench + ".json"))));
+    if (files.size() != static_cast<std::size_t>(i) + 1) throw Error("failed measuring in a further process: it wrote no results");
+  }
+  return files;
+}
+
+Json medians_of(const std::vector<Json>& files) {
+  std::vector<const Json*> all;
+  for (const Json& file : files) all.push_back(&file);
+  return merged(all);
+}
+
+}  // namespace attune::bench
