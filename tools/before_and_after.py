@@ -30,6 +30,12 @@ def run(build, bench, folder, words=()):
     return json.loads(next(folder.glob(f"*/{bench}.json")).read_text(encoding="utf-8"))
 
 
+def one_process(build):
+    """Words with which every build measures alike, in one process: the rounds here are the repetitions."""
+    told = subprocess.run([str(build / "bench/dispatch_overhead"), "--help"], text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return ["--batches", "400", *(["--processes", "1"] if "--processes" in told.stdout else [])]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("before", type=Path)
@@ -49,7 +55,7 @@ def main():
             with tempfile.TemporaryDirectory() as name:
                 rate = run(build, "tuning_rate", Path(name), ["--repeats", "3", "--templates", str(ROOT / "bench/templates")])
                 add("tuning rate, the 300 configurations of bench/tuning_rate", "configurations/s", which, rate["rows"][0]["configs_per_s_runs"])
-                last[which] = run(build, "dispatch_overhead", Path(name))
+                last[which] = run(build, "dispatch_overhead", Path(name), one_process(build))
             for row in last[which]["rows"]:
                 if row["path"] in PATHS:
                     threads = "one thread" if row["threads"] == 1 else f"{row['threads']} threads"

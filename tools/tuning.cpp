@@ -174,7 +174,7 @@ void add_running_options(CLI::App& command, TuningOptions& options) {
   command.add_option("--seed", options.seed, "Seed of the strategy and the run-off")->capture_default_str()->check(CLI::NonNegativeNumber);
   command
       .add_option("--finalists", options.finalists,
-                  "At most so many of the fastest run off against each other, beside the default (24, or a hundredth of the configurations tried, if that is more); fewer make dense grids of sizes cheap")
+                  "At most so many of the fastest run off against each other, beside the default (24, or a hundredth of the configurations tried, up to 125, if that is more); fewer make dense grids of sizes cheap")
       ->check(CLI::Range(1, 1000));
   command
       .add_option("--epochs", options.epochs, "The run-off ends after so many epochs (21) where it cannot tell who is faster, after half as many more while over five are left; fewer make dense grids of sizes cheap")

@@ -1,17 +1,19 @@
 #include "bench/support/in_processes.hpp"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <string_view>
 
 #include "attune/error.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tuner/base/errno_text.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/median.hpp"
 
@@ -21,7 +23,7 @@ namespace {
 constexpr std::string_view kInterval = "_interval";
 
 void run_again(std::vector<std::string> words) {
-  words.insert(words.begin(), "/proc/self/exe");
+  words.insert(words.begin(), std::filesystem::canonical("/proc/self/exe").string());
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -29,10 +31,15 @@ void run_again(std::vector<std::string> words) {
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   pid_t pid = 0;
-  int status = 0;
   const int error = ::posix_spawn(&pid, words.front().c_str(), &actions, nullptr, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0 || ::waitpid(pid, &status, 0) != pid || status != 0) throw Error("failed measuring in a further process: it did not end well");
+  if (error != 0) throw Error(fmt::format("failed starting {}: {}", words.front(), base::errno_text("posix_spawn", error)));
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+  if (status == 0) return;
+  const bool exited = WIFEXITED(status);
+  throw Error(fmt::format("failed measuring in a further process: {} ended with {} {}", fmt::join(words, " "), exited ? "exit code" : "signal",
+                          exited ? WEXITSTATUS(status) : WTERMSIG(status)));
 }
 
 Json interval_of_median(std::vector<double> values) {
@@ -49,7 +56,13 @@ Json interval_of_median(std::vector<double> values) {
   return {values[first], values[count - 1 - first]};
 }
 
-Json merged(const std::vector<const Json*>& all) {
+double figure_of(const Json& value, const std::string& name) {
+  if (!value.is_number()) throw Error(fmt::format("failed merging results: \"{}\" is no number in one of them", name));
+  return value.get<double>();
+}
+
+/// `name`: of the member, for messages.
+Json merged(const std::vector<const Json*>& all, const std::string& name) {
   const Json& first = *all.front();
   const auto at = [&](const auto& key) {
     std::vector<const Json*> values;
@@ -58,23 +71,27 @@ Json merged(const std::vector<const Json*>& all) {
   };
   if (first.is_number_float()) {
     std::vector<double> values;
-    for (const Json* one : all) values.push_back(one->get<double>());
+    for (const Json* one : all) values.push_back(figure_of(*one, name));
     return base::median(std::move(values));
+  }
+  for (const Json* one : all) {
+    const bool same = first.is_structured() ? one->type() == first.type() && one->size() == first.size() : *one == first;
+    if (!same && name != "date") throw Error(fmt::format("failed merging results: \"{}\" is not the same in all of them", name));
   }
   Json result = first;
   if (first.is_array()) {
-    for (std::size_t i = 0; i < first.size(); ++i) result[i] = merged(at(i));
+    for (std::size_t i = 0; i < first.size(); ++i) result[i] = merged(at(i), name);
   }
   if (!first.is_object()) return result;
-  for (const auto& [name, value] : first.items()) {
-    const std::string figure = name.ends_with(kInterval) ? name.substr(0, name.size() - kInterval.size()) : std::string();
+  for (const auto& [member, value] : first.items()) {
+    const std::string figure = member.ends_with(kInterval) ? member.substr(0, member.size() - kInterval.size()) : std::string();
     if (!first.contains(figure)) {
-      result[name] = merged(at(name));
+      result[member] = merged(at(member), member);
       continue;
     }
     std::vector<double> values;
-    for (const Json* one : at(figure)) values.push_back(one->get<double>());
-    result[name] = interval_of_median(std::move(values));
+    for (const Json* one : at(figure)) values.push_back(figure_of(*one, figure));
+    result[member] = interval_of_median(std::move(values));
   }
   return result;
 }
@@ -100,7 +117,7 @@ std::vector<Json> results_of_processes(int processes, const std::vector<std::str
 Json medians_of(const std::vector<Json>& files) {
   std::vector<const Json*> all;
   for (const Json& file : files) all.push_back(&file);
-  return merged(all);
+  return merged(all, "");
 }
 
 }  // namespace attune::bench

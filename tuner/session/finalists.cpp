@@ -72,7 +72,7 @@ FinalistRule FinalistRule::of_at_most(std::size_t most) {
 
 FinalistRule FinalistRule::for_search_of(std::size_t configurations) const {
   FinalistRule rule = *this;
-  if (grows) rule.most = std::max(most, configurations / kTriedForEach);
+  if (grows) rule.most = std::max(most, std::min(configurations / kTriedForEach, kMostGrown));
   return rule;
 }
 

@@ -25,28 +25,35 @@ bool would_go_on(const json& detail, int most) {
 }  // namespace
 
 void ProblemTuner::choose_best() {
-  for (;;) {
+  FinalistRule rule = request_.finalists.for_search_of(known_.decided().size());
+  std::vector<std::string> asked;  // by that rule, also where fewer run off: a later run asks the same again
+  for (bool narrowed = false;;) {
     const std::string standard = default_name();
-    const FinalistRule rule = request_.finalists.for_search_of(known_.decided().size());
-    const auto asked = choose_finalists(candidates_of(known_, kernel_, space_, launches_, standard, rule.most), standard, rule);
-    if (asked.empty()) {
+    const auto finalists = choose_finalists(candidates_of(known_, kernel_, space_, launches_, standard, rule.most), standard, rule);
+    if (!narrowed) asked = finalists;
+    if (finalists.empty()) {
       // What won once and fails now must not be dispatched any more.
       const auto best = database_.best_of(query_);
       const auto record = best ? database_.record(query_, best->configuration) : std::nullopt;
       if (record && to_measurement(*record).outcome != Outcome::Ok) database_.forget_best(query_);
       return tell_why_none();
     }
-    if (decided_before(asked)) return;
+    if (!narrowed && decided_before(asked)) return;
     std::vector<spec::Configuration> configurations;
-    for (const auto& finalist : asked) configurations.push_back(spec::configuration_from_text(kernel_, finalist));
+    for (const auto& finalist : finalists) configurations.push_back(spec::configuration_from_text(kernel_, finalist));
     prepare_backend();
     auto samples = backend_.run_off(configurations, request_.race, request_.seed);
     if (samples && !samples->failed.empty()) {
       store_failed(*samples);
       continue;  // the next best take their places
     }
+    if (!samples && !narrowed && finalists.size() > request_.finalists.most + 1) {  // the scratch of so many may be more than the device has
+      narrowed = true;
+      rule = request_.finalists;
+      continue;
+    }
     const bool ran_off = samples.has_value();
-    if (!ran_off) samples = search_medians(asked);
+    if (!ran_off) samples = search_medians(finalists);
     return store_best(*samples, asked, ran_off);
   }
 }

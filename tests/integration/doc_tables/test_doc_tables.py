@@ -74,6 +74,15 @@ class DocTables(TablesCase):
             {"bench": "winner_repeat", **HEAD, "template": "reduce", "problem": {"n": 1024}, "devices": 2, "compiled_code_kept": True, "rows": rows}))
         self.assertIn("with an empty database, on 2 devices, with compiled code kept from one to the next, 1 name", self.generated("winner_repeat"))
 
+    def test_the_cost_of_a_launch_tells_over_how_many_processes_its_medians_are(self):
+        rows = [{"threads": 1, "path": "plan", "raw_ns_p50": 2000.0, "added_ns_p50": 51.5, "added_ns_p99": 70.0}]
+        of_one = {"bench": "dispatch_overhead", **HEAD, "processes": 1, "rows": rows}
+        (self.results / "dispatch_overhead.json").write_text(json.dumps(of_one))
+        self.assertIn("| 1 | plan | 2000 | 51.50 | 70.00 |\n", self.generated("dispatch_overhead"))
+        self.assertNotIn("medians over", self.generated("dispatch_overhead"))
+        (self.results / "dispatch_overhead.json").write_text(json.dumps({**of_one, "processes": 9}))
+        self.assertIn("; medians over 9 processes\n", self.generated("dispatch_overhead"))
+
     def test_check_names_the_file_that_is_not_up_to_date_and_leaves_it_alone(self):
         before = (self.root / "README.md").read_text()
         done = self.run_script("--check")

@@ -71,7 +71,7 @@ TEST_CASE_FIXTURE(Repeated, "--more adds runs to those of the file, which stay a
   json after = results();
   CHECK(after.at("runs") == 2);
   REQUIRE(after.at("rows").size() == 2);
-  for (const char* decided : {"winner", "tie_set", "best_us", "command_s"}) {
+  for (const char* decided : {"winner", "tie_set", "best_us", "finalists", "command_s"}) {
     CAPTURE(decided);
     CHECK(after.at("rows")[0].at(decided) == before.at("rows")[0].at(decided));
   }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "attune/error.hpp"
 #include "bench/support/in_processes.hpp"
 
 namespace test_in_processes {
@@ -28,6 +29,15 @@ TEST_CASE("of several processes each figure is the median, and its interval that
   CHECK(row.at("added_ns_interval") == Json{10.0, 90.0});  // the second and the eighth of nine: 1 - 2 * (1 + 9) / 512 = 96 %
   CHECK(row.at("samples") == 100);
   CHECK(merged.at("date") == "2026-01-01");
+}
+
+TEST_CASE("results of unlike cases are not merged, nor such without a number") {
+  std::vector<Json> files{file_of(1, 0, 0), file_of(2, 0, 0)};
+  files[1]["rows"][0]["threads"] = 1;
+  CHECK_THROWS_WITH_AS(static_cast<void>(bench::medians_of(files)), "failed merging results: \"threads\" is not the same in all of them", Error);
+  files[1] = file_of(2, 0, 0);
+  files[1]["timer_ns"] = nullptr;
+  CHECK_THROWS_WITH_AS(static_cast<void>(bench::medians_of(files)), "failed merging results: \"timer_ns\" is no number in one of them", Error);
 }
 
 TEST_CASE("too few processes for an interval of 95 % show the least and the most") {

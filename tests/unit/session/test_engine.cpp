@@ -339,6 +339,28 @@ TEST_CASE_FIXTURE(Engine, "a hundredth of what a large search tried runs off, an
   CHECK(gpu.finalists == 2);
 }
 
+TEST_CASE_FIXTURE(Engine, "where a large search's finalists do not work together, as many as of a small one run off, once") {
+  struct Small : MadeUpGpu {
+    using MadeUpGpu::MadeUpGpu;
+    std::vector<std::size_t> asked;
+    std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& all, const session::Race::Options& options, std::uint64_t seed) override {
+      asked.push_back(all.size());
+      if (all.size() > 2) return std::nullopt;
+      return MadeUpGpu::run_off(all, options, seed);
+    }
+  } gpu(fast_ones({{20, 0}}));
+  request.finalists.fewest = 0;
+  request.finalists.most = 1;
+  request.finalists.ratio = 3;  // all are close
+  const auto result = tune(gpu);
+  CHECK(gpu.asked == std::vector<std::size_t>{3, 2});
+  REQUIRE(result.best);
+  CHECK(result.best->configuration == space[20]);
+  CHECK(base::parse_json(result.best->detail_json).at("rounds") > 1);
+  static_cast<void>(tune(gpu));
+  CHECK(gpu.asked.size() == 2);  // decided
+}
+
 TEST_CASE_FIXTURE(Engine, "a run-off that ended with several left is run again by who allows it more epochs, and by nobody else") {
   struct Counting : MadeUpGpu {
     using MadeUpGpu::MadeUpGpu;

@@ -68,6 +68,7 @@ TEST_CASE("of a large search more run off, by a hundredth of what it tried, unle
   CHECK(rule.for_search_of(300).most == rule.most);
   CHECK(rule.for_search_of(100 * rule.most + 99).most == rule.most);
   CHECK(rule.for_search_of(12'164).most == 121);
+  CHECK(rule.for_search_of(1'000'000).most == 125);
   CHECK(rule.for_search_of(12'164).ratio == rule.ratio);
   CHECK(session::FinalistRule::of_at_most(24).for_search_of(12'164).most == 24);
 }

@@ -94,8 +94,13 @@ TEST_CASE_FIXTURE(Fixture, "device processes get the conditions with their place
   CHECK(got.where[1].expression.position().column == 1);
   CHECK(got.finalists.most == 2);
   CHECK(got.finalists.fewest == 2);
+  CHECK(!got.finalists.grows);
   CHECK(got.race.most == 6);
   CHECK(got.race.fewest == 6);
+  const session::FinalistRule standard, same = session::messages::hello_from(session::messages::hello(kernel, request({}), {}, "tune.db")).request.finalists;
+  CHECK(same.grows);
+  CHECK(same.most == standard.most);
+  CHECK(same.fewest == standard.fewest);
 }
 
 }  // namespace test_restricted
