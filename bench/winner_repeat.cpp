@@ -77,7 +77,7 @@ Decision decide_once(const Settings& settings, const std::string& search, const 
   decision.winner = rows.front().configuration;
   decision.best_us = rows.front().median_us;
   const auto detail = base::parse_json(rows.front().detail_json);
-  decision.finalists = detail.at("asked").size();
+  decision.finalists = detail.at("finalists").size();
   for (const auto& finalist : detail.at("finalists")) {
     if (finalist.at("tied").get<bool>()) decision.tie_set.push_back(finalist.at("configuration"));
   }

@@ -21,6 +21,7 @@ import argparse
 import json
 import math
 import re
+import statistics
 import sys
 from pathlib import Path
 
@@ -344,9 +345,9 @@ def tuning_rate(root):
     return text.rstrip("\n") + "\n" if text else "No tuning rate is recorded yet.\n"
 
 
-def winner_repeat(root):
+def repeated(root, *names):
     text = ""
-    for path, result in results(root, "winner_repeat"):
+    for path, result in [found for name in names for found in results(root, name)]:
         rows = rows_of(path, result)
         ties = [len(row.get("tie_set", [])) for row in rows]
         spread = max((row.get("tie_set_spread", 1) for row in rows), default=1)
@@ -355,8 +356,38 @@ def winner_repeat(root):
         how += ", with compiled code kept from one to the next" if result.get("compiled_code_kept") else ""
         text += (f"{provenance(result)}\n\n{result.get('template', MISSING)} {short_configuration(result.get('problem'))}: of {len(rows)} runs, each "
                  f"with an empty database{how}, {modal} name the same winner and {sum(1 for row in rows if row.get('agrees'))} name it or declare a tie with "
-                 f"it. Tie sets hold at most {max(ties, default=0)}, within {100 * (spread - 1):.2f} % of each other in one final paired run.\n\n")
+                 f"it. Tie sets hold at most {max(ties, default=0)}, within {100 * (spread - 1):.2f} % of each other in one final paired run.{run_time(rows)}\n\n")
     return text.rstrip("\n") + "\n" if text else "No repetition is recorded yet.\n"
+
+
+def run_time(rows):
+    seconds = [row["command_s"] for row in rows if isinstance(row.get("command_s"), (int, float))]
+    return f" A run took {number(statistics.median(seconds))} s (median)." if seconds else ""
+
+
+def winner_repeat(root):
+    return repeated(root, "winner_repeat")
+
+
+def large_search_repeats(root):
+    """First those of a bound of 24 finalists, then those of the rule for large searches."""
+    return repeated(root, "winner_repeat_24_finalists", "winner_repeat_i32_max_3000017")
+
+
+def large_search_finalists(root):
+    text = ""
+    for path, result in results(root, "finalists_i32_max_3000017"):
+        rows = rows_of(path, result)
+        searches = [row for row in rows if "winner_search_place" in row]
+        off = [row["search_deviation"] for row in rows if "search_deviation" in row]
+        winners = {json.dumps(row.get("winner"), sort_keys=True) for row in rows}
+        text += f"{provenance(result)}\n\n"
+        text += table([("GPU", True), ("configurations", True), ("within 3 % of the search's best", True), ("the 24th, over the best", True), ("the winner's place in the search", True)],
+                      [[row.get("device_ordinal"), row.get("configurations"), row.get("within_3_percent_of_search_best"), f"{row['search_24th_over_best']:.3f}",
+                        row["winner_search_place"]] for row in searches])
+        text += (f"\n{len(rows)} run-offs of these searches' finalists named {len(winners)} configuration{'s' if len(winners) > 1 else ''}. Times of the search are off by "
+                 f"{100 * min(off):.1f} to {100 * max(off):.1f} % (standard deviation).\n\n")
+    return text.rstrip("\n") + "\n" if text else "No large search is recorded yet.\n"
 
 
 def tenths(share):
@@ -388,7 +419,8 @@ OF_MODULES = (dispatch_tables.dispatch_random, dispatch_tables.ragged_sizes, his
               build_tables.build_headers, build_tables.before_and_after)
 TABLES = {"reduce_vs_cub": reduce_vs_cub, "reduce_ratios": reduce_ratios, "reproducible_cost": reproducible_cost, "search_quality": search_quality,
           "read_ceiling": read_ceiling, "gpu_tests": gpu_tests, "sanitizers": sanitizers, "fuzzers": fuzzers, "tune_reduce": tune_reduce,
-          "tuning_rate": tuning_rate, "winner_repeat": winner_repeat, "dispatch_overhead": dispatch_overhead,
+          "tuning_rate": tuning_rate, "winner_repeat": winner_repeat,
+          "large_search_repeats": large_search_repeats, "large_search_finalists": large_search_finalists, "dispatch_overhead": dispatch_overhead,
           "ladder_rungs": ladder_tables.ladder_rungs, "rules_of_thumb": ladder_tables.rules_of_thumb,
           "histogram_ladder": histogram_ladder_tables.histogram_ladder, "histogram_rules": histogram_ladder_tables.histogram_rules,
           "promises": promise_table.promise_table, **{make.__name__: with_helpers(make) for make in OF_MODULES}}

@@ -2,9 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,27 +10,12 @@
 #include <fstream>
 
 #include "attune/error.hpp"
+#include "bench/support/child.hpp"
+#include "tuner/base/file_descriptor.hpp"
 #include "tuner/base/json.hpp"
-
-extern char** environ;
 
 namespace attune::bench {
 namespace {
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (auto& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-std::vector<std::string> environment_with_cache(const std::filesystem::path& cache) {
-  std::vector<std::string> merged{"XDG_CACHE_HOME=" + cache.string()};
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (!std::string(*entry).starts_with("XDG_CACHE_HOME=")) merged.emplace_back(*entry);
-  }
-  return merged;
-}
 
 std::vector<nlohmann::json> events_of(const std::string& text) {
   std::vector<nlohmann::json> events;
@@ -72,31 +54,19 @@ AttuneRun run_attune(const std::filesystem::path& executable, std::vector<std::s
   words.emplace_back("--json");
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) throw Error("failed running attune: no pipe");
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  auto environment = environment_with_cache(cache);
-  const auto start = std::chrono::steady_clock::now();
-  pid_t pid = 0;
-  const int failed = ::posix_spawn(&pid, executable.c_str(), &actions, nullptr, pointers(words).data(), pointers(environment).data());
-  ::posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
-  if (failed != 0) throw EnvironmentError(fmt::format("failed starting {}; name it in ATTUNE_WORKER", executable.string()));
+  base::FileDescriptor reading(ends[0]), writing(ends[1]);
+  const auto started = std::chrono::steady_clock::now();
+  const pid_t pid = start(words, writing.get(), {"XDG_CACHE_HOME=" + cache.string()}, "; name it in ATTUNE_WORKER");
+  writing.close();
   std::string text;
   char chunk[65536];
   AttuneRun run;
-  for (ssize_t got = 0; (got = ::read(ends[0], chunk, sizeof chunk)) > 0;) {
+  for (ssize_t got = 0; (got = ::read(reading.get(), chunk, sizeof chunk)) > 0;) {
     text.append(chunk, static_cast<std::size_t>(got));
     run.parent_bytes = std::max(run.parent_bytes, peak_bytes(pid));
   }
-  ::close(ends[0]);
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    throw Error(fmt::format("failed running {}: it ended with {} {}", fmt::join(words, " "), WIFEXITED(status) ? "exit code" : "signal",
-                            WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status)));
-  }
+  wait_for(pid, words);
+  run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   run.events = events_of(text);
   return run;
 }

@@ -1,19 +1,16 @@
 #include "bench/support/in_processes.hpp"
 
-#include <fmt/ranges.h>
-#include <spawn.h>
-#include <sys/wait.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <string_view>
 
 #include "attune/error.hpp"
+#include "bench/support/child.hpp"
 #include "tests/support/temp_folder.hpp"
-#include "tuner/base/errno_text.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/median.hpp"
 
@@ -21,26 +18,6 @@ namespace attune::bench {
 namespace {
 
 constexpr std::string_view kInterval = "_interval";
-
-void run_again(std::vector<std::string> words) {
-  words.insert(words.begin(), std::filesystem::canonical("/proc/self/exe").string());
-  std::vector<char*> arguments;
-  for (auto& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  pid_t pid = 0;
-  const int error = ::posix_spawn(&pid, words.front().c_str(), &actions, nullptr, arguments.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw Error(fmt::format("failed starting {}: {}", words.front(), base::errno_text("posix_spawn", error)));
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-  if (status == 0) return;
-  const bool exited = WIFEXITED(status);
-  throw Error(fmt::format("failed measuring in a further process: {} ended with {} {}", fmt::join(words, " "), exited ? "exit code" : "signal",
-                          exited ? WEXITSTATUS(status) : WTERMSIG(status)));
-}
 
 Json interval_of_median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -106,8 +83,9 @@ std::vector<Json> results_of_processes(int processes, const std::vector<std::str
     const auto folder = scratch / std::to_string(i);
     std::filesystem::create_directory(folder);
     auto all = words;
+    all.insert(all.begin(), std::filesystem::canonical("/proc/self/exe").string());
     all.insert(all.end(), {"--processes", "1", "--output", folder.string()});
-    run_again(all);
+    wait_for(start(all, STDERR_FILENO), all);
     for (const auto& device : std::filesystem::directory_iterator(folder)) files.push_back(parse_json(base::read_file(device.path() / (bench + ".json"))));
     if (files.size() != static_cast<std::size_t>(i) + 1) throw Error("failed measuring in a further process: it wrote no results");
   }

@@ -32,7 +32,7 @@ struct FinalistRule {
   /// that be more than `most`.
   [[nodiscard]] FinalistRule for_search_of(std::size_t configurations) const;
   /// Of a whole space the fastest 24 by the search's medians may lack the fastest: of 12,000 some sixty lie within 3 %, and a median is off by
-  /// half a per cent. Running off as many costs such a search some 5 % of its time. Code and scratch of all are there at once: hence the bound.
+  /// half a per cent. Running off as many costs such a search a few per cent of its time. Code and scratch of all are there at once: hence the bound.
   /// Source: docs/measurement.md
   static constexpr std::size_t kTriedForEach = 100, kMostGrown = 125;
 };

@@ -39,14 +39,8 @@ void ProblemTuner::choose_best() {
       return tell_why_none();
     }
     if (!narrowed && decided_before(asked)) return;
-    std::vector<spec::Configuration> configurations;
-    for (const auto& finalist : finalists) configurations.push_back(spec::configuration_from_text(kernel_, finalist));
-    prepare_backend();
-    auto samples = backend_.run_off(configurations, request_.race, request_.seed);
-    if (samples && !samples->failed.empty()) {
-      store_failed(*samples);
-      continue;  // the next best take their places
-    }
+    auto samples = run_off(finalists);
+    if (samples && !samples->failed.empty()) continue;  // the next best take their places
     if (!samples && !narrowed && finalists.size() > request_.finalists.most + 1) {  // the scratch of so many may be more than the device has
       narrowed = true;
       rule = request_.finalists;
@@ -147,15 +141,18 @@ void ProblemTuner::tell_why_none() const {
                                kernel_.reference.kind == spec::ReferenceSpec::Kind::None ? "; the template has no reference" : ""));
 }
 
-std::optional<RunOffSamples> ProblemTuner::compare(const std::vector<std::string>& configurations) {
-  std::vector<spec::Configuration> finalists;
-  for (const auto& configuration : configurations) finalists.push_back(spec::configuration_from_text(kernel_, configuration));
+std::optional<RunOffSamples> ProblemTuner::run_off(const std::vector<std::string>& finalists) {
+  std::vector<spec::Configuration> configurations;
+  for (const auto& finalist : finalists) configurations.push_back(spec::configuration_from_text(kernel_, finalist));
   prepare_backend();
-  auto samples = backend_.run_off(finalists, request_.race, request_.seed);
-  if (samples && !samples->failed.empty()) {
-    store_failed(*samples);
-    return samples;
-  }
+  auto samples = backend_.run_off(configurations, request_.race, request_.seed);
+  if (samples && !samples->failed.empty()) store_failed(*samples);
+  return samples;
+}
+
+std::optional<RunOffSamples> ProblemTuner::compare(const std::vector<std::string>& configurations) {
+  auto samples = run_off(configurations);
+  if (samples && !samples->failed.empty()) return samples;
   // A recording may have run off some of them only, among others: what is left then compares nothing.
   if (samples && samples->configurations.size() + samples->left.size() < configurations.size()) return std::nullopt;
   return samples;

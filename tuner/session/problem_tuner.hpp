@@ -148,6 +148,8 @@ class ProblemTuner {
   [[nodiscard]] db::RecordRow stored_row(const std::string& configuration) const;
   void store_best(const RunOffSamples& samples, const std::vector<std::string>& asked, bool ran_off);
   void mark_run_off(const std::string& configuration);
+  /// Backend::run_off under the request's rules; those that failed are stored as such.
+  [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<std::string>& finalists);
   [[nodiscard]] RunOffSamples search_medians(const std::vector<std::string>& finalists) const;
 
   const spec::KernelTemplate& kernel_;

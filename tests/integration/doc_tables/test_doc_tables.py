@@ -74,6 +74,24 @@ class DocTables(TablesCase):
             {"bench": "winner_repeat", **HEAD, "template": "reduce", "problem": {"n": 1024}, "devices": 2, "compiled_code_kept": True, "rows": rows}))
         self.assertIn("with an empty database, on 2 devices, with compiled code kept from one to the next, 1 name", self.generated("winner_repeat"))
 
+    def test_large_searches_are_told_with_their_winners_places_and_all_run_offs_are_counted(self):
+        searched = {"device_ordinal": 1, "configurations": 5000, "within_3_percent_of_search_best": 40, "search_24th_over_best": 1.0125, "winner_search_place": 9,
+                    "winner": {"block_size": 64, "items": 2}}
+        again = {"winner": {"items": 2, "block_size": 64}, "search_deviation": 0.0054}
+        other = {"winner": {"block_size": 128, "items": 2}, "search_deviation": 0.0061}
+        (self.results / "finalists_i32_max_3000017.json").write_text(json.dumps({**HEAD, "rows": [searched, again, other]}))
+        text = self.generated("large_search_finalists")
+        self.assertIn("| 1 | 5000 | 40 | 1.012 | 9 |\n", text)
+        self.assertIn("3 run-offs of these searches' finalists named 2 configurations. Times of the search are off by 0.5 to 0.6 % (standard deviation).", text)
+
+    def test_repeats_of_large_searches_are_told_with_the_old_bound_first(self):
+        for name, modal in (("winner_repeat_i32_max_3000017", True), ("winner_repeat_24_finalists", False)):
+            rows = [{"tie_set": [], "is_modal": modal, "agrees": modal, "command_s": seconds} for seconds in (3.0, 9.0, 4.0)]
+            (self.results / f"{name}.json").write_text(json.dumps({**HEAD, "template": "reduce", "problem": {"n": 1024}, "rows": rows}))
+        text = self.generated("large_search_repeats")
+        self.assertLess(text.index("0 name the same winner"), text.index("3 name the same winner"))
+        self.assertIn(" A run took 4.000 s (median).", text)
+
     def test_the_cost_of_a_launch_tells_over_how_many_processes_its_medians_are(self):
         rows = [{"threads": 1, "path": "plan", "raw_ns_p50": 2000.0, "added_ns_p50": 51.5, "added_ns_p99": 70.0}]
         of_one = {"bench": "dispatch_overhead", **HEAD, "processes": 1, "rows": rows}

@@ -42,6 +42,8 @@ class MadeUpGpu : public session::Backend {
   void abandon() override { waiting_.clear(); }
   [[nodiscard]] std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists,
                                                               const session::Race::Options& options, std::uint64_t) override {
+    run_offs.push_back({finalists.size(), options.most});
+    if (finalists.size() > most_together) return std::nullopt;
     session::RunOffSamples samples;
     samples.rounds_us.assign(static_cast<std::size_t>(options.most), {});  // nobody leaves
     for (const auto& finalist : finalists) {
@@ -55,6 +57,12 @@ class MadeUpGpu : public session::Backend {
 
   static constexpr std::size_t kHeld = 4;
   std::vector<std::string> submitted;  ///< in order, since the start
+  std::size_t most_together = SIZE_MAX;  ///< more finalists do not work together
+  struct RunOff {
+    std::size_t finalists = 0;
+    int epochs = 0;  ///< that were allowed
+  };
+  std::vector<RunOff> run_offs;  ///< that were asked for
   session::Sentinel its_sentinel;
 
  private:

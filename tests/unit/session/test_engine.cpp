@@ -323,59 +323,43 @@ TEST_CASE_FIXTURE(Engine,
 TEST_CASE_FIXTURE(Engine, "a hundredth of what a large search tried runs off, and no more than a bound that was asked for") {
   REQUIRE(space.size() >= 200);
   const std::string standard = spec::to_text(kernel, spec::default_configuration(kernel));
-  struct Counting : MadeUpGpu {
-    using MadeUpGpu::MadeUpGpu;
-    std::size_t finalists = 0;
-    std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& all, const session::Race::Options& options, std::uint64_t seed) override {
-      finalists = all.size();
-      return MadeUpGpu::run_off(all, options, seed);
-    }
-  } gpu([&](const std::string& text) { return test::works(text, text == standard ? 11 : 10, 0); });
+  MadeUpGpu gpu([&](const std::string& text) { return test::works(text, text == standard ? 11 : 10, 0); });
   request.finalists.fewest = request.finalists.most = 1;
   static_cast<void>(tune(gpu));
-  CHECK(gpu.finalists == space.size() / 100 + 1);  // the default beside them
+  REQUIRE(gpu.run_offs.size() == 1);
+  CHECK(gpu.run_offs[0].finalists == space.size() / 100 + 1);  // the default beside them
   request.finalists = session::FinalistRule::of_at_most(1);
   static_cast<void>(tune(gpu));
-  CHECK(gpu.finalists == 2);
+  REQUIRE(gpu.run_offs.size() == 2);
+  CHECK(gpu.run_offs[1].finalists == 2);
 }
 
 TEST_CASE_FIXTURE(Engine, "where a large search's finalists do not work together, as many as of a small one run off, once") {
-  struct Small : MadeUpGpu {
-    using MadeUpGpu::MadeUpGpu;
-    std::vector<std::size_t> asked;
-    std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& all, const session::Race::Options& options, std::uint64_t seed) override {
-      asked.push_back(all.size());
-      if (all.size() > 2) return std::nullopt;
-      return MadeUpGpu::run_off(all, options, seed);
-    }
-  } gpu(fast_ones({{20, 0}}));
+  MadeUpGpu gpu(fast_ones({{20, 0}}));
+  gpu.most_together = 2;
   request.finalists.fewest = 0;
   request.finalists.most = 1;
   request.finalists.ratio = 3;  // all are close
   const auto result = tune(gpu);
-  CHECK(gpu.asked == std::vector<std::size_t>{3, 2});
+  REQUIRE(gpu.run_offs.size() == 2);
+  CHECK(gpu.run_offs[0].finalists == 3);
+  CHECK(gpu.run_offs[1].finalists == 2);
   REQUIRE(result.best);
   CHECK(result.best->configuration == space[20]);
   CHECK(base::parse_json(result.best->detail_json).at("rounds") > 1);
   static_cast<void>(tune(gpu));
-  CHECK(gpu.asked.size() == 2);  // decided
+  CHECK(gpu.run_offs.size() == 2);  // decided
 }
 
 TEST_CASE_FIXTURE(Engine, "a run-off that ended with several left is run again by who allows it more epochs, and by nobody else") {
-  struct Counting : MadeUpGpu {
-    using MadeUpGpu::MadeUpGpu;
-    std::vector<int> epochs;
-    std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const session::Race::Options& options, std::uint64_t seed) override {
-      epochs.push_back(options.most);
-      return MadeUpGpu::run_off(finalists, options, seed);
-    }
-  };
-  Counting gpu(fast_ones({{3, 0}, {5, 0.001}}));
+  MadeUpGpu gpu(fast_ones({{3, 0}, {5, 0.001}}));
   for (const int most : {8, 8, 21, 8, 21}) {
     request.race.most = most;
     static_cast<void>(tune(gpu));
   }
-  CHECK(gpu.epochs == std::vector<int>{8, 21});
+  REQUIRE(gpu.run_offs.size() == 2);
+  CHECK(gpu.run_offs[0].epochs == 8);
+  CHECK(gpu.run_offs[1].epochs == 21);
 }
 
 }  // namespace test_engine

@@ -252,15 +252,7 @@ TEST_CASE_FIXTURE(OneLaunch, "of more launch-bound values than can be tried each
 }
 
 TEST_CASE_FIXTURE(OneLaunch, "rungs whose winners make the same launches run off once, and share a time") {
-  struct Counting : MadeUpGpu {
-    using MadeUpGpu::MadeUpGpu;
-    std::vector<std::size_t> asked;
-    std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const session::Race::Options& options, std::uint64_t seed) override {
-      asked.push_back(finalists.size());
-      return MadeUpGpu::run_off(finalists, options, seed);
-    }
-  };
-  Counting counting([](const std::string& text) {
+  MadeUpGpu counting([](const std::string& text) {
     const auto configuration = base::parse_json(text);
     return test::works(text, 1000.0 / configuration["block_size"].get<double>() + 0.001 * configuration["waves"].get<double>(), 0.0001);
   });
@@ -273,8 +265,8 @@ TEST_CASE_FIXTURE(OneLaunch, "rungs whose winners make the same launches run off
   const auto run = session::run_ladder(kernel, ladder, asked, counting, database, {});
   const auto& rungs = run.problems.at(0).rungs;
   REQUIRE(rungs.size() == 3);
-  REQUIRE(!counting.asked.empty());
-  CHECK(counting.asked.back() == 2);
+  REQUIRE(!counting.run_offs.empty());
+  CHECK(counting.run_offs.back().finalists == 2);
   CHECK(base::parse_json(rungs[0].configuration)["waves"] == 1);
   CHECK(base::parse_json(rungs[1].configuration)["waves"] == 4);
   CHECK(rungs[0].median_us == rungs[1].median_us);
