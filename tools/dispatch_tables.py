@@ -64,7 +64,7 @@ class Run:
         self.rows = [row for row in measured if is_complete(row)]
         self.incomplete = len(measured) - len(self.rows)
         self.head = (f"- seed {self.seed}, {'without any database' if self.empty else 'with databases'}: {tables.provenance(result)}, "
-                     f"{result.get('peer_version', MISSING)}; {len(rows)} problems{list_of(self.left_out())}\n")
+                     f"{result.get('peer_version', MISSING)}; {len(rows)} problems{tables.tiers(self.rows)}{list_of(self.left_out())}\n")
 
     def left_out(self):
         for reason, times in self.errors.items():

@@ -23,6 +23,7 @@ import math
 import re
 import statistics
 import sys
+from collections import Counter
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # the script may lie in a tree that is not to change
@@ -97,6 +98,12 @@ def rows_of(path, result):
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise Malformed(f"failed reading {path}: 'rows' is no list of objects")
     return rows
+
+
+def tiers(rows):
+    """Where dispatch took the configurations of these rows from; nothing where no row tells it."""
+    counted = Counter(row["tier"] for row in rows if isinstance(row.get("tier"), str))
+    return "; dispatched from: " + ", ".join(f"{tier} {times}" for tier, times in counted.most_common()) if counted else ""
 
 
 def ceiling(folder):
@@ -215,7 +222,7 @@ def reduce_ratios(root):
     for path, result in results(root, "reduce_vs_cub"):
         rows = [row for row in rows_of(path, result) if is_compared(row)]
         missing = len(rows_of(path, result)) - len(rows)
-        text += f"{provenance(result)}" + (f"; {missing} rows could not be measured" if missing else "") + "\n"
+        text += f"{provenance(result)}{tiers(rows)}" + (f"; {missing} rows could not be measured" if missing else "") + "\n"
         for policy in dict.fromkeys(row.get("policy", MISSING) for row in rows):
             of_policy = [row for row in rows if row.get("policy", MISSING) == policy]
             cache = str(policy).split("/")[0]

@@ -102,7 +102,7 @@ def histogram_ratios(tables, root):
         grid = [row for row in checked(path, tables.rows_of(path, result)) if not row.get("extra")]
         rows = [row for row in grid if is_compared(row)]
         missing = len(grid) - len(rows)
-        text += f"{tables.provenance(result)}" + (f"; {missing} rows could not be measured" if missing else "") + "\n"
+        text += f"{tables.provenance(result)}{tables.tiers(rows)}" + (f"; {missing} rows could not be measured" if missing else "") + "\n"
         for policy in ordered(row["policy"] for row in rows):
             of_policy = [row for row in rows if row["policy"] == policy]
             for stated in (True, False):

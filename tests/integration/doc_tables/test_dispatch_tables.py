@@ -53,8 +53,8 @@ class DispatchRandom(Tables):
 
     def test_a_file_is_told_with_its_seed_its_problems_and_why_some_were_not_measured(self):
         self.draw([SLOW, FAILED, FAST, COUNTS, FAILED])
-        self.assertIn("- seed 7, with databases: Imaginary 1, driver 1.2, CUDA 13.0, 2026-01-02, content `0123456789abcdef`, CUB 1.2.3; 5 problems; "
-                      "2 not measured: wrong result: 3 instead of 4\n", self.generated(self.table))
+        self.assertIn("- seed 7, with databases: Imaginary 1, driver 1.2, CUDA 13.0, 2026-01-02, content `0123456789abcdef`, CUB 1.2.3; 5 problems; dispatched from: "
+                      "nearest size 3; 2 not measured: wrong result: 3 instead of 4\n", self.generated(self.table))
 
     def test_a_seed_is_one_line_beside_its_own_best_and_the_default(self):
         self.draw([SLOW, FAILED, FAST, COUNTS])
@@ -138,7 +138,7 @@ class DispatchRandom(Tables):
                        {**SLOW, "cub_ratio": 0}, {**SLOW, "best_ratio": "1"}):
             self.draw([broken, FAST])
             text = self.generated(self.table)
-            self.assertIn("; 2 problems; 1 without all ratios, left out of every figure\n", text)
+            self.assertIn("; 2 problems; dispatched from: nearest size 1; 1 without all ratios, left out of every figure\n", text)
             self.assertIn("| 7 | 1 | -20.0 % |", text)
 
     def test_nothing_measured_is_no_error(self):

@@ -161,6 +161,14 @@ class DocTables(TablesCase):
         self.assertIn("| f32 row sum | 2^10 x 3 | 2.000 | 16.00 | 8.000 | 98.7 % |", text)
         self.assertIn("1 rows could not be measured", text)
 
+    def test_ratios_tell_where_dispatch_took_the_configurations_from_and_nothing_where_no_row_says(self):
+        row = {**comparison(2**20, "cold/graph", 1.0, 2.0, 1.0e12), "ratio": 2.0}
+        row["problem"]["template"] = "reduce"
+        self.write_comparison([{**row, "tier": "default"}, {**row, "tier": "exact size"}, {**row, "tier": "exact size"}])
+        self.assertIn("; dispatched from: exact size 2, default 1\n", self.generated("reduce_ratios"))
+        self.write_comparison([row])
+        self.assertNotIn("dispatched from", self.generated("reduce_ratios"))
+
     def test_the_cost_of_reproducible_sums_has_a_line_a_way_and_a_column_a_size(self):
         rows = [{"problem": {"T": "f32", "op": "sum", "n": n}, "how": "compensated", "cost": cost, "distinct_results": seen}
                 for n, cost, seen in ((2**16, 1.25, 1), (2**20, 1.5, 2))]
