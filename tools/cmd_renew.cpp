@@ -113,26 +113,40 @@ void print_plan(const session::RenewalPlan& plan, const Here& here, const std::f
 /// What became of the problems that were to be renewed.
 struct Renewed {
   std::uint64_t problems = 0, same = 0, of = 0;  ///< `same`: the configuration that won before won again
-  bool interrupted = false, time_is_up = false;
+  std::uint64_t not_reached = 0;                 ///< the budget ended before what had won was measured
+  bool interrupted = false;
   int exit_code = 0;
 
   void add(const session::RunResult& result, const session::Renewal& renewal, const Here& here) {
+    bool failed = false;
     for (const auto& group : result.groups) {
-      for (const auto& problem : group.problems) {
-        const bool is_new = problem.best && !session::is_another(problem.best->driver, here.device.driver) && !session::is_another(problem.best->nvrtc, here.nvrtc);
-        if (!is_new) {
-          if (!result.interrupted) base::tell_message(fmt::format("{} of {} has no new result: {}", spec::to_text(problem.problem), renewal.template_name, why_none(problem)));
-          continue;
-        }
-        ++problems;
-        same += renewal.won.at(spec::to_text(problem.problem)) == problem.best->configuration ? 1 : 0;
-      }
+      for (const auto& problem : group.problems) failed |= !add(problem, renewal, here, result.interrupted);
     }
     interrupted = result.interrupted;
-    if (exit_code == 0) exit_code = exit_code_of(result);
+    if (exit_code != 0) return;
+    if (interrupted || !result.given_up.empty()) exit_code = exit_code_of(result);
+    else if (failed) exit_code = static_cast<int>(ExitCode::NothingValid);
+  }
+
+ private:
+  /// False when nothing that was measured is of use.
+  bool add(const session::ProblemResult& problem, const session::Renewal& renewal, const Here& here, bool run_interrupted) {
+    const bool is_new = problem.best && !session::is_another(problem.best->driver, here.device.driver) && !session::is_another(problem.best->nvrtc, here.nvrtc);
+    if (is_new) {
+      ++problems;
+      same += renewal.won.at(spec::to_text(problem.problem)) == problem.best->configuration ? 1 : 0;
+    } else if (run_interrupted) {
+      return true;
+    } else if (problem.former_stays || (problem.measured == 0 && problem.failure_examples.empty())) {
+      ++not_reached;
+    } else {
+      base::tell_message(fmt::format("{} of {} has no new result: {}", spec::to_text(problem.problem), renewal.template_name, why_none(problem)));
+      return false;
+    }
+    return true;
   }
   static std::string why_none(const session::ProblemResult& problem) {
-    if (problem.failure_examples.empty()) return "nothing was measured in the time that it had";
+    if (problem.failure_examples.empty()) return "no configuration is both verified and measured to the end";
     const auto& [outcome, example] = *problem.failure_examples.begin();
     return fmt::format("{}: {}", outcome, first_line(example.detail));
   }
@@ -189,10 +203,9 @@ Renewed renew_all(const Common& common, const session::RenewalPlan& plan) {
   std::size_t left = renewed.of;
   for (const auto& one : plan.renewals) {
     auto budget = budget_left(common.tuning.budget, std::chrono::duration<double>(Clock::now() - start).count(), one.problems.size(), left);
-    renewed.time_is_up = !budget;
-    if (renewed.time_is_up) break;
     left -= one.problems.size();
-    renew_one(common, one, *std::move(budget), renewed);
+    if (budget) renew_one(common, one, *std::move(budget), renewed);
+    else renewed.not_reached += one.problems.size();
     if (renewed.interrupted) break;
   }
   return renewed;
@@ -222,12 +235,14 @@ int renew(const RenewOptions& options, const CommandContext& context) {
   else print_plan(plan, here, path);
   if (options.dry_run || (plan.renewals.empty() && !options.tuning.json)) return 0;
   const auto renewed = renew_all({options.tuning, context, library, here, database, path}, plan);
+  const bool time_is_up = renewed.not_reached > 0 && session::Budget::parse(options.tuning.budget).seconds.has_value();
   if (options.tuning.json) {
     print_json({{"event", "renewed"}, {"problems", renewed.problems}, {"of", renewed.of}, {"same_configuration", renewed.same}, {"interrupted", renewed.interrupted},
-                {"time_is_up", renewed.time_is_up}});
+                {"not_reached", renewed.not_reached}, {"time_is_up", time_is_up}});
   } else {
-    const char* const more = renewed.interrupted ? " Interrupted: the same command continues." : renewed.time_is_up ? " The time is up: the same command continues." : "";
-    base::print("Renewed {} of {} problems; at {} the configuration that had won won again.{}\n", renewed.problems, renewed.of, renewed.same, more);
+    base::print("Renewed {} of {} problems; at {} the configuration that had won won again.{}\n", renewed.problems, renewed.of, renewed.same,
+                renewed.interrupted ? " Interrupted: the same command continues." : time_is_up ? " The time is up: the same command continues."
+                : renewed.not_reached > 0 ? " The others keep what they have until a larger --budget measures what had won there." : "");
   }
   return renewed.exit_code;
 }

@@ -113,7 +113,7 @@ json result(const char* event, const ProblemResult& result) {
   }
   return {{"event", event}, {"problem", spec::to_text(result.problem)}, {"space_size", result.space_size}, {"different_launches", result.different_launches},
           {"measured", result.measured}, {"reused", result.reused}, {"failed", result.failed}, {"examples", std::move(examples)},
-          {"nothing_left", result.nothing_left}, {"work_bytes", result.work_bytes}, {"elapsed_s", result.elapsed_s},
+          {"nothing_left", result.nothing_left}, {"former_stays", result.former_stays}, {"work_bytes", result.work_bytes}, {"elapsed_s", result.elapsed_s},
           {"utilisation", utilisation(result.utilisation)}, {"restricted", restricted(result.restricted)}};
 }
 
@@ -129,6 +129,7 @@ ProblemResult result_from(const json& message) {
     result.failure_examples[outcome] = {example.at("configuration"), measure::messages::bytes(example.at("detail"))};
   }
   result.nothing_left = message.at("nothing_left");
+  result.former_stays = message.at("former_stays");
   result.work_bytes = message.at("work_bytes");
   result.elapsed_s = message.at("elapsed_s");
   result.utilisation = utilisation_from(message.at("utilisation"));

@@ -98,38 +98,50 @@ bool ProblemTuner::better_is_known(const db::BestRow& best) {
   return true;
 }
 
-/// What won at this very problem is compared first, under whatever version, driver and compiler, the latest of all: a budget that ends early
-/// must not replace it unseen.
-void ProblemTuner::put_own_winners_first(std::vector<space::Ordinal>& ordinals) const {
+std::vector<db::BestRow> ProblemTuner::own_winners() const {
   auto rows = database_.best({.template_name = kernel_.name, .problem = query_.problem, .device_key = query_.device_key, .policy = query_.policy});
-  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.recorded_at < b.recorded_at; });
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.recorded_at > b.recorded_at; });
+  return rows;
+}
+
+namespace {
+
+/// Where the space has the configuration of a row; nothing where it is of another version's space.
+std::optional<space::Ordinal> place_in(const space::SearchSpace& space, const spec::KernelTemplate& kernel, const db::BestRow& row) {
+  try {
+    return space.find(spec::configuration_from_text(kernel, row.configuration));
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+/// The latest of all before the others: a budget that ends early must not replace it unseen.
+void ProblemTuner::put_own_winners_first(std::vector<space::Ordinal>& ordinals) const {
+  auto rows = own_winners();
+  std::reverse(rows.begin(), rows.end());
   for (const auto& row : rows) {
-    std::optional<space::Ordinal> own;
-    try {
-      own = searched().find(spec::configuration_from_text(kernel_, row.configuration));
-    } catch (const UsageError&) {
-      continue;  // of another version's space
-    }
+    const auto own = place_in(searched(), kernel_, row);
     if (!own) continue;
     std::erase(ordinals, *own);
     ordinals.insert(ordinals.begin(), *own);
   }
 }
 
-std::optional<db::BestRow> ProblemTuner::outdated_best() const {
-  auto best = database_.best_of(query_);
-  return best && is_outdated(best->driver, best->nvrtc) ? std::move(best) : std::nullopt;
-}
-
 bool ProblemTuner::keeps_outdated() {
-  auto previous = outdated_best();
-  const auto own = previous ? space_.find(spec::configuration_from_text(kernel_, previous->configuration)) : std::nullopt;
-  if (!own) return false;
-  for (const auto name : launches_.members(*own)) {
+  if (!request_.renew) return false;
+  const auto rows = own_winners();
+  const auto former = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return place_in(space_, kernel_, row).has_value(); });
+  if (former == rows.end()) return false;
+  const bool of_this_version = former->template_hash == query_.template_hash;
+  if (of_this_version && !is_outdated(former->driver, former->nvrtc)) return false;
+  for (const auto name : launches_.members(*place_in(space_, kernel_, *former))) {
     if (known_[name].decided) return false;
   }
   observer_.notice(fmt::format("the best of {} stays as it was: the budget ended before it was measured again", log_.problem()));
-  result_.best = std::move(previous);
+  if (of_this_version) result_.best = *former;
+  result_.former_stays = true;
   return true;
 }
 

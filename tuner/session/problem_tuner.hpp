@@ -138,10 +138,10 @@ class ProblemTuner {
 
   [[nodiscard]] bool decided_before(const std::vector<std::string>& asked);
   [[nodiscard]] bool better_is_known(const db::BestRow& best);
-  /// Of another driver or compiler, in a run that renews; nothing when there is none.
-  [[nodiscard]] std::optional<db::BestRow> outdated_best() const;
+  /// What won at this very problem, under whatever version, driver and compiler, the latest first.
+  [[nodiscard]] std::vector<db::BestRow> own_winners() const;
   void put_own_winners_first(std::vector<space::Ordinal>& ordinals) const;
-  /// Whether what won under another driver or compiler was not measured here: it stays then.
+  /// Whether, in a run that renews, what won under another version, driver or compiler was not measured here: nothing takes its place then.
   [[nodiscard]] bool keeps_outdated();
   void tell_why_none() const;
   void store_failed(const RunOffSamples& samples);

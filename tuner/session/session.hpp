@@ -67,6 +67,7 @@ struct ProblemResult {
   std::map<std::string, std::uint64_t> failed;  ///< by outcome name
   std::map<std::string, FailureExample> failure_examples;  ///< the first of each in `failed`
   bool nothing_left = false;                    ///< everything had been measured and decided before
+  bool former_stays = false;                    ///< of a renewal: the budget ended before what had won was measured again, so nothing takes its place
   /// Of a request with conditions: what they leave, and the fastest known configuration that satisfies them, by the search.
   struct Restricted {
     std::uint64_t size = 0;

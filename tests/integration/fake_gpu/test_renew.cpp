@@ -213,6 +213,45 @@ TEST_CASE_FIXTURE(RenewFixture, "a budget that ends before what had won is measu
   CHECK(best().front().driver != before.driver);
 }
 
+TEST_CASE_FIXTURE(RenewFixture, "of another version of the template, too, nothing takes the place of what had won before that was measured") {
+  tune("1000,2000");
+  change_template("a copy with few", "a copy of few");
+  for (const std::vector<std::string>& devices : {std::vector<std::string>{}, {"--device", "all"}}) {
+    if (!devices.empty()) settings["devices"] = {json::object(), json::object()};
+    std::vector<std::string> words = {"--budget", "1", "--json"};  // the default alone, which is slower
+    words.insert(words.end(), devices.begin(), devices.end());
+    const auto result = renew(words);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(event(result, "renewed")["problems"] == 0);
+    CHECK(event(result, "renewed")["not_reached"] == 2);
+    CHECK(event(result, "renewed")["time_is_up"] == false);
+    CHECK(best().size() == 2);
+    CHECK(plan()["renewals"][0]["problems"] == 2);
+  }
+  CHECK(renew({"--budget", "1"}).out.find("until a larger --budget measures what had won there") != std::string::npos);
+  REQUIRE(renew({"--budget", "2"}).exit_code == 0);
+  for (const char* n : {"1000", "2000"}) CHECK(base::parse_json(newest(fmt::format(R"({{"T":"i32","end":"well","n":{}}})", n)).configuration) == configuration(256, 2));
+  CHECK(plan()["current"] == 2);
+}
+
+TEST_CASE_FIXTURE(RenewFixture, "time that is up within a template is told once, and is no failure") {
+  tune("1000,2000,3000,4000,5000,6000");
+  change_template("a copy with few", "a copy of few");
+  const auto told = renew({"--budget", "20ms"});  // starting the process of the GPU takes longer
+  CAPTURE(told.err);
+  CHECK(told.exit_code == 0);
+  CHECK(told.out.find("The time is up: the same command continues.") != std::string::npos);
+  CHECK(told.err.find("has no new result") == std::string::npos);
+  const auto result = renew({"--budget", "20ms", "--json"});
+  CHECK(result.exit_code == 0);
+  const json renewed = event(result, "renewed");
+  CHECK(renewed["time_is_up"] == true);
+  CHECK(renewed["problems"].get<int>() + renewed["not_reached"].get<int>() == renewed["of"].get<int>());
+  REQUIRE(renew().exit_code == 0);
+  CHECK(plan()["current"] == 6);
+}
+
 TEST_CASE_FIXTURE(RenewFixture, "what cannot be renewed does not keep the rest from it, and is named") {
   tune("1000,2000");
   fs::copy(templates / "brief", templates / "other");
