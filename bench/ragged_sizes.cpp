@@ -109,7 +109,7 @@ std::vector<Winner> winners_of(const Settings& settings, const spec::TemplateLib
     winner.sizes.at("n") = whole_tiles(kernel, winner, device);
     if (known.insert(winner.template_name + spec::to_text(winner.at(0)) + spec::to_text(kernel, winner.configuration)).second) winners.push_back(std::move(winner));
   }
-  return spread(std::move(winners), static_cast<std::size_t>(settings.most));
+  return winners;
 }
 
 /// The data that a winner reads, with room for one element more.
@@ -236,7 +236,9 @@ int run(const Settings& settings) {
   const auto folder = results_folder(settings.output);  // before minutes of measuring
   const auto device = gpu::read_device(settings.device);
   const spec::TemplateLibrary library;
-  const auto winners = winners_of(settings, library, device);
+  auto all = winners_of(settings, library, device);
+  const std::size_t of = all.size();
+  const auto winners = spread(std::move(all), static_cast<std::size_t>(settings.most));
   const gpu::Context context(settings.device);
   const gpu::Stream stream;
   const Sampler sampler(stream, device);
@@ -253,7 +255,7 @@ int run(const Settings& settings) {
     }
     fmt::print(stderr, "{}\n", dump_json(rows.back()));
   }
-  const Json fields{{"rounds", settings.rounds}, {"ratio_is", "median of the rounds' time at the other size over that at a whole number of tiles"}};
+  const Json fields{{"rounds", settings.rounds}, {"winners_of", of}, {"ratio_is", "median of the rounds' time at the other size over that at a whole number of tiles"}};
   fmt::print(stderr, "written to {}\n", write_results(folder, "ragged_sizes", device, fields, rows).string());
   return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.contains("error"); }) ? 1 : 0;
 }

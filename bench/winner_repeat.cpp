@@ -174,7 +174,7 @@ Json row_of(const Decision& decision, const std::string& modal, const std::map<s
   for (const auto& member : decision.tie_set) ties.push_back(parse_json(member));
   const auto fastest_of_all = std::min_element(relative.begin(), relative.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return {{"search", decision.search}, {"device_ordinal", decision.device}, {"over_fastest", relative.at(decision.winner) / fastest_of_all->second},
-          {"winner", parse_json(decision.winner)}, {"tie_set", ties}, {"agrees", agrees}, {"is_modal", decision.winner == modal}, {"best_us", decision.best_us}, {"finalists", decision.finalists}, {"tie_set_spread", slowest / fastest}, {"command_s", decision.seconds}};
+          {"winner", parse_json(decision.winner)}, {"tie_set", ties}, {"agrees", agrees}, {"is_modal", decision.winner == modal}, {"best_us", decision.best_us}, {"finalists", decision.finalists > 0 ? Json(decision.finalists) : Json()}, {"tie_set_spread", slowest / fastest}, {"command_s", decision.seconds}};
 }
 
 /// This thread, and what it starts, runs on one of `parts` equal shares of the processors only, so that no run compiles where another times.
@@ -218,7 +218,7 @@ std::vector<Decision> decide_all(const Settings& settings, const std::filesystem
 
 Decision decision_of(const Json& row, const std::string& problem) {
   Decision decision{row.at("search"), problem, row.at("device_ordinal"), dump_json(row.at("winner")), {}, row.at("command_s"), row.at("best_us")};
-  decision.finalists = row.value("finalists", std::size_t{0});
+  decision.finalists = row.contains("finalists") && !row.at("finalists").is_null() ? row.at("finalists").get<std::size_t>() : 0;
   for (const auto& member : row.at("tie_set")) decision.tie_set.push_back(dump_json(member));
   return decision;
 }

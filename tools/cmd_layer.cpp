@@ -96,11 +96,20 @@ void check_layer_target(const std::string& output) {
   }
 }
 
+/// Throws: SpecError naming the recording.
+spec::KernelTemplate template_of(const session::Recording& recording, const std::string& path) {
+  try {
+    return spec::TemplateLibrary().find(recording.template_name);
+  } catch (const UsageError& failure) {
+    throw SpecError(path, 0, 0, fmt::format("failed reading the recording: {}", failure.what()));
+  }
+}
+
 int build_layer(const LayerOptions& options) {
   std::vector<session::LayerSource> sources;
   for (const auto& path : options.recordings) {
     auto recording = session::Recording::load(path);
-    auto kernel = spec::TemplateLibrary().find(recording.template_name);
+    auto kernel = template_of(recording, path);
     sources.push_back({std::move(recording), path, std::move(kernel)});
   }
   check_layer_target(options.output);

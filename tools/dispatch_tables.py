@@ -167,6 +167,12 @@ def ragged_lines(tables, rows):
             yield [template, text, len(ratios), *shown, sum(ratio > RAGGED_FAR for ratio in ratios)]
 
 
+def spread_over(result):
+    """Of how many winners of the database the measured ones are an even sample."""
+    all_of_them = result.get("winners_of")
+    return f", spread evenly over {all_of_them}" if isinstance(all_of_them, int) and all_of_them > len(result["rows"]) else ""
+
+
 def ragged_sizes(tables, root):
     """What winners of a size take at one element more or less, and at a misaligned input, over what they take at whole tiles."""
     text = ""
@@ -179,7 +185,7 @@ def ragged_sizes(tables, root):
         incomplete = sum(not all(is_ratio(row.get(f"{case}_ratio")) for case, _, _ in RAGGED_CASES) for row in measured)
         left_out = [f"{times} not measured: {reason}" for reason, times in errors.items()]
         left_out += [f"{incomplete} without all ratios"] if incomplete else []
-        text += (f"{tables.provenance(result)}; {len(rows)} winners{list_of(left_out)}\n\n"
+        text += (f"{tables.provenance(result)}; {len(rows)} winners{spread_over(result)}{list_of(left_out)}\n\n"
                  "Time over that at a whole number of tiles, with the input aligned. Of one element more and of one less only winners count that "
                  "launch as many blocks there.\n\n")
         text += tables.table([("template", False), ("case", False), ("winners", True), ("median", True), ("95 of 100", True), ("at most", True),

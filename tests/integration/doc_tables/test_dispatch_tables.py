@@ -192,6 +192,11 @@ class RaggedSizes(Tables):
         self.assertIn("| reduce | one element more | 1 | 1.500 | 1.500 | 1.500 | 1 |\n", text)
         self.assertIn("| reduce | one element less | 2 | 1.000 |", text)
 
+    def test_a_sample_of_the_winners_is_said_to_be_one(self):
+        for of, text in ((3000, "; 1 winners, spread evenly over 3000\n"), (1, "; 1 winners\n")):
+            self.write("ragged_sizes", [winner(1.0, 1.0, 1.0)], winners_of=of)
+            self.assertIn(text, self.generated(self.table))
+
     def test_a_case_that_nobody_measured_says_so(self):
         self.write("ragged_sizes", [winner(1.0, 1.0, 1.0, one_more_same_blocks=False, one_less_same_blocks=False)])
         self.assertIn("| reduce | one element more | 0 | not recorded | not recorded | not recorded | 0 |\n", self.generated(self.table))

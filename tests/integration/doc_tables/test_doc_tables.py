@@ -237,6 +237,19 @@ class DocTables(TablesCase):
         self.assertIn("| racecheck | loads | 0 | 7 | 21 | 12 |", text)
         self.assertIn("| racecheck | cut | not recorded | 7 | 21 | ended with 124 |", text)
 
+    def test_sanitizers_of_other_content_than_the_gpu_tests_are_said_to_be(self):
+        (self.root / "tests/gpu/sanitizers.json").write_text(json.dumps({**HEAD, "rows": []}))
+        for content, changed in ((HEAD["content"], False), ("fedcba9876543210", True)):
+            (self.root / "tests/gpu/outcome.json").write_text(json.dumps({**HEAD, "content": content}))
+            self.assertEqual("changed since, and this was not run again" in self.generated("sanitizers"), changed)
+
+    def test_a_result_without_what_a_table_needs_is_refused_with_the_table_s_name(self):
+        row = {"winner_search_place": 3, "search_deviation": 0.005, "search_24th_over_best": 1.02}
+        for broken in ([{**row, "search_24th_over_best": None}], [{"winner_search_place": 3, "search_24th_over_best": 1.02}], []):
+            (self.results / "finalists_i32_max_3000017.json").write_text(json.dumps({**HEAD, "rows": broken}))
+            self.readme("large_search_finalists")
+            self.assert_refused("README.md", "large_search_finalists")
+
     def test_nothing_recorded_is_said(self):
         (self.results / "reduce_vs_cub.json").unlink()
         text = self.generated("reduce_vs_cub", "read_ceiling", "gpu_tests")
