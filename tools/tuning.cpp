@@ -171,7 +171,8 @@ void add_running_options(CLI::App& command, TuningOptions& options) {
                      "60s or 5m (whole command), 500 (configurations a problem), 25% (of the space), separated (until the best stands "
                      "apart from all others); of a comma list the first limit reached ends the search")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Seed of the strategy and the run-off")->capture_default_str()->check(CLI::NonNegativeNumber);
+  command.add_option("--seed", options.seed, "Seed of the strategy and the run-off")->capture_default_str()
+      ->check([](const std::string& word) { return base::whole_number_fault(word); });
   command
       .add_option("--finalists", options.finalists,
                   "At most so many of the fastest run off against each other, beside the default (24, or a hundredth of the configurations tried, up to 125, if that is more); fewer make dense grids of sizes cheap")
@@ -181,7 +182,8 @@ void add_running_options(CLI::App& command, TuningOptions& options) {
       ->check(CLI::Range(session::Race::kEarly, 1000));
   command.add_option("--db", options.database, "Database file (default: $ATTUNE_DB, else the XDG data folder)");
   command.add_option("--device", options.device,
-                     "GPU ordinals: 0 (the default), 0,2 or all; equal GPUs share the problems, different ones tune all each");
+                     "GPU ordinals: 0 (the default), 0,2 or all; equal GPUs share the problems, different ones tune all each")
+      ->check([](const std::string& list) { return list.empty() ? "no device is named; leave --device away for GPU 0" : ""; });
   command.add_option("--compile-workers", options.compile_workers, "NVRTC worker processes of all GPUs together (default: cores less the GPUs)")
       ->check(CLI::Range(1, 1024));
   command.add_option("--compile-timeout", options.compile_timeout, "Longest time one compilation may take: 60s, 5m")->capture_default_str();

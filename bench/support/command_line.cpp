@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 
 #include "attune/error.hpp"
 #include "tuner/base/terminal.hpp"
+#include "tuner/base/text.hpp"
 
 namespace attune::bench {
 
@@ -76,11 +76,7 @@ CommandLine::Option CommandLine::option(const std::string& name, double& value, 
 }
 
 CommandLine::Option CommandLine::option(const std::string& name, std::uint64_t& value, const std::string& help) {
-  return Option(application_->app.add_option(name, value, help)->check([](const std::string& word) {
-    std::uint64_t number = 0;  // CLI11 wraps what is negative and takes the largest for what is larger, which NonNegativeNumber does not see
-    const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
-    return failure == std::errc() && end == word.data() + word.size() ? "" : fmt::format("'{}' is no whole number from 0 to 2^64 - 1", word);
-  }));
+  return Option(application_->app.add_option(name, value, help)->check([](const std::string& word) { return base::whole_number_fault(word); }));
 }
 
 CommandLine::Option CommandLine::option(const std::string& name, std::vector<std::string>& value, const std::string& help) {

@@ -96,6 +96,18 @@ TEST_CASE_FIXTURE(Recordings, "empty and cut files, and what is no text, are ref
   expect("\xFF\xFE\xFD", "damaged");
 }
 
+TEST_CASE_FIXTURE(Recordings, "a layer is not built from a recording of a template that is not there; the file is named") {
+  for (const char* name : {"", "nosuch"}) {
+    write("unknown.json", with("/template", name));
+    const std::string path = (folder / "unknown.json").string();
+    const auto result = attune({"layer", path, "-o", (folder / "layer.db").string()});
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 3);
+    CHECK(contains(result.err, path));
+    CHECK_FALSE(std::filesystem::exists(folder / "layer.db"));
+  }
+}
+
 TEST_CASE_FIXTURE(Recordings, "recordings beside a template that others could have put there are not replayed unless they are named") {
   const auto place = folder / "double_it" / "recordings";
   std::filesystem::create_directories(place);

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 
+#include <array>
 #include <filesystem>
 
 #include "tests/integration/cli_fixture.hpp"
@@ -71,6 +72,18 @@ TEST_CASE_FIXTURE(Cli, "checking a template with a space of 10^12 points shows h
     CAPTURE(terminal.text());
     CHECK(contains(terminal.text(), "interrupted while the search space was built"));
   }
+}
+
+TEST_CASE_FIXTURE(FourSizes, "a seed that is no whole number and devices without a name are refused before anything is opened") {
+  for (const auto& [option, value, why] : std::vector<std::array<std::string, 3>>{{"--seed", "-1", "'-1' is no whole number from 0 to 2^64 - 1"},
+                                                                                  {"--seed", "18446744073709551616", "no whole number"},
+                                                                                  {"--device", "", "no device is named"}}) {
+    const auto result = ask({"tune", kernel, option, value}, "1", "1", "1");
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(contains(result.err, why));
+  }
+  CHECK_FALSE(std::filesystem::exists(database));
 }
 
 }  // namespace test_large_requests

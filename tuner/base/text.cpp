@@ -191,6 +191,12 @@ std::string format_count(std::int64_t count) {
   return fmt::format("{}", count);
 }
 
+std::string whole_number_fault(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return failure == std::errc() && end == text.data() + text.size() ? "" : fmt::format("'{}' is no whole number from 0 to 2^64 - 1", text);
+}
+
 double parse_seconds(std::string_view text) {
   double value = 0;
   const char* const end = text.data() + text.size();

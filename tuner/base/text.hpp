@@ -18,6 +18,10 @@ namespace attune::base {
 /// Exact when it can be: 1048576 -> "2^20", 16777216 -> "2^24", 3000017 -> "3000017".
 [[nodiscard]] std::string format_count(std::int64_t count);
 
+/// Why a text is no whole number from 0 to 2^64 - 1, naming it; empty when it is one. CLI11 wraps what is negative and takes the
+/// largest number for what is larger.
+[[nodiscard]] std::string whole_number_fault(std::string_view text);
+
 /// "60s", "5m", "1h", "500ms" -> seconds. Throws: UsageError.
 [[nodiscard]] double parse_seconds(std::string_view text);
 

@@ -156,4 +156,10 @@ TEST_CASE("a misspelt word finds the word that was meant") {
   CHECK(closest("x", {}).empty());
 }
 
+TEST_CASE("what is negative, too large, fractional or no number is no whole number, and named") {
+  for (const char* good : {"0", "7", "18446744073709551615"}) CHECK(whole_number_fault(good).empty());
+  for (const char* bad : {"-1", "18446744073709551616", "1.5", "1e3", "", " 1", "+1", "seven"})
+    CHECK(whole_number_fault(bad) == std::string("'") + bad + "' is no whole number from 0 to 2^64 - 1");
+}
+
 }  // namespace test_text
