@@ -3,6 +3,7 @@
 A ratio of dispatch_random is another contender's time over the dispatched one's: above 1 dispatch is faster. Null: there was no such contender.
 Percentiles are by nearest rank: a value that was measured.
 """
+import math
 from collections import Counter
 
 from promise_table import MISSING, Malformed
@@ -22,7 +23,7 @@ def percentile(values, percent):
 
 
 def is_ratio(value):
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0 and math.isfinite(value)
 
 
 def least(ratios):
@@ -54,7 +55,7 @@ class Run:
 
     def __init__(self, tables, path, result):
         self.seed, self.empty = result.get("seed"), result.get("empty")
-        if not isinstance(self.seed, int) or path.stem != f"dispatch_random_{'empty_' if self.empty else ''}{self.seed}":
+        if type(self.seed) is not int or path.stem != f"dispatch_random_{'empty_' if self.empty else ''}{self.seed}":
             raise Malformed(f"failed reading {path}: 'seed' and 'empty' belong to another file name")  # a copy would count twice
         rows = tables.rows_of(path, result)
         self.errors = Counter(str(row["error"]) for row in rows if "error" in row)
@@ -156,6 +157,19 @@ def dispatch_random(tables, root):
         parts.append("".join(run.head for run in runs) + beside_best_and_default(tables, given) + beside_cub(tables, runs)
                      + (by_family(tables, rows) + farthest_behind(tables, rows) if rows else ""))
     return "\n".join(parts) or NO_DISPATCH
+
+
+def between_tuned_sizes(tables, root):
+    """(figures, results that they are of) of all problems that lay between sizes tuned on the same kind of device."""
+    sources, rows = [], []
+    for path, result in tables.results(root, "dispatch_random_[0-9]*"):
+        between = [row for row in Run(tables, path, result).rows if row.get("tier") == "nearest size"]
+        if between:
+            sources.append((path, result))
+            rows += between
+    to_best = [behind(ratio) for ratio in of(rows, "best")]
+    figures = {"problems": len(to_best), "slower_than_default_most": max((behind(ratio) for ratio in of(rows, "default")), default=None)}
+    return {**figures, **{f"behind_best_{name}": percentile(to_best, percent) for name, percent in (("p50", 50), ("p95", 95), ("most", 100))}}, sources
 
 
 def ragged_lines(tables, rows):

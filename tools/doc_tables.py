@@ -433,7 +433,7 @@ TABLES = {"reduce_vs_cub": reduce_vs_cub, "reduce_ratios": reduce_ratios, "repro
           "large_search_repeats": large_search_repeats, "large_search_finalists": large_search_finalists, "dispatch_overhead": dispatch_overhead,
           "ladder_rungs": ladder_tables.ladder_rungs, "rules_of_thumb": ladder_tables.rules_of_thumb,
           "histogram_ladder": histogram_ladder_tables.histogram_ladder, "histogram_rules": histogram_ladder_tables.histogram_rules,
-          "promises": promise_table.promise_table, **{make.__name__: with_helpers(make) for make in OF_MODULES}}
+          "promises": lambda root: promise_table.promise_table(root, {"dispatch_random": with_helpers(dispatch_tables.between_tuned_sizes)}), **{make.__name__: with_helpers(make) for make in OF_MODULES}}
 
 
 def regenerate(root, path):

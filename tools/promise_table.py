@@ -9,6 +9,7 @@ name of a `ctest`) and `figure`, a text with fields in braces:
     {db_scale[records=10000000].open_ms}      of the row with that value
     {flips.file.share:%}                      as a percentage
     {dispatch_overhead.added_ns_p50_interval} a list of two numbers, "54.3 to 60.9"
+    {dispatch_random.behind_best_p95:%}       a figure that is computed from several files, by one of `computed`
 """
 import json
 import re
@@ -16,7 +17,7 @@ from pathlib import Path
 
 MISSING = "not recorded"
 WITHOUT_GPU = "no GPU"  # what recorded figures say of their device: nothing
-FIELD = re.compile(r"\{(\w+)(?:\[(\w+)=(\w+)\])?\.([\w.]+)(:%)?\}")
+FIELD = re.compile(r"\{(\w+)(?:\[(\w+)=([\w +]+)\])?\.([\w.]+)(:%)?\}")
 CASE = re.compile(r'\b(?:TEST_CASE(?:_FIXTURE)?)\s*\(\s*(?:[\w:]+\s*,\s*)?((?:"(?:[^"\\]|\\.)*"\s*)+)')
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 CTEST = re.compile(r"(?:\badd_test\s*\(\s*NAME\s+|\battune_test\s*\(\s*)(\w+)")
@@ -77,11 +78,15 @@ def check_tests(root):
 class Figures:
     """Fills the fields of one promise's figure; remembers what it used."""
 
-    def __init__(self, root, number):
-        self.root, self.number, self.used = root, number, {}
+    def __init__(self, root, number, computed):
+        self.root, self.number, self.computed, self.used = root, number, computed, {}
 
     def source(self, name):
-        """(fields, rows) of a recorded file, or nothing."""
+        """(fields, rows) of a recorded file or computed from several, or nothing."""
+        if name in self.computed:
+            fields, sources = self.computed[name](self.root)
+            self.used.update(((name, str(path)), (str(file.get("date", MISSING)), file["device"]["name"])) for path, file in sources)
+            return (fields, []) if sources else None
         path = self.root / f"tests/promises/results/{str(self.number).zfill(2)}_{name}.json"
         if path.is_file():
             file = read_object(path)
@@ -135,11 +140,12 @@ def test_text(test):
     return f"[{Path(test['file']).name}](../{test['file']}): {name}"
 
 
-def promise_table(root):
+def promise_table(root, computed):
+    """computed: by name, what makes (figures, [(path, result) that they are of]) of the recorded results."""
     check_tests(root)
     lines = ["| | attune promises | tests that fail when it is broken | figure | recorded | where |", "| ---: | --- | --- | --- | --- | --- |"]
     for promise in promises(root):
-        figures = Figures(root, promise["number"])
+        figures = Figures(root, promise["number"], computed)
         text = figures.text(promise["figure"])
         dates = sorted({date[:10] for date, _ in figures.used.values()})
         places = sorted({place for _, place in figures.used.values()})

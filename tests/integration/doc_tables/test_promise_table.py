@@ -54,6 +54,21 @@ class PromiseTable(TablesCase):
         self.promise(tests=[{"ctest": "unit"}])
         self.assert_refused("promise 1", "'unit'")
 
+    def test_figures_between_tuned_sizes_are_of_all_seeds_and_of_no_other_tier(self):
+        def row(best, tier="nearest size"):
+            return {"problem": {"n": 1}, "family": "reduce f32 sum", "template": "reduce", "tier": tier, "best_ratio": best, "default_ratio": 1.0, "cub_ratio": None}
+        self.promise("{dispatch_random.problems} problems, {dispatch_random.behind_best_p50:%}, at most {dispatch_random.behind_best_most:%}")
+        self.assertIn("| not recorded | not recorded |", self.row())
+        self.bench("dispatch_random_7", seed=7, empty=False, rows=[row(1.0), row(0.8)])
+        self.bench("dispatch_random_8", seed=8, empty=False, rows=[row(1.0), row(0.5, "default")])
+        self.bench("dispatch_random_empty_7", seed=7, empty=True, rows=[row(0.25, "default")])
+        self.assertIn("| 3 problems, 0.00 %, at most 25.00 % | 2026-11-22 | Imaginary 1 |", self.row())  # 1 / 0.8 - 1
+
+    def test_a_row_is_found_by_a_text_of_several_words(self):
+        self.promise("{cost[path=bound kernel+scratch].ns} ns")
+        self.bench("cost", rows=[{"path": "kernel+scratch", "ns": 1}, {"path": "bound kernel+scratch", "ns": 2}])
+        self.assertIn("| 2 ns |", self.row())
+
     def test_fields_come_from_recorded_figures_with_their_date(self):
         self.promise("{kills.done} of {kills.asked} kills, {kills.file.lost} lost, {kills.share:%}")
         self.figures("01_kills", done=1000, asked=12345, file={"lost": 0}, share=0.0123)
