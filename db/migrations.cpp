@@ -110,7 +110,7 @@ void require_ours(const std::filesystem::path& path, const Identity& identity) {
                                    identity.user_version, Database::kSchemaVersion));
   }
   if (identity.schema.kind == SchemaFinding::Kind::Foreign) {
-    fail_opening(path, fmt::format("it holds {}, and no database of attune's has one: using the file could run what its author wrote; it was left as it "
+    fail_opening(path, fmt::format("it holds {}, which is not as attune makes it: using the file could run what its author wrote; it was left as it "
                                    "is: remove that, or export the file again where it came from",
                                    identity.schema.what));
   }

@@ -17,6 +17,7 @@
 #include "tools/stop_signals.hpp"
 #include "tools/tuning_backend.hpp"
 #include "tools/tuning_events.hpp"
+#include "tuner/base/escape.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
@@ -218,10 +219,39 @@ std::vector<session::DeviceSettings> settings_of(const TuningOptions& options, c
   return settings;
 }
 
+namespace {
+
+/// Patience with a database that another process has locked, which is said once: a user sees why nothing happens.
+class ToldPatience {
+ public:
+  explicit ToldPatience(std::filesystem::path path) : path_(std::move(path)) {}
+  [[nodiscard]] bool operator()() noexcept {
+    const auto now = Clock::now();
+    if (!waits_since_ || now - asked_ > session::StopPatience::kPause) waits_since_ = now;
+    asked_ = now;
+    if (!told_ && now - *waits_since_ > kSilence) {
+      told_ = true;
+      base::tell_message("waiting for " + base::escape_line(path_.string()) + ", which another process has locked");
+    }
+    return patience_();
+  }
+
+ private:
+  using Clock = session::StopPatience::Clock;
+  static constexpr std::chrono::seconds kSilence{2};
+  std::filesystem::path path_;
+  session::StopPatience patience_{stop_asked};
+  std::optional<Clock::time_point> waits_since_;
+  Clock::time_point asked_{};
+  bool told_ = false;
+};
+
+}  // namespace
+
 db::Database open_stoppable(const std::filesystem::path& path) {
   stop_on_signals();
   try {
-    auto database = db::Database::open(path, db::OpenMode::ReadWrite, session::StopPatience(stop_asked));
+    auto database = db::Database::open(path, db::OpenMode::ReadWrite, ToldPatience(path));
     end_on_signals();  // what comes before the run, a device that is set up, cannot ask
     return database;
   } catch (const DatabaseError&) {

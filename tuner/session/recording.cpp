@@ -109,7 +109,7 @@ void read_epochs(const base::JsonFields& fields, const std::string& where, Recor
   for (const json& item : fields.array("left")) {
     const base::JsonFields left(item, context_of(fmt::format("{}.left[{}]", where, problem.left.size())));
     const auto ratio = [&](const char* name) { return left.number(name, 0, kMostRatio); };
-    problem.left.push_back({left.text("configuration"), {ratio("ratio"), ratio("low"), ratio("high")}, left.integer<std::size_t>("epochs", 0, kMostEpochs)});
+    problem.left.push_back({left.text("configuration"), {left.number("ratio", 1 / kMostRatio, kMostRatio), ratio("low"), ratio("high")}, left.integer<std::size_t>("epochs", 0, kMostEpochs)});
   }
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "db/lock_file.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
@@ -135,6 +136,22 @@ TEST_CASE_FIXTURE(FakeGpu, "Ctrl-C ends the waiting for a process that is openin
   const std::string text{std::istreambuf_iterator<char>(told), {}};
   CHECK(text.find("interrupted opening database") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(folder / "new.json"));
+}
+
+TEST_CASE_FIXTURE(SlowGpu, "a run that finds its database locked says so, and goes on once it is free") {
+  settings = json::object();
+  REQUIRE(attune(tune_words("none")).exit_code == 0);
+  SQLite::Database writer(database, SQLite::OPEN_READWRITE, 20000);
+  writer.exec("BEGIN EXCLUSIVE");
+  std::thread frees([&] {
+    std::this_thread::sleep_for(std::chrono::seconds(4));  // it waits up to 30
+    writer.exec("ROLLBACK");
+  });
+  const auto result = attune(tune_words("none"));
+  frees.join();
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(result.err.find("waiting for " + database + ", which another process has locked") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(SlowGpu, "Ctrl-C ends a run that waits to store something while another process writes, and what was stored before stays") {
