@@ -55,7 +55,7 @@ struct Decision {
   std::vector<std::string> tie_set;  ///< the winner among them
   double seconds = 0;
   double best_us = 0;
-  std::size_t finalists = 0;  ///< that ran off; 0: the file did not tell
+  std::optional<std::size_t> finalists;  ///< that ran off; nothing: the file did not tell
 };
 
 /// `scratch`: of this device.
@@ -99,7 +99,8 @@ struct PairedRun {
   std::optional<double> epoch_sd, round_sd;  ///< nothing with a single configuration
 };
 
-Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+template <class Value>
+Json optional_json(const std::optional<Value>& value) { return value ? Json(*value) : Json(nullptr); }
 
 double deviation(const std::vector<double>& values) {
   double mean = 0, sum = 0;
@@ -174,7 +175,7 @@ Json row_of(const Decision& decision, const std::string& modal, const std::map<s
   for (const auto& member : decision.tie_set) ties.push_back(parse_json(member));
   const auto fastest_of_all = std::min_element(relative.begin(), relative.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return {{"search", decision.search}, {"device_ordinal", decision.device}, {"over_fastest", relative.at(decision.winner) / fastest_of_all->second},
-          {"winner", parse_json(decision.winner)}, {"tie_set", ties}, {"agrees", agrees}, {"is_modal", decision.winner == modal}, {"best_us", decision.best_us}, {"finalists", decision.finalists > 0 ? Json(decision.finalists) : Json()}, {"tie_set_spread", slowest / fastest}, {"command_s", decision.seconds}};
+          {"winner", parse_json(decision.winner)}, {"tie_set", ties}, {"agrees", agrees}, {"is_modal", decision.winner == modal}, {"best_us", decision.best_us}, {"finalists", optional_json(decision.finalists)}, {"tie_set_spread", slowest / fastest}, {"command_s", decision.seconds}};
 }
 
 /// This thread, and what it starts, runs on one of `parts` equal shares of the processors only, so that no run compiles where another times.
@@ -217,8 +218,8 @@ std::vector<Decision> decide_all(const Settings& settings, const std::filesystem
 }
 
 Decision decision_of(const Json& row, const std::string& problem) {
-  Decision decision{row.at("search"), problem, row.at("device_ordinal"), dump_json(row.at("winner")), {}, row.at("command_s"), row.at("best_us")};
-  decision.finalists = row.contains("finalists") && !row.at("finalists").is_null() ? row.at("finalists").get<std::size_t>() : 0;
+  Decision decision{row.at("search"), problem, row.at("device_ordinal"), dump_json(row.at("winner")), {}, row.at("command_s"), row.at("best_us"), {}};
+  if (const Json finalists = row.value("finalists", Json()); !finalists.is_null()) decision.finalists = finalists;
   for (const auto& member : row.at("tie_set")) decision.tie_set.push_back(dump_json(member));
   return decision;
 }

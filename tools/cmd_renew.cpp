@@ -137,7 +137,7 @@ struct Renewed {
       same += renewal.won.at(spec::to_text(problem.problem)) == problem.best->configuration ? 1 : 0;
     } else if (run_interrupted) {
       return true;
-    } else if (problem.former_stays || (problem.measured == 0 && problem.failure_examples.empty())) {
+    } else if (problem.former_stays || problem.measured + problem.reused == 0) {
       ++not_reached;
     } else {
       base::tell_message(fmt::format("{} of {} has no new result: {}", spec::to_text(problem.problem), renewal.template_name, why_none(problem)));
@@ -211,6 +211,12 @@ Renewed renew_all(const Common& common, const session::RenewalPlan& plan) {
   return renewed;
 }
 
+const char* what_is_left(const Renewed& renewed, bool time_is_up) {
+  if (renewed.interrupted) return " Interrupted: the same command continues.";
+  if (time_is_up) return " The time is up: the same command continues.";
+  return renewed.not_reached > 0 ? " The others keep what they have until a larger --budget measures what had won there." : "";
+}
+
 /// A renewal creates none. What else may be wrong with the file, opening it says better. Throws: DatabaseError.
 void refuse_without_database(const std::filesystem::path& path) {
   std::error_code failure;
@@ -241,8 +247,7 @@ int renew(const RenewOptions& options, const CommandContext& context) {
                 {"not_reached", renewed.not_reached}, {"time_is_up", time_is_up}});
   } else {
     base::print("Renewed {} of {} problems; at {} the configuration that had won won again.{}\n", renewed.problems, renewed.of, renewed.same,
-                renewed.interrupted ? " Interrupted: the same command continues." : time_is_up ? " The time is up: the same command continues."
-                : renewed.not_reached > 0 ? " The others keep what they have until a larger --budget measures what had won there." : "");
+                what_is_left(renewed, time_is_up));
   }
   return renewed.exit_code;
 }

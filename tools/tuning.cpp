@@ -219,39 +219,12 @@ std::vector<session::DeviceSettings> settings_of(const TuningOptions& options, c
   return settings;
 }
 
-namespace {
-
-/// Patience with a database that another process has locked, which is said once: a user sees why nothing happens.
-class ToldPatience {
- public:
-  explicit ToldPatience(std::filesystem::path path) : path_(std::move(path)) {}
-  [[nodiscard]] bool operator()() noexcept {
-    const auto now = Clock::now();
-    if (!waits_since_ || now - asked_ > session::StopPatience::kPause) waits_since_ = now;
-    asked_ = now;
-    if (!told_ && now - *waits_since_ > kSilence) {
-      told_ = true;
-      base::tell_message("waiting for " + base::escape_line(path_.string()) + ", which another process has locked");
-    }
-    return patience_();
-  }
-
- private:
-  using Clock = session::StopPatience::Clock;
-  static constexpr std::chrono::seconds kSilence{2};
-  std::filesystem::path path_;
-  session::StopPatience patience_{stop_asked};
-  std::optional<Clock::time_point> waits_since_;
-  Clock::time_point asked_{};
-  bool told_ = false;
-};
-
-}  // namespace
-
 db::Database open_stoppable(const std::filesystem::path& path) {
   stop_on_signals();
   try {
-    auto database = db::Database::open(path, db::OpenMode::ReadWrite, ToldPatience(path));
+    auto database = db::Database::open(path, db::OpenMode::ReadWrite, session::StopPatience(stop_asked, session::StopPatience::Clock::now, [path] {
+      base::tell_message("waiting for " + base::escape_line(path.string()) + ", which another process has locked");
+    }));
     end_on_signals();  // what comes before the run, a device that is set up, cannot ask
     return database;
   } catch (const DatabaseError&) {
@@ -294,11 +267,7 @@ void check_request(const TuningOptions& options, const std::vector<spec::Problem
     throw UsageError(fmt::format("--try needs --strategy portfolio or winners; {} asks nobody what to try", options.strategy));
   }
   for (const auto& path : options.also_try) session::check_portfolio(path);  // before hours of measuring
-  for (const auto& problem : problems) {
-    for (const auto& [name, size] : problem.sizes) {
-      if (size == 0) throw UsageError(fmt::format("there is nothing to tune at {} = 0; dispatch answers it without tuning", name));
-    }
-  }
+  for (const auto& problem : problems) session::refuse_nothing(problem);
 }
 
 std::vector<int> ordinals_of(const TuningOptions& options, const std::filesystem::path& executable) {

@@ -11,6 +11,7 @@
 #include "attune/error.hpp"
 #include "tuner/session/finalists.hpp"
 #include "tuner/session/replay_backend.hpp"
+#include "tuner/session/session.hpp"
 #include "tuner/session/store.hpp"
 #include "tuner/spec/launch_identity.hpp"
 
@@ -46,9 +47,7 @@ void check(const LayerSource& source, const RecordedProblem& problem) {
   std::set<std::string_view> right;
   try {
     spec::validate(source.kernel, problem.problem);
-    for (const auto& [name, size] : problem.problem.sizes) {
-      if (size == 0) throw UsageError(fmt::format("there is nothing to dispatch at {} = 0", name));
-    }
+    refuse_nothing(problem.problem);
     for (const auto& measurement : problem.measurements) {
       (void)spec::configuration_from_text(source.kernel, measurement.configuration);
       if (measurement.outcome == measure::Outcome::Ok && measurement.verified) right.insert(measurement.configuration);

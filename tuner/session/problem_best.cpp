@@ -22,6 +22,15 @@ bool would_go_on(const json& detail, int most) {
   return several && epochs >= Race::kEarly && epochs < most;
 }
 
+/// Where the space has the configuration of a row; nothing where it is of another version's space.
+std::optional<space::Ordinal> place_in(const space::SearchSpace& space, const spec::KernelTemplate& kernel, const db::BestRow& row) {
+  try {
+    return space.find(spec::configuration_from_text(kernel, row.configuration));
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 void ProblemTuner::choose_best() {
@@ -104,25 +113,11 @@ std::vector<db::BestRow> ProblemTuner::own_winners() const {
   return rows;
 }
 
-namespace {
-
-/// Where the space has the configuration of a row; nothing where it is of another version's space.
-std::optional<space::Ordinal> place_in(const space::SearchSpace& space, const spec::KernelTemplate& kernel, const db::BestRow& row) {
-  try {
-    return space.find(spec::configuration_from_text(kernel, row.configuration));
-  } catch (const UsageError&) {
-    return std::nullopt;
-  }
-}
-
-}  // namespace
-
 /// The latest of all before the others: a budget that ends early must not replace it unseen.
 void ProblemTuner::put_own_winners_first(std::vector<space::Ordinal>& ordinals) const {
-  auto rows = own_winners();
-  std::reverse(rows.begin(), rows.end());
-  for (const auto& row : rows) {
-    const auto own = place_in(searched(), kernel_, row);
+  const auto rows = own_winners();
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+    const auto own = place_in(searched(), kernel_, *row);
     if (!own) continue;
     std::erase(ordinals, *own);
     ordinals.insert(ordinals.begin(), *own);
@@ -131,12 +126,13 @@ void ProblemTuner::put_own_winners_first(std::vector<space::Ordinal>& ordinals) 
 
 bool ProblemTuner::keeps_outdated() {
   if (!request_.renew) return false;
+  std::optional<space::Ordinal> own;
   const auto rows = own_winners();
-  const auto former = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return place_in(space_, kernel_, row).has_value(); });
-  if (former == rows.end()) return false;
+  const auto former = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return (own = place_in(space_, kernel_, row)).has_value(); });
+  if (!own) return false;
   const bool of_this_version = former->template_hash == query_.template_hash;
   if (of_this_version && !is_outdated(former->driver, former->nvrtc)) return false;
-  for (const auto name : launches_.members(*place_in(space_, kernel_, *former))) {
+  for (const auto name : launches_.members(*own)) {
     if (known_[name].decided) return false;
   }
   observer_.notice(fmt::format("the best of {} stays as it was: the budget ended before it was measured again", log_.problem()));

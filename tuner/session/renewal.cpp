@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "attune/error.hpp"
+#include "tuner/session/session.hpp"
 
 namespace attune::session {
 namespace {
@@ -26,9 +27,7 @@ using RenewalKey = std::tuple<std::string, std::string, std::string>;  ///< temp
 spec::Problem problem_of_now(const spec::KernelTemplate& kernel, const std::string& text) {
   auto problem = spec::canonical(kernel, spec::problem_from_text(text));
   spec::validate(kernel, problem);
-  for (const auto& [name, size] : problem.sizes) {
-    if (size == 0) throw UsageError(fmt::format("there is nothing to tune at {} = 0", name));
-  }
+  refuse_nothing(problem);
   return problem;
 }
 

@@ -39,6 +39,12 @@ void refuse_what_cannot_travel(const db::TemplateRow& row) {
 
 }  // namespace
 
+void refuse_nothing(const spec::Problem& problem) {
+  for (const auto& [name, size] : problem.sizes) {
+    if (size == 0) throw UsageError(fmt::format("there is nothing to tune at {} = 0; dispatch answers it without tuning", name));
+  }
+}
+
 std::string not_recorded_notice(const std::vector<const ProblemResult*>& problems) {
   std::uint64_t all = 0, most = 0, fewest = std::numeric_limits<std::uint64_t>::max();
   std::vector<const ProblemResult*> incomplete;

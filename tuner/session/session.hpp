@@ -119,6 +119,9 @@ struct TuneResult {
   bool interrupted = false;
 };
 
+/// Throws: UsageError naming a size that is 0: there is nothing to tune then.
+void refuse_nothing(const spec::Problem& problem);
+
 /// The tuning loop: propose -> compile -> check -> measure -> record, for each problem in turn; every decided
 /// configuration is one committed transaction, so that a killed run continues where it was. A record that is already
 /// there (same template hash, problem, device and policy) answers a proposal without measuring.

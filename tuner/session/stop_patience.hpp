@@ -15,17 +15,21 @@ class StopPatience {
   /// A database that waits asks more often, and one that is used anew after so long has not waited.
   static constexpr std::chrono::milliseconds kPause{300};
 
-  /// `stopped`: whether the run was asked to stop; what it throws counts as yes, without patience. `now`: the time, for tests.
-  explicit StopPatience(std::function<bool()> stopped, std::function<Clock::time_point()> now = Clock::now);
+  static constexpr std::chrono::milliseconds kSilence{2000};
+
+  /// `stopped`: whether the run was asked to stop; what it throws counts as yes, without patience. `now`: the time, for tests. `waits`: called once,
+  /// when a wait is longer than kSilence.
+  explicit StopPatience(std::function<bool()> stopped, std::function<Clock::time_point()> now = Clock::now, std::function<void()> waits = [] {});
   /// Whether to go on. Once it has said no it says nothing else. No exception: SQLite asks, which lets none through.
   [[nodiscard]] bool operator()() noexcept;
 
  private:
   std::function<bool()> stopped_;
   std::function<Clock::time_point()> now_;
-  std::optional<Clock::time_point> waits_since_;
+  std::function<void()> waits_;
+  std::optional<Clock::time_point> waits_since_, stopped_since_;
   Clock::time_point asked_{};
-  bool over_ = false;
+  bool told_ = false, over_ = false;
 };
 
 }  // namespace attune::session

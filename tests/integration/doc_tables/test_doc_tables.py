@@ -100,6 +100,9 @@ class DocTables(TablesCase):
         self.assertNotIn("medians over", self.generated("dispatch_overhead"))
         (self.results / "dispatch_overhead.json").write_text(json.dumps({**of_one, "processes": 9}))
         self.assertIn("; medians over 9 processes\n", self.generated("dispatch_overhead"))
+        of_one.pop("processes")
+        (self.results / "dispatch_overhead.json").write_text(json.dumps(of_one))
+        self.assertIn("; one process, by an earlier method", self.generated("dispatch_overhead"))
 
     def test_check_names_the_file_that_is_not_up_to_date_and_leaves_it_alone(self):
         before = (self.root / "README.md").read_text()

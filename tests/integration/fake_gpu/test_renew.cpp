@@ -252,6 +252,20 @@ TEST_CASE_FIXTURE(RenewFixture, "time that is up within a template is told once,
   CHECK(plan()["current"] == 6);
 }
 
+TEST_CASE_FIXTURE(RenewFixture, "where all fails under the new version each run says so and fails, also when nothing is measured any more") {
+  tune("1000");
+  change_template("1 * (end == 'crash')", "1 * (end == 'well')");
+  for (int run = 0; run < 2; ++run) {
+    const auto result = renew();
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 6);
+    CHECK(result.err.find("has no new result") != std::string::npos);
+    CHECK(result.out.find("Renewed 0 of 1") != std::string::npos);
+    CHECK(result.out.find("budget") == std::string::npos);
+  }
+  CHECK(best().size() == 1);
+}
+
 TEST_CASE_FIXTURE(RenewFixture, "what cannot be renewed does not keep the rest from it, and is named") {
   tune("1000,2000");
   fs::copy(templates / "brief", templates / "other");

@@ -14,7 +14,8 @@ namespace {
 struct Asked {
   bool stopped = false;
   StopPatience::Clock::time_point now{};
-  StopPatience patience{[this] { return stopped; }, [this] { return now; }};
+  int told = 0;
+  StopPatience patience{[this] { return stopped; }, [this] { return now; }, [this] { ++told; }};
 
   /// Asks again and again for so long, as a database does that waits.
   bool keeps_going_for(std::chrono::milliseconds time) {
@@ -46,6 +47,19 @@ TEST_CASE_FIXTURE(Asked, "what is stored long after a stop is stored, however of
     CHECK(keeps_going_for(StopPatience::kPatience / 2));
     now += 2 * StopPatience::kPause;
   }
+}
+
+TEST_CASE_FIXTURE(Asked, "a long wait is told once, many short ones are not") {
+  for (int i = 0; i < 20; ++i) {
+    CHECK(keeps_going_for(StopPatience::kSilence / 2));
+    now += 2 * StopPatience::kPause;
+  }
+  CHECK(told == 0);
+  CHECK(keeps_going_for(2 * StopPatience::kSilence));
+  CHECK(told == 1);
+  now += 2 * StopPatience::kPause;
+  CHECK(keeps_going_for(2 * StopPatience::kSilence));
+  CHECK(told == 1);
 }
 
 TEST_CASE("where nobody can ask to stop any more the wait ends at once, and no exception reaches who asks") {
