@@ -22,6 +22,7 @@
 #include "tuner/session/layer.hpp"
 #include "tuner/session/recording.hpp"
 #include "tuner/session/replay_backend.hpp"
+#include "tuner/session/session.hpp"
 
 namespace test_hostile_recording {
 
@@ -308,6 +309,18 @@ TEST_CASE("a recording that claims to be of a template and holds what that has n
     }
     CHECK(has(layer_refusal(), "is not verified"));
   }
+}
+
+TEST_CASE("a ratio of nothing is refused, and a size of nothing is named") {
+  json file = whole_recording();
+  for (const double ratio : {1.01, 0.0}) {
+    file["problems"][0]["left"] = {{{"configuration", "{}"}, {"ratio", ratio}, {"low", 0}, {"high", 2}, {"epochs", 5}}};
+    CHECK(has(refusal_of(base::dump_json(file)), "field 'ratio'") == (ratio == 0));
+  }
+  auto problem = test::small_problem(1000);
+  session::refuse_nothing(problem);
+  problem.sizes["n"] = 0;
+  CHECK_THROWS_WITH_AS(session::refuse_nothing(problem), doctest::Contains("nothing to tune at n = 0"), UsageError);
 }
 
 }  // namespace test_hostile_recording
