@@ -79,6 +79,13 @@ bool is_known(const std::string& template_name, const spec::Problem& problem) {
   return (template_name == "reduce" || template_name == "argreduce") && !problem.choices.contains("transform") && element_of(problem.choices.at("T"));
 }
 
+/// What its input takes, with room for one element more and for the shift by one.
+std::size_t input_bytes(const Winner& winner) {
+  const std::string& type = winner.choices.at("T");
+  const auto element = element_of(type);
+  return (static_cast<std::size_t>(winner.n()) + 2) * (element ? size_bytes(*element) : 1);
+}
+
 /// At most so many, evenly out of all.
 std::vector<Winner> spread(std::vector<Winner> all, std::size_t most) {
   if (most == 0 || all.size() <= most) return all;
@@ -127,7 +134,7 @@ class ReductionInput : public Input {
  public:
   ReductionInput(WindowPool& pool, const Winner& winner, const gpu::Stream& stream)
       : pool_(pool), template_name_(winner.template_name), element_(*element_of(winner.choices.at("T"))),
-        bytes_((static_cast<std::size_t>(winner.n()) + 2) * size_bytes(element_)) {
+        bytes_(input_bytes(winner)) {
     pool.fill(element_, stream);
   }
   [[nodiscard]] std::int64_t windows() const override { return pool_.windows(bytes_); }
@@ -236,26 +243,28 @@ int run(const Settings& settings) {
   const auto folder = results_folder(settings.output);  // before minutes of measuring
   const auto device = gpu::read_device(settings.device);
   const spec::TemplateLibrary library;
-  auto all = winners_of(settings, library, device);
-  const std::size_t of = all.size();
-  const auto winners = spread(std::move(all), static_cast<std::size_t>(settings.most));
   const gpu::Context context(settings.device);
   const gpu::Stream stream;
   const Sampler sampler(stream, device);
   WindowPool pool(stream);
+  auto all = winners_of(settings, library, device);
+  const std::size_t of = all.size();
+  const std::size_t too_large = std::erase_if(all, [&](const Winner& winner) { return pool.windows(input_bytes(winner)) == 0; });
+  const auto winners = spread(std::move(all), static_cast<std::size_t>(settings.most));
   std::mt19937 random{1};
   std::vector<Json> rows;
   for (const Winner& winner : winners) {
     try {
       rows.push_back(measure(settings, library.find(winner.template_name), winner, device, sampler, pool, random));
-    } catch (const CudaError&) {
-      throw;  // the context is lost
+    } catch (const CudaError& error) {  // the context is lost
+      const auto configuration = spec::to_text(library.find(winner.template_name), winner.configuration);
+      throw CudaError(error.result(), error.call(), fmt::format("{} {} {}: {}", winner.template_name, spec::to_text(winner.at(0)), configuration, error.what()));
     } catch (const Error& error) {
       rows.push_back({{"template", winner.template_name}, {"choices", winner.choices}, {"sizes", winner.sizes}, {"error", error.what()}});
     }
     fmt::print(stderr, "{}\n", dump_json(rows.back()));
   }
-  const Json fields{{"rounds", settings.rounds}, {"winners_of", of}, {"ratio_is", "median of the rounds' time at the other size over that at a whole number of tiles"}};
+  const Json fields{{"rounds", settings.rounds}, {"winners_of", of}, {"too_large_to_measure", too_large}, {"ratio_is", "median of the rounds' time at the other size over that at a whole number of tiles"}};
   fmt::print(stderr, "written to {}\n", write_results(folder, "ragged_sizes", device, fields, rows).string());
   return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.contains("error"); }) ? 1 : 0;
 }

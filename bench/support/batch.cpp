@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attune/error.hpp"
 #include "bench/support/kernels.hpp"
 
 namespace attune::bench {
@@ -50,6 +51,7 @@ Batch::Batch(const Sampler& sampler, measure::CachePolicy policy, std::int64_t w
       policy_(policy),
       windows_(policy == measure::CachePolicy::Hot ? kMostCalls : windows),
       enqueue_(std::move(enqueue)) {
+  if (windows_ < 1) throw EnvironmentError("not measured: the input does not fit the data");
   enqueue_(0);  // loads code that the driver loads lazily
   sampler_->stream().synchronize();
   const int most = static_cast<int>(std::min<std::int64_t>(windows_, kMostCalls));

@@ -36,7 +36,7 @@ class Sampler {
 /// window of its own, which limits their number. Hot: every call has window 0. The last call works on window 0.
 class Batch {
  public:
-  /// Runs the call a few times to learn how long it takes.
+  /// Runs the call a few times to learn how long it takes. Throws: EnvironmentError when there is no window.
   Batch(const Sampler& sampler, measure::CachePolicy policy, std::int64_t windows, Enqueue enqueue);
   /// Time of one call of one batch. Units: microseconds. Cold: evicts first. Hot: runs the batch once before.
   [[nodiscard]] double sample_us() const;
