@@ -12,6 +12,7 @@
 #include "attune_build/version.hpp"
 #include "tools/commands.hpp"
 #include "tools/tuning_backend.hpp"
+#include "tools/unknown_command.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/standard_descriptors.hpp"
 #include "tuner/base/terminal.hpp"
@@ -52,6 +53,10 @@ int run_command(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
     const bool asked = app.exit(error, out, err) == 0;  // --help, --version
+    if (const std::string unknown = tools::unknown_command(app, argc, argv); !asked && !unknown.empty()) {
+      base::tell_message(unknown);
+      return static_cast<int>(ExitCode::Usage);
+    }
     base::print("{}", base::Lines{out.str()});
     base::tell("{}", base::Lines{err.str()});
     base::flush_standard_output();

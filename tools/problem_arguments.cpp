@@ -15,6 +15,7 @@
 #include "attune/error.hpp"
 #include "tuner/base/escape.hpp"
 #include "tuner/base/files.hpp"
+#include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/session/recording.hpp"
 
@@ -164,6 +165,7 @@ std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& k
                                        axis.name));
         }
         axes.push_back({&axis, {}, base::parse_counts(given->second)});
+        if (const std::string note = base::doubling_note(given->second); !note.empty()) base::tell_message(fmt::format("--{} {}", axis.name, note));
       } else {
         if (given == values.end() && axis.values.size() != 1 && axis.default_value.empty()) {
           throw UsageError(fmt::format("which {}? give --{} one of {}", axis.name, axis.name, fmt::join(axis.values, ", ")));

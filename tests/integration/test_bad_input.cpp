@@ -64,7 +64,21 @@ TEST_CASE_FIXTURE(Cli, "an unknown axis, type or size text is wrong usage with a
   expect(attune(tune_words({"--budget", "lots"})), 2, {"lots"});
   expect(attune(tune_words({"--budget", "60s,5m"})), 2, {"60s,5m", "one kind"});
   expect(attune(tune_words({"--policy", "warm/graph"})), 2, {"warm/graph", "cold"});
-  expect(attune({"dance"}), 2, {});
+}
+
+TEST_CASE_FIXTURE(Cli, "a command that is not there is named with the nearest one or those that are") {
+  expect(attune({"tun", "--T", "f32"}), 2, {"attune has no command 'tun'; did you mean 'tune'?"});
+  expect(attune({"template", "chek", kernel}), 2, {"attune template has no command 'chek'; did you mean 'check'?"});
+  expect(attune({"template", "init"}), 2, {"attune template has no command 'init'; known: list, check"});
+  expect(attune({"dance"}), 2, {"attune has no command 'dance'; known: ", "tune", "layer"});
+  expect(attune({"template"}), 2, {"subcommand is required"});
+  expect(attune({"tune", kernel, "dance"}), 2, {"dance"});  // no command is looked for here
+}
+
+TEST_CASE_FIXTURE(Cli, "a range without a step is told to double, on standard error") {
+  const auto told = [&](const std::string& sizes) { return attune({"tune", kernel, "--T", "f32", "--size", sizes, "--replay", recording}).err; };
+  CHECK(contains(told("1000..1010"), "--n 1000..1010 takes 1000, for a range without a step doubles; write 1000..1010:+1"));
+  CHECK(!contains(told("1000,100000"), "doubles"));
 }
 
 TEST_CASE_FIXTURE(Cli, "devices are numbers or all, each once, and exclude a recording") {

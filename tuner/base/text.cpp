@@ -74,6 +74,17 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+/// What stands between the commas.
+std::vector<std::string_view> items_of(std::string_view text) {
+  std::vector<std::string_view> items;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    items.push_back(trimmed(text.substr(0, comma)));
+    if (comma == std::string_view::npos) return items;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 [[noreturn]] void bad_range(std::string_view text, const std::string& why) {
   throw UsageError(
       fmt::format("failed reading counts '{}': {}; write 16M, 2^10..2^28:x4 (factor), 1K..4K:+1K (step) or a list "
@@ -168,18 +179,28 @@ std::int64_t parse_count(std::string_view text) {
 
 std::vector<std::int64_t> parse_counts(std::string_view text) {
   std::vector<std::int64_t> counts;
-  std::string_view rest = text;
-  for (;;) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view item = trimmed(rest.substr(0, comma));
+  for (const std::string_view item : items_of(text)) {
     if (item.empty()) bad_range(text, "a count is missing");
     append_range(item, counts);
-    if (comma == std::string_view::npos) break;
-    rest.remove_prefix(comma + 1);
   }
   std::sort(counts.begin(), counts.end());
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
   return counts;
+}
+
+std::string doubling_note(std::string_view text) {
+  constexpr std::size_t kShown = 4;
+  for (const std::string_view item : items_of(text)) {
+    const std::size_t dots = item.find("..");
+    if (dots == std::string_view::npos || item.find(':') != std::string_view::npos) continue;
+    const auto counts = parse_counts(item);
+    if (parse_count(item.substr(dots + 2)) - counts.front() < static_cast<std::int64_t>(counts.size())) continue;  // every count of it
+    std::string taken;
+    for (std::size_t i = 0; i < std::min(counts.size(), kShown); ++i) taken += fmt::format("{}{}", i == 0 ? "" : ", ", format_count(counts[i]));
+    if (counts.size() > kShown) taken += fmt::format(" ... {}", format_count(counts.back()));
+    return fmt::format("{} takes {}, for a range without a step doubles; write {}:+1 for steps of 1, {}:x4 for a factor of 4", item, taken, item, item);
+  }
+  return {};
 }
 
 std::string format_count(std::int64_t count) {

@@ -51,12 +51,22 @@ std::vector<ParameterEffect> united(const Series& series) {
   return all;
 }
 
-std::string effect_matrix(const Series& series, std::optional<double> ValueEffect::*ratio) {
+/// "items = 4, ...": what had one value alone, which says nothing about the time.
+std::string fixed_note(const std::vector<ParameterEffect>& parameters) {
+  std::string list;
+  for (const ParameterEffect& parameter : parameters) {
+    if (parameter.values.size() != 1) continue;
+    list += fmt::format("{}<code>{} = {}</code>", list.empty() ? "" : ", ", escape_html(parameter.parameter), escape_html(parameter.values.front().value));
+  }
+  return list.empty() ? "" : "<p class=\"note\">With one value alone, and so without an effect: " + list + "</p>\n";
+}
+
+std::string effect_matrix(const Series& series, const std::vector<ParameterEffect>& parameters, std::optional<double> ValueEffect::*ratio) {
   std::vector<HtmlTable::Column> columns = {{"Value", HtmlTable::Kind::Text}};
   for (const ProblemReport& problem : series.problems)
     columns.push_back({sizes_html(problem.sizes), HtmlTable::Kind::Number});
   HtmlTable table(columns);
-  for (const ParameterEffect& parameter : united(series)) {
+  for (const ParameterEffect& parameter : parameters) {
     table.add_group(escape_html(parameter.parameter));
     for (const ValueEffect& value : parameter.values) {
       std::vector<std::string> cells = {escape_html(value.value) +
@@ -103,9 +113,12 @@ std::string effects_html(const Series& series, std::size_t index, const std::str
                         escape_html(sizes_text(series.problems[i].sizes)));
   }
   html += "</select></label></p>\n" + chart;
-  html += "<h4>Best reachable with the value</h4>\n" + effect_matrix(series, &ValueEffect::best_ratio);
+  auto parameters = united(series);
+  const std::string fixed = fixed_note(parameters);
+  std::erase_if(parameters, [](const ParameterEffect& parameter) { return parameter.values.size() < 2; });
+  html += "<h4>Best reachable with the value</h4>\n" + effect_matrix(series, parameters, &ValueEffect::best_ratio) + fixed;
   return html + "<details>\n<summary>Median over the configurations with the value</summary>\n" +
-         effect_matrix(series, &ValueEffect::median_ratio) + "</details>\n";
+         effect_matrix(series, parameters, &ValueEffect::median_ratio) + "</details>\n";
 }
 
 std::string convergence_table_html(const Series& series) {

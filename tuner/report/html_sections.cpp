@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tuner/base/median.hpp"
+#include "tuner/report/html_configurations.hpp"
 #include "tuner/report/html_effects.hpp"
 #include "tuner/report/html_ladder.hpp"
 #include "tuner/report/html_text.hpp"
@@ -20,16 +21,8 @@ using Column = HtmlTable::Column;
 constexpr auto kText = HtmlTable::Kind::Text;
 constexpr auto kNumber = HtmlTable::Kind::Number;
 constexpr auto kDecimal = HtmlTable::Kind::Decimal;
-constexpr const char* kMissing = "<span class=\"missing\">not recorded</span>";
 
-template <class T, class F>
-std::string or_missing(const std::optional<T>& value, F format) {
-  return value ? escape_html(format(*value)) : kMissing;
-}
-
-std::string text_or_missing(const std::string& text) { return text.empty() ? kMissing : escape_html(text); }
-
-std::string count_text(std::int64_t count) { return fmt::format("{}", count); }
+std::string text_or_missing(const std::string& text) { return text.empty() ? kMissingHtml : escape_html(text); }
 
 std::string fact(const std::string& title, const std::string& value) {
   return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", title, value);
@@ -56,9 +49,9 @@ std::string key_figures(const Series& series) {
   }
   std::string html = "<dl class=\"keys\">\n";
   html += fact("Problems tuned", fmt::format("{} of {}", tuned, series.problems.size()));
-  html += fact("Median speed-up over default", speed_ups.empty() ? kMissing : format_ratio(base::median(speed_ups)));
+  html += fact("Median speed-up over default", speed_ups.empty() ? kMissingHtml : format_ratio(base::median(speed_ups)));
   html += fact("Highest share of ceiling",
-               shares.empty() ? kMissing : format_percent(*std::max_element(shares.begin(), shares.end())));
+               shares.empty() ? kMissingHtml : format_percent(*std::max_element(shares.begin(), shares.end())));
   html += fact("Configurations stored", fmt::format("{}, {} failed", tried, failed));
   html += fact("Ties in the run-off", fmt::format("{}", ties));
   return html + "</dl>\n";
@@ -82,49 +75,13 @@ std::string html_best_table(const Series& series) {
     const std::string interval =
         best.low_us && best.high_us
             ? fmt::format("{}&thinsp;&ndash;&thinsp;{}", format_number(*best.low_us), format_number(*best.high_us))
-            : kMissing;
+            : kMissingHtml;
     std::string run_off = best.tie ? "tie" : "clear";
     if (!best.verified) run_off += ", unverified";
     table.add({sizes_html(problem.sizes), format_number(best.median_us), interval,
                or_missing(best.default_us, format_number), or_missing(best.speed_up, format_ratio),
                or_missing(best.bytes_per_s, format_gb_per_s), or_missing(best.ceiling_share, format_percent), run_off},
               {"", "strong"});
-  }
-  return table.html();
-}
-
-/// One column a parameter: what the best configurations have in common is then seen at a glance.
-std::string configuration_table(const Series& series) {
-  std::vector<std::string> parameters;
-  for (const ProblemReport& problem : series.problems) {
-    if (!problem.best) continue;
-    const auto configuration = parse_object(problem.best->configuration);
-    for (const auto& [name, value] : configuration.items()) {
-      if (std::find(parameters.begin(), parameters.end(), name) == parameters.end()) parameters.push_back(name);
-    }
-  }
-  std::vector<Column> columns = {{"Problem", kText}};
-  for (const std::string& parameter : parameters) {
-    const bool texts = std::any_of(series.problems.begin(), series.problems.end(), [&](const ProblemReport& problem) {
-      return problem.best && !text_at(parse_object(problem.best->configuration), parameter).empty();
-    });
-    columns.push_back({escape_html(parameter), texts ? kText : kNumber});
-  }
-  for (const char* title : {"Registers", "Shared", "Spills", "Occupancy"}) columns.push_back({title, kNumber});
-  HtmlTable table(columns);
-  for (const ProblemReport& problem : series.problems) {
-    if (!problem.best) continue;
-    const Best& best = *problem.best;
-    const auto configuration = parse_object(best.configuration);
-    std::vector<std::string> cells = {sizes_html(problem.sizes)};
-    for (const std::string& parameter : parameters) {
-      cells.push_back(configuration.contains(parameter) ? escape_html(value_text(configuration[parameter])) : kMissing);
-    }
-    cells.push_back(or_missing(best.registers, count_text));
-    cells.push_back(or_missing(best.shared_bytes, format_bytes));
-    cells.push_back(or_missing(best.spill_bytes, format_bytes));
-    cells.push_back(or_missing(best.occupancy, format_percent));
-    table.add(cells);
   }
   return table.html();
 }
@@ -199,8 +156,8 @@ std::string html_session_table(const Series& series) {
       table.add({sizes_html(problem.sizes), escape_html(fmt::format("{}, seed {}", session.strategy, session.seed)),
                  text_or_missing(session.state), text_or_missing(session.budget),
                  escape_html(date_text(session.started_at, "")),
-                 session.space_size > 0 ? count(session.space_size) : kMissing,
-                 session.different_launches > 0 ? count(session.different_launches) : kMissing, or_missing(session.measured, count),
+                 session.space_size > 0 ? count(session.space_size) : kMissingHtml,
+                 session.different_launches > 0 ? count(session.different_launches) : kMissingHtml, or_missing(session.measured, count),
                  or_missing(session.reused, count), or_missing(session.failed, count), replayed});
     }
   }
@@ -336,7 +293,7 @@ std::string series_html(const Report& report, std::size_t index) {
   html += ladder_html(series, index,
                       {figure("curve", index, "Bandwidth of each published variant over a size", "wide curve"),
                        figure("ladder", index, "Bandwidth of each published variant at its best", "wide tall")});
-  html += "<h3>Best configurations</h3>\n" + configuration_table(series);
+  html += "<h3>Best configurations</h3>\n" + configurations_html(series);
   html += details("Finalists of the run-off", finalist_table(series));
   html += effects_html(
       series, index, figure("effects", index, "Best reachable and median time for each parameter value", "wide tall"));

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,14 @@ namespace attune::report {
 
 using base::escape_html;
 using base::escape_script_json;
+
+/// What stands where a figure was not recorded.
+inline constexpr const char* kMissingHtml = "<span class=\"missing\">not recorded</span>";
+
+template <class T, class F>
+[[nodiscard]] std::string or_missing(const std::optional<T>& value, F format) {
+  return value ? escape_html(format(*value)) : kMissingHtml;
+}
 
 /// "n = 2^20" with the exponent raised.
 [[nodiscard]] std::string sizes_html(const std::map<std::string, std::int64_t>& sizes);

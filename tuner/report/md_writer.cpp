@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tuner/base/escape.hpp"
 #include "tuner/report/text.hpp"
 #include "tuner/report/writers.hpp"
@@ -100,12 +102,16 @@ std::string md_clock_table(const Series& series) {
   return text;
 }
 
+/// Whether the time depends on it as far as is known: one value alone says nothing.
+bool varies(const ParameterEffect& effect) { return effect.values.size() > 1; }
+
 std::string effects_table(const ProblemReport& problem) {
   std::string text = head({"Parameter", "Value", "Best with it", "Median with it", "Timed", "Tried"}, 2);
   const auto ratio = [](const std::optional<double>& value) {
     return value ? format_ratio(*value) : std::string("none ran");
   };
   for (const ParameterEffect& effect : problem.effects) {
+    if (!varies(effect)) continue;
     for (const ValueEffect& value : effect.values) {
       text += row({effect.parameter, value.value + (value.is_default ? " (default)" : ""), ratio(value.best_ratio),
                    ratio(value.median_ratio), fmt::format("{}", value.timed), fmt::format("{}", value.configurations)});
@@ -138,7 +144,7 @@ std::string series_section(const Report& report, const Series& series) {
   text += "\n### Clocks\n\n" + md_clock_table(series);
   text += "\n### Sessions\n\n" + md_session_table(series);
   for (const ProblemReport& problem : series.problems) {
-    if (problem.effects.empty()) continue;
+    if (std::none_of(problem.effects.begin(), problem.effects.end(), varies)) continue;
     text += fmt::format("\n### Effect of each parameter, {}\n\n", base::escape_markdown(sizes_text(problem.sizes))) + effects_table(problem);
   }
   return text;

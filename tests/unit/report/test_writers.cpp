@@ -297,6 +297,33 @@ TEST_CASE("html shows every number in a table, with charts for who has scripts")
   }
 }
 
+TEST_CASE("what the best configurations of several problems all have in common is told once, above the table of what differs") {
+  auto rows = toy_rows();
+  rows.records.push_back(record(4096, configuration_text(64, "shuffle"), 5.0));
+  rows.best.push_back(best_row(4096, configuration_text(64, "shuffle"), 5.0, 6.0));
+  const std::string page = report::write(report::build(rows, {}), Format::Html);
+  CHECK(contains(page, "The same for every problem: <code>stage = shuffle</code></p>"));
+  CHECK(count(page, ">stage</th>") == 0);
+  CHECK(count(page, ">block</th>") == 1);
+  const std::string alone = report::write(toy_report(), Format::Html);
+  CHECK(!contains(alone, "The same for every problem"));
+  CHECK(count(alone, ">stage</th>") == 1);
+}
+
+TEST_CASE("a parameter with one value alone has no row of effects") {
+  auto rows = toy_rows();
+  rows.records = {record(1024, configuration_text(32, "tree"), 8.0), record(1024, configuration_text(64, "tree"), 4.0)};
+  rows.best = {best_row(1024, configuration_text(64, "tree"), 4.0, 4.0)};
+  const auto built = report::build(rows, {});
+  const std::string page = report::write(built, Format::Html);
+  CHECK(contains(page, "With one value alone, and so without an effect: <code>stage = tree</code></p>"));
+  CHECK(count(page, "<span>stage</span>") == 0);
+  CHECK(count(page, "<span>block</span>") == 2);  // the best and the median
+  const std::string text = report::write(built, Format::Markdown);
+  CHECK(!contains(text, "| stage |"));
+  CHECK(contains(text, "| block | 32 |"));
+}
+
 TEST_CASE("html without failures, finalists, sessions or effects says so") {
   auto rows = toy_rows();
   rows.records.clear();

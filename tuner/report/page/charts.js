@@ -206,6 +206,7 @@
     const problem = series.problems[Number(select.value)];
     const labels = [], best = [], rest = [];
     for (const effect of problem.effects) {
+      if (effect.values.length < 2) continue;
       for (const value of effect.values) {
         if (value.best_ratio === null) continue;
         labels.push(effect.parameter + " = " + value.value);
