@@ -85,7 +85,7 @@ double quantile(std::vector<double> values, double share) {
   return values[at];
 }
 
-/// Of the order of what a dispatched launch adds; the figures themselves are in the results.
+/// As long as what a dispatched launch adds, in its order of magnitude; the figures themselves are in the results.
 constexpr double kLateNs = 60;
 
 /// kFurtherRaw does not count: with it the one function is launched as often as the other.
@@ -220,7 +220,7 @@ double added(const std::vector<Samples>& samples, Path path, double share, doubl
          quantile(in_ns(samples, kRaw, tick_ns, part, parts), share);
 }
 
-/// Of the median over the parts: the 8th and the 18th of 25 (binomial, 95.7 %).
+/// The interval of the median over the parts: the 8th and the 18th of 25 (binomial, 95.7 %).
 Json interval(const std::vector<Samples>& samples, Path path, double share, double tick_ns) {
   std::vector<double> parts;
   for (int part = 0; part < kParts; ++part) parts.push_back(added(samples, path, share, tick_ns, part, kParts));

@@ -71,7 +71,7 @@ std::optional<Element> element_of(const std::string& type) {
   return std::nullopt;
 }
 
-/// Of what the inputs below stand for.
+/// Whether the inputs below stand for it.
 bool is_known(const std::string& template_name, const spec::Problem& problem) {
   if (template_name == "histogram") {
     return !problem.choices.contains("Counter") && !problem.choices.contains("channels") && has_plain_histogram(problem.choices.at("mapping"), problem.choices.at("T"));
@@ -103,7 +103,7 @@ std::int64_t whole_tiles(const spec::KernelTemplate& kernel, const Winner& winne
   return std::max(whole, winner.n() / whole * whole);
 }
 
-/// Of the templates that reduce an array or count one, in the general form of their code, once each, at a whole number of tiles.
+/// The winners of the templates that reduce an array or count one, in the general form of their code, once each, at a whole number of tiles.
 std::vector<Winner> winners_of(const Settings& settings, const spec::TemplateLibrary& library, const spec::DeviceInfo& device) {
   const auto database = db::Database::open(settings.database, db::OpenMode::ReadOnly);
   std::vector<Winner> winners;
@@ -126,7 +126,7 @@ class Input {
   [[nodiscard]] virtual std::int64_t windows() const = 0;
   [[nodiscard]] virtual std::size_t element_bytes() const = 0;
   [[nodiscard]] virtual std::size_t output_bytes() const = 0;
-  /// Of a launch that reads the window from this many bytes on.
+  /// The arguments of a launch that reads the window from this many bytes on.
   [[nodiscard]] virtual std::vector<Argument> arguments(std::int64_t window, std::size_t shift, const void* out) const = 0;
 };
 

@@ -30,7 +30,7 @@
 #include "tuner/base/standard_descriptors.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/gpu/handles.hpp"
-#include "tuner/session/live_backend.hpp"
+#include "tuner/session/source/live_backend.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::bench {

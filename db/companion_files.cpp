@@ -32,7 +32,7 @@ struct JournalEnds {
   std::string last;   ///< 16 bytes; empty when there are fewer
 };
 
-/// Of a journal or a write-ahead log. A file that cannot be read has none: SQLite cannot read it either.
+/// The ends of a journal or a write-ahead log. A file that cannot be read has none: SQLite cannot read it either.
 JournalEnds ends_of(const fs::path& journal) {
   const int fd = ::open(journal.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return {};

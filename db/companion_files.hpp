@@ -10,7 +10,7 @@ namespace attune::db {
 /// Throws: DatabaseError; nothing has been changed.
 void refuse_foreign_companions(const std::filesystem::path& path);
 
-/// Of a file that is to be written: refuses a name that belongs to another database's files ("a.db-wal"), or is too long for those of its
+/// Refuses, for a file that is to be written, a name that belongs to another database's files ("a.db-wal"), or is too long for those of its
 /// own, a lock file that is none of ours, a WAL that does not begin as one, which SQLite would empty, and a file with other names (hard links): each has a WAL and a lock of its
 /// own, and writers of two of them destroy it. Throws: DatabaseError; nothing has been changed.
 void refuse_unsafe_files(const std::filesystem::path& path);

@@ -18,7 +18,7 @@ enum class OpenMode {
 };
 
 /// One tuning database file. Every `put` is its own committed transaction (BEGIN IMMEDIATE) unless a Batch is open.
-/// Of two records, or two best rows, of one key the later in the order of db/row_order.hpp is kept, whichever came first.
+/// Where two records, or two best rows, have one key, the later in the order of db/row_order.hpp is kept, whichever came first.
 /// Rows carry checksums: a row whose checksum fails is skipped and counted (`bad_rows()`), never returned.
 /// Thread-safety: one thread at a time for each instance; many processes may share the file.
 class Database {

@@ -23,7 +23,7 @@ void bind_columns(State& state, Use& use, const Row& row) {
   });
 }
 
-/// Of a template without its files.
+/// Stores a template without its files.
 template <class State, class Row>
 void write_row(State& state, const Row& row) {
   const std::string key = Table<Row>::key(row);
@@ -44,7 +44,7 @@ void write_row(State& state, const Row& row) {
 /// Which row of a key gives way: the one that comes earlier in the order, or the stored one, which the new one has seen.
 enum class Replacing { Order, Seen };
 
-/// Of rows that say the same the new one is stored: a best row may name a cubin that the old one lacks.
+/// Where two rows say the same, the new one is stored: a best row may name a cubin that the old one lacks.
 template <class State, class Row>
 void store(State& state, Row row, const std::string& key, Replacing replacing) {
   const auto known = state.template stored<Row>(key);

@@ -25,7 +25,7 @@ namespace attune::db {
 struct Database::State {
   enum class BatchState { None, Open, Failed };
 
-  /// Of this process: no two opened files have the same.
+  /// A number of this process: no two opened files have the same.
   [[nodiscard]] static std::uint64_t next_number() {
     static std::atomic<std::uint64_t> next{0};
     return ++next;

@@ -85,7 +85,7 @@ void check_integrity(SQLite::Database& sqlite, CheckReport& report) {
 Info Database::info() const {
   return state_->reading([&] {
     const auto count = [&](const std::string& table) {
-      // Of a column, row by row: what counts pages alone cannot be stopped.
+      // Reads a column row by row: what counts pages alone cannot be stopped.
       const char* const column = table == "devices" ? "hard_key" : table == "templates" ? "hash" : "key";
       Use use(state_->statements.prepared(fmt::format("SELECT count({} || '') FROM {}", column, table)));
       return use.step() ? static_cast<std::uint64_t>(use.row().getColumn(0).getInt64()) : 0;

@@ -27,7 +27,7 @@ namespace attune::db {
 
 [[nodiscard]] Query problem_of(const RecordRow& row);
 [[nodiscard]] Query problem_of(const BestRow& row);
-/// Of the record of a best row's configuration.
+/// The key of the record of a best row's configuration.
 [[nodiscard]] std::string record_key_of(const BestRow& row);
 
 /// What the digest of a file is made of: the checksums of its rows, as one text.

@@ -1,4 +1,4 @@
-// Of a migration that was released nothing changes here: a file of any version has to become the same.
+// A migration that was released never changes: a file of any version has to become the same.
 #include "db/migration_steps.hpp"
 
 #include <string>

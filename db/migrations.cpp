@@ -50,7 +50,7 @@ void apply(SQLite::Database& sqlite, int version, const base::EmbeddedFile& file
 
 constexpr std::size_t kHeaderBytes = 100;
 
-/// Of https://www.sqlite.org/fileformat.html, "The Database Header"; shorter for a shorter file.
+/// The first bytes of a file, shorter for a shorter file. Source: https://www.sqlite.org/fileformat.html, "The Database Header"
 std::string header_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string header(kHeaderBytes, '\0');

@@ -32,7 +32,7 @@ void require_ours(const std::filesystem::path& path, const Identity& identity);
 void refuse_what_is_no_database(const std::filesystem::path& path);
 /// Whether the header of the file, perhaps damaged, says that it is one of ours. False for one that cannot be read.
 [[nodiscard]] bool has_header_of_ours(const std::filesystem::path& path);
-/// Of a file whose schema cannot be read: refuses it unless its header says that it is one of ours. Throws: DatabaseError.
+/// Refuses a file whose schema cannot be read, unless its header says that it is one of ours. Throws: DatabaseError.
 void require_header_of_ours(const std::filesystem::path& path, const std::string& damage);
 
 /// What the header of the file, one of ours, says of its format that SQLite would not write into one of ours: a damaged byte, for which

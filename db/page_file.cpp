@@ -38,7 +38,7 @@ bool read_at(const base::FileDescriptor& file, std::uint64_t at, unsigned char* 
   return true;
 }
 
-/// Of a WAL: over words of the order that its magic number names, each frame's going on from the one before.
+/// The checksum of a WAL: over words of the order that its magic number names, each frame's going on from the one before.
 class WalChecksum {
  public:
   explicit WalChecksum(bool big_endian_words) : big_endian_words_(big_endian_words) {}

@@ -29,7 +29,7 @@ class PageFile {
   PageFile(const std::filesystem::path& path, std::size_t page_bytes);
   [[nodiscard]] std::size_t page_bytes() const { return page_bytes_; }
 
-  /// Of all pages that are there, ascending from 1. What the last commit says of their number is no promise that they are.
+  /// Reads all pages that are there, ascending from 1. What the last commit says of their number is no promise that they are.
   [[nodiscard]] std::vector<std::uint32_t> numbers() const;
   /// False for a number that the file does not have. Requires: `page` has as many bytes. Throws: SQLite::Exception (SQLITE_IOERR).
   [[nodiscard]] bool read(std::uint64_t number, Page& page) const;

@@ -91,7 +91,7 @@ void rename_or_fail(const fs::path& path, const fs::path& from, const fs::path& 
   if (error) fail_opening(path, fmt::format("it is damaged, and '{}' could not be renamed to '{}': {}", from.string(), to.string(), base::errno_text("rename", error.value())));
 }
 
-/// Of a name that has no file yet.
+/// A name that has no file yet.
 fs::path aside_name(const fs::path& path) {
   std::string stamp = base::utc_now();
   stamp.erase(std::remove_if(stamp.begin(), stamp.end(), [](char c) { return c == '-' || c == ':'; }), stamp.end());

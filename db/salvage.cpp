@@ -58,7 +58,7 @@ class LooseRows {
   }
 
  private:
-  /// Of the newest schema. A row has as many values as its table had columns when it was stored.
+  /// Makes the tables of the newest schema. A row has as many values as its table had columns when it was stored.
   void make_tables() {
     for (int version = Database::kSchemaVersion; version >= 1; --version) {
       SQLite::Database model(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);

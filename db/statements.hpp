@@ -59,7 +59,7 @@ class ColumnReader {
   void operator()(bool& flag) { flag = next().getInt() != 0; }
   void operator()(std::uint64_t& number) { number = static_cast<std::uint64_t>(next().getInt64()); }
 
-  /// Of the texts that were read.
+  /// Bytes of the texts that were read.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// How many of them are stored as blobs.
   [[nodiscard]] int blobs() const { return blobs_; }

@@ -205,7 +205,7 @@ struct Filter {
   std::vector<std::string> values;
 };
 
-/// Of the row types that a Query selects: RecordRow, SessionRow, BestRow.
+/// For the row types that a Query selects: RecordRow, SessionRow, BestRow.
 template <class Row>
 [[nodiscard]] Filter filter_of(const Query& query);
 template <>

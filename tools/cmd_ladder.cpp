@@ -25,7 +25,7 @@
 #include "tuner/base/output_file.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
-#include "tuner/session/ladder_run.hpp"
+#include "tuner/session/variants/ladder_run.hpp"
 
 namespace attune::tools {
 namespace {
@@ -62,7 +62,7 @@ session::LadderRequest request_of(const Climbing& what, const std::vector<spec::
   const TuningOptions& options = what.options.tuning;
   session::LadderRequest request;
   request.tune.problems = problems;
-  request.tune.strategy = options.strategy;
+  request.tune.strategy = search::strategy_named(options.strategy);
   request.tune.seed = options.seed;
   request.tune.budget = session::Budget::parse(options.budget);
   request.tune.policy = measure::policy_from_text(options.policy);

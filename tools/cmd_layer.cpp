@@ -18,7 +18,7 @@
 #include "tuner/base/json.hpp"
 #include "tuner/base/output_file.hpp"
 #include "tuner/base/terminal.hpp"
-#include "tuner/session/layer.hpp"
+#include "tuner/session/tune/layer.hpp"
 
 namespace attune::tools {
 namespace {

@@ -13,8 +13,8 @@
 #include "tools/tuning_summary.hpp"
 #include "tuner/base/output_file.hpp"
 #include "tuner/base/terminal.hpp"
-#include "tuner/session/recording.hpp"
-#include "tuner/session/store.hpp"
+#include "tuner/session/source/recording.hpp"
+#include "tuner/session/tune/store.hpp"
 
 namespace attune::tools {
 namespace {

@@ -17,8 +17,8 @@
 #include "tools/tuning_backend.hpp"
 #include "tools/tuning_summary.hpp"
 #include "tuner/base/terminal.hpp"
-#include "tuner/session/budget.hpp"
-#include "tuner/session/renewal.hpp"
+#include "tuner/session/tune/budget.hpp"
+#include "tuner/session/tune/renewal.hpp"
 
 namespace attune::tools {
 namespace {

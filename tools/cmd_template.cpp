@@ -16,7 +16,7 @@
 #include "tuner/base/terminal.hpp"
 #include "tuner/compile/compile_pool.hpp"
 #include "tuner/compile/occupancy.hpp"
-#include "tuner/session/ladder_plan.hpp"
+#include "tuner/session/variants/ladder_plan.hpp"
 #include "tuner/space/launch_classes.hpp"
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/launch_plan.hpp"

@@ -19,7 +19,7 @@
 #include "tuner/base/output_file.hpp"
 #include "tuner/base/standard_descriptors.hpp"
 #include "tuner/base/terminal.hpp"
-#include "tuner/session/exchange_rules.hpp"
+#include "tuner/session/tune/exchange_rules.hpp"
 
 namespace attune::tools {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tuner/base/cpus.hpp"
-#include "tuner/session/device_process.hpp"
+#include "tuner/session/fleet/device_process.hpp"
 
 namespace attune::tools {
 

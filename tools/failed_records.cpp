@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Of a list of words "name=value", or JSON. Values of words are numbers and true or false where they read as such.
+/// Reads a list of words "name=value", or JSON. Values of words are numbers and true or false where they read as such.
 json configuration_of(const std::string& text) {
   if (text.starts_with("{")) {
     json parsed = base::try_parse_json(text);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tools/peer_file.hpp"
-#include "tuner/session/ladder_result.hpp"
+#include "tuner/session/variants/ladder_result.hpp"
 #include "tuner/spec/variant_ladder.hpp"
 
 namespace attune::tools {

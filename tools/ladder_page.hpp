@@ -4,7 +4,7 @@
 
 #include "db/database.hpp"
 #include "tools/peer_file.hpp"
-#include "tuner/session/ladder_result.hpp"
+#include "tuner/session/variants/ladder_result.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::tools {

@@ -18,7 +18,7 @@
 #include "tuner/base/terminal.hpp"
 #include "tuner/compile/compiler.hpp"
 #include "tuner/measure/gpu_executor.hpp"
-#include "tuner/session/online_process.hpp"
+#include "tuner/session/fleet/online_process.hpp"
 
 namespace {
 

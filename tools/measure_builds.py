@@ -4,7 +4,7 @@ the portable build, and rebuilding after a change of a low header and of single 
 
     tools/measure_builds.py [--output bench/results/builds/builds.json] [--keep FOLDER]
 
-Afterwards tools/doc_tables.py writes the tables of docs/building.md.
+Afterwards docs/tables/doc_tables.py writes the tables of docs/building.md.
 """
 import argparse
 import json

@@ -28,7 +28,7 @@ void print_json(const nlohmann::json& value, int indent = -1);
 
 /// What opening the database had to say (a file set aside, a fallback), on standard error.
 void print_notices(const db::Database& database);
-/// Of the rows that were read until now, on standard error: how many were damaged, if any.
+/// Tells on standard error how many of the rows that were read until now were damaged, if any.
 void print_damaged(const db::Database& database, const std::filesystem::path& path);
 
 /// {"block_size":256,"items":4} -> "block_size=256 items=4".

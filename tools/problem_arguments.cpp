@@ -17,7 +17,7 @@
 #include "tuner/base/files.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
-#include "tuner/session/recording.hpp"
+#include "tuner/session/source/recording.hpp"
 
 namespace attune::tools {
 namespace {
@@ -101,7 +101,7 @@ void check_count(const std::vector<GivenAxis>& axes) {
   throw UsageError(fmt::format("the arguments name {} problems ({}); at most {} are taken at once: give fewer values, or several commands", told, product, kMostProblems));
 }
 
-/// Of a JSON object a line.
+/// Reads a JSON object a line.
 std::vector<spec::Problem> listed_problems(const spec::KernelTemplate& kernel, const std::string& file) {
   const bool standard_input = file == "-";
   std::istringstream lines(standard_input ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : base::read_file(file));

@@ -2,7 +2,7 @@
 #include <chrono>
 #include <string>
 
-#include "tuner/session/run_progress.hpp"
+#include "tuner/session/fleet/run_progress.hpp"
 #include "tuner/space/build_watch.hpp"
 
 namespace attune::tools {

@@ -11,4 +11,4 @@ tools/install_packages.sh
 cmake --preset release -DATTUNE_TEST_TIMEOUT=7200
 cmake --build --preset release
 ATTUNE_CAMPAIGN=full ATTUNE_FIGURES=$PWD/tests/promises/results ctest --preset release -R "$pattern"
-tools/doc_tables.py
+docs/tables/doc_tables.py

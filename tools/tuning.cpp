@@ -22,9 +22,9 @@
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/search/strategy.hpp"
-#include "tuner/session/device_fleet.hpp"
-#include "tuner/session/portfolio.hpp"
-#include "tuner/session/stop_patience.hpp"
+#include "tuner/session/fleet/device_fleet.hpp"
+#include "tuner/session/tune/portfolio.hpp"
+#include "tuner/session/fleet/stop_patience.hpp"
 #include "tuner/spec/condition.hpp"
 
 namespace attune::tools {
@@ -43,7 +43,7 @@ std::string run_key() {
 session::TuneRequest request_of(const TuningJob& job) {
   session::TuneRequest request;
   request.problems = job.problems;
-  request.strategy = job.options.strategy;
+  request.strategy = search::strategy_named(job.options.strategy);
   request.seed = job.options.seed;
   request.budget = session::Budget::parse(job.options.budget);
   request.policy = measure::policy_from_text(job.options.policy);
@@ -65,7 +65,7 @@ json start_event(const TuningJob& job, const session::TuneRequest& request, cons
   }
   return {{"run", request.run}, {"where", job.options.where}, {"devices", std::move(list)}, {"device", devices.front().name}, {"driver", devices.front().driver},
           {"database", job.database_path.string()}, {"template", job.kernel.name}, {"template_hash", job.kernel.content_hash},
-          {"problems", job.problems.size()}, {"strategy", request.strategy}, {"seed", request.seed}, {"budget", request.budget.text()},
+          {"problems", job.problems.size()}, {"strategy", search::name(request.strategy)}, {"seed", request.seed}, {"budget", request.budget.text()},
           {"policy", job.options.policy}};
 }
 
@@ -259,11 +259,7 @@ void check_request(const TuningOptions& options, const std::vector<spec::Problem
   static_cast<void>(measure::policy_from_text(options.policy));
   static_cast<void>(DeviceList::parse(options.device));
   static_cast<void>(compile_deadline(options));
-  const auto strategies = search::strategy_names();
-  if (std::find(strategies.begin(), strategies.end(), options.strategy) == strategies.end()) {
-    throw UsageError(fmt::format("unknown strategy \"{}\"; there are {}", options.strategy, fmt::join(strategies, ", ")));
-  }
-  if (!options.also_try.empty() && options.strategy != "portfolio" && options.strategy != "winners") {
+  if (!search::needs_winners(search::strategy_named(options.strategy)) && !options.also_try.empty()) {
     throw UsageError(fmt::format("--try needs --strategy portfolio or winners; {} asks nobody what to try", options.strategy));
   }
   for (const auto& path : options.also_try) session::check_portfolio(path);  // before hours of measuring

@@ -6,9 +6,9 @@
 
 #include "db/database.hpp"
 #include "tools/commands.hpp"
-#include "tuner/session/device_process.hpp"
-#include "tuner/session/finalists.hpp"
-#include "tuner/session/run_result.hpp"
+#include "tuner/session/fleet/device_process.hpp"
+#include "tuner/session/tune/finalists.hpp"
+#include "tuner/session/fleet/run_result.hpp"
 
 namespace attune::tools {
 

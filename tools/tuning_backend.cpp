@@ -10,8 +10,8 @@
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/gpu/handles.hpp"
-#include "tuner/session/live_backend.hpp"
-#include "tuner/session/replay_backend.hpp"
+#include "tuner/session/source/live_backend.hpp"
+#include "tuner/session/source/replay_backend.hpp"
 
 namespace attune::tools {
 namespace {

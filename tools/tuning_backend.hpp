@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tools/tuning.hpp"
-#include "tuner/session/backend.hpp"
-#include "tuner/session/device_process.hpp"
+#include "tuner/session/source/backend.hpp"
+#include "tuner/session/fleet/device_process.hpp"
 
 namespace attune::tools {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "tools/progress_line.hpp"
-#include "tuner/session/run_progress.hpp"
-#include "tuner/session/run_result.hpp"
+#include "tuner/session/fleet/run_progress.hpp"
+#include "tuner/session/fleet/run_result.hpp"
 
 namespace attune::tools {
 

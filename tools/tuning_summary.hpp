@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/session/run_result.hpp"
+#include "tuner/session/fleet/run_result.hpp"
 
 namespace attune::tools {
 

@@ -36,7 +36,7 @@ struct ComparisonOptions {
   }
 };
 
-/// Of a program whose rows say in "error" why they could not be measured.
+/// The exit code of a program whose rows say in "error" why they could not be measured.
 [[nodiscard]] inline int exit_code_of(const std::vector<Json>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.contains("error"); }) ? 1 : 0;
 }

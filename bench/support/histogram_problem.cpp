@@ -92,7 +92,7 @@ const char* type_name(Sample sample) {
   return "";
 }
 
-/// Of one channel, without weights; edges have bounds of their own.
+/// A kind of one channel, without weights; edges have bounds of their own.
 struct Plain {
   const char* mapping;
   const char* type;

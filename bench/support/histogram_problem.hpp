@@ -23,7 +23,7 @@ struct HistogramProblem {
 
   [[nodiscard]] std::int64_t samples() const { return peer.pixels * peer.channels; }
   [[nodiscard]] std::size_t sample_bytes() const { return peer.sample == CubHistogram::Sample::U8 ? 1 : 4; }
-  /// Of samples and weights, as they lie in a window: weights behind the samples.
+  /// Bytes of samples and weights, as they lie in a window: weights behind the samples.
   [[nodiscard]] std::size_t input_bytes() const;
   [[nodiscard]] std::size_t weights_at() const { return static_cast<std::size_t>(samples()) * sample_bytes(); }
   [[nodiscard]] std::size_t output_bytes() const;
@@ -39,7 +39,7 @@ struct HistogramProblem {
 
 /// Unit, scaled and edges of i32, unit of u8, scaled of f32.
 [[nodiscard]] bool has_plain_histogram(const std::string& mapping, const std::string& sample);
-/// Of one channel, without weights, between the bounds that the benchmarks give such bins. Throws: UsageError where there is none.
+/// A problem of one channel, without weights, between the bounds that the benchmarks give such bins. Throws: UsageError where there is none.
 [[nodiscard]] HistogramProblem plain_histogram(const std::string& mapping, const std::string& sample, std::int64_t n, int bins, Skew skew);
 
 [[nodiscard]] const char* name(Skew skew);

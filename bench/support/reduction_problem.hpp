@@ -16,7 +16,7 @@ struct ReductionProblem {
   CubReduction peer;
 
   [[nodiscard]] std::size_t input_bytes() const;
-  /// Of the results, as cub_reduce lays them out.
+  /// Bytes of the results, as cub_reduce lays them out.
   [[nodiscard]] std::size_t output_bytes() const;
   /// How far results may be from the reference, relative to it: floating-point sums of positive elements, in whatever order.
   /// 0: exactly equal.

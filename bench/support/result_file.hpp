@@ -19,7 +19,7 @@ inline constexpr char kSpreadMeaning[] =
 /// Throws: UsageError when nothing was chosen and that tree is not on this machine.
 [[nodiscard]] std::filesystem::path results_folder(const std::filesystem::path& chosen);
 
-/// Of the sources that this program was built from, as result files name them.
+/// The content hash of the sources that this program was built from, as result files name them.
 [[nodiscard]] std::string content_hash();
 
 /// Writes <folder>/<device>/<bench>.json with the fields of every benchmark's file (device, driver, cuda, date,

@@ -19,7 +19,7 @@ class SortingHistogram {
 
   /// Counts and waits. Throws: EnvironmentError.
   void count(const std::int32_t* samples, CUstream_st* stream);
-  /// Of the last count, a number for each bin. Throws: EnvironmentError, also when a run is of no bin.
+  /// The result of the last count, a number for each bin. Throws: EnvironmentError, also when a run is of no bin.
   [[nodiscard]] std::vector<std::uint32_t> counts(std::int64_t bins) const;
 
  private:

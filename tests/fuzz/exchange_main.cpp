@@ -15,9 +15,9 @@
 #include "tuner/base/files.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/zstd.hpp"
-#include "tuner/session/exchange_rules.hpp"
-#include "tuner/session/replay_backend.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/tune/exchange_rules.hpp"
+#include "tuner/session/source/replay_backend.hpp"
+#include "tuner/session/tune/session.hpp"
 
 namespace {
 

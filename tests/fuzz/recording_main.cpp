@@ -7,9 +7,9 @@
 #include "tests/support/temp_folder.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/zstd.hpp"
-#include "tuner/session/layer.hpp"
-#include "tuner/session/recording.hpp"
-#include "tuner/session/replay_backend.hpp"
+#include "tuner/session/tune/layer.hpp"
+#include "tuner/session/source/recording.hpp"
+#include "tuner/session/source/replay_backend.hpp"
 
 namespace {
 

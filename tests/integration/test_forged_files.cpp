@@ -12,7 +12,7 @@
 #include "tests/support/figures.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/session/exchange_rules.hpp"
+#include "tuner/session/tune/exchange_rules.hpp"
 
 namespace test_forged_files {
 

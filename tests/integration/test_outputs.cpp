@@ -266,7 +266,7 @@ TEST_CASE_FIXTURE(Outputs, "killing a command while it writes leaves no file of 
 }
 
 TEST_CASE_FIXTURE(Cli, "a layer is written through links and into pipes, into no database that is tuned into, and beside nobody's folder") {
-  // Of a built-in template, as a layer needs: its smallest recording is in the source tree.
+  // A layer needs a built-in template: its smallest recording is in the source tree.
   const std::string recording_of_template = std::string(ATTUNE_SOURCE_DIR) + "/templates/reduce/recordings/h200_f32_sum_cold.json.zst";
   const auto build = [&](const std::string& output) { return attune({"layer", recording_of_template, "--output", output}); };
   fs::create_directory(folder / "layer.db.making");

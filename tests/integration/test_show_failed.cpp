@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(Failing, "--log prints the whole log and the exact source, onc
   const std::string out = attune({"show", "--failed", "--log"}).out;
   CHECK(count(out, "    double_it.cu(3): error: made up\n      a line of it\n    1 error detected.\n") == 4);
   for (const std::string& configuration : failed) CHECK(count(out, source_of(configuration)) == 1);
-  // Of six failures two have a source of their own: sizes and launch-bound parameters never enter.
+  // Two of six failures have a source of their own: sizes and launch-bound parameters never enter.
   CHECK(count(out, "source, compiled with -arch=sm_90 ") == 2);
   CHECK(count(out, "source: as of double_it T=f32 n=") == 4);
 }

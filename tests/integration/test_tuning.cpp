@@ -9,7 +9,7 @@
 #include "db/database.hpp"
 #include "tests/integration/cli_fixture.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/session/recording.hpp"
+#include "tuner/session/source/recording.hpp"
 #include "tuner/spec/device_info.hpp"
 
 namespace test_tuning {

@@ -2,7 +2,7 @@
 #include <functional>
 #include <vector>
 
-#include "tuner/session/recording.hpp"
+#include "tuner/session/source/recording.hpp"
 
 namespace attune::test {
 

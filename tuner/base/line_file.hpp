@@ -33,7 +33,7 @@ class LineReader {
   /// Throws: SpecError naming file and line: damaged compression, a line that is too long or does not end, more than most_unpacked;
   /// EnvironmentError: unreadable.
   [[nodiscard]] std::optional<std::string_view> next();
-  /// Of the line that `next` returned last, from 1.
+  /// The number of the line that `next` returned last, from 1.
   [[nodiscard]] int line_number() const noexcept { return line_number_; }
   /// Bytes of the input read so far, and how many it has.
   [[nodiscard]] std::uint64_t bytes_read() const noexcept;

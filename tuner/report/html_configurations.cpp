@@ -12,7 +12,7 @@
 namespace attune::report {
 namespace {
 
-/// Of every problem that has a best configuration: what one parameter is there, as markup.
+/// The value of one parameter at every problem that has a best configuration, as markup.
 struct ParameterColumn {
   std::string name;
   bool texts = false;

@@ -4,9 +4,9 @@
 
 namespace attune::search {
 
-Portfolio::Portfolio(const StrategyOptions& options) {
-  if (options.first) order_.push_back(*options.first);
-  for (const auto ordinal : options.portfolio) {
+Portfolio::Portfolio(std::optional<space::Ordinal> first, const std::vector<space::Ordinal>& winners) {
+  if (first) order_.push_back(*first);
+  for (const auto ordinal : winners) {
     if (std::find(order_.begin(), order_.end(), ordinal) == order_.end()) order_.push_back(ordinal);
   }
 }

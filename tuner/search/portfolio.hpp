@@ -5,11 +5,11 @@
 
 namespace attune::search {
 
-/// The first configuration, then the portfolio in its order, each once, and nothing else.
+/// The first configuration, then the winners in their order, each once, and nothing else.
 class Portfolio final : public Strategy {
  public:
   /// Requires: all ordinals of one space.
-  explicit Portfolio(const StrategyOptions& options);
+  Portfolio(std::optional<space::Ordinal> first, const std::vector<space::Ordinal>& winners);
   [[nodiscard]] std::optional<space::Ordinal> propose() override;
   void report(space::Ordinal, std::optional<double>) override {}
 

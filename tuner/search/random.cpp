@@ -2,8 +2,8 @@
 
 namespace attune::search {
 
-Random::Random(std::uint64_t space_size, const StrategyOptions& options)
-    : random_(options.seed), order_(space_size), first_(options.first) {}
+Random::Random(std::uint64_t space_size, std::uint64_t seed, std::optional<space::Ordinal> first)
+    : random_(seed), order_(space_size), first_(first) {}
 
 std::optional<space::Ordinal> Random::propose() {
   if (first_ && !first_proposed_) {

@@ -10,7 +10,7 @@ namespace attune::search {
 /// The baseline that every other strategy is scored against.
 class Random final : public Strategy {
  public:
-  Random(std::uint64_t space_size, const StrategyOptions& options);
+  Random(std::uint64_t space_size, std::uint64_t seed, std::optional<space::Ordinal> first);
   [[nodiscard]] std::optional<space::Ordinal> propose() override;
   void report(space::Ordinal, std::optional<double>) override {}
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
+
 #include "attune/error.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/search/exhaustive.hpp"
@@ -10,22 +12,47 @@
 #include "tuner/search/random.hpp"
 
 namespace attune::search {
+namespace {
 
-std::vector<std::string> strategy_names() { return {"exhaustive", "portfolio", "random", "winners"}; }
+constexpr std::pair<const char*, StrategyKind> kNames[] = {{"exhaustive", StrategyKind::Exhaustive}, {"portfolio", StrategyKind::Portfolio},
+                                                           {"random", StrategyKind::Random}, {"winners", StrategyKind::Winners}};
 
-std::unique_ptr<Strategy> make_strategy(const std::string& name, const space::SearchSpace& space,
-                                        const StrategyOptions& options) {
-  if (options.first && *options.first >= space.size()) {
-    throw UsageError(fmt::format("failed starting strategy '{}': the first configuration is number {} of a space of {}",
-                                 name, *options.first, space.size()));
-  }
-  if (name == "exhaustive") return std::make_unique<Exhaustive>(space.size(), options.first);
-  if (name == "random") return std::make_unique<Random>(space.size(), options);
-  if (name == "portfolio" || name == "winners") return std::make_unique<Portfolio>(options);
-  const std::string near = base::closest(name, strategy_names());
-  throw UsageError(fmt::format("failed starting strategy '{}': there is no such strategy; known: {}{}", name,
-                               fmt::join(strategy_names(), ", "),
+}  // namespace
+
+const char* name(StrategyKind kind) {
+  for (const auto& [text, named] : kNames)
+    if (named == kind) return text;
+  return "";
+}
+
+StrategyKind strategy_named(const std::string& text) {
+  for (const auto& [known, kind] : kNames)
+    if (text == known) return kind;
+  const std::string near = base::closest(text, strategy_names());
+  throw UsageError(fmt::format("there is no strategy '{}'; known: {}{}", text, fmt::join(strategy_names(), ", "),
                                near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+}
+
+std::vector<std::string> strategy_names() {
+  std::vector<std::string> names;
+  for (const auto& [text, kind] : kNames) names.emplace_back(text);
+  return names;
+}
+
+bool needs_winners(StrategyKind kind) { return kind == StrategyKind::Portfolio || kind == StrategyKind::Winners; }
+
+std::unique_ptr<Strategy> make_strategy(const StrategyOptions& options, const space::SearchSpace& space) {
+  if (options.first && *options.first >= space.size()) {
+    throw UsageError(fmt::format("failed starting strategy '{}': the first configuration is number {} of a space of {}", name(options.kind),
+                                 *options.first, space.size()));
+  }
+  switch (options.kind) {
+    case StrategyKind::Exhaustive: return std::make_unique<Exhaustive>(space.size(), options.first);
+    case StrategyKind::Random: return std::make_unique<Random>(space.size(), options.seed, options.first);
+    case StrategyKind::Portfolio:
+    case StrategyKind::Winners: break;
+  }
+  return std::make_unique<Portfolio>(options.first, options.winners);
 }
 
 }  // namespace attune::search

@@ -19,17 +19,29 @@ class Strategy {
   virtual void report(space::Ordinal ordinal, std::optional<double> median_us) = 0;
 };
 
-struct StrategyOptions {
-  std::uint64_t seed = 0;
-  std::optional<space::Ordinal> first;  ///< proposed before all others (the default configuration)
-  /// What won elsewhere: all that "portfolio" and "winners" propose besides `first`.
-  std::vector<space::Ordinal> portfolio = {};
+enum class StrategyKind {
+  Exhaustive,  ///< enumeration order
+  Random,      ///< a seeded permutation
+  Portfolio,   ///< winners of other sizes only, for the sizes between those that were searched
+  Winners      ///< winners of every problem of the template only, for types and choices beside those that were searched
 };
 
-/// "exhaustive" (enumeration order), "random" (seeded permutation), "portfolio" (winners of other sizes only, for the sizes between those
-/// that were searched) or "winners" (those of every problem of the template, for types and choices beside those that were). Throws: UsageError listing the known names.
-[[nodiscard]] std::unique_ptr<Strategy> make_strategy(const std::string& name, const space::SearchSpace& space,
-                                                      const StrategyOptions& options);
+/// As on the command line and in the database: "exhaustive", "random", "portfolio", "winners".
+[[nodiscard]] const char* name(StrategyKind kind);
+/// Throws: UsageError listing the known names.
+[[nodiscard]] StrategyKind strategy_named(const std::string& text);
 [[nodiscard]] std::vector<std::string> strategy_names();
+/// Whether it proposes what won elsewhere and nothing else.
+[[nodiscard]] bool needs_winners(StrategyKind kind);
+
+struct StrategyOptions {
+  StrategyKind kind = StrategyKind::Exhaustive;
+  std::uint64_t seed = 0;
+  std::optional<space::Ordinal> first = {};  ///< proposed before all others (the default configuration)
+  std::vector<space::Ordinal> winners = {};  ///< what won elsewhere; read by the kinds that need it
+};
+
+/// Throws: UsageError when `first` is outside the space.
+[[nodiscard]] std::unique_ptr<Strategy> make_strategy(const StrategyOptions& options, const space::SearchSpace& space);
 
 }  // namespace attune::search

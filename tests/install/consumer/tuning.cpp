@@ -3,7 +3,7 @@
 
 #include "db/database.hpp"
 #include "tuner/gpu/driver.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/tune/session.hpp"
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/kernel_template.hpp"
 

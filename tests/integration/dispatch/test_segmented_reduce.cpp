@@ -25,7 +25,7 @@ struct Rows {
   }
   [[nodiscard]] float* in() const { return reinterpret_cast<float*>(in_memory.address()); }
   [[nodiscard]] float* out() const { return reinterpret_cast<float*>(out_memory.address()); }
-  /// Of three columns' multiple: 0 + 1 + 2 for every three.
+  /// Whether every row is right: the columns are a multiple of three, and sum up to 0 + 1 + 2 for every three.
   [[nodiscard]] bool right() const {
     for (std::int64_t row = 0; row < rows; ++row)
       if (out()[row] != static_cast<float>(row * columns + columns)) return false;

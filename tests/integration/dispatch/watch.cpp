@@ -32,7 +32,7 @@ using attune::test::watching;
 
 namespace {
 
-// Of <linux/prctl.h>, which older headers lack.
+// From <linux/prctl.h>; older headers lack it.
 constexpr int kSetSyscallUserDispatch = 59;
 constexpr unsigned char kAllow = 0, kBlock = 1;
 constinit thread_local volatile unsigned char selector = kAllow;

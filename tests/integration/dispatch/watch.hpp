@@ -22,7 +22,7 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
   ~Watch();
 
-  /// Of the calling thread, over all its watches.
+  /// What the calling thread did, over all its watches.
   [[nodiscard]] static Watched total();
   /// Prepares the calling thread. Requires: before its first Watch.
   static void arm();

@@ -1,10 +1,10 @@
-"""What tests of tables of `attune ladder ... --json` have in common: made-up recordings, and tools/doc_tables.py run on them. The first argument is that script."""
+"""What tests of tables of `attune ladder ... --json` have in common: made-up recordings, and docs/tables/doc_tables.py run on them. The first argument is that script."""
 import json
 import sys
 
 from tables_case import SCRIPT, TablesCase
 
-REPOSITORY = SCRIPT.parent.parent
+REPOSITORY = SCRIPT.parents[2]
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SCRIPT.parent))

@@ -1,4 +1,4 @@
-"""What tests of tools/doc_tables.py have in common: a made-up repository in a folder of its own, and the script run on it. The first argument is that script."""
+"""What tests of docs/tables/doc_tables.py have in common: a made-up repository in a folder of its own, and the script run on it. The first argument is that script."""
 import subprocess
 import sys
 import tempfile

@@ -1,4 +1,4 @@
-"""tools/doc_tables.py on a small made-up repository."""
+"""docs/tables/doc_tables.py on a small made-up repository."""
 import json
 import unittest
 

@@ -1,4 +1,4 @@
-"""tools/doc_tables.py on made-up recordings of `attune ladder histogram --json`."""
+"""docs/tables/doc_tables.py on made-up recordings of `attune ladder histogram --json`."""
 import json
 import unittest
 

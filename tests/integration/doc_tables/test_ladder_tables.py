@@ -1,4 +1,4 @@
-"""tools/doc_tables.py on made-up recordings of `attune ladder reduce --json`."""
+"""docs/tables/doc_tables.py on made-up recordings of `attune ladder reduce --json`."""
 import unittest
 
 from ladder_case import ladder_event, ladder_names, LadderCase, REPOSITORY, START

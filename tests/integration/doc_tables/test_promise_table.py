@@ -1,4 +1,4 @@
-"""tools/promise_table.py through tools/doc_tables.py, on a small made-up repository."""
+"""docs/tables/promise_table.py through docs/tables/doc_tables.py, on a small made-up repository."""
 import json
 import unittest
 

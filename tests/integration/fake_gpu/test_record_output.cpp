@@ -6,7 +6,7 @@
 
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tuner/base/files.hpp"
-#include "tuner/session/recording.hpp"
+#include "tuner/session/source/recording.hpp"
 
 namespace test_record_output {
 

@@ -68,7 +68,7 @@ struct RenewFixture : test::FakeGpu {
     std::ofstream(file) << text.replace(at, from.size(), to);
   }
   [[nodiscard]] std::vector<db::BestRow> best() const { return db::Database::open(database, db::OpenMode::ReadOnly).best({}); }
-  /// Of the version of the template as it is now.
+  /// The problem's best row under the template's version as it is now.
   [[nodiscard]] db::BestRow newest(const std::string& problem) const {
     const std::string hash = spec::TemplateLibrary({templates}).find("brief").content_hash;
     const auto rows = best();

@@ -1,7 +1,11 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
+#include "tests/support/temp_folder.hpp"
 #include "tests/unit/architecture/layers.hpp"
 
 using attune::test::Breaches;
@@ -36,17 +40,39 @@ TEST_CASE("spec and db know nothing of each other") {
   CHECK_FALSE(allowed("db/database.cpp", "\"tuner/spec/value.hpp\""));
 }
 
-TEST_CASE("arrows are followed to their ends but never back") {
-  CHECK(allowed("tuner/session/session.cpp", "\"tuner/search/strategy.hpp\""));
-  CHECK(allowed("tuner/session/session.cpp", "\"tuner/spec/value.hpp\""));
-  CHECK(allowed("tuner/session/session.cpp", "\"db/database.hpp\""));
+TEST_CASE("arrows are never followed back") {
+  CHECK(allowed("tuner/session/tune/session.cpp", "\"tuner/search/strategy.hpp\""));
+  CHECK(allowed("tuner/session/tune/session.cpp", "\"tuner/spec/value.hpp\""));
+  CHECK(allowed("tuner/session/tune/session.cpp", "\"db/database.hpp\""));
   CHECK(allowed("tuner/search/random.cpp", "\"tuner/space/search_space.hpp\""));
   CHECK(allowed("tuner/runtime/runtime.cpp", "\"tuner/compile/compiler.hpp\""));
-  CHECK_FALSE(allowed("tuner/search/strategy.hpp", "\"tuner/session/session.hpp\""));
+  CHECK_FALSE(allowed("tuner/search/strategy.hpp", "\"tuner/session/tune/session.hpp\""));
   CHECK_FALSE(allowed("tuner/gpu/driver.cpp", "\"tuner/compile/compiler.hpp\""));
   CHECK_FALSE(allowed("tuner/runtime/runtime.cpp", "\"tuner/measure/measurement.hpp\""));
-  CHECK_FALSE(allowed("tuner/session/session.cpp", "\"tuner/report/report.hpp\""));
+  CHECK_FALSE(allowed("tuner/session/tune/session.cpp", "\"tuner/report/report.hpp\""));
   CHECK_FALSE(allowed("tuner/report/report.cpp", "\"tools/commands.hpp\""));
+}
+
+TEST_CASE("of a session, sources know nothing of tuning, tuning nothing of several devices, and these nothing of published variants") {
+  CHECK(allowed("tuner/session/tune/store.cpp", "\"tuner/session/source/recording.hpp\""));
+  CHECK(allowed("tuner/session/variants/ladder_run.cpp", "\"tuner/session/tune/problem_tuner.hpp\""));
+  CHECK_FALSE(allowed("tuner/session/source/recording.cpp", "\"tuner/session/tune/store.hpp\""));
+  CHECK_FALSE(allowed("tuner/session/tune/session.cpp", "\"tuner/session/fleet/fleet.hpp\""));
+  CHECK_FALSE(allowed("tuner/session/fleet/fleet.cpp", "\"tuner/session/variants/ladder_run.hpp\""));
+  CHECK_FALSE(allowed("tuner/session/session.cpp", "<vector>"));
+}
+
+TEST_CASE("an arrow that nobody uses is refused") {
+  const attune::test::TempFolder folder;
+  for (const char* name : {"tuner/measure", "db", "tools"}) std::filesystem::create_directories(folder / name);
+  const auto unused = [&](const std::string& arrow) {
+    const Breaches breaches = check_tree(folder.path());
+    return std::any_of(breaches.begin(), breaches.end(), [&](const auto& breach) { return breach.find(arrow) != std::string::npos; });
+  };
+  CHECK(unused("nothing in tuner/measure includes tuner/gpu"));
+  std::ofstream(folder / "tuner/measure/a.cpp") << "#include \"tuner/gpu/driver.hpp\"\n";
+  CHECK_FALSE(unused("nothing in tuner/measure includes tuner/gpu"));
+  CHECK(unused("nothing in tuner/measure includes tuner/spec"));
 }
 
 TEST_CASE("all may use the base and the errors, tools may use everything below") {
@@ -66,7 +92,7 @@ TEST_CASE("all may use the base and the errors, tools may use everything below")
 TEST_CASE("the public runtime header is for the runtime and for programs") {
   CHECK(allowed("tuner/runtime/runtime.cpp", "\"attune/runtime.hpp\""));
   CHECK(allowed("tools/cmd_explain.cpp", "\"attune/runtime.hpp\""));
-  CHECK_FALSE(allowed("tuner/session/session.cpp", "\"attune/runtime.hpp\""));
+  CHECK_FALSE(allowed("tuner/session/tune/session.cpp", "\"attune/runtime.hpp\""));
   CHECK_FALSE(allowed("tuner/include/attune/runtime.hpp", "\"tuner/base/text.hpp\""));
 }
 
@@ -74,7 +100,7 @@ TEST_CASE("CUDA headers stay where the device is driven") {
   CHECK(allowed("tuner/gpu/driver.cpp", "<cuda.h>"));
   CHECK(allowed("tuner/compile/nvrtc.cpp", "<nvrtc.h>"));
   CHECK_FALSE(allowed("db/database.cpp", "<cuda.h>"));
-  CHECK_FALSE(allowed("tuner/session/session.cpp", "<cuda_runtime.h>"));
+  CHECK_FALSE(allowed("tuner/session/tune/session.cpp", "<cuda_runtime.h>"));
   CHECK_FALSE(allowed("tuner/include/attune/runtime.hpp", "\"cuda.h\""));
 }
 

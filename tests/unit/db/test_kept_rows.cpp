@@ -123,7 +123,7 @@ Contents contents_after(const fs::path& path) {
   return Contents(database);
 }
 
-/// Of the pages of a file that lead to others and hold no row themselves: a first byte of 5.
+/// The pages of a file that lead to others and hold no row themselves: their first byte is 5.
 std::vector<std::size_t> pages_that_lead(const std::string& file) {
   std::vector<std::size_t> pages;
   for (std::size_t page = 1; page < file.size() / 4096; ++page) {

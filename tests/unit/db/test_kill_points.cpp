@@ -32,7 +32,7 @@ std::string older_database(int version) {
 }
 constexpr std::size_t kRecordsBefore = 5;
 
-/// Of a file of this version.
+/// Whether the rows are those of the golden file of this version.
 bool has_golden_rows(const Database& database, int version) {
   const auto records = database.records({});
   if (records.size() < kRecordsBefore || database.sessions({}).size() != 1 || database.best({}).size() != 2) return false;

@@ -9,6 +9,7 @@
 
 using namespace attune;
 using attune::search::make_strategy;
+using attune::search::StrategyKind;
 using attune::space::Ordinal;
 
 namespace {
@@ -20,8 +21,9 @@ space::SearchSpace space_of(std::int64_t size) {
   return space::SearchSpace::build({parameter}, {}, [](std::string_view) { return std::nullopt; });
 }
 
-std::vector<Ordinal> proposals(const std::string& name, std::int64_t size, const search::StrategyOptions& options) {
-  const auto strategy = make_strategy(name, space_of(size), options);
+std::vector<Ordinal> proposals(StrategyKind kind, std::int64_t size, search::StrategyOptions options) {
+  options.kind = kind;
+  const auto strategy = make_strategy(options, space_of(size));
   std::vector<Ordinal> all;
   while (const auto ordinal = strategy->propose()) {
     all.push_back(*ordinal);
@@ -40,66 +42,66 @@ std::vector<Ordinal> ascending(std::size_t size) {
 }  // namespace
 
 TEST_CASE("exhaustive proposes every configuration in enumeration order") {
-  CHECK(proposals("exhaustive", 5, {}) == ascending(5));
+  CHECK(proposals(StrategyKind::Exhaustive, 5, {}) == ascending(5));
 }
 
 TEST_CASE("exhaustive proposes the first configuration first and only once") {
-  CHECK(proposals("exhaustive", 5, {0, Ordinal{3}}) == std::vector<Ordinal>{3, 0, 1, 2, 4});
-  CHECK(proposals("exhaustive", 3, {0, Ordinal{0}}) == std::vector<Ordinal>{0, 1, 2});
-  CHECK(proposals("exhaustive", 3, {0, Ordinal{2}}) == std::vector<Ordinal>{2, 0, 1});
+  CHECK(proposals(StrategyKind::Exhaustive, 5, {.seed = 0, .first = Ordinal{3}}) == std::vector<Ordinal>{3, 0, 1, 2, 4});
+  CHECK(proposals(StrategyKind::Exhaustive, 3, {.seed = 0, .first = Ordinal{0}}) == std::vector<Ordinal>{0, 1, 2});
+  CHECK(proposals(StrategyKind::Exhaustive, 3, {.seed = 0, .first = Ordinal{2}}) == std::vector<Ordinal>{2, 0, 1});
 }
 
 TEST_CASE("random proposes every configuration exactly once") {
-  auto all = proposals("random", 200, {4, std::nullopt});
+  auto all = proposals(StrategyKind::Random, 200, {.seed = 4, .first = std::nullopt});
   CHECK_FALSE(std::is_sorted(all.begin(), all.end()));
   std::sort(all.begin(), all.end());
   CHECK(all == ascending(200));
 }
 
 TEST_CASE("random repeats with its seed and differs with another") {
-  CHECK(proposals("random", 50, {4, std::nullopt}) == proposals("random", 50, {4, std::nullopt}));
-  CHECK(proposals("random", 50, {4, std::nullopt}) != proposals("random", 50, {5, std::nullopt}));
+  CHECK(proposals(StrategyKind::Random, 50, {.seed = 4, .first = std::nullopt}) == proposals(StrategyKind::Random, 50, {.seed = 4, .first = std::nullopt}));
+  CHECK(proposals(StrategyKind::Random, 50, {.seed = 4, .first = std::nullopt}) != proposals(StrategyKind::Random, 50, {.seed = 5, .first = std::nullopt}));
   // From an independent implementation in Python: the order is the same on every platform.
-  CHECK(proposals("random", 12, {7, std::nullopt}) == std::vector<Ordinal>{3, 8, 10, 6, 9, 0, 4, 2, 5, 11, 7, 1});
+  CHECK(proposals(StrategyKind::Random, 12, {.seed = 7, .first = std::nullopt}) == std::vector<Ordinal>{3, 8, 10, 6, 9, 0, 4, 2, 5, 11, 7, 1});
 }
 
 TEST_CASE("random proposes the first configuration first and leaves the order of the others as it was") {
   for (Ordinal first = 0; first < 12; ++first) {
-    auto expected = proposals("random", 12, {7, std::nullopt});
+    auto expected = proposals(StrategyKind::Random, 12, {.seed = 7, .first = std::nullopt});
     std::erase(expected, first);
     expected.insert(expected.begin(), first);
-    CHECK(proposals("random", 12, {7, first}) == expected);
+    CHECK(proposals(StrategyKind::Random, 12, {.seed = 7, .first = first}) == expected);
   }
 }
 
 TEST_CASE("portfolio proposes the first configuration, then what won elsewhere, each once, and nothing else") {
   search::StrategyOptions options;
   options.first = Ordinal{3};
-  options.portfolio = {7, 3, 1, 7};
-  CHECK(proposals("portfolio", 10, options) == std::vector<Ordinal>{3, 7, 1});
+  options.winners = {7, 3, 1, 7};
+  CHECK(proposals(StrategyKind::Portfolio, 10, options) == std::vector<Ordinal>{3, 7, 1});
   options.first.reset();
-  CHECK(proposals("portfolio", 10, options) == std::vector<Ordinal>{7, 3, 1});
-  CHECK(proposals("portfolio", 10, {}).empty());
-  CHECK(proposals("winners", 10, options) == std::vector<Ordinal>{7, 3, 1});
+  CHECK(proposals(StrategyKind::Portfolio, 10, options) == std::vector<Ordinal>{7, 3, 1});
+  CHECK(proposals(StrategyKind::Portfolio, 10, {}).empty());
+  CHECK(proposals(StrategyKind::Winners, 10, options) == std::vector<Ordinal>{7, 3, 1});
 }
 
 TEST_CASE("strategies have nothing to propose in an empty space") {
   const auto empty = space_of(0);
-  for (const auto& name : search::strategy_names()) CHECK_FALSE(make_strategy(name, empty, {})->propose());
+  for (const auto& name : search::strategy_names()) CHECK_FALSE(make_strategy({.kind = search::strategy_named(name)}, empty)->propose());
 }
 
 TEST_CASE("a strategy outlives the space that it was made for") {
-  auto strategy = make_strategy("random", space_of(3), {});
+  auto strategy = make_strategy({.kind = StrategyKind::Random}, space_of(3));
   CHECK(strategy->propose());
 }
 
 TEST_CASE("an unknown strategy is refused with the known names and a suggestion") {
-  CHECK_THROWS_WITH_AS(static_cast<void>(make_strategy("randon", space_of(3), {})),
+  CHECK_THROWS_WITH_AS(static_cast<void>(search::strategy_named("randon")),
                        doctest::Contains("known: exhaustive, portfolio, random, winners; did you mean 'random'?"), UsageError);
 }
 
 TEST_CASE("a first configuration outside of the space is refused") {
   for (const auto& name : search::strategy_names()) {
-    CHECK_THROWS_AS(static_cast<void>(make_strategy(name, space_of(3), {0, Ordinal{3}})), UsageError);
+    CHECK_THROWS_AS(static_cast<void>(make_strategy({.kind = search::strategy_named(name), .first = Ordinal{3}}, space_of(3))), UsageError);
   }
 }

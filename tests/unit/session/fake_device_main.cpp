@@ -15,8 +15,8 @@
 #include "tests/unit/session/fake_device.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/process.hpp"
-#include "tuner/session/device_fleet.hpp"
-#include "tuner/session/replay_backend.hpp"
+#include "tuner/session/fleet/device_fleet.hpp"
+#include "tuner/session/source/replay_backend.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/unit/measure/noise.hpp"
-#include "tuner/session/finalists.hpp"
+#include "tuner/session/tune/finalists.hpp"
 
 namespace attune::test {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tuner/session/backend.hpp"
+#include "tuner/session/source/backend.hpp"
 
 namespace attune::test {
 

@@ -6,8 +6,8 @@
 #include "db/database.hpp"
 #include "tests/support/synthetic_recording.hpp"
 #include "tests/support/temp_folder.hpp"
-#include "tuner/session/replay_backend.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/source/replay_backend.hpp"
+#include "tuner/session/tune/session.hpp"
 
 namespace attune::test {
 

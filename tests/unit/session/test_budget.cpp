@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "attune/error.hpp"
-#include "tuner/session/budget.hpp"
+#include "tuner/session/tune/budget.hpp"
 
 namespace test_budget {
 

@@ -13,7 +13,7 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/unit/session/fake_device.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/session/device_fleet.hpp"
+#include "tuner/session/fleet/device_fleet.hpp"
 
 namespace test_device_fleet {
 

@@ -12,7 +12,7 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/unit/session/made_up_gpu.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/tune/session.hpp"
 #include "tuner/space/search_space.hpp"
 
 namespace test_engine {

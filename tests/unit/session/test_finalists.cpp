@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "attune/error.hpp"
-#include "tuner/session/finalists.hpp"
+#include "tuner/session/tune/finalists.hpp"
 
 namespace test_finalists {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "tuner/session/fleet.hpp"
+#include "tuner/session/fleet/fleet.hpp"
 
 namespace test_fleet {
 

@@ -19,10 +19,10 @@
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/zstd.hpp"
-#include "tuner/session/layer.hpp"
-#include "tuner/session/recording.hpp"
-#include "tuner/session/replay_backend.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/tune/layer.hpp"
+#include "tuner/session/source/recording.hpp"
+#include "tuner/session/source/replay_backend.hpp"
+#include "tuner/session/tune/session.hpp"
 
 namespace test_hostile_recording {
 

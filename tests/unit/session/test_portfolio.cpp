@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/unit/session/replay_fixture.hpp"
-#include "tuner/session/portfolio.hpp"
+#include "tuner/session/tune/portfolio.hpp"
 
 namespace test_portfolio {
 
@@ -13,7 +13,7 @@ using Fixture = test::ReplayFixture;
 
 namespace {
 
-/// Of the device and policy of a result that is there.
+/// Its device and policy are those of a result that is there.
 void put_winner_of_another_family(db::Database& database) {
   auto foreign = database.best({}).front();
   foreign.family = R"({"T":"f64"})";
@@ -32,7 +32,7 @@ TEST_CASE_FIXTURE(Fixture, "the portfolio strategy tries the default and what wo
   put_winner_of_another_family(database);  // none of its business
   auto second = request();
   second.problems = {problems[1]};
-  second.strategy = "portfolio";
+  second.strategy = search::StrategyKind::Portfolio;
   const auto result = session::tune(kernel, second, replay, database, {});
   REQUIRE(result.problems.size() == 1);
   CHECK(result.problems[0].measured == 2);
@@ -48,7 +48,7 @@ TEST_CASE_FIXTURE(Fixture, "the winners strategy tries what won for other types 
   put_winner_of_another_family(database);
   auto second = request();
   second.problems = {problems[1]};
-  second.strategy = "winners";
+  second.strategy = search::StrategyKind::Winners;
   const auto result = session::tune(kernel, second, replay, database, {});
   REQUIRE(result.problems.size() == 1);
   CHECK(result.problems[0].measured == 3);
@@ -73,7 +73,7 @@ TEST_CASE_FIXTURE(Fixture, "what won in another database is tried as well, thoug
   auto replay = backend();
   auto only = request();
   only.problems = {problems[1]};
-  only.strategy = "portfolio";
+  only.strategy = search::StrategyKind::Portfolio;
   only.also_try = {folder / "other.db"};
   const auto result = session::tune(kernel, only, replay, database, {});
   CHECK(result.problems[0].measured == 2);
@@ -102,7 +102,7 @@ TEST_CASE_FIXTURE(Fixture, "what a recording has of the same problem is tried as
   auto replay = backend();
   auto only = request();
   only.problems = {problems[1]};
-  only.strategy = "portfolio";
+  only.strategy = search::StrategyKind::Portfolio;
   only.also_try = {folder / "old.json.zst"};
   const auto result = session::tune(kernel, only, replay, database, {});
   CHECK(result.problems[0].measured == 2);  // the default and kFast
@@ -113,7 +113,7 @@ TEST_CASE_FIXTURE(Fixture, "what a recording has of the same problem is tried as
 TEST_CASE_FIXTURE(Fixture, "the portfolio strategy says so when nothing was tuned that it could try") {
   auto replay = backend();
   auto only = request();
-  only.strategy = "portfolio";
+  only.strategy = search::StrategyKind::Portfolio;
   only.problems = {problems[0]};
   std::vector<std::string> notices;
   session::Observer observer;

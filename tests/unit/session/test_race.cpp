@@ -8,7 +8,7 @@
 
 #include "attune/error.hpp"
 #include "tests/unit/session/made_up_device.hpp"
-#include "tuner/session/race.hpp"
+#include "tuner/session/source/race.hpp"
 
 namespace test_race {
 

@@ -7,7 +7,7 @@
 #include "tests/support/temp_folder.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/session/recording.hpp"
+#include "tuner/session/source/recording.hpp"
 
 namespace test_recording {
 

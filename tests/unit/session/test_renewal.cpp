@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "attune/error.hpp"
-#include "tuner/session/renewal.hpp"
+#include "tuner/session/tune/renewal.hpp"
 
 namespace test_renewal {
 

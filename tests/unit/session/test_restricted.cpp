@@ -4,9 +4,9 @@
 #include "tests/support/synthetic_recording.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/session/fleet_messages.hpp"
-#include "tuner/session/replay_backend.hpp"
-#include "tuner/session/session.hpp"
+#include "tuner/session/fleet/fleet_messages.hpp"
+#include "tuner/session/source/replay_backend.hpp"
+#include "tuner/session/tune/session.hpp"
 #include "tuner/spec/condition.hpp"
 
 namespace test_restricted {

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/synthetic_recording.hpp"
-#include "tuner/session/run_progress.hpp"
+#include "tuner/session/fleet/run_progress.hpp"
 
 namespace test_run_progress {
 

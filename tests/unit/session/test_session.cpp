@@ -7,10 +7,10 @@
 #include "attune/error.hpp"
 #include "tests/unit/session/replay_fixture.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/session/layer.hpp"
-#include "tuner/session/replay_backend.hpp"
-#include "tuner/session/session.hpp"
-#include "tuner/session/store.hpp"
+#include "tuner/session/tune/layer.hpp"
+#include "tuner/session/source/replay_backend.hpp"
+#include "tuner/session/tune/session.hpp"
+#include "tuner/session/tune/store.hpp"
 #include "tuner/space/search_space.hpp"
 
 namespace test_session {
@@ -345,7 +345,7 @@ TEST_CASE_FIXTURE(Fixture, "a later run with a small budget keeps the better win
   auto replay = backend();
   (void)session::tune(kernel, request(), replay, database, {});
   session::TuneRequest small = request();
-  small.strategy = "random";
+  small.strategy = search::StrategyKind::Random;
   small.seed = 99;
   small.budget = session::Budget::parse("2");
   const auto result = session::tune(kernel, small, replay, database, {});

@@ -1,4 +1,4 @@
-#include "tuner/session/stop_patience.hpp"
+#include "tuner/session/fleet/stop_patience.hpp"
 
 #include <doctest/doctest.h>
 

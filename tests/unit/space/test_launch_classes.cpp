@@ -79,7 +79,7 @@ TEST_CASE("four and eight blocks an SM are one where 367 blocks fill neither") {
   REQUIRE(of(2).has_value());
   CHECK(classes.canonical(*of(4)) == classes.canonical(*of(8)));
   CHECK(classes.canonical(*of(2)) != classes.canonical(*of(4)));
-  // Of the default's launch, the default is the name.
+  // The default names its own launch.
   const auto standard = spec::default_configuration(reduce.kernel, reduce.problem, reduce.device);
   auto other = base::parse_json(spec::to_text(reduce.kernel, standard));
   REQUIRE(other["blocks_per_sm"] == 4);

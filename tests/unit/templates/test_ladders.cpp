@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/session/ladder_plan.hpp"
+#include "tuner/session/variants/ladder_plan.hpp"
 #include "tuner/space/search_space.hpp"
 
 namespace test_ladders {

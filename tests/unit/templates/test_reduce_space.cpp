@@ -18,7 +18,7 @@ std::uint64_t sum_size(const std::string& type, std::int64_t n, const std::strin
 
 constexpr std::int64_t kLarge = 1 << 24;
 
-// Of f32: 4, 8 and 16 bytes with 1, 2, 4, 8 and 16 items, at most 128 bytes; of two halves at most 64 of each.
+// For f32: 4, 8 and 16 bytes with 1, 2, 4, 8 and 16 items, at most 128 bytes; of two halves at most 64 of each.
 constexpr std::uint64_t kLoads = 5 + 5 + 4, kHalves = 5 + 4 + 3;
 // blocks_per_sm 1 to 16 with 64, 128, 256 threads, to 8 with 512, to 4 with 1024: 4096 threads an SM.
 constexpr std::uint64_t kFixedGrids = 3 * 5 + 4 + 3;

@@ -43,7 +43,7 @@ TEST_CASE("the default of reproducible_reduce is valid for all that is defined, 
 TEST_CASE("the space of reproducible_reduce is that of widths, items, two grid stages and four grids") {
   for (const auto& [type, widths] : {std::pair{"f64", 2}, std::pair{"f32", 3}, std::pair{"f16", 4}}) {
     CHECK(space::SearchSpace::build(kernel(), of({{"T", type}}), device()).size() == static_cast<std::uint64_t>(widths) * 4 * 2 * 4);
-    // Of two inputs at most four vectors each are in flight.
+    // Two inputs have at most four vectors each in flight.
     CHECK(space::SearchSpace::build(kernel(), of({{"T", type}, {"transform", "times"}}), device()).size() == static_cast<std::uint64_t>(widths) * 3 * 2 * 4);
   }
 }

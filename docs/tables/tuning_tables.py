@@ -1,0 +1,96 @@
+"""Tables of how fast, how well and how repeatably attune tunes: search_quality, tuning_rate, winner_repeat (bench/results/<device>/*.json) and
+what `attune tune` printed (*.txt)."""
+import json
+import statistics
+
+from common import MISSING, Malformed, captured, count, number, percent, problem_text, provenance, results, rows_of, short_configuration, table
+
+
+def search_quality(root):
+    text = ""
+    for path, result in results(root, "search_quality"):
+        lines = [[f"`{row['search'] or 'the whole space'}`", number(row["command_s"]), f"{100 * (row['over_fastest'] - 1):.2f} %",
+                  short_configuration(row["winner"])] for row in rows_of(path, result)]
+        text += f"{provenance(result)}; {problem_text(result['problem'])}, n={count(result['problem']['n'])}\n\n"
+        text += table([("search", False), ("whole command, s", True), ("behind the fastest, paired", True), ("winner", False)], lines) + "\n"
+    return text.rstrip("\n") + "\n" if text else "Not recorded yet.\n"
+
+
+def tune_reduce(root):
+    return captured(root, "tune_reduce")
+
+
+def rate_line(row):
+    """What one row of tuning_rate.json says: (what, figure, what it is about)."""
+    case = row.get("case", MISSING)
+    if case == "peer_space_300":
+        runs = row.get("configs_per_s_runs", [])
+        return [("300 configurations, 60 sources, n = 2^24",
+                 f"{number(row.get('configs_per_s'))} configurations/s",
+                 f"median of {len(runs)} runs from {number(min(runs, default=None))} to {number(max(runs, default=None))}, "
+                 f"{row.get('verified', MISSING)} verified and committed; GPU worker busy {percent(row.get('gpu_busy'))}, "
+                 f"compile workers {percent(row.get('compile_busy'))}"),
+                ("the same, whole command", f"{number(row.get('whole_command_configs_per_s'))} configurations/s",
+                 "with starting processes, NVRTC and the GPU, and the run-off")]
+    if case == "scaling":
+        return [(f"{row.get('gpus', MISSING)} GPU{'' if row.get('gpus') == 1 else 's'}, {row.get('problems', MISSING)} problems, {row.get('configurations', MISSING)} configurations",
+                 f"{number(row.get('speedup'))}x", f"whole command, {number(row.get('command_s'))} s")]
+    if case == "million_configurations":
+        size = row.get("parent_bytes")
+        return [(f"a space of {row.get('space_size', MISSING)} configurations",
+                 f"{number(size / 1e6)} MB" if isinstance(size, (int, float)) else MISSING, "most memory of the tuning process")]
+    raise Malformed(f"tuning_rate: no row is called '{case}'")
+
+
+def tuning_rate(root):
+    text = ""
+    for path, result in results(root, "tuning_rate"):
+        lines = [[*line, row.get("date", result.get("date", MISSING))] for row in rows_of(path, result) for line in rate_line(row)]
+        text += f"{provenance(result)}\n\n"
+        text += table([("what", False), ("figure", True), ("", False), ("measured", False)], lines) + "\n"
+    return text.rstrip("\n") + "\n" if text else "No tuning rate is recorded yet.\n"
+
+
+def repeated(root, *names):
+    text = ""
+    for path, result in [found for name in names for found in results(root, name)]:
+        rows = rows_of(path, result)
+        ties = [len(row.get("tie_set", [])) for row in rows]
+        spread = max((row.get("tie_set_spread", 1) for row in rows), default=1)
+        modal = sum(1 for row in rows if row.get("is_modal"))
+        how = f", on {result['devices']} devices" if result.get("devices", 1) > 1 else ""
+        how += ", with compiled code kept from one to the next" if result.get("compiled_code_kept") else ""
+        text += (f"{provenance(result)}\n\n{result.get('template', MISSING)} {short_configuration(result.get('problem'))}: of {len(rows)} runs, each "
+                 f"with an empty database{how}, {modal} name the same winner and {sum(1 for row in rows if row.get('agrees'))} name it or declare a tie with "
+                 f"it. Tie sets hold at most {max(ties, default=0)}, within {100 * (spread - 1):.2f} % of each other in one final paired run.{run_time(rows)}\n\n")
+    return text.rstrip("\n") + "\n" if text else "No repetition is recorded yet.\n"
+
+
+def run_time(rows):
+    seconds = [row["command_s"] for row in rows if isinstance(row.get("command_s"), (int, float))]
+    return f" A run took {number(statistics.median(seconds))} s (median)." if seconds else ""
+
+
+def winner_repeat(root):
+    return repeated(root, "winner_repeat")
+
+
+def large_search_repeats(root):
+    """First those of a bound of 24 finalists, then those of the rule for large searches."""
+    return repeated(root, "winner_repeat_24_finalists", "winner_repeat_i32_max_3000017")
+
+
+def large_search_finalists(root):
+    text = ""
+    for path, result in results(root, "finalists_i32_max_3000017"):
+        rows = rows_of(path, result)
+        searches = [row for row in rows if "winner_search_place" in row]
+        off = [row["search_deviation"] for row in rows if "search_deviation" in row]
+        winners = {json.dumps(row.get("winner"), sort_keys=True) for row in rows}
+        text += f"{provenance(result)}\n\n"
+        text += table([("GPU", True), ("configurations", True), ("within 3 % of the search's best", True), ("the 24th, over the best", True), ("the winner's place in the search", True)],
+                      [[row.get("device_ordinal"), row.get("configurations"), row.get("within_3_percent_of_search_best"), f"{row['search_24th_over_best']:.3f}",
+                        row["winner_search_place"]] for row in searches])
+        text += (f"\n{len(rows)} run-offs of these searches' finalists named {len(winners)} configuration{'s' if len(winners) > 1 else ''}. Times of the search are off by "
+                 f"{100 * min(off):.1f} to {100 * max(off):.1f} % (standard deviation).\n\n")
+    return text.rstrip("\n") + "\n" if text else "No large search is recorded yet.\n"

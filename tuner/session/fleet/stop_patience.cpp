@@ -1,0 +1,32 @@
+#include "tuner/session/fleet/stop_patience.hpp"
+
+#include <utility>
+
+namespace attune::session {
+
+StopPatience::StopPatience(std::function<bool()> stopped, std::function<Clock::time_point()> now, std::function<void()> waits)
+    : stopped_(std::move(stopped)), now_(std::move(now)), waits_(std::move(waits)) {}
+
+bool StopPatience::operator()() noexcept {
+  if (over_) return false;
+  try {
+    const auto now = now_();
+    if (!waits_since_ || now - asked_ > kPause) {
+      waits_since_ = now;
+      stopped_since_.reset();
+    }
+    asked_ = now;
+    if (!told_ && now - *waits_since_ > kSilence) {
+      told_ = true;
+      waits_();
+    }
+    if (!stopped_()) return true;
+    if (!stopped_since_) stopped_since_ = now;
+    over_ = now - *stopped_since_ > kPatience;
+  } catch (...) {  // whoever could ask to stop is gone
+    over_ = true;
+  }
+  return !over_;
+}
+
+}  // namespace attune::session

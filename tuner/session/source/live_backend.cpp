@@ -1,0 +1,330 @@
+#include "tuner/session/source/live_backend.hpp"
+
+#include <fmt/core.h>
+#include <poll.h>
+
+#include <algorithm>
+
+#include "attune/error.hpp"
+#include "tuner/base/hash.hpp"
+#include "tuner/compile/occupancy.hpp"
+#include "tuner/session/source/live_run_off.hpp"
+#include "tuner/session/source/stopping_rule.hpp"
+#include "tuner/spec/launch_plan.hpp"
+
+namespace attune::session {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr StoppingRule kStopping;
+constexpr std::uint64_t kVisitsForDefault = 200;  // by then the default has been measured, or does not work
+constexpr milliseconds kAbandonGrace{500};
+constexpr std::chrono::seconds kSentinelPeriod{1};
+constexpr std::size_t kAheadPerWorker = 8;  // several configurations may share one cubin
+constexpr std::size_t kMostUnsettled = 4096;
+
+compile::CompilePool::Options pool_options(const LiveBackend::Options& options) {
+  compile::CompilePool::Options pool;
+  pool.worker = options.worker;
+  pool.workers = options.compile_workers;
+  pool.cpus = options.compile_cpus;
+  pool.deadline = options.compile_deadline;
+  pool.cache = options.cache;
+  return pool;
+}
+
+/// What nothing can go on without. Only what the compiler refused is a matter of the source.
+void require_compiled(const compile::CompileResult& result, const std::string& what) {
+  if (result.status == compile::CompileStatus::Ok) return;
+  if (result.status == compile::CompileStatus::Failed) throw CompileError(fmt::format("failed compiling {}:\n{}", what, result.log), result.log);
+  const std::string how = result.log.substr(0, result.log.find_last_not_of('\n') + 1);
+  throw EnvironmentError(fmt::format("nothing can be measured without {}: {}; the machine may be overloaded or lack memory: give longer with "
+                                     "--compile-timeout, fewer --compile-workers, or run less beside it",
+                                     what, how));
+}
+
+}  // namespace
+
+LiveBackend::LiveBackend(const Options& options, std::unique_ptr<measure::GpuExecutor> gpu)
+    : compilers_(pool_options(options)), gpu_(std::move(gpu)) {
+  const auto support = compilers_.compile_now(
+      {measure::GpuExecutor::support_source(), "attune_support.cu", gpu_->device().architecture, {}});
+  require_compiled(support, "attune's own device kernels for " + gpu_->device().architecture);
+  gpu_->set_support(support.cubin);
+}
+
+double LiveBackend::read_ceiling_bytes_per_s() {
+  drain();
+  if (read_ceiling_ < 0) read_ceiling_ = gpu_->read_ceiling_bytes_per_s();
+  return read_ceiling_;
+}
+
+compile::CompileRequest LiveBackend::request_for(const spec::Configuration& configuration) const {
+  return {spec::make_source(*kernel_, problem_, configuration, gpu_->device()), kernel_->name + ".cu", gpu_->device().architecture,
+          kernel_->options};
+}
+
+std::shared_ptr<const compile::CompileResult> LiveBackend::compile_now(const spec::Configuration& configuration) {
+  return std::make_shared<const compile::CompileResult>(compilers_.compile_now(request_for(configuration)));
+}
+
+void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+  abandon();
+  kernel_ = &kernel;
+  problem_ = problem;
+  default_text_ = spec::to_text(kernel, spec::default_configuration(kernel, problem, gpu_->device()));
+  visits_made_ = 0;
+  recovering_before_s_ = gpu_->recovering_s();
+  best_us_ = gpu_busy_s_ = waiting_s_ = 0;
+  waiting_since_.reset();
+  sentinel_entry_.reset();
+  sentinel_ = {};
+  std::string reference_cubin;
+  if (spec::asks_reference_kernel(kernel, problem)) {
+    const auto compiled = compile_now(spec::default_configuration(kernel));
+    require_compiled(*compiled, fmt::format("the reference of template \"{}\" with its default configuration", kernel.name));
+    reference_cubin = compiled->cubin;
+  }
+  gpu_->prepare(kernel, problem, reference_cubin);
+  prepared_at_ = sentinel_at_ = Clock::now();
+  compile_busy_before_s_ = compilers_.busy_seconds();
+}
+
+bool LiveBackend::wants_more() const {
+  const std::size_t ahead = compiling_.size() + ready_.size();
+  return ahead < kAheadPerWorker * static_cast<std::size_t>(compilers_.workers()) && entries_.size() < kMostUnsettled;
+}
+
+void LiveBackend::submit(const spec::Configuration& configuration) {
+  auto entry = std::make_shared<Entry>();
+  entry->configuration = configuration;
+  entry->measurement.configuration = spec::to_text(*kernel_, configuration);
+  entries_.emplace(entry.get(), entry);
+  compiling_.emplace(compilers_.submit(request_for(configuration)), entry);
+}
+
+std::vector<measure::Measurement> LiveBackend::collect(milliseconds timeout) {
+  const auto end = Clock::now() + timeout;
+  for (;;) {
+    take_compiled();
+    take_visits();
+    feed_gpu();
+    account();
+    const auto now = Clock::now();
+    if (!finished_.empty() || entries_.empty() || now >= end) return std::exchange(finished_, {});
+    wait(std::min(std::chrono::duration_cast<milliseconds>(end - now) + milliseconds(1), milliseconds(100)));
+  }
+}
+
+/// The GPU worker waits for compiled work while it has nothing, nothing is ready, and something is being compiled.
+void LiveBackend::account() {
+  const bool waits = !gpu_->busy() && !compiling_.empty();
+  const auto now = Clock::now();
+  if (waiting_since_) waiting_s_ += std::chrono::duration<double>(now - *waiting_since_).count();
+  waiting_since_ = waits ? std::optional(now) : std::nullopt;
+}
+
+Utilisation LiveBackend::utilisation() const {
+  Utilisation utilisation;
+  utilisation.gpu_busy_s = gpu_busy_s_;
+  utilisation.compile_busy_s = compilers_.busy_seconds() - compile_busy_before_s_;
+  utilisation.compile_workers = compilers_.workers();
+  utilisation.idle_waiting_compile_s = waiting_s_;
+  utilisation.recovering_s = gpu_->recovering_s() - recovering_before_s_;
+  return utilisation;
+}
+
+void LiveBackend::wait(milliseconds timeout) const {
+  std::vector<pollfd> descriptors;
+  for (const int fd : compilers_.descriptors()) descriptors.push_back({fd, POLLIN, 0});
+  if (gpu_->busy()) descriptors.push_back({gpu_->descriptor(), POLLIN, 0});
+  ::poll(descriptors.data(), descriptors.size(), static_cast<int>(timeout.count()));  // EINTR: the caller looks again
+}
+
+void LiveBackend::take_compiled() {
+  for (auto& completed : compilers_.collect(milliseconds(0))) {
+    const auto found = compiling_.find(completed.ticket);
+    if (found == compiling_.end()) continue;  // abandoned meanwhile
+    const EntryPtr entry = found->second;
+    compiling_.erase(found);
+    entry->compiled = std::make_shared<const compile::CompileResult>(std::move(completed.result));
+    entry->measurement.resources.compile_ms = entry->compiled->compile_ms;
+    if (entry->compiled->status != compile::CompileStatus::Ok) {
+      const bool timed_out = entry->compiled->status == compile::CompileStatus::TimedOut;
+      entry->measurement.outcome = measure::Outcome::CompileFailed;
+      entry->measurement.detail = (timed_out ? "compiling passed its deadline: " : "") + entry->compiled->log;
+      settle(entry);
+      continue;
+    }
+    try {
+      fill_resources(*entry);
+      ready_.push_back(entry);
+    } catch (const spec::LimitError& error) {
+      entry->measurement.outcome = measure::Outcome::ExceedsLimits;
+      entry->measurement.detail = error.what();
+      settle(entry);
+    }
+  }
+}
+
+void LiveBackend::fill_resources(Entry& entry) const {
+  const auto plan = spec::resolve(*kernel_, problem_, entry.configuration, gpu_->device());
+  const compile::KernelResources* heaviest = nullptr;
+  const spec::ResolvedLaunch* launch = nullptr;
+  for (const auto* const candidate : spec::launches_of(plan)) {
+    for (const auto& kernel : entry.compiled->kernels) {
+      if (kernel.kernel == candidate->kernel && (heaviest == nullptr || kernel.registers > heaviest->registers)) {
+        heaviest = &kernel;
+        launch = candidate;
+      }
+    }
+  }
+  if (heaviest == nullptr) return;
+  const int threads = static_cast<int>(launch->block[0] * launch->block[1] * launch->block[2]);
+  auto& resources = entry.measurement.resources;
+  resources.registers = heaviest->registers;
+  resources.shared_bytes = heaviest->static_shared_bytes + static_cast<int>(launch->shared_bytes);
+  resources.stack_bytes = heaviest->stack_bytes;
+  resources.spill_bytes = heaviest->spill_store_bytes + heaviest->spill_load_bytes;
+  resources.occupancy = compile::occupancy(*heaviest, threads, launch->shared_bytes, gpu_->device()).fraction;
+}
+
+void LiveBackend::feed_gpu() {
+  while (visiting_.size() < measure::GpuExecutor::kQueueLength) {
+    const EntryPtr entry = next_entry();
+    if (!entry || !start_visit(entry)) return;
+  }
+}
+
+bool LiveBackend::sentinel_is_due() const {
+  const bool in_hand = std::find(visiting_.begin(), visiting_.end(), sentinel_entry_) != visiting_.end();
+  return sentinel_entry_ && !in_hand && Clock::now() - sentinel_at_ >= kSentinelPeriod;
+}
+
+LiveBackend::EntryPtr LiveBackend::next_entry() {
+  const bool again_is_due = !again_.empty() && again_.front()->due <= visits_made_;
+  if (sentinel_is_due() && !(ready_.empty() && again_.empty())) return sentinel_entry_;
+  if (!again_.empty() && (again_is_due || ready_.empty())) return again_.front();
+  return ready_.empty() ? nullptr : ready_.front();
+}
+
+/// False when the worker has no room for it now; then it stays where it was.
+bool LiveBackend::start_visit(const EntryPtr& entry) {
+  const bool is_sentinel = entry == sentinel_entry_;
+  measure::VisitRequest request;
+  request.configuration = entry->measurement.configuration;
+  request.cubin_key = entry->compiled->key;
+  request.cubin = entry->compiled->cubin;
+  request.verify = entry->visits.empty();
+  request.best_us = entry->visits.empty() ? best_us_ : 0;
+  request.max_samples = kStopping.samples_per_visit;
+  if (!gpu_->has_room(request)) return false;
+  if (!is_sentinel && !again_.empty() && again_.front() == entry) again_.pop_front();
+  else if (!is_sentinel) ready_.pop_front();
+  if (is_sentinel) sentinel_at_ = Clock::now();
+  auto in_hand = gpu_->in_hand();
+  in_hand.push_back(request.configuration);
+  on_hand_over(in_hand);
+  visiting_.push_back(entry);
+  gpu_->submit(std::move(request));
+  return true;
+}
+
+void LiveBackend::take_visits() {
+  while (!visiting_.empty()) {
+    auto reply = gpu_->collect(milliseconds(0));
+    if (!reply) return;
+    take_visit(*std::move(reply));
+  }
+}
+
+void LiveBackend::take_visit(measure::VisitReply reply) {
+  // Replies come in the worker's order, which is ours but for a visit whose cubin had to be sent again.
+  const auto found = std::find_if(visiting_.begin(), visiting_.end(),
+                                  [&](const EntryPtr& e) { return e->measurement.configuration == reply.configuration; });
+  if (found == visiting_.end()) throw Error("failed measuring: an answer for " + reply.configuration + ", which was not handed over");
+  const EntryPtr entry = *found;
+  visiting_.erase(found);
+  ++visits_made_;
+  gpu_busy_s_ += reply.worked_s;
+  if (entry == sentinel_entry_) {
+    if (reply.outcome == measure::Outcome::Ok) {
+      note_sentinel(measure::summarise({std::move(reply.samples_us)}, 1).median_us);
+    } else {  // another takes its place, with a series of its own
+      sentinel_entry_.reset();
+      sentinel_ = {};
+    }
+    return;
+  }
+  auto& measurement = entry->measurement;
+  if (entry->visits.empty()) measurement.verified = reply.verified;
+  if (reply.sm_clock_mhz > 0) measurement.sm_clock_mhz = reply.sm_clock_mhz;
+  if (!reply.throttle.empty()) measurement.throttle = reply.throttle;
+  measurement.outcome = reply.outcome;
+  measurement.detail = reply.detail;
+  if (reply.outcome != measure::Outcome::Ok) {
+    measurement.verified = false;
+    settle(entry);
+    return;
+  }
+  entry->calls_per_sample = reply.calls_per_sample;
+  entry->visits.push_back(std::move(reply.samples_us));
+  measurement.timing = measure::summarise(entry->visits, entry->calls_per_sample);
+  measurement.stage = reply.screened_out ? measure::Stage::Screened : measure::Stage::Measured;
+  if (best_us_ <= 0 || measurement.timing.median_us < best_us_) best_us_ = measurement.timing.median_us;
+  if (reply.screened_out || kStopping.is_enough(measurement.timing, best_us_)) {
+    settle(entry);
+  } else {
+    entry->due = visits_made_ + kStopping.spacing;
+    again_.push_back(entry);
+  }
+}
+
+void LiveBackend::note_sentinel(double median_us) {
+  sentinel_.points.push_back({std::chrono::duration<double>(Clock::now() - prepared_at_).count(), median_us});
+}
+
+void LiveBackend::settle(const EntryPtr& entry) {
+  entries_.erase(entry.get());
+  // The default when it works: it is nobody's idea of an outlier, and the same in every run.
+  const bool is_default = entry->measurement.configuration == default_text_;
+  if (!sentinel_entry_ && entry->measurement.stage == measure::Stage::Measured && (is_default || visits_made_ > kVisitsForDefault)) {
+    sentinel_entry_ = std::make_shared<Entry>(*entry);
+    sentinel_.configuration = entry->measurement.configuration;
+    note_sentinel(entry->measurement.timing.median_us);
+  }
+  finished_.push_back(std::move(entry->measurement));
+}
+
+void LiveBackend::abandon() {
+  compiling_.clear();
+  ready_.clear();
+  again_.clear();
+  finished_.clear();
+  entries_.clear();
+  gpu_->abandon(kAbandonGrace);
+  visiting_.clear();
+}
+
+/// The last visit of the sentinel.
+void LiveBackend::drain() {
+  for (take_visits(); gpu_->busy(); take_visits()) wait(milliseconds(100));
+}
+
+std::optional<RunOffSamples> LiveBackend::run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& options,
+                                                  std::uint64_t seed) {
+  drain();
+  std::vector<LiveRunOff::Finalist> compiled;
+  for (const auto& finalist : finalists) compiled.push_back({spec::to_text(*kernel_, finalist), compile_now(finalist)});
+  return LiveRunOff(*gpu_, on_hand_over).run(compiled, options, seed);
+}
+
+std::optional<CompiledCode> LiveBackend::code(const spec::Configuration& configuration) {
+  const auto request = request_for(configuration);
+  const auto compiled = compilers_.compile_now(request);
+  if (compiled.status != compile::CompileStatus::Ok) return std::nullopt;
+  return CompiledCode{compiled.key, compiled.cubin, base::content_key(request.source + "\n" + request.architecture)};
+}
+
+}  // namespace attune::session

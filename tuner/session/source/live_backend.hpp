@@ -1,0 +1,107 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tuner/compile/compile_pool.hpp"
+#include "tuner/measure/gpu_executor.hpp"
+#include "tuner/session/source/backend.hpp"
+
+namespace attune::session {
+
+/// Measures on a GPU: compile workers and one GPU worker, both spawned; this process holds no CUDA context.
+/// A configuration is compiled, verified and timed in a first visit; unless that drops it, it is visited again after
+/// other configurations had their turn, so that drift between moments shows in its interval.
+class LiveBackend : public Backend {
+ public:
+  struct Options {
+    std::filesystem::path worker;  ///< the `attune` executable
+    int compile_workers = 2;
+    std::vector<int> compile_cpus;  ///< cores that may compile (base::plan_cpus); empty: all
+    std::chrono::milliseconds compile_deadline{60000};
+    std::filesystem::path cache;    ///< cubin cache folder; empty: none
+  };
+
+  /// Throws: EnvironmentError (no NVRTC, no worker executable).
+  LiveBackend(const Options& options, std::unique_ptr<measure::GpuExecutor> gpu);
+
+  [[nodiscard]] const spec::DeviceInfo& device() const override { return gpu_->device(); }
+  [[nodiscard]] std::string nvrtc_build() const override { return compilers_.nvrtc_build(); }
+  [[nodiscard]] std::string origin() const override { return "measured"; }
+  [[nodiscard]] double read_ceiling_bytes_per_s() override;
+  void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) override;
+  [[nodiscard]] bool wants_more() const override;
+  void submit(const spec::Configuration& configuration) override;
+  [[nodiscard]] std::vector<measure::Measurement> collect(std::chrono::milliseconds timeout) override;
+  [[nodiscard]] std::size_t in_flight() const override { return entries_.size(); }
+  void abandon() override;
+  [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& race,
+                                                     std::uint64_t seed) override;
+  [[nodiscard]] std::optional<CompiledCode> code(const spec::Configuration& configuration) override;
+  [[nodiscard]] Utilisation utilisation() const override;
+  [[nodiscard]] Sentinel sentinel() const override { return sentinel_; }
+  [[nodiscard]] std::vector<std::string> take_warnings() override { return compilers_.take_warnings(); }
+  /// GPU workers that had to be replaced so far.
+  [[nodiscard]] int replacements() const noexcept { return gpu_->replacements(); }
+
+ private:
+  /// One configuration on its way.
+  struct Entry {
+    spec::Configuration configuration;
+    measure::Measurement measurement;
+    std::shared_ptr<const compile::CompileResult> compiled;
+    std::vector<std::vector<double>> visits;
+    int calls_per_sample = 0;
+    std::uint64_t due = 0;  ///< not to be visited again before this many visits have been made
+  };
+  using EntryPtr = std::shared_ptr<Entry>;
+
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] compile::CompileRequest request_for(const spec::Configuration& configuration) const;
+  [[nodiscard]] std::shared_ptr<const compile::CompileResult> compile_now(const spec::Configuration& configuration);
+  void take_compiled();
+  void take_visits();
+  void take_visit(measure::VisitReply reply);
+  void note_sentinel(double median_us);
+  void feed_gpu();
+  void account();
+  void drain();
+  void wait(std::chrono::milliseconds timeout) const;
+  [[nodiscard]] EntryPtr next_entry();
+  [[nodiscard]] bool sentinel_is_due() const;
+  [[nodiscard]] bool start_visit(const EntryPtr& entry);
+  void settle(const EntryPtr& entry);
+  void fill_resources(Entry& entry) const;
+
+  compile::CompilePool compilers_;
+  std::unique_ptr<measure::GpuExecutor> gpu_;
+  const spec::KernelTemplate* kernel_ = nullptr;
+  spec::Problem problem_;
+  std::string default_text_;
+  std::unordered_map<std::uint64_t, EntryPtr> compiling_;  ///< by ticket
+  std::unordered_map<Entry*, EntryPtr> entries_;           ///< everything between submit and collect
+  std::deque<EntryPtr> ready_;                             ///< compiled, not visited
+  std::deque<EntryPtr> again_;                             ///< visited, to be visited again; ordered by `due`
+  std::deque<EntryPtr> visiting_;                          ///< handed to the GPU worker, in its order
+  EntryPtr sentinel_entry_;                                ///< visited for ever; in none of the lists above
+  Sentinel sentinel_;
+  Clock::time_point prepared_at_;
+  Clock::time_point sentinel_at_;
+  std::vector<measure::Measurement> finished_;
+  std::uint64_t visits_made_ = 0;
+  double best_us_ = 0;
+  double gpu_busy_s_ = 0;
+  double compile_busy_before_s_ = 0;
+  double recovering_before_s_ = 0;
+  double waiting_s_ = 0;  ///< of the GPU worker, for compiled work
+  std::optional<Clock::time_point> waiting_since_;
+  double read_ceiling_ = -1;
+};
+
+}  // namespace attune::session

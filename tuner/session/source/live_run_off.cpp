@@ -1,0 +1,87 @@
+#include "tuner/session/source/live_run_off.hpp"
+
+#include <chrono>
+
+namespace attune::session {
+
+std::optional<RunOffSamples> LiveRunOff::run(const std::vector<Finalist>& finalists, const Race::Options& options, std::uint64_t seed) {
+  samples_ = {};
+  samples_.rounds_per_epoch = options.rounds;
+  std::vector<measure::VisitRequest> visits;
+  for (const auto& finalist : finalists) {
+    if (auto visit = verify(finalist)) visits.push_back(*std::move(visit));
+  }
+  if (!samples_.failed.empty() || visits.empty()) return samples_;  // the caller asks again without those that failed
+  Race race(visits.size(), options);
+  for (auto running = race.running(); !running.empty(); running = race.running()) {
+    std::vector<measure::VisitRequest> now;
+    for (const std::size_t i : running) now.push_back(visits[i]);
+    const auto rounds_us = run_epoch(std::move(now), options.rounds, seed + static_cast<std::uint64_t>(race.epochs()));
+    if (!samples_.failed.empty()) return samples_;
+    if (rounds_us.empty()) return std::nullopt;  // they do not work together
+    race.add_epoch(rounds_us);
+  }
+  keep(race, visits);
+  return samples_;
+}
+
+std::optional<measure::VisitRequest> LiveRunOff::verify(const Finalist& finalist) {
+  if (finalist.compiled->status != compile::CompileStatus::Ok) {
+    samples_.failed.push_back({finalist.configuration, measure::Outcome::CompileFailed, finalist.compiled->log});
+    return std::nullopt;
+  }
+  measure::VisitRequest visit;
+  visit.configuration = finalist.configuration;
+  visit.cubin_key = finalist.compiled->key;
+  visit.cubin = finalist.compiled->cubin;
+  visit.verify = true;  // a finalist of an earlier run is unknown to this worker; verifying again costs little
+  visit.max_samples = 1;
+  hand_over_({finalist.configuration});
+  gpu_.submit(visit);
+  std::optional<measure::VisitReply> reply;
+  while (!reply) reply = gpu_.collect(std::chrono::milliseconds(100));
+  visit.verify = false;
+  if (reply->outcome == measure::Outcome::Ok) return visit;
+  samples_.failed.push_back({finalist.configuration, reply->outcome, reply->detail});
+  return std::nullopt;
+}
+
+std::vector<std::vector<double>> LiveRunOff::run_epoch(std::vector<measure::VisitRequest> running, int rounds, std::uint64_t seed) {
+  std::vector<std::string> names;
+  for (const auto& visit : running) names.push_back(visit.configuration);
+  hand_over_(names);
+  auto reply = gpu_.run_off({running, rounds, seed});
+  if (reply.outcome == measure::Outcome::Ok) return std::move(reply.rounds_us);
+  // A joint run-off that failed does not say whose fault it was: each finalist runs off alone, and those that fail go.
+  for (auto& visit : running) {
+    hand_over_({visit.configuration});
+    const auto alone = gpu_.run_off({{visit}, rounds, seed});
+    if (alone.outcome != measure::Outcome::Ok) samples_.failed.push_back({visit.configuration, alone.outcome, alone.detail});
+  }
+  if (!samples_.failed.empty()) return {};
+  hand_over_(names);
+  reply = gpu_.run_off({running, rounds, seed});
+  return reply.outcome == measure::Outcome::Ok ? std::move(reply.rounds_us) : std::vector<std::vector<double>>{};
+}
+
+void LiveRunOff::keep(const Race& race, const std::vector<measure::VisitRequest>& visits) {
+  const std::size_t leader = race.leader();
+  std::vector<std::size_t> last;
+  for (std::size_t i = 0; i < visits.size(); ++i) {
+    if (race.still_runs(i)) {
+      last.push_back(i);
+      samples_.configurations.push_back(visits[i].configuration);
+    } else {
+      const auto ratios = race.ratios(i, leader);
+      samples_.left.push_back({visits[i].configuration, measure::compare_paired(ratios, Race::kConfidence), ratios.size()});
+    }
+  }
+  for (std::size_t epoch = 0; epoch < static_cast<std::size_t>(race.epochs()); ++epoch) {
+    for (std::size_t round = 0; round < static_cast<std::size_t>(samples_.rounds_per_epoch); ++round) {
+      auto& picked = samples_.rounds_us.emplace_back();
+      for (const std::size_t i : last) picked.push_back(race.rounds_us(i)[epoch][round]);
+    }
+  }
+}
+
+}  // namespace attune::session

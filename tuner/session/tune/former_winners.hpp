@@ -1,0 +1,20 @@
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "tuner/session/tune/problem_context.hpp"
+
+namespace attune::session {
+
+/// What won at this very problem, under whatever version of the template, driver and compiler, the latest first.
+[[nodiscard]] std::vector<db::BestRow> own_winners(const ProblemContext& context);
+
+/// Where a space has the configuration of a row; nothing where it is of another version's space.
+[[nodiscard]] std::optional<space::Ordinal> place_in(const space::SearchSpace& space, const spec::KernelTemplate& kernel, const db::BestRow& row);
+
+/// What won elsewhere, as ordinals of `searched`, in the order in which a strategy proposes it: of the database (in a run that renews of
+/// whatever version, what won at this very problem first), then of the request's other files.
+/// Throws: DatabaseError, SpecError, UsageError for a file that cannot be read.
+[[nodiscard]] std::vector<space::Ordinal> winners_to_try(const ProblemContext& context, const space::SearchSpace& searched);
+
+}  // namespace attune::session

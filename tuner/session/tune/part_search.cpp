@@ -1,0 +1,264 @@
+#include "tuner/session/tune/part_search.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "attune/error.hpp"
+#include "tuner/session/tune/former_winners.hpp"
+#include "tuner/spec/condition.hpp"
+
+namespace attune::session {
+namespace {
+
+using measure::Measurement;
+using measure::Outcome;
+
+constexpr std::uint64_t kFewestForSeparation = 64;
+constexpr std::uint64_t kSeparationStep = 32;
+
+double seconds_since(PartSearch::Clock::time_point start) { return std::chrono::duration<double>(PartSearch::Clock::now() - start).count(); }
+
+}  // namespace
+
+PartSearch::PartSearch(ProblemContext& context, KnownResults& known, ProblemTally& tally, SearchScope scope)
+    : context_(context), known_(known), tally_(tally), scope_(std::move(scope)) {
+  tally_.begin_search();
+  if (!scope_.where.empty()) {
+    restricted_ = space::SearchSpace::build(context_.kernel, context_.problem, context_.backend.device(), scope_.where,
+                                            context_.observer.watch(context_.problem));
+    restricted_launches_.emplace(context_.kernel, context_.problem, context_.backend.device(), *restricted_);
+  }
+  start_ = Clock::now();
+  evaluations_before_ = tally_.evaluations();
+  part_.size = space().size();
+  part_.emptied_by = part_.size == 0 ? space().emptied_by() : "";
+  named_.assign(part_.size, false);
+  for (const auto whole : known_.memory().decided()) {  // so that decided_as() finds what else they decide
+    if (const auto part = restricted_ ? restricted_->find(context_.space.at(whole)) : whole) (void)launches().members(*part);
+  }
+}
+
+bool PartSearch::run() {
+  if (part_.size == 0) {
+    tell_empty();
+    return true;
+  }
+  plan();
+  const bool complete = search_on();
+  describe(complete);
+  return complete;
+}
+
+/// How much is tried, and what proposes it.
+void PartSearch::plan() {
+  const TuneRequest& request = context_.request;
+  const bool whole = part_.size <= scope_.whole_up_to;
+  const bool sampled = !whole && scope_.sample > 0;
+  const std::uint64_t different = different_launches(whole || sampled);
+  limit_ = whole ? different : sampled ? std::min(scope_.sample, different) : request.budget.limit(different);
+  search::StrategyOptions options;
+  options.kind = whole ? search::StrategyKind::Exhaustive : sampled ? search::StrategyKind::Random : request.strategy;
+  options.seed = request.seed;
+  options.first = space().find(spec::default_configuration(context_.kernel, context_.problem, context_.backend.device()));
+  options.winners = winners_to_try(context_, space());
+  if (search::needs_winners(request.strategy) && options.winners.empty()) {
+    const bool of_template = request.strategy == search::StrategyKind::Winners;
+    context_.observer.notice(fmt::format("no {} of {} was tuned before: only the default can be tried; tune some with another strategy first",
+                                         of_template ? "problem" : "size", of_template ? context_.kernel.name : spec::family_text(context_.problem)));
+  }
+  strategy_ = search::make_strategy(options, space());
+}
+
+/// How many configurations of what is searched are worth a measurement: counted where the search may try all of them, or a share.
+std::uint64_t PartSearch::different_launches(bool may_try_all) {
+  constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 20;  // some seconds
+  const TuneRequest& request = context_.request;
+  // Neither of a budget of time, nor where a recording has few of them at hand.
+  const bool few = search::needs_winners(request.strategy) || request.budget.configurations || !context_.is_live();
+  if (scope_.deadline || (few && !may_try_all) || part_.size > kMostCounted) return part_.size;
+  const std::uint64_t counted = launches().count([this] { return !context_.observer.interrupted(); });
+  if (counted > 0 && !restricted_) tally_.result.different_launches = counted;
+  return counted > 0 ? counted : part_.size;
+}
+
+/// An impossible condition is told with its place and with what would have been possible; rungs are told by their own table.
+void PartSearch::tell_empty() const {
+  if (!scope_.label.empty()) return;
+  const auto guilty = std::find_if(scope_.where.begin(), scope_.where.end(), [&](const spec::Constraint& condition) {
+    return condition.expression.text() == part_.emptied_by;
+  });
+  const auto& named = guilty == scope_.where.end() ? scope_.where.front() : *guilty;
+  const auto& at = named.expression.position();
+  const std::string values = spec::values_of_named_parameters(context_.kernel, {named});
+  context_.observer.notice(fmt::format("{}:{}:{}: none of the {} configurations of {} satisfies \"{}\"{}", at.file, at.line, at.column,
+                                       context_.space.size(), context_.name(), named.expression.text(),
+                                       values.empty() ? "" : "; the parameters' values: " + values));
+}
+
+space::Ordinal PartSearch::in_whole(space::Ordinal part) const {
+  return restricted_ ? context_.space.find(restricted_->at(part)).value() : part;
+}
+
+bool PartSearch::search_on() {
+  Backend& backend = context_.backend;
+  bool exhausted = false;
+  while (true) {
+    if (context_.observer.interrupted()) {
+      backend.abandon();
+      pending_.clear();
+      return false;
+    }
+    if (scope_.deadline && Clock::now() > *scope_.deadline) exhausted = true;
+    if (context_.request.budget.until_separated && decided_here() >= separation_check_) exhausted = exhausted || separated();
+    while (!exhausted && proposed_ < limit_ && (!context_.is_prepared() || backend.wants_more())) exhausted = !propose();
+    if (pending_.empty() && (exhausted || proposed_ >= limit_)) break;
+    for (const auto& measurement : backend.collect(std::chrono::milliseconds(200))) accept(measurement);
+    // A replay answers at once or not at all: what is still pending then is not in the recording.
+    if (backend.in_flight() == 0) pending_.clear();
+    report_progress();
+  }
+  report_progress();
+  return true;
+}
+
+/// Whether anything of a replay's can stand for the configuration: cheap, where telling which launches are the same is not.
+bool PartSearch::any_of_same_code_is_there(space::Ordinal part) {
+  if (known_[in_whole(part)].decided) return true;
+  const Backend& backend = context_.prepared_backend();
+  bool there = false;
+  spec::for_each_of_same_code(context_.kernel, space().at(part), [&](const spec::Configuration& other) {
+    const auto ordinal = context_.space.find(other);
+    there = there || (ordinal && (known_[*ordinal].decided || backend.has_of_recording(other)));
+  });
+  return there;
+}
+
+/// Nothing where a configuration of the same launches was proposed before. One that is known already stands for the others, else the
+/// one whose name is theirs.
+std::optional<PartSearch::Pending> PartSearch::place_of(space::Ordinal part) {
+  if (named_[part]) return std::nullopt;
+  if (!context_.is_live() && !any_of_same_code_is_there(part)) {
+    named_[part] = true;
+    return Pending{in_whole(part), part};  // to be counted as missing, whatever else is the same
+  }
+  const auto same = launches().members(part);
+  for (const auto other : same) named_[other] = true;
+  const auto find = [&](auto&& holds) { return std::find_if(same.begin(), same.end(), holds); };
+  auto name = find([&](auto other) { return known_[in_whole(other)].decided && known_[in_whole(other)].outcome == Outcome::Ok; });
+  if (name == same.end()) name = find([&](auto other) { return known_[in_whole(other)].decided; });
+  if (name == same.end() && !context_.is_live()) name = find([&](auto other) { return context_.backend.has_of_recording(space().at(other)); });
+  return Pending{in_whole(name == same.end() ? same.front() : *name), part};
+}
+
+/// Takes one proposal; false when the strategy has none.
+bool PartSearch::propose() {
+  const auto ordinal = strategy_->propose();
+  if (!ordinal) {
+    limit_ = proposed_;  // there are no more
+    return false;
+  }
+  const auto place = place_of(*ordinal);
+  if (!place) return true;
+  ++proposed_;
+  if (known_[place->whole].decided) {
+    tally_.reused(place->whole);
+    ++part_.reused;
+    note_outcome(*place);
+    return true;
+  }
+  Backend& backend = context_.prepared_backend();
+  tally_.submitted();
+  const auto configuration = context_.space.at(place->whole);
+  pending_.emplace(spec::to_text(context_.kernel, configuration), *place);
+  backend.submit(configuration);
+  return true;
+}
+
+void PartSearch::accept(const Measurement& measurement) {
+  const auto pending = pending_.find(measurement.configuration);
+  if (pending == pending_.end()) throw Error("failed tuning: an answer for " + measurement.configuration + ", which was not asked for");
+  known_.keep(pending->second.whole, measurement);
+  tally_.measured();
+  context_.observer.recorded(measurement);
+  ++part_.measured;
+  note_outcome(pending->second);
+  pending_.erase(pending);
+}
+
+void PartSearch::note_outcome(const Pending& place) {
+  const Known& known = known_[place.whole];
+  tally_.decided(place.whole);
+  if (known.outcome != Outcome::Ok) {
+    ++part_.failed;
+    strategy_->report(place.part, std::nullopt);
+    return;
+  }
+  strategy_->report(place.part, known.median_us);
+  if (known.stage == measure::Stage::Screened) return;
+  if (best_us_ <= 0 || known.median_us < best_us_) best_us_ = known.median_us;
+}
+
+/// Whether the interval of the best lies apart from every other's, and the best has stood for as many decisions as it
+/// took to find it: the first few configurations are always apart from each other.
+bool PartSearch::separated() {
+  separation_check_ = decided_here() + kSeparationStep;
+  const auto counts = [this](space::Ordinal ordinal) { return !restricted_ || restricted_->find(context_.space.at(ordinal)).has_value(); };
+  return decided_here() >= kFewestForSeparation && tally_.evaluations() >= 2 * tally_.best_found_at() && known_.memory().best_is_apart(counts);
+}
+
+/// The configuration of the whole space by which it is decided how one of the searched part does; nothing when it is not.
+std::optional<space::Ordinal> PartSearch::decided_as(space::Ordinal part) {
+  const space::Ordinal own = in_whole(part);
+  if (known_[own].decided) return own;
+  if (!launches().is_worked_out(part)) return std::nullopt;
+  for (const auto other : launches().members(part)) {
+    if (known_[in_whole(other)].decided) return in_whole(other);
+  }
+  return std::nullopt;
+}
+
+void PartSearch::for_each(const std::function<void(const spec::Configuration&, const Known&)>& visit) {
+  for (space::Ordinal i = 0; i < space().size(); ++i) {
+    if (const auto as = decided_as(i)) visit(space().at(i), known_[*as]);
+  }
+}
+
+void PartSearch::describe(bool complete) {
+  part_.complete = complete;
+  std::optional<space::Ordinal> fastest;
+  part_.failed = 0;  // counted anew: those of earlier runs too
+  for (space::Ordinal i = 0; i < space().size(); ++i) {
+    const auto as = decided_as(i);
+    if (!as) continue;
+    const Known& known = known_[*as];
+    ++part_.decided;
+    part_.failed += known.outcome == Outcome::Ok ? 0 : 1;
+    if (known.outcome != Outcome::Ok || !known.verified || known.median_us <= 0) continue;
+    if (!fastest || known.median_us < known_[*fastest].median_us) fastest = as;
+  }
+  if (fastest) part_.fastest = known_.stored(context_.text(*fastest));
+}
+
+void PartSearch::report_progress() const {
+  Progress progress;
+  progress.problem = &context_.problem;
+  progress.problem_number = context_.number;
+  progress.problem_count = context_.request.problems.size();
+  progress.part = scope_.label;
+  progress.done = decided_here();
+  progress.total = limit_;
+  progress.reused = part_.reused;
+  progress.failed = part_.failed;
+  progress.best_us = best_us_;
+  const double elapsed = seconds_since(start_);
+  if (elapsed > 0) progress.configurations_per_s = static_cast<double>(part_.measured) / elapsed;
+  if (scope_.deadline) {
+    progress.eta_s = std::max(0.0, -seconds_since(*scope_.deadline));
+  } else if (progress.configurations_per_s > 0 && progress.done <= progress.total) {
+    progress.eta_s = static_cast<double>(progress.total - progress.done) / progress.configurations_per_s;
+  }
+  context_.observer.progress(progress);
+}
+
+}  // namespace attune::session

@@ -1,0 +1,60 @@
+#pragma once
+#include <string>
+
+#include "db/database.hpp"
+#include "tuner/session/source/backend.hpp"
+#include "tuner/session/tune/session.hpp"
+#include "tuner/session/tune/store.hpp"
+#include "tuner/space/launch_classes.hpp"
+#include "tuner/space/search_space.hpp"
+
+namespace attune::session {
+
+/// One problem that is tuned: what stays the same from its first configuration to its best row, for all parts of ProblemTuner.
+class ProblemContext {
+ public:
+  /// Requires: all that is passed outlives this. Builds the space. Throws: SpecError, UsageError, space::BuildStopped.
+  ProblemContext(const spec::KernelTemplate& kernel, const TuneRequest& request, std::size_t number, Backend& backend, db::Database& database,
+                 const Observer& observer);
+  ProblemContext(const ProblemContext&) = delete;
+  ProblemContext& operator=(const ProblemContext&) = delete;
+
+  const spec::KernelTemplate& kernel;
+  const TuneRequest& request;
+  std::size_t number;  ///< of the problem in the request
+  const spec::Problem& problem;
+  Backend& backend;
+  db::Database& database;
+  const Observer& observer;
+  space::SearchSpace space;       ///< the whole one
+  space::LaunchClasses launches;  ///< of it
+  RowContext rows;                ///< what all rows of this problem share
+  db::Query query;                ///< finds them
+  std::string default_text;       ///< the default configuration
+
+  /// The problem, as rows and messages name it.
+  [[nodiscard]] const std::string& name() const { return *query.problem; }
+  /// The backend, which holds the problem from the first call on. Nothing is allocated on a device where every answer is known already.
+  [[nodiscard]] Backend& prepared_backend();
+  /// Whether that was called.
+  [[nodiscard]] bool is_prepared() const noexcept { return prepared_; }
+  [[nodiscard]] std::string text(space::Ordinal ordinal) const { return spec::to_text(kernel, space.at(ordinal)); }
+  /// Nothing where the space has no such configuration. Throws: UsageError where no version of it could have one.
+  [[nodiscard]] std::optional<space::Ordinal> find(const std::string& configuration) const;
+
+  /// Whether measurements are made here, on a GPU, and do not come from a recording.
+  [[nodiscard]] bool is_live() const { return rows.origin == "measured"; }
+  /// Whether a row of this origin answers here: a replayed one answers only another replay, a GPU measures for itself.
+  [[nodiscard]] bool counts_here(const std::string& origin) const { return !is_live() || origin == "measured"; }
+  /// Whether a row with this detail was measured with memory as fast as here, as far as is known. The key of the device does not say.
+  [[nodiscard]] bool of_this_memory(const std::string& detail_json) const {
+    return !spec::other_memory_clock(spec::memory_clock_of(detail_json), rows.memory_clock_khz);
+  }
+  /// Whether a row is of another driver or compiler than here, in a run that renews.
+  [[nodiscard]] bool is_outdated(const std::string& driver, const std::string& nvrtc) const;
+
+ private:
+  bool prepared_ = false;
+};
+
+}  // namespace attune::session

@@ -1,0 +1,67 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <vector>
+
+#include "tuner/session/tune/known_results.hpp"
+
+namespace attune::session {
+
+/// What the searches of one problem come to together: how many configurations did what, when the best time fell, and how long the device was
+/// at work.
+class ProblemTally {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  ProblemTally(const ProblemContext& context, const KnownResults& known);
+
+  /// A search begins; the first one starts the clock.
+  void begin_search();
+  /// A configuration goes to the device.
+  void submitted();
+  /// A fresh measurement is in the database.
+  void measured();
+  /// A proposal was known from before.
+  void reused(space::Ordinal ordinal);
+  /// A proposal has an outcome, fresh or known. Parts that are searched in turn may overlap: a configuration is counted once.
+  void decided(space::Ordinal ordinal);
+  /// A configuration failed that is not decided by a search: in a run-off.
+  void count_failure(space::Ordinal ordinal);
+  /// What was asked of the device and is not stored took its time too.
+  void cut_short() { last_commit_ = Clock::now(); }
+
+  /// Proposals that have an outcome, of all searches.
+  [[nodiscard]] std::uint64_t evaluations() const noexcept { return evaluations_; }
+  /// How many of them it took to find the best; 0: none worked.
+  [[nodiscard]] std::uint64_t best_found_at() const { return convergence_.empty() ? 0 : convergence_.back().evaluations; }
+  /// How busy everything was, from what the backend says: after the searches, before anything runs off.
+  void account(const Utilisation& of_backend);
+  /// Stops the clock.
+  void finish();
+  /// [[evaluations, seconds, best so far in microseconds], ...]
+  [[nodiscard]] nlohmann::json convergence() const;
+
+  ProblemResult result;
+
+ private:
+  struct Point {
+    std::uint64_t evaluations;
+    double elapsed_s;
+    double best_us;
+  };
+  [[nodiscard]] double elapsed_s() const;
+
+  const ProblemContext& context_;
+  const KnownResults& known_;
+  std::vector<bool> noted_;  ///< by ordinal of the whole space: counted in `result`
+  std::uint64_t evaluations_ = 0;
+  std::vector<Point> convergence_;
+  double best_us_ = 0;
+  Clock::time_point start_ = Clock::now();
+  std::optional<Clock::time_point> first_submit_;
+  Clock::time_point last_commit_;
+};
+
+}  // namespace attune::session

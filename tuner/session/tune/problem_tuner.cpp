@@ -1,0 +1,119 @@
+#include "tuner/session/tune/problem_tuner.hpp"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "attune_build/version.hpp"
+
+namespace attune::session {
+namespace {
+
+using nlohmann::json;
+
+std::vector<std::string> texts_of(const std::vector<spec::Constraint>& conditions) {
+  std::vector<std::string> texts;
+  for (const auto& condition : conditions) texts.push_back(condition.expression.text());
+  return texts;
+}
+
+}  // namespace
+
+ProblemTuner::ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest& request, std::size_t number, Backend& backend,
+                           db::Database& database, const Observer& observer)
+    : context_(kernel, request, number, backend, database, observer), log_(database, observer.notice), known_(context_), tally_(context_, known_) {}
+
+bool ProblemTuner::run(std::optional<Clock::time_point> deadline) {
+  if (!begin()) return true;
+  const auto& where = context_.request.where;
+  const bool complete = search({where, 0, deadline, "", 0});
+  keep_restricted_best();
+  if (!complete) tally_.cut_short();
+  account();
+  if (complete) choose_best();
+  finish(complete, where.empty() ? json::object() : json{{"where", texts_of(where)}, {"searched_size", search_->part().size}});
+  return complete;
+}
+
+bool ProblemTuner::begin() {
+  const auto& space = context_.space;
+  if (space.size() == 0) {
+    context_.observer.notice(fmt::format("the search space of {} is empty on this device: condition \"{}\" leaves no configuration", context_.name(),
+                                         space.emptied_by()));
+    return false;
+  }
+  if (const auto& bytes = context_.kernel.work.bytes) {
+    tally_.result.work_bytes = bytes->integer(spec::make_scope(context_.kernel, context_.problem, space.at(0), context_.backend.device()));
+  }
+  open_session();
+  choice_.emplace(context_, known_, tally_);
+  known_.load();
+  context_.backend.on_hand_over = [this](const std::vector<std::string>& in_hand) { log_.hand_over(in_hand); };
+  return true;
+}
+
+void ProblemTuner::open_session() {
+  db::SessionRow row;
+  row.template_hash = context_.kernel.content_hash;
+  row.problem = context_.name();
+  row.device_key = context_.rows.device_key;
+  row.policy = context_.rows.policy;
+  row.strategy = search::name(context_.request.strategy);
+  row.seed = context_.request.seed;
+  row.space_size = context_.space.size();
+  log_.open(std::move(row), context_.request.run);
+  opened_ = true;
+}
+
+void ProblemTuner::abandon() {
+  context_.backend.on_hand_over = [](const std::vector<std::string>&) {};
+  if (opened_) log_.close("interrupted", json{{"space_size", context_.space.size()}, {"run", context_.request.run}});
+}
+
+bool ProblemTuner::search(const SearchScope& scope) {
+  ever_restricted_ = ever_restricted_ || !scope.where.empty();
+  search_.emplace(context_, known_, tally_, scope);
+  return search_->run();
+}
+
+void ProblemTuner::choose_best() { choice_->choose(ever_restricted_); }
+
+std::string ProblemTuner::name_of_launches(const std::string& configuration) {
+  const auto ordinal = context_.find(configuration);
+  return ordinal ? context_.text(context_.launches.canonical(*ordinal)) : configuration;
+}
+
+void ProblemTuner::keep_restricted_best() {
+  if (context_.request.where.empty()) return;
+  const SearchedPart& part = search_->part();
+  auto& restricted = tally_.result.restricted.emplace(ProblemResult::Restricted{part.size, "", 0});
+  if (!part.fastest) return;
+  restricted.configuration = part.fastest->configuration;
+  restricted.median_us = part.fastest->timing.median_us;
+}
+
+void ProblemTuner::add_engine_figures(json& summary) const {
+  const Sentinel sentinel = context_.backend.sentinel();
+  summary["utilisation"] = to_json(tally_.result.utilisation);
+  summary["sentinel"] = to_json(sentinel);
+  if (const std::string notice = drift_notice(sentinel, context_.name()); !notice.empty()) context_.observer.notice(notice);
+  for (const auto& warning : context_.backend.take_warnings()) context_.observer.notice(warning);
+}
+
+void ProblemTuner::finish(bool complete, const json& more) {
+  Backend& backend = context_.backend;
+  backend.on_hand_over = [](const std::vector<std::string>&) {};
+  tally_.finish();
+  json summary = summary_of(context_.rows, tally_.result);
+  summary.update({{"budget", context_.request.budget.text()}, {"attune_version", build::kVersion}, {"device_name", backend.device().name},
+                  {"run", context_.request.run}});
+  add_engine_figures(summary);
+  summary["convergence"] = tally_.convergence();
+  // A run that found nothing left to do has no reason to touch the device for the ceiling either.
+  if (complete && !tally_.result.nothing_left) summary["read_ceiling_bytes_per_s"] = backend.read_ceiling_bytes_per_s();
+  tally_.result.not_recorded = backend.missing();
+  summary.update(more);
+  log_.close(complete ? "finished" : "interrupted", summary);
+}
+
+}  // namespace attune::session

@@ -1,0 +1,56 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "tuner/measure/measurement.hpp"
+#include "tuner/session/tune/finalists.hpp"
+#include "tuner/space/launch_classes.hpp"
+#include "tuner/space/search_space.hpp"
+
+namespace attune::session {
+
+/// What the search remembers of a configuration; the rest is in the database. Small: spaces have millions.
+struct Known {
+  float low_us = 0;
+  float high_us = 0;
+  double median_us = 0;
+  measure::Outcome outcome = measure::Outcome::Ok;
+  measure::Stage stage = measure::Stage::None;
+  bool verified = false;
+  bool decided = false;
+
+  /// Measured to the end, not only screened.
+  [[nodiscard]] bool measured() const {
+    return decided && outcome == measure::Outcome::Ok && stage != measure::Stage::Screened && median_us > 0;
+  }
+};
+
+/// Everything decided for one problem, in this run or an earlier one, by ordinal of its space.
+class SearchMemory {
+ public:
+  void forget_all(std::uint64_t space_size) {
+    known_.assign(space_size, {});
+    decided_.clear();
+  }
+  void remember(space::Ordinal ordinal, const measure::Measurement& measurement);
+  [[nodiscard]] const Known& operator[](space::Ordinal ordinal) const { return known_[ordinal]; }
+  /// In the order of their decisions.
+  [[nodiscard]] const std::vector<space::Ordinal>& decided() const noexcept { return decided_; }
+  /// All that are verified and measured to the end, the fastest first.
+  [[nodiscard]] std::vector<space::Ordinal> fastest() const;
+  /// Whether the interval of the fastest lies apart from every other's, among those that `counts` admits. False when nothing was
+  /// measured.
+  [[nodiscard]] bool best_is_apart(const std::function<bool(space::Ordinal)>& counts) const;
+  [[nodiscard]] std::uint64_t working() const;
+
+ private:
+  std::vector<Known> known_;
+  std::vector<space::Ordinal> decided_;
+};
+
+/// Everything that may be a finalist: the `most` fastest and the default, none with the launches of another. Texts are made only for them.
+[[nodiscard]] std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::KernelTemplate& kernel, const space::SearchSpace& space,
+                                                   space::LaunchClasses& launches, const std::string& default_text, std::size_t most);
+
+}  // namespace attune::session

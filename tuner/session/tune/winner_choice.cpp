@@ -1,0 +1,173 @@
+#include "tuner/session/tune/winner_choice.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "attune/error.hpp"
+#include "tuner/base/json.hpp"
+#include "tuner/session/tune/finalists.hpp"
+#include "tuner/session/tune/former_winners.hpp"
+
+namespace attune::session {
+namespace {
+
+using measure::Measurement;
+using measure::Outcome;
+using nlohmann::json;
+
+/// Whether a run-off of up to `most` epochs would go on where the stored one ended: several were left. A decision without a run-off is none.
+bool would_go_on(const json& detail, int most) {
+  const auto epochs = base::member_or(detail, "rounds", std::int64_t{0}) / std::max(std::int64_t{1}, base::member_or(detail, "rounds_per_epoch", std::int64_t{1}));
+  const bool several = base::member_or(detail, "round_configurations", std::vector<std::string>{}).size() > 1;
+  return several && epochs >= Race::kEarly && epochs < most;
+}
+
+}  // namespace
+
+WinnerChoice::WinnerChoice(ProblemContext& context, KnownResults& known, ProblemTally& tally)
+    : context_(context), known_(known), tally_(tally), best_seen_(context.database.best_of(context.query).has_value()) {}
+
+void WinnerChoice::choose(bool of_a_part) {
+  const FinalistRule& plain = context_.request.finalists;
+  FinalistRule rule = plain.for_search_of(known_.memory().decided().size());
+  std::vector<std::string> asked;  // by that rule, also where fewer run off: a later run asks the same again
+  for (bool narrowed = false;;) {
+    const std::string standard = known_.default_name();
+    const auto finalists =
+        choose_finalists(candidates_of(known_.memory(), context_.kernel, context_.space, context_.launches, standard, rule.most), standard, rule);
+    if (!narrowed) asked = finalists;
+    if (finalists.empty()) {
+      forget_what_fails();
+      return tell_why_none();
+    }
+    if (!narrowed && decided_before(asked)) return;
+    auto samples = run_off(finalists);
+    if (samples && !samples->failed.empty()) continue;  // the next best take their places
+    if (!samples && !narrowed && finalists.size() > plain.most + 1) {  // the scratch of so many may be more than the device has
+      narrowed = true;
+      rule = plain;
+      continue;
+    }
+    const bool ran_off = samples.has_value();
+    if (!ran_off) samples = search_medians(finalists);
+    return store(*samples, asked, ran_off, of_a_part);
+  }
+}
+
+/// What won once and fails now must not be dispatched any more.
+void WinnerChoice::forget_what_fails() {
+  const auto best = context_.database.best_of(context_.query);
+  const auto record = best ? context_.database.record(context_.query, best->configuration) : std::nullopt;
+  if (record && to_measurement(*record).outcome != Outcome::Ok) context_.database.forget_best(context_.query);
+}
+
+/// Whether the stored best row came from a run-off of exactly these finalists, with as many epochs (or from a GPU, while this is a replay).
+bool WinnerChoice::decided_before(const std::vector<std::string>& asked) {
+  for (const auto& previous : context_.database.best(context_.query)) {
+    best_seen_ = true;
+    if (!context_.of_this_memory(previous.detail_json) || context_.is_outdated(previous.driver, previous.nvrtc)) continue;
+    const json detail = base::parse_json(previous.detail_json);
+    const std::string origin = base::member_or(detail, "origin", "");
+    const bool same = context_.counts_here(origin) && base::member_or(detail, "asked", std::vector<std::string>{}) == asked;
+    const bool measured_stays = origin == "measured" && !context_.is_live();
+    if (!same && !measured_stays) continue;
+    if (context_.is_live() && would_go_on(detail, context_.request.race.most)) continue;
+    tally_.result.nothing_left = tally_.result.measured == 0;
+    tally_.result.best = previous;
+    return true;
+  }
+  return false;
+}
+
+/// A search of a part knows little: a best row without a record here (imported, or replayed on a machine that measures now) may be
+/// of a configuration that the part does not hold, and stays while it is the faster one.
+bool WinnerChoice::better_is_known(const db::BestRow& best) {
+  auto previous = context_.database.best_of(context_.query);
+  if (!previous || previous->median_us > best.median_us || !context_.of_this_memory(previous->detail_json)) return false;
+  const auto ordinal = context_.find(previous->configuration);
+  if (ordinal && known_[*ordinal].decided) return false;
+  context_.observer.notice(fmt::format("the stored best of {} ({:.3f} us) stays: it is faster than what was found under these conditions ({:.3f} us), and "
+                                       "nothing here has measured it", context_.name(), previous->median_us, best.median_us));
+  tally_.result.best = std::move(previous);
+  return true;
+}
+
+bool WinnerChoice::keeps_outdated() {
+  if (!context_.request.renew) return false;
+  std::optional<space::Ordinal> own;
+  const auto rows = own_winners(context_);
+  const auto former = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return (own = place_in(context_.space, context_.kernel, row)).has_value(); });
+  if (!own) return false;
+  const bool of_this_version = former->template_hash == context_.query.template_hash;
+  if (of_this_version && !context_.is_outdated(former->driver, former->nvrtc)) return false;
+  for (const auto name : context_.launches.members(*own)) {
+    if (known_[name].decided) return false;
+  }
+  context_.observer.notice(fmt::format("the best of {} stays as it was: the budget ended before it was measured again", context_.name()));
+  if (of_this_version) tally_.result.best = *former;
+  tally_.result.former_stays = true;
+  return true;
+}
+
+void WinnerChoice::tell_why_none() const {
+  const auto working = known_.memory().working();
+  if (working == 0) return;
+  const bool no_reference = context_.kernel.reference.kind == spec::ReferenceSpec::Kind::None;
+  context_.observer.notice(fmt::format("none of the {} working configurations of {} is both verified and measured to the end, so none is kept for "
+                                       "dispatch{}", working, context_.name(), no_reference ? "; the template has no reference" : ""));
+}
+
+std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string>& finalists) {
+  std::vector<spec::Configuration> configurations;
+  for (const auto& finalist : finalists) configurations.push_back(spec::configuration_from_text(context_.kernel, finalist));
+  auto samples = context_.prepared_backend().run_off(configurations, context_.request.race, context_.request.seed);
+  if (!samples) return samples;
+  for (const auto& failed : samples->failed) {
+    const auto ordinal = context_.find(failed.configuration).value();
+    known_.keep_failure(ordinal, failed.outcome, "passed its first check and failed in the run-off: " + failed.detail);
+    tally_.count_failure(ordinal);
+  }
+  return samples;
+}
+
+std::optional<RunOffSamples> WinnerChoice::compare(const std::vector<std::string>& configurations) {
+  auto samples = run_off(configurations);
+  if (samples && !samples->failed.empty()) return samples;
+  // A recording may have run off some of them only, among others: what is left then compares nothing.
+  if (samples && samples->configurations.size() + samples->left.size() < configurations.size()) return std::nullopt;
+  return samples;
+}
+
+void WinnerChoice::store(const RunOffSamples& samples, const std::vector<std::string>& asked, bool ran_off, bool of_a_part) {
+  std::vector<Measurement> resources;
+  for (const auto& configuration : samples.configurations) resources.push_back(known_.stored(configuration));
+  const std::string standard = known_.default_name();
+  const Decided decided = decide(samples, resources, standard);
+  const auto code = context_.backend.code(spec::configuration_from_text(context_.kernel, decided.placed[decided.winner].configuration));
+  db::BestRow best = to_best_row(context_.rows, decided, samples, tally_.result.work_bytes, code, standard, asked);
+  if ((of_a_part && better_is_known(best)) || keeps_outdated()) return;
+  db::Database::Batch batch(context_.database);
+  if (ran_off) {
+    for (const auto& placed : decided.placed) known_.mark_run_off(placed.configuration);
+  }
+  if (code) context_.database.put_cubin(code->cubin_key, code->cubin, base::dump_json(json{{"source_key", code->source_key}}));
+  best_seen_ ? context_.database.replace(best) : context_.database.put(best);
+  batch.commit();
+  best_seen_ = true;
+  tally_.result.best = std::move(best);
+}
+
+/// For a recording that never ran these finalists off, and for finalists that fail only together: one "round" of the
+/// search's own medians.
+RunOffSamples WinnerChoice::search_medians(const std::vector<std::string>& finalists) const {
+  context_.observer.notice(fmt::format("these finalists of {} could not be run off against each other; the winner is by the search's medians",
+                                       context_.name()));
+  RunOffSamples samples;
+  samples.configurations = finalists;
+  samples.rounds_us.emplace_back();
+  for (const auto& finalist : finalists) samples.rounds_us.front().push_back(known_.stored(finalist).timing.median_us);
+  return samples;
+}
+
+}  // namespace attune::session

@@ -1,0 +1,41 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/session/tune/problem_tally.hpp"
+
+namespace attune::session {
+
+/// Decides what is dispatched for a problem: finalists among everything known of it, their run-off, the best row.
+class WinnerChoice {
+ public:
+  /// Requires: all that is passed outlives this.
+  WinnerChoice(ProblemContext& context, KnownResults& known, ProblemTally& tally);
+
+  /// Decides among everything known of this problem, not only what this run proposed: neither a small budget nor a condition
+  /// may replace a better winner of an earlier run. `of_a_part`: some search of this run was of a part of the space.
+  void choose(bool of_a_part);
+  /// Interleaved samples of these configurations; nothing when the backend has none of all of them. Those that fail are failed
+  /// configurations from now on: ask again without them.
+  [[nodiscard]] std::optional<RunOffSamples> compare(const std::vector<std::string>& configurations);
+
+ private:
+  [[nodiscard]] bool decided_before(const std::vector<std::string>& asked);
+  [[nodiscard]] bool better_is_known(const db::BestRow& best);
+  /// Whether, in a run that renews, what won under another version, driver or compiler was not measured here: nothing takes its place then.
+  [[nodiscard]] bool keeps_outdated();
+  void forget_what_fails();
+  void tell_why_none() const;
+  /// Backend::run_off under the request's rules; those that failed are stored as such.
+  [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<std::string>& finalists);
+  [[nodiscard]] RunOffSamples search_medians(const std::vector<std::string>& finalists) const;
+  void store(const RunOffSamples& samples, const std::vector<std::string>& asked, bool ran_off, bool of_a_part);
+
+  ProblemContext& context_;
+  KnownResults& known_;
+  ProblemTally& tally_;
+  bool best_seen_;  ///< this run has seen a best row of the problem, or stored one
+};
+
+}  // namespace attune::session
