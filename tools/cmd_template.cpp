@@ -55,6 +55,16 @@ json describe_kernels(const compile::CompileResult& compiled) {
   return kernels;
 }
 
+constexpr const char* kHostCode = "<cub/cub.cuh>, CUB's device headers and Thrust are host code, which NVRTC does not compile; include the block and warp headers\n"
+                                  "  that the kernel uses, e.g. <cub/block/block_reduce.cuh>";
+
+bool includes_host_code(const std::string& source) {
+  for (const char* header : {"<cub/cub.cuh>", "<cub/device/", "<thrust/"}) {
+    if (source.find(header) != std::string::npos) return true;
+  }
+  return false;
+}
+
 /// Throws: SpecError when a launch names a kernel that the compiled sources do not have.
 void check_kernel_names(const spec::KernelTemplate& kernel, const spec::LaunchPlan& plan, const compile::CompileResult& compiled) {
   std::vector<std::string> there;
@@ -99,9 +109,78 @@ void print(const CheckedLadder& ladder) {
   for (const auto& rung : ladder.rungs) base::print("    {}: {}\n", rung.name, rung.configurations > 0 ? fmt::format("{} configurations", rung.configurations) : "EMPTY here");
 }
 
+/// What the check of one problem came to.
+struct CheckedProblem {
+  spec::Problem problem;
+  std::uint64_t space_size = 0, cartesian_size = 0, different = 0;
+  std::string emptied_by;  ///< the condition that leaves nothing
+  spec::Configuration configuration;  ///< the default
+  bool default_valid = false;
+  CheckedLadder ladder;
+  std::string source;
+  compile::CompileResult compiled;
+
+  [[nodiscard]] bool compiles() const { return compiled.status == compile::CompileStatus::Ok; }
+  [[nodiscard]] bool usable() const { return compiles() && space_size > 0; }
+};
+
+/// Throws: SpecError, space::BuildStopped.
+CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Problem& problem, const CheckOptions& options, compile::CompilePool& pool) {
+  const auto device = spec::DeviceInfo::of_architecture(options.architecture);
+  stop_on_signals();
+  ProgressLine line(options.json_output);
+  const space::BuildWatch watch = [&](const space::BuildProgress& progress) {
+    if (line.due()) line.show(building_text(describe(problem), progress));
+    return !stop_asked();
+  };
+  const auto space = space::SearchSpace::build(kernel, problem, device, {}, watch);
+  CheckedProblem checked;
+  checked.problem = problem;
+  checked.space_size = space.size();
+  checked.cartesian_size = space.cartesian_size();
+  if (space.size() == 0) checked.emptied_by = space.emptied_by();
+  checked.configuration = spec::default_configuration(kernel, problem, device);
+  checked.default_valid = spec::satisfies(kernel, problem, checked.configuration, device);
+  space::LaunchClasses classes(kernel, problem, device, space);
+  checked.different = classes.count([] { return !stop_asked(); });
+  if (stop_asked()) throw space::BuildStopped();
+  checked.ladder = check_ladder(kernel, problem, device, watch);
+  line.clear();
+  end_on_signals();
+  checked.source = spec::make_source(kernel, problem, checked.configuration, device);
+  checked.compiled = pool.compile_now({checked.source, kernel.name + ".cu", options.architecture, kernel.options});
+  if (checked.compiles() && checked.default_valid)
+    check_kernel_names(kernel, spec::resolve(kernel, problem, checked.configuration, device), checked.compiled);
+  return checked;
+}
+
+json to_json(const spec::KernelTemplate& kernel, const CheckedProblem& checked) {
+  return {{"template", kernel.name}, {"hash", kernel.content_hash}, {"problem", base::parse_json(spec::to_text(checked.problem))},
+          {"space_size", checked.space_size}, {"different_launches", checked.different}, {"cartesian_size", checked.cartesian_size},
+          {"default", base::parse_json(spec::to_text(kernel, checked.configuration))}, {"default_in_space", checked.default_valid},
+          {"ladder", to_json(checked.ladder.rungs)}, {"ladder_planned", checked.ladder.planned}, {"compiles", checked.compiles()},
+          {"kernels", describe_kernels(checked.compiled)}, {"log", checked.compiles() ? "" : checked.compiled.log}};
+}
+
+void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, const std::string& architecture) {
+  base::print("{} {} for {}\n  search space: {} of {} combinations, {} of them different launches here\n", kernel.name, describe(checked.problem),
+              architecture, checked.space_size, checked.cartesian_size, checked.different);
+  if (checked.space_size == 0) base::print("  EMPTY: condition \"{}\" leaves no configuration\n", checked.emptied_by);
+  print(checked.ladder);
+  base::print("  default here: {}\n", base::escape_line(spec::to_text(kernel, checked.configuration)));
+  if (!checked.default_valid) base::print("  the default configuration does not satisfy the constraints here\n");
+  if (!checked.compiles()) {
+    base::print("  the default configuration does not compile:\n{}\n", base::Lines{checked.compiled.log});
+    if (includes_host_code(checked.source)) base::print("  {}\n", kHostCode);
+  }
+  for (const auto& used : checked.compiled.kernels) {
+    base::print("  {}: {} registers, {} bytes shared, {} bytes stack, {} bytes spilled\n", used.kernel, used.registers,
+                used.static_shared_bytes, used.stack_bytes, used.spill_store_bytes + used.spill_load_bytes);
+  }
+}
+
 int check(const CheckOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
   const auto kernel = spec::TemplateLibrary().find(options.folder);
-  const auto device = spec::DeviceInfo::of_architecture(options.architecture);
   const auto problems = problems_from_arguments(kernel, arguments.empty() ? default_arguments(kernel) : arguments);
   compile::CompilePool::Options pool_options;
   pool_options.worker = context.executable;
@@ -110,43 +189,10 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
   json out = json::array();
   bool usable = true;
   for (const auto& problem : problems) {
-    stop_on_signals();
-    ProgressLine line(options.json_output);
-    const space::BuildWatch watch = [&](const space::BuildProgress& progress) {
-      if (line.due()) line.show(building_text(describe(problem), progress));
-      return !stop_asked();
-    };
-    const auto space = space::SearchSpace::build(kernel, problem, device, {}, watch);
-    const auto configuration = spec::default_configuration(kernel, problem, device);
-    const bool default_valid = spec::satisfies(kernel, problem, configuration, device);
-    space::LaunchClasses classes(kernel, problem, device, space);
-    const std::uint64_t different = classes.count([] { return !stop_asked(); });
-    if (stop_asked()) throw space::BuildStopped();
-    const auto ladder = check_ladder(kernel, problem, device, watch);
-    line.clear();
-    end_on_signals();
-    const auto compiled = pool.compile_now({spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu",
-                                            options.architecture, kernel.options});
-    const bool compiles = compiled.status == compile::CompileStatus::Ok;
-    if (compiles && default_valid) check_kernel_names(kernel, spec::resolve(kernel, problem, configuration, device), compiled);
-    usable = usable && compiles && space.size() > 0;
-    if (options.json_output) {
-      out.push_back({{"template", kernel.name}, {"hash", kernel.content_hash}, {"problem", base::parse_json(spec::to_text(problem))},
-                     {"space_size", space.size()}, {"different_launches", different}, {"cartesian_size", space.cartesian_size()}, {"default", base::parse_json(spec::to_text(kernel, configuration))}, {"default_in_space", default_valid}, {"ladder", to_json(ladder.rungs)}, {"ladder_planned", ladder.planned},
-                     {"compiles", compiles}, {"kernels", describe_kernels(compiled)}, {"log", compiles ? "" : compiled.log}});
-      continue;
-    }
-    base::print("{} {} for {}\n  search space: {} of {} combinations, {} of them different launches here\n", kernel.name, describe(problem),
-                options.architecture, space.size(), space.cartesian_size(), different);
-    if (space.size() == 0) base::print("  EMPTY: condition \"{}\" leaves no configuration\n", space.emptied_by());
-    print(ladder);
-    base::print("  default here: {}\n", base::escape_line(spec::to_text(kernel, configuration)));
-    if (!default_valid) base::print("  the default configuration does not satisfy the constraints here\n");
-    if (!compiles) base::print("  the default configuration does not compile:\n{}\n", base::Lines{compiled.log});
-    for (const auto& used : compiled.kernels) {
-      base::print("  {}: {} registers, {} bytes shared, {} bytes stack, {} bytes spilled\n", used.kernel, used.registers,
-                 used.static_shared_bytes, used.stack_bytes, used.spill_store_bytes + used.spill_load_bytes);
-    }
+    const CheckedProblem checked = check_problem(kernel, problem, options, pool);
+    usable = usable && checked.usable();
+    if (options.json_output) out.push_back(to_json(kernel, checked));
+    else print(kernel, checked, options.architecture);
   }
   if (options.json_output) print_json(out, 1);
   else base::print("template {} is {}\n", kernel.name, usable ? "valid" : "NOT usable");

@@ -133,6 +133,17 @@ TEST_CASE_FIXTURE(Cli, "without NVRTC compiling says which library was looked fo
   expect(attune({"template", "check", kernel}, {{"ATTUNE_NVRTC", "/nonexistent/libnvrtc.so"}}), 4, {"/nonexistent/libnvrtc.so"});
 }
 
+TEST_CASE_FIXTURE(Cli, "a template that includes all of CUB is told which headers NVRTC compiles") {
+  const auto source = [&](const std::string& header) { write("double_it/double_it.cu", "#include <" + header + ">\n" + test::small_template_source()); };
+  source("cub/block/block_reduce.cuh");
+  const auto block = attune({"template", "check", kernel});
+  CAPTURE(block.out);
+  CHECK(block.exit_code == 0);
+  CHECK(!contains(block.out, "host code"));
+  source("cub/cub.cuh");
+  expect(attune({"template", "check", kernel}), 6, {"does not compile", "<cub/cub.cuh>, CUB's device headers and Thrust are host code", "<cub/block/block_reduce.cuh>"});
+}
+
 TEST_CASE_FIXTURE(Cli, "a kernel that does not compile is shown with the compiler's message and line") {
   write("double_it/double_it.cu", "extern \"C\" __global__ void double_it() {\n  this is no code;\n}\n");
   expect(attune({"template", "check", kernel}), 6, {"double_it.cu(2)", "error"});
