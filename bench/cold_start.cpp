@@ -59,9 +59,7 @@ Tuned tuned(const Settings& settings) {
 
 spec::Problem problem_of(const Tuned& what) { return {what.choices, {{"n", what.n}}}; }
 
-double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
+double ms_since(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
 
 /// A database with one result, and its cubin stored with it, as a tuning run leaves them.
 void prepare(const Tuned& what, const std::filesystem::path& folder) {
@@ -122,10 +120,9 @@ Json whole_start(const Tuned& what) {
   launch();
   const double second_ms = ms_since(again);
   const auto decision = kernel.explain({what.n});
-  return {
-      {"context_ms", program.context_ms}, {"buffers_ms", program.buffers_ms},        {"ms_beyond_context", first_ms},
-      {"second_launch_ms", second_ms},    {"compiles", runtime.counters().compiles}, {"tier", name(decision.tier)},
-      {"code", decision.cubin_source}};
+  return {{"context_ms", program.context_ms}, {"buffers_ms", program.buffers_ms},        {"ms_beyond_context", first_ms},
+          {"second_launch_ms", second_ms},    {"compiles", runtime.counters().compiles}, {"tier", name(decision.tier)},
+          {"code", decision.cubin_source}};
 }
 
 /// The same start in its steps, through the parts that Runtime is made of.
@@ -157,8 +154,8 @@ Json start_in_steps(const Tuned& what) {
   plan.bind(std::move(choice.plan), kernel.name, kernel.spec_path, module);
   step("bind_ms");
   const gpu::Buffer workspace(std::max<std::size_t>(plan.workspace.total_bytes, 256));
-  gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), program.stream->get()),
-             "cuMemsetD8Async", "zeroing");
+  gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), program.stream->get()), "cuMemsetD8Async",
+             "zeroing");
   step("scratch_ms");
   plan.enqueue(gpu::Driver::get(), arguments.data(), workspace.address(), workspace.address() + plan.workspace.zero_bytes,
                program.stream->get());
@@ -183,8 +180,8 @@ Json bare_start(const Tuned& what) {
   detail::PlanState plan;
   plan.bind(std::move(choice.plan), kernel.name, kernel.spec_path, module);
   const gpu::Buffer workspace(std::max<std::size_t>(plan.workspace.total_bytes, 256));
-  gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), program.stream->get()),
-             "cuMemsetD8Async", "zeroing");
+  gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), program.stream->get()), "cuMemsetD8Async",
+             "zeroing");
   plan.enqueue(gpu::Driver::get(), arguments.data(), workspace.address(), workspace.address() + plan.workspace.zero_bytes,
                program.stream->get());
   program.stream->synchronize();
@@ -193,8 +190,7 @@ Json bare_start(const Tuned& what) {
 
 /// Runs this program once more, as a child of the given kind, and reads its figures.
 Json run_child(const Settings& settings, const std::string& kind, const std::filesystem::path& folder) {
-  std::string command =
-      fmt::format("'{}' --child {} --folder '{}'", base::own_executable().string(), kind, folder.string());
+  std::string command = fmt::format("'{}' --child {} --folder '{}'", base::own_executable().string(), kind, folder.string());
   if (!settings.synthetic.empty()) command += fmt::format(" --synthetic '{}'", settings.synthetic);
   std::FILE* const pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) throw EnvironmentError("failed starting a child: no pipe");
@@ -224,8 +220,7 @@ void add_medians(Json& row, const std::vector<Json>& children) {
 
 /// One row: where the cubin comes from, and what the processes measured. The first of each kind only warms the file
 /// cache.
-Json measure_row(const Settings& settings, const std::string& what, const std::filesystem::path& folder,
-                 const char* code) {
+Json measure_row(const Settings& settings, const std::string& what, const std::filesystem::path& folder, const char* code) {
   Json row{{"what", what}, {"processes", settings.processes}};
   std::map<std::string, std::vector<Json>> children;
   for (int i = -1; i < settings.processes; ++i) {
@@ -241,8 +236,8 @@ Json measure_row(const Settings& settings, const std::string& what, const std::f
   row["tier"] = children["whole"].front().at("tier");
   row["code"] = code;
   for (const char* const kind : {"whole", "bare", "steps"}) add_medians(row, children[kind]);
-  fmt::print(stderr, "{}: {:.2f} ms beyond {:.0f} ms of context; bare {:.2f} ms\n", what,
-             row["ms_beyond_context"].get<double>(), row["context_ms"].get<double>(), row["bare_ms"].get<double>());
+  fmt::print(stderr, "{}: {:.2f} ms beyond {:.0f} ms of context; bare {:.2f} ms\n", what, row["ms_beyond_context"].get<double>(),
+             row["context_ms"].get<double>(), row["bare_ms"].get<double>());
   return row;
 }
 
@@ -258,9 +253,7 @@ int run_as_child(const Settings& settings) {
     prepare(what, settings.folder);
     return 0;
   }
-  const Json figures = settings.child == "whole"   ? whole_start(what)
-                       : settings.child == "steps" ? start_in_steps(what)
-                                                   : bare_start(what);
+  const Json figures = settings.child == "whole" ? whole_start(what) : settings.child == "steps" ? start_in_steps(what) : bare_start(what);
   fmt::print("{}\n", dump_json(figures));
   return 0;
 }
@@ -272,13 +265,10 @@ int run(const Settings& settings) {
   static_cast<void>(run_child(settings, "prepare", folder.path()));
   std::vector<Json> rows{measure_row(settings, "tuned, cubin stored in the database", folder.path(), "database")};
   use_folder(folder.path(), "none.db");
-  rows.push_back(
-      measure_row(settings, "never tuned, the default's cubin in the compile cache", folder.path(), "cache"));
+  rows.push_back(measure_row(settings, "never tuned, the default's cubin in the compile cache", folder.path(), "cache"));
   const Tuned what = tuned(settings);
   const Json problem{{"template", what.template_name}, {"choices", what.choices}, {"n", what.n}};
-  fmt::print("{}\n", write_results(results, "cold_start", gpu::read_device(0),
-                                   {{"method", kMethod}, {"problem", problem}}, rows)
-                         .string());
+  fmt::print("{}\n", write_results(results, "cold_start", gpu::read_device(0), {{"method", kMethod}, {"problem", problem}}, rows).string());
   return 0;
 }
 
@@ -288,14 +278,13 @@ int run(const Settings& settings) {
 int main(int argc, char** argv) {
   attune::base::occupy_standard_descriptors();
   attune::bench::Settings settings;
-  attune::bench::CommandLine line("Measures the start of a process to its first tuned launch, and writes <output>/<device>/cold_start.json");
+  attune::bench::CommandLine line(
+      "Measures the start of a process to its first tuned launch, and writes <output>/<device>/cold_start.json");
   line.option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
-  line.option("--synthetic", settings.synthetic,
-              "Folder of the template tickets, for the fake driver (docs/testing.md)");
-  line.option("--processes", settings.processes, "Processes of each kind")
-      .with_default()
-      .within(1, 1000);
+  line.option("--synthetic", settings.synthetic, "Folder of the template tickets, for the fake driver (docs/testing.md)");
+  line.option("--processes", settings.processes, "Processes of each kind").with_default().within(1, 1000);
   line.option("--child", settings.child, "").hidden();
   line.option("--folder", settings.folder, "").hidden();
-  return line.run(argc, argv, [&] { return settings.child.empty() ? attune::bench::run(settings) : attune::bench::run_as_child(settings); });
+  return line.run(argc, argv,
+                  [&] { return settings.child.empty() ? attune::bench::run(settings) : attune::bench::run_as_child(settings); });
 }

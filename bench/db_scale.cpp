@@ -130,15 +130,13 @@ class Row {
     const auto runtime = named_runtime();
     const auto kernel = runtime->kernel("reduce", {{"T", "f32"}, {"op", "sum"}});
     std::vector<std::int64_t> sizes;
-    for (std::size_t i = 0; i < made_.sizes.size(); i += std::max<std::size_t>(made_.sizes.size() / 32, 1))
-      sizes.push_back(made_.sizes[i]);
+    for (std::size_t i = 0; i < made_.sizes.size(); i += std::max<std::size_t>(made_.sizes.size() / 32, 1)) sizes.push_back(made_.sizes[i]);
     for (const std::int64_t n : sizes) kernel.prepare({n});
     const auto reads = runtime->counters().database_reads;
     std::vector<double> times;
     for (int repetition = 0; repetition < settings_.repetitions; ++repetition) {
       const auto start = Clock::now();
-      for (int i = 0; i < kLookups; ++i)
-        static_cast<void>(kernel.plan({sizes[static_cast<std::size_t>(i) % sizes.size()]}));
+      for (int i = 0; i < kLookups; ++i) static_cast<void>(kernel.plan({sizes[static_cast<std::size_t>(i) % sizes.size()]}));
       times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count() / kLookups);
     }
     if (runtime->counters().database_reads != reads) throw Error("failed measuring the lookup: it read the database");
@@ -147,12 +145,8 @@ class Row {
   }
 
   void tools() {
-    const auto read_only = [&] {
-      return std::make_unique<db::Database>(db::Database::open(path_, db::OpenMode::ReadOnly));
-    };
-    const auto writable = [&] {
-      return std::make_unique<db::Database>(db::Database::open(path_, db::OpenMode::ReadWrite));
-    };
+    const auto read_only = [&] { return std::make_unique<db::Database>(db::Database::open(path_, db::OpenMode::ReadOnly)); };
+    const auto writable = [&] { return std::make_unique<db::Database>(db::Database::open(path_, db::OpenMode::ReadWrite)); };
     const auto reader = read_only();
     row_["info_ms"] = median_ms(3, [&] { return reader->info(); });
     db::Query query;
@@ -220,8 +214,7 @@ int main(int argc, char** argv) {
   attune::bench::Settings settings;
   attune::bench::CommandLine line{"Opening and looking up in generated databases of several sizes"};
   line.option("--records", settings.records, "Numbers of records").with_default();
-  line.option("--folder", settings.folder, "Where the databases are made: 13 GB for ten million records")
-      .with_default();
+  line.option("--folder", settings.folder, "Where the databases are made: 13 GB for ten million records").with_default();
   line.option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
   line.option("--repetitions", settings.repetitions, "Of each timing").with_default();
   line.flag("--keep", settings.keep, "Leave the databases behind");

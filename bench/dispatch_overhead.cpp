@@ -75,8 +75,7 @@ double ns_per_tick() {
   const std::uint64_t first = ticks();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   const std::uint64_t last = ticks();
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
-         static_cast<double>(last - first);
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / static_cast<double>(last - first);
 }
 
 double quantile(std::vector<double> values, double share) {
@@ -109,8 +108,7 @@ class Launcher {
         raw_(problem, plan_.decision().configuration, arguments_, workspace_.address(), code),
         further_(problem, plan_.decision().configuration, arguments_, workspace_.address(), std::move(code)) {
     for (const auto* buffer : {&in_, &workspace_}) {
-      gpu::check(gpu::Driver::get().cuMemsetD8Async(buffer->address(), 0, buffer->bytes(), stream_.get()),
-                 "cuMemsetD8Async", "zeroing");
+      gpu::check(gpu::Driver::get().cuMemsetD8Async(buffer->address(), 0, buffer->bytes(), stream_.get()), "cuMemsetD8Async", "zeroing");
     }
     stream_.synchronize();
   }
@@ -173,8 +171,8 @@ class Launcher {
 };
 
 /// The tuner's launches of all threads, started together.
-std::vector<Samples> measure(const gpu::Context& context, Runtime& runtime, const LaunchCase& problem,
-                             const Settings& settings, double tick_ns, int threads) {
+std::vector<Samples> measure(const gpu::Context& context, Runtime& runtime, const LaunchCase& problem, const Settings& settings,
+                             double tick_ns, int threads) {
   std::vector<std::unique_ptr<Launcher>> launchers;
   const auto code = load_code(problem, runtime.kernel(problem.template_name, problem.choices).plan({problem.n}).decision().configuration);
   for (int i = 0; i < threads; ++i) launchers.push_back(std::make_unique<Launcher>(runtime, problem, code));
@@ -214,10 +212,8 @@ std::vector<double> in_ns(const std::vector<Samples>& samples, Path path, double
   return values;
 }
 
-double added(const std::vector<Samples>& samples, Path path, double share, double tick_ns, int part = 0,
-             int parts = 1) {
-  return quantile(in_ns(samples, path, tick_ns, part, parts), share) -
-         quantile(in_ns(samples, kRaw, tick_ns, part, parts), share);
+double added(const std::vector<Samples>& samples, Path path, double share, double tick_ns, int part = 0, int parts = 1) {
+  return quantile(in_ns(samples, path, tick_ns, part, parts), share) - quantile(in_ns(samples, kRaw, tick_ns, part, parts), share);
 }
 
 /// The interval of the median over the parts: the 8th and the 18th of 25 (binomial, 95.7 %).
@@ -275,18 +271,21 @@ LaunchCase case_with(Runtime& runtime, LaunchCase problem, const std::vector<std
     const auto plan = runtime.kernel(problem.template_name, problem.choices).plan({n});
     if ((plan.workspace_bytes() > 0) == with_scratch) return problem;
   }
-  throw UsageError(fmt::format("failed choosing a size of '{}': none has a plan {} scratch", problem.template_name,
-                               with_scratch ? "with" : "without"));
+  throw UsageError(
+      fmt::format("failed choosing a size of '{}': none has a plan {} scratch", problem.template_name, with_scratch ? "with" : "without"));
 }
 
-const char* path_name(Path path) { return path == kKernel ? "kernel" : path == kBound ? "bound kernel" : path == kPlan ? "plan" : "raw, late"; }
+const char* path_name(Path path) {
+  return path == kKernel ? "kernel" : path == kBound ? "bound kernel" : path == kPlan ? "plan" : "raw, late";
+}
 
-std::vector<Json> rows_of(const gpu::Context& context, Runtime& runtime, const LaunchCase& problem,
-                          const Settings& settings, double tick_ns, double timer_ns) {
+std::vector<Json> rows_of(const gpu::Context& context, Runtime& runtime, const LaunchCase& problem, const Settings& settings,
+                          double tick_ns, double timer_ns) {
   std::vector<Json> rows;
   for (const int threads : settings.threads) {
-    const Launcher shown(runtime, problem,
-                         load_code(problem, runtime.kernel(problem.template_name, problem.choices).plan({problem.n}).decision().configuration));
+    const Launcher shown(
+        runtime, problem,
+        load_code(problem, runtime.kernel(problem.template_name, problem.choices).plan({problem.n}).decision().configuration));
     const bool scratch = shown.plan().workspace_bytes() > 0;
     const auto samples = measure(context, runtime, problem, settings, tick_ns, threads);
     for (const Path path : {kKernel, kBound, kPlan, kLateRaw}) {
@@ -309,8 +308,9 @@ std::vector<Json> rows_of(const gpu::Context& context, Runtime& runtime, const L
 
 int run_in_processes(const Settings& settings) {
   const auto folder = results_folder(settings.output);
-  std::vector<std::string> words{"--batches", std::to_string(settings.batches), "--rounds", std::to_string(settings.rounds_per_batch),
-                                 "--device", std::to_string(settings.device), "--threads", fmt::format("{}", fmt::join(settings.threads, ","))};
+  std::vector<std::string> words{
+      "--batches", std::to_string(settings.batches), "--rounds",  std::to_string(settings.rounds_per_batch),
+      "--device",  std::to_string(settings.device),  "--threads", fmt::format("{}", fmt::join(settings.threads, ","))};
   if (!settings.synthetic.empty()) words.insert(words.end(), {"--synthetic", settings.synthetic});
   Json result = medians_of(results_of_processes(settings.processes, words, "dispatch_overhead"));
   const auto device = spec::DeviceInfo::from_json(base::parse_json(dump_json(result.at("device"))));
@@ -355,7 +355,8 @@ int run(const Settings& settings) {
                     {"batches", settings.batches},
                     {"rounds_per_batch", settings.rounds_per_batch},
                     {"parts", kParts},
-                    {"timer_ns", timer_ns}, {"late_ns", kLateNs},
+                    {"timer_ns", timer_ns},
+                    {"late_ns", kLateNs},
                     {"hardware_threads", std::thread::hardware_concurrency()},
                     {"driver_calls_ns", calls}};
   fmt::print("{}\n", write_results(folder, "dispatch_overhead", device, fields, rows).string());
@@ -370,16 +371,11 @@ int main(int argc, char** argv) {
   attune::bench::Settings settings;
   attune::bench::CommandLine line{"Measures what a launch through attune's dispatcher adds to cuLaunchKernelEx"};
   line.option("--output", settings.output, "Results folder (default: bench/results of the source tree)");
-  line.option("--synthetic", settings.synthetic,
-              "Folder of the templates synthetic and tickets, for the fake driver (docs/testing.md)");
+  line.option("--synthetic", settings.synthetic, "Folder of the templates synthetic and tickets, for the fake driver (docs/testing.md)");
   line.option("--threads", settings.threads, "Numbers of launching threads").separated_by(',').with_default();
   line.option("--processes", settings.processes, "Processes that measure, one after the other").with_default().within(1, 100);
-  line.option("--batches", settings.batches, "Batches of each thread, in each process")
-      .with_default()
-      .within(25, 1000000);
-  line.option("--rounds", settings.rounds_per_batch, "Rounds of launches between two waits")
-      .with_default()
-      .within(1, 300);
+  line.option("--batches", settings.batches, "Batches of each thread, in each process").with_default().within(25, 1000000);
+  line.option("--rounds", settings.rounds_per_batch, "Rounds of launches between two waits").with_default().within(1, 300);
   line.option("--device", settings.device, "Ordinal of the GPU").with_default();
   return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

@@ -42,7 +42,7 @@ struct Settings {
   int device = 0;
   int rounds = 15;
   int epochs = 3;
-  std::string only;   ///< part of the families' names
+  std::string only;  ///< part of the families' names
   bool empty = false;
   bool no_best = false;
 };
@@ -103,16 +103,20 @@ class ReductionTask : public Task {
 class HistogramTask : public Task {
  public:
   HistogramTask(Bench& bench, const HistogramProblem& problem)
-      : bench_(bench), input_(bench.pool, problem, measure::CachePolicy::Cold, bench.stream()),
+      : bench_(bench),
+        input_(bench.pool, problem, measure::CachePolicy::Cold, bench.stream()),
         temporary_(std::max<std::size_t>(cub_histogram_bytes(input_.problem.peer), 256)) {
     bench.filled.reset();
   }
   [[nodiscard]] std::int64_t windows() const override { return input_.windows; }
   [[nodiscard]] std::size_t output_bytes() const override { return input_.problem.output_bytes(); }
-  [[nodiscard]] std::vector<Argument> arguments(std::int64_t window, const void* out) const override { return input_.arguments(samples(window), out); }
+  [[nodiscard]] std::vector<Argument> arguments(std::int64_t window, const void* out) const override {
+    return input_.arguments(samples(window), out);
+  }
   [[nodiscard]] bool has_cub() const override { return true; }
   void enqueue_cub(std::int64_t window, void* out) const override {
-    cub_histogram(input_.problem.peer, reinterpret_cast<void*>(temporary_.address()), temporary_.bytes(), samples(window), out, bench_.stream().get());
+    cub_histogram(input_.problem.peer, reinterpret_cast<void*>(temporary_.address()), temporary_.bytes(), samples(window), out,
+                  bench_.stream().get());
   }
   void check(const std::vector<unsigned char>& ours, const std::vector<unsigned char>& theirs, const std::string& whose) const override {
     if (!std::equal(ours.begin(), ours.begin() + static_cast<std::ptrdiff_t>(output_bytes()), theirs.begin()))
@@ -143,11 +147,13 @@ std::unique_ptr<Chosen> choose(Bench& bench, Runtime& runtime, const RandomProbl
   const auto sizes = problem.sizes();
   const Kernel kernel = runtime.kernel(problem.template_name(), problem.choices());
   const Plan plan = sizes.size() == 1 ? kernel.plan({sizes[0]}) : kernel.plan({sizes[0], sizes[1]});
-  auto chosen = std::make_unique<Chosen>(Chosen{plan, zeroed(plan.workspace_bytes(), bench.stream()), Contender{name, gpu::Buffer(task.output_bytes()), std::nullopt, {}, {}}});
-  chosen->contender.batch.emplace(bench.sampler, measure::CachePolicy::Cold, task.windows(), [&task, &bench, raw = chosen.get()](std::int64_t window) {
-    const auto arguments = task.arguments(window, raw->contender.out());
-    raw->plan.launch(arguments.data(), arguments.size(), reinterpret_cast<void*>(raw->scratch.address()), bench.stream().get());
-  });
+  auto chosen = std::make_unique<Chosen>(Chosen{plan, zeroed(plan.workspace_bytes(), bench.stream()),
+                                                Contender{name, gpu::Buffer(task.output_bytes()), std::nullopt, {}, {}}});
+  chosen->contender.batch.emplace(
+      bench.sampler, measure::CachePolicy::Cold, task.windows(), [&task, &bench, raw = chosen.get()](std::int64_t window) {
+        const auto arguments = task.arguments(window, raw->contender.out());
+        raw->plan.launch(arguments.data(), arguments.size(), reinterpret_cast<void*>(raw->scratch.address()), bench.stream().get());
+      });
   return chosen;
 }
 
@@ -194,7 +200,8 @@ Epoch measure_epoch(Bench& bench, const RandomProblem& problem, const Task& task
   std::vector<Contender*> contenders{&dispatched->contender};
   for (const auto& other : others) contenders.push_back(&other->contender);
   if (task.has_cub()) {
-    cub.batch.emplace(bench.sampler, measure::CachePolicy::Cold, task.windows(), [&](std::int64_t window) { task.enqueue_cub(window, cub.out()); });
+    cub.batch.emplace(bench.sampler, measure::CachePolicy::Cold, task.windows(),
+                      [&](std::int64_t window) { task.enqueue_cub(window, cub.out()); });
     contenders.push_back(&cub);
   }
   measure_rounds(contenders, bench.settings.rounds, bench.random);
@@ -245,7 +252,8 @@ void tune(const Settings& settings, const std::vector<RandomProblem>& problems, 
   for (const auto& [name, text] : lines) {
     const fs::path file = folder / (name + ".jsonl");
     std::ofstream(file) << text;
-    std::vector<std::string> words{"tune", name, "--problems", file.string(), "--strategy", "portfolio", "--db", database.string(), "--device", std::to_string(settings.device)};
+    std::vector<std::string> words{"tune",      name,   "--problems",      file.string(), "--strategy",
+                                   "portfolio", "--db", database.string(), "--device",    std::to_string(settings.device)};
     for (const auto& layer : settings.databases) words.insert(words.end(), {"--try", layer.string()});
     const auto run = run_attune(attune_executable(), words, folder);
     fmt::print(stderr, "tuned {} in {:.0f} s\n", name, run.wall_s);
@@ -253,14 +261,16 @@ void tune(const Settings& settings, const std::vector<RandomProblem>& problems, 
 }
 
 void tell(const Json& row) {
-  const auto ratio = [&](const char* name) { return row.at(name).is_null() ? std::string("-") : fmt::format("{:.3f}", row.at(name).get<double>()); };
+  const auto ratio = [&](const char* name) {
+    return row.at(name).is_null() ? std::string("-") : fmt::format("{:.3f}", row.at(name).get<double>());
+  };
   if (row.contains("error")) {
     fmt::print(stderr, "{}: {}\n", dump_json(row.at("problem")), row.at("error").get<std::string>());
     return;
   }
-  fmt::print(stderr, "{} {}: {:.3f} us, {}; over it: best {}, default {}, CUB {} (spread {:.1f} %)\n", row.at("family").get<std::string>(), dump_json(row.at("problem")),
-             row.at("dispatched_us").get<double>(), row.at("tier").get<std::string>(), ratio("best_ratio"), ratio("default_ratio"), ratio("cub_ratio"),
-             100 * row.at("spread").get<double>());
+  fmt::print(stderr, "{} {}: {:.3f} us, {}; over it: best {}, default {}, CUB {} (spread {:.1f} %)\n", row.at("family").get<std::string>(),
+             dump_json(row.at("problem")), row.at("dispatched_us").get<double>(), row.at("tier").get<std::string>(), ratio("best_ratio"),
+             ratio("default_ratio"), ratio("cub_ratio"), 100 * row.at("spread").get<double>());
 }
 
 Json measure_problem(Bench& bench, const RandomProblem& problem, const Databases& databases) {
@@ -279,7 +289,8 @@ Json measure_problem(Bench& bench, const RandomProblem& problem, const Databases
 
 /// Throws: UsageError; DatabaseError when one cannot be read.
 void check_databases(const Settings& settings) {
-  if (settings.databases.empty() != settings.empty) throw UsageError("failed choosing databases: either name those that dispatch asks with --db, or say --empty");
+  if (settings.databases.empty() != settings.empty)
+    throw UsageError("failed choosing databases: either name those that dispatch asks with --db, or say --empty");
   for (const auto& path : settings.databases) static_cast<void>(db::Database::open(path, db::OpenMode::ReadOnly));
 }
 
@@ -287,18 +298,18 @@ void check_databases(const Settings& settings) {
 std::vector<RandomProblem> problems_of(const Settings& settings) {
   auto problems = draw_problems(settings.seed, settings.problems);
   std::erase_if(problems, [&](const auto& problem) { return problem.family().find(settings.only) == std::string::npos; });
-  if (problems.empty()) throw UsageError(fmt::format("failed choosing problems: none of the drawn ones is of a family with \"{}\" in its name", settings.only));
+  if (problems.empty())
+    throw UsageError(fmt::format("failed choosing problems: none of the drawn ones is of a family with \"{}\" in its name", settings.only));
   return problems;
 }
 
 /// What is published is all problems, compared with all that there is.
-bool is_whole(const Settings& settings) {
-  return settings.only.empty() && !settings.no_best && settings.problems == Settings().problems;
-}
+bool is_whole(const Settings& settings) { return settings.only.empty() && !settings.no_best && settings.problems == Settings().problems; }
 
 int run(const Settings& settings) {
   if (!is_whole(settings) && settings.output.empty()) {
-    throw UsageError("failed choosing where results go: those of a part (--problems, --only, --no-best) would take the place of the whole run's; name another folder with --output");
+    throw UsageError(
+        "failed choosing where results go: those of a part (--problems, --only, --no-best) would take the place of the whole run's; name another folder with --output");
   }
   const auto folder = results_folder(settings.output);  // before minutes of measuring
   const bool tuning = !settings.empty && !settings.no_best;
@@ -323,15 +334,18 @@ int run(const Settings& settings) {
     rows.push_back(measure_problem(bench, problem, databases));
     tell(rows.back());
   }
-  const Json fields{{"seed", settings.seed},
-                    {"peer_version", "CUB " + cub_version()},
-                    {"empty", settings.empty},
-                    {"only", settings.only},
-                    {"drawn", settings.problems},
-                    {"rounds", settings.rounds},
-                    {"epochs", settings.epochs},
-                    {"ratio_is", "its time over that of what was dispatched: the median of paired rounds, and of epochs, each of which loads everything anew"}};
-  const auto path = write_results(folder, fmt::format("dispatch_random_{}{}", settings.empty ? "empty_" : "", settings.seed), device, fields, rows);
+  const Json fields{
+      {"seed", settings.seed},
+      {"peer_version", "CUB " + cub_version()},
+      {"empty", settings.empty},
+      {"only", settings.only},
+      {"drawn", settings.problems},
+      {"rounds", settings.rounds},
+      {"epochs", settings.epochs},
+      {"ratio_is",
+       "its time over that of what was dispatched: the median of paired rounds, and of epochs, each of which loads everything anew"}};
+  const auto path =
+      write_results(folder, fmt::format("dispatch_random_{}{}", settings.empty ? "empty_" : "", settings.seed), device, fields, rows);
   fmt::print(stderr, "written to {}\n", path.string());
   return exit_code_of(rows);
 }
@@ -342,7 +356,8 @@ int run(const Settings& settings) {
 int main(int argc, char** argv) {
   attune::base::occupy_standard_descriptors();
   attune::bench::Settings settings;
-  attune::bench::CommandLine line{"Draws problems that nobody tuned, and compares what is dispatched with the default, with their own best and with CUB; writes <output>/<device>/dispatch_random_<seed>.json"};
+  attune::bench::CommandLine line{
+      "Draws problems that nobody tuned, and compares what is dispatched with the default, with their own best and with CUB; writes <output>/<device>/dispatch_random_<seed>.json"};
   line.option("--seed", settings.seed, "Of the problems, for example the date as YYYYMMDD").with_default();
   line.option("--problems", settings.problems, "How many").within(1, 100000).with_default();
   line.option("--only", settings.only, "Only families with this in their name, e.g. \"reduce f64\"");

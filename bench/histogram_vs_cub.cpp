@@ -66,26 +66,31 @@ struct Asked {
 Asked ask(Bench& bench, Runtime& runtime, const HistogramInput& input, SkewIs how) {
   const HistogramProblem& problem = input.problem;
   const Plan plan = runtime.kernel("histogram", problem.choices(how)).plan({problem.peer.pixels, problem.peer.bins});
-  return {how, plan, zeroed(plan.workspace_bytes(), bench.stream()), Contender{"attune", gpu::Buffer(problem.output_bytes()), std::nullopt, {}, {}}};
+  return {how, plan, zeroed(plan.workspace_bytes(), bench.stream()),
+          Contender{"attune", gpu::Buffer(problem.output_bytes()), std::nullopt, {}, {}}};
 }
 
 /// Requires: `asked` and `input` stay where they are.
 void enqueue_with_attune(Bench& bench, const HistogramInput& input, Asked& asked, measure::CachePolicy cache) {
   asked.contender.batch.emplace(bench.sampler, cache, input.windows, [&](std::int64_t window) {
-    asked.plan.launch(input.arguments(bench.pool.window(window, input.bytes), asked.contender.out()), reinterpret_cast<void*>(asked.scratch.address()), bench.stream().get());
+    asked.plan.launch(input.arguments(bench.pool.window(window, input.bytes), asked.contender.out()),
+                      reinterpret_cast<void*>(asked.scratch.address()), bench.stream().get());
   });
 }
 
 /// CUB; of weights, which it does not know, the kernel one would write instead.
-void enqueue_with_peer(Bench& bench, const HistogramInput& input, Contender& peer, const gpu::Buffer& temporary, measure::CachePolicy cache) {
+void enqueue_with_peer(Bench& bench, const HistogramInput& input, Contender& peer, const gpu::Buffer& temporary,
+                       measure::CachePolicy cache) {
   peer.batch.emplace(bench.sampler, cache, input.windows, [&](std::int64_t window) {
     const HistogramProblem& problem = input.problem;
     const auto* samples = static_cast<const char*>(bench.pool.window(window, input.bytes));
     if (problem.weighted) {
-      weighted_histogram(reinterpret_cast<const std::int32_t*>(samples), reinterpret_cast<const float*>(samples + problem.weights_at()), problem.samples(),
-                         problem.peer.bins, static_cast<float*>(peer.out()), bench.device.sm_count, bench.stream().get());
+      weighted_histogram(reinterpret_cast<const std::int32_t*>(samples), reinterpret_cast<const float*>(samples + problem.weights_at()),
+                         problem.samples(), problem.peer.bins, static_cast<float*>(peer.out()), bench.device.sm_count,
+                         bench.stream().get());
     } else {
-      cub_histogram(problem.peer, reinterpret_cast<void*>(temporary.address()), temporary.bytes(), samples, peer.out(), bench.stream().get());
+      cub_histogram(problem.peer, reinterpret_cast<void*>(temporary.address()), temporary.bytes(), samples, peer.out(),
+                    bench.stream().get());
     }
   });
 }
@@ -121,9 +126,11 @@ std::vector<double> expected(const Bench& bench, const HistogramInput& input, co
   if (problem.weighted) {
     const gpu::Buffer sums = zeroed(values.size() * sizeof(double), bench.stream());
     const auto* samples = static_cast<const char*>(bench.pool.window(0, input.bytes));
-    weighted_histogram_in_double(reinterpret_cast<const std::int32_t*>(samples), reinterpret_cast<const float*>(samples + problem.weights_at()), problem.samples(),
+    weighted_histogram_in_double(reinterpret_cast<const std::int32_t*>(samples),
+                                 reinterpret_cast<const float*>(samples + problem.weights_at()), problem.samples(),
                                  reinterpret_cast<double*>(sums.address()), bench.stream().get());
-    gpu::check(gpu::Driver::get().cuMemcpyDtoHAsync(values.data(), sums.address(), values.size() * sizeof(double), bench.stream().get()), "cuMemcpyDtoHAsync", "reading the reference");
+    gpu::check(gpu::Driver::get().cuMemcpyDtoHAsync(values.data(), sums.address(), values.size() * sizeof(double), bench.stream().get()),
+               "cuMemcpyDtoHAsync", "reading the reference");
     bench.stream().synchronize();
     return values;
   }
@@ -171,7 +178,11 @@ Json row_of(const HistogramInput& input, const Asked& asked, const Contender& pe
 }
 
 Json head_of(const HistogramProblem& problem, SkewIs how, const std::string& policy) {
-  Json head{{"problem", problem.to_json()}, {"kind", problem.kind()}, {"skew", name(problem.skew)}, {"skew_stated", how == SkewIs::Stated}, {"policy", policy}};
+  Json head{{"problem", problem.to_json()},
+            {"kind", problem.kind()},
+            {"skew", name(problem.skew)},
+            {"skew_stated", how == SkewIs::Stated},
+            {"policy", policy}};
   if (problem.extra) head["extra"] = true;
   return head;
 }
@@ -182,7 +193,11 @@ std::vector<Json> measure_both(Bench& bench, Runtime& runtime, const HistogramPr
   Asked stated = ask(bench, runtime, input, SkewIs::Stated), unknown = ask(bench, runtime, input, SkewIs::Unknown);
   enqueue_with_attune(bench, input, stated, cache);
   enqueue_with_attune(bench, input, unknown, cache);
-  Contender peer{problem.weighted ? "shared-memory atomics by hand" : cub_histogram_name(input.problem.peer), gpu::Buffer(problem.output_bytes()), std::nullopt, {}, {}};
+  Contender peer{problem.weighted ? "shared-memory atomics by hand" : cub_histogram_name(input.problem.peer),
+                 gpu::Buffer(problem.output_bytes()),
+                 std::nullopt,
+                 {},
+                 {}};
   const gpu::Buffer temporary(std::max<std::size_t>(problem.weighted ? 0 : cub_histogram_bytes(input.problem.peer), 256));
   enqueue_with_peer(bench, input, peer, temporary, cache);
   std::vector<Contender*> contenders{&stated.contender, &unknown.contender, &peer};
@@ -196,7 +211,8 @@ std::vector<Json> measure_both(Bench& bench, Runtime& runtime, const HistogramPr
   }
   std::optional<SortingHistogram> sorter;
   Contender sorting{"thrust::sort", gpu::Buffer(), std::nullopt, {}, {}};
-  if (bench.settings.problems.extra && problem.kind() == fmt::format("i32 {}", problem.peer.bins) && problem.peer.bins >= kSortedBins && problem.skew == Skew::Uniform) {
+  if (bench.settings.problems.extra && problem.kind() == fmt::format("i32 {}", problem.peer.bins) && problem.peer.bins >= kSortedBins &&
+      problem.skew == Skew::Uniform) {
     sorter.emplace(problem.samples());
     sorting.uncaptured = timed_sorting(bench, input, *sorter, cache);
     static_cast<void>(sorting.sample_us());  // allocates what later calls reuse
@@ -224,16 +240,20 @@ std::vector<Json> measure_both(Bench& bench, Runtime& runtime, const HistogramPr
 }
 
 void tell(const Json& row) {
-  const std::string what = fmt::format("{} {} {}{} {:>5}", row.at("policy").get<std::string>(), row.at("kind").get<std::string>(), row.at("skew").get<std::string>(),
-                                       row.at("skew_stated") ? "" : "?", base::format_count(row.at("problem").at("n")));
+  const std::string what =
+      fmt::format("{} {} {}{} {:>5}", row.at("policy").get<std::string>(), row.at("kind").get<std::string>(),
+                  row.at("skew").get<std::string>(), row.at("skew_stated") ? "" : "?", base::format_count(row.at("problem").at("n")));
   if (row.contains("error")) {
     fmt::print(stderr, "{}: {}\n", what, row.at("error").get<std::string>());
     return;
   }
-  fmt::print(stderr, "{}: attune {:.3f} us, {} {:.3f} us, ratio {:.3f} (spread {:.2f} %){}{}, {}\n", what, row.at("attune_us").get<double>(),
-             row.at("peer").get<std::string>(), row.at("peer_us").get<double>(), row.at("ratio").get<double>(), row.at("spread").get<double>() * 100,
-             row.contains("share_of_ceiling") ? fmt::format(", {:.1f} % of the ceiling", 100 * row.at("share_of_ceiling").get<double>()) : "",
-             row.contains("sort_ratio") ? fmt::format(", by sorting {:.3f}", row.at("sort_ratio").get<double>()) : "", row.at("tier").get<std::string>());
+  fmt::print(
+      stderr, "{}: attune {:.3f} us, {} {:.3f} us, ratio {:.3f} (spread {:.2f} %){}{}, {}\n", what, row.at("attune_us").get<double>(),
+      row.at("peer").get<std::string>(), row.at("peer_us").get<double>(), row.at("ratio").get<double>(),
+      row.at("spread").get<double>() * 100,
+      row.contains("share_of_ceiling") ? fmt::format(", {:.1f} % of the ceiling", 100 * row.at("share_of_ceiling").get<double>()) : "",
+      row.contains("sort_ratio") ? fmt::format(", by sorting {:.3f}", row.at("sort_ratio").get<double>()) : "",
+      row.at("tier").get<std::string>());
 }
 
 /// Rows of one policy, two a problem. A row that cannot be measured says why instead.
@@ -276,11 +296,12 @@ void summarise(const std::vector<Json>& rows, const std::string& policy, SkewIs 
     ++count;
     slower += ratio < 1;
     if (ratio >= 1.05) continue;
-    close.push_back(fmt::format("  {:.3f} {} {} {}", ratio, row.at("kind").get<std::string>(), row.at("skew").get<std::string>(), base::format_count(row.at("problem").at("n"))));
+    close.push_back(fmt::format("  {:.3f} {} {} {}", ratio, row.at("kind").get<std::string>(), row.at("skew").get<std::string>(),
+                                base::format_count(row.at("problem").at("n"))));
   }
   if (count == 0) return;
-  fmt::print(stderr, "{}, skew {}: geometric mean of {} ratios {:.3f}, least {:.3f}; {} below 1.05, {} below 1.0\n", policy, how == SkewIs::Stated ? "stated" : "unknown", count,
-             std::exp(logs / count), least, close.size(), slower);
+  fmt::print(stderr, "{}, skew {}: geometric mean of {} ratios {:.3f}, least {:.3f}; {} below 1.05, {} below 1.0\n", policy,
+             how == SkewIs::Stated ? "stated" : "unknown", count, std::exp(logs / count), least, close.size(), slower);
   for (const std::string& line : close) fmt::print(stderr, "{}\n", line);
 }
 
@@ -319,9 +340,11 @@ int main(int argc, char** argv) {
   attune::bench::Settings settings;
   attune::bench::CommandLine line{"Compares attune's histograms with CUB's and writes <output>/<device>/histogram_vs_cub.json"};
   line.option("--sizes", settings.problems.counts, "Numbers of pixels; default: four of each kind");
-  line.option("--problems", settings.problems.kinds, "Kinds of problem, comma-separated, e.g. \"u8 256,i32 2048,i32 2048 scaled,f32 256,i32 100 edges\"; default: the grid");
+  line.option("--problems", settings.problems.kinds,
+              "Kinds of problem, comma-separated, e.g. \"u8 256,i32 2048,i32 2048 scaled,f32 256,i32 100 edges\"; default: the grid");
   line.option("--skews", settings.problems.skews, "Skews, comma-separated: uniform, zipf, hot, constant, sorted; default: all but sorted");
-  line.flag("--extra", settings.problems.extra, "Also sorted samples, weights, three of four channels, a million bins and sorting with Thrust; not in the means");
+  line.flag("--extra", settings.problems.extra,
+            "Also sorted samples, weights, three of four channels, a million bins and sorting with Thrust; not in the means");
   settings.add_to(line);
   return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

@@ -63,8 +63,7 @@ int run(const Settings& settings) {
     ceiling = std::max(ceiling, rows.back().value("bytes_per_s", 0.0));
     fmt::print(stderr, "{}\n", dump_json(rows.back()));
   }
-  const auto path =
-      write_results(folder, "read_ceiling", device, {{"policy", "cold/graph"}, {"bytes_per_s", ceiling}}, rows);
+  const auto path = write_results(folder, "read_ceiling", device, {{"policy", "cold/graph"}, {"bytes_per_s", ceiling}}, rows);
   fmt::print(stderr, "{:.3f} TB/s; written to {}\n", ceiling * 1e-12, path.string());
   return ceiling > 0 ? 0 : 1;
 }
@@ -79,8 +78,6 @@ int main(int argc, char** argv) {
   line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   line.option("--sizes", settings.sizes, "Bytes read by one call").with_default();
   line.option("--device", settings.device, "Ordinal of the device").with_default();
-  line.option("--rounds", settings.rounds, "Samples of each finalist")
-      .within(1, 10001)
-      .with_default();
+  line.option("--rounds", settings.rounds, "Samples of each finalist").within(1, 10001).with_default();
   return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

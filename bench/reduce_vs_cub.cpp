@@ -84,7 +84,8 @@ Json row_of(const ReductionProblem& problem, const Contender& attune, const Cont
 Json measure_row(Bench& bench, Runtime& runtime, const ReductionProblem& problem, const measure::Policy& policy, int rounds) {
   const std::size_t bytes = problem.input_bytes();
   const auto windows = bench.pool.windows(bytes);
-  if (windows == 0) throw EnvironmentError(fmt::format("not measured: {} bytes do not fit the {} bytes of data", bytes, bench.pool.bytes()));
+  if (windows == 0)
+    throw EnvironmentError(fmt::format("not measured: {} bytes do not fit the {} bytes of data", bytes, bench.pool.bytes()));
   const gpu::Stream& stream = bench.sampler.stream();
   const std::uint32_t value_bytes = problem.peer.element == Element::F64 ? 8 : 4;
   const Kernel kernel = runtime.kernel(problem.template_name, problem.choices);
@@ -100,7 +101,8 @@ Json measure_row(Bench& bench, Runtime& runtime, const ReductionProblem& problem
     plan.launch(arguments.data(), arguments.size(), reinterpret_cast<void*>(scratch.address()), stream.get());
   });
   cub.batch.emplace(bench.sampler, policy.cache, windows, [&, out = cub.out()](std::int64_t window) {
-    cub_reduce(problem.peer, reinterpret_cast<void*>(temporary.address()), temporary.bytes(), bench.pool.window(window, bytes), out, stream.get());
+    cub_reduce(problem.peer, reinterpret_cast<void*>(temporary.address()), temporary.bytes(), bench.pool.window(window, bytes), out,
+               stream.get());
   });
   std::vector<Contender*> contenders{&attune, &cub};
 
@@ -120,16 +122,19 @@ Json measure_row(Bench& bench, Runtime& runtime, const ReductionProblem& problem
 
 void tell(const Json& row, const std::string& kind) {
   const auto& problem = row.at("problem");
-  const std::string size = problem.contains("n") ? base::format_count(problem.at("n")) : fmt::format("{} x {}", dump_json(problem.at("rows")), dump_json(problem.at("columns")));
+  const std::string size = problem.contains("n") ? base::format_count(problem.at("n"))
+                                                 : fmt::format("{} x {}", dump_json(problem.at("rows")), dump_json(problem.at("columns")));
   const std::string policy = row.at("policy");
   if (row.contains("error")) {
     fmt::print(stderr, "{} {} {:>10}: {}\n", policy, kind, size, row.at("error").get<std::string>());
     return;
   }
-  fmt::print(stderr, "{} {} {:>10}: attune {:.3f} us, CUB {:.3f} us, ratio {:.3f} (spread {:.2f} %){}, {}\n", policy, kind, size,
-             row.at("attune_us").get<double>(), row.at("peer_us").get<double>(), row.at("ratio").get<double>(), row.at("spread").get<double>() * 100,
-             row.contains("share_of_ceiling") ? fmt::format(", {:.1f} % of the ceiling", 100 * row.at("share_of_ceiling").get<double>()) : "",
-             row.at("tier").get<std::string>());
+  fmt::print(
+      stderr, "{} {} {:>10}: attune {:.3f} us, CUB {:.3f} us, ratio {:.3f} (spread {:.2f} %){}, {}\n", policy, kind, size,
+      row.at("attune_us").get<double>(), row.at("peer_us").get<double>(), row.at("ratio").get<double>(),
+      row.at("spread").get<double>() * 100,
+      row.contains("share_of_ceiling") ? fmt::format(", {:.1f} % of the ceiling", 100 * row.at("share_of_ceiling").get<double>()) : "",
+      row.at("tier").get<std::string>());
 }
 
 bool wanted(const Settings& settings, const ReductionProblem& problem) {

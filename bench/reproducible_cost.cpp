@@ -46,7 +46,8 @@ template <class T, class FrontEnd>
 std::unique_ptr<Contender<T>> contender(const std::string& name, FrontEnd front, std::int64_t n, const gpu::Stream& stream) {
   auto made = std::make_unique<Contender<T>>(Contender<T>{name, front.plan(n), {}, {}, gpu::Buffer(256), {}, {}, 0});
   made->scratch = gpu::Buffer(std::max<std::size_t>(made->plan.workspace_bytes(), 256));
-  gpu::check(gpu::Driver::get().cuMemsetD8Async(made->scratch.address(), 0, made->scratch.bytes(), stream.get()), "cuMemsetD8Async", "clearing scratch");
+  gpu::check(gpu::Driver::get().cuMemsetD8Async(made->scratch.address(), 0, made->scratch.bytes(), stream.get()), "cuMemsetD8Async",
+             "clearing scratch");
   made->sum = [front, plan = made->plan, scratch = reinterpret_cast<void*>(made->scratch.address()), &stream](const T* in, T* out) {
     plan.launch(front.arguments(in, out), scratch, stream.get());
   };
@@ -64,12 +65,14 @@ std::size_t distinct_results(FrontEnd front, std::int64_t n, const gpu::Stream& 
   std::set<std::uint64_t> seen;
   for (std::size_t shift = 0; shift < kAlignments; ++shift) {
     for (std::size_t i = 0; i < count; ++i) host[i + shift] = static_cast<T>(1) / static_cast<T>(1 + i % 977);
-    gpu::check(gpu::Driver::get().cuMemcpyHtoDAsync(data.address(), host.data(), data.bytes(), stream.get()), "cuMemcpyHtoDAsync", "copying data");
+    gpu::check(gpu::Driver::get().cuMemcpyHtoDAsync(data.address(), host.data(), data.bytes(), stream.get()), "cuMemcpyHtoDAsync",
+               "copying data");
     stream.synchronize();
     for (std::size_t time = 0; time < kTimes; ++time) {
       of->sum(reinterpret_cast<const T*>(data.address()) + shift, reinterpret_cast<T*>(of->output.address()));
       std::uint64_t bits = 0;
-      gpu::check(gpu::Driver::get().cuMemcpyDtoHAsync(&bits, of->output.address(), sizeof(T), stream.get()), "cuMemcpyDtoHAsync", "reading the result");
+      gpu::check(gpu::Driver::get().cuMemcpyDtoHAsync(&bits, of->output.address(), sizeof(T), stream.get()), "cuMemcpyDtoHAsync",
+                 "reading the result");
       stream.synchronize();
       seen.insert(bits);
     }
@@ -108,8 +111,13 @@ void measure_size(std::vector<Json>& rows, Runtime& runtime, const Sampler& samp
     for (std::size_t i = 0; i < one->samples_us.size(); ++i) ratios.push_back(one->samples_us[i] / all.front()->samples_us[i]);
     const auto cost = measure::compare_paired(ratios);
     const auto time = measure::summarise({one->samples_us}, one->batch->calls());
-    rows.push_back({{"problem", {{"T", type}, {"op", "sum"}, {"n", n}}}, {"how", one->name}, {"us", time.median_us}, {"cost", cost.median_ratio},
-                    {"cost_low", cost.low}, {"cost_high", cost.high}, {"distinct_results", one->distinct},
+    rows.push_back({{"problem", {{"T", type}, {"op", "sum"}, {"n", n}}},
+                    {"how", one->name},
+                    {"us", time.median_us},
+                    {"cost", cost.median_ratio},
+                    {"cost_low", cost.low},
+                    {"cost_high", cost.high},
+                    {"distinct_results", one->distinct},
                     {"configuration", parse_json(one->plan.decision().configuration)}});
     fmt::print(stderr, "{} n={} {}: {:.3f} us, {:.3f} times reduce\n", type, n, one->name, time.median_us, cost.median_ratio);
   }
@@ -131,10 +139,12 @@ int run(const Settings& settings) {
   for (const auto n : counts) measure_size<float>(rows, runtime, sampler, pool, n, settings.rounds);
   pool.fill(Element::F64, stream);
   for (const auto n : counts) measure_size<double>(rows, runtime, sampler, pool, n, settings.rounds);
-  const auto path = write_results(folder, "reproducible_cost", device,
-                                  {{"policy", "cold/graph"}, {"cost_is", "median of the rounds' time / that of reduce, with its 95 % interval"},
-                                   {"distinct_results_is", "bit patterns over four alignments, eight launches each, of at most 2^22 elements"}},
-                                  rows);
+  const auto path =
+      write_results(folder, "reproducible_cost", device,
+                    {{"policy", "cold/graph"},
+                     {"cost_is", "median of the rounds' time / that of reduce, with its 95 % interval"},
+                     {"distinct_results_is", "bit patterns over four alignments, eight launches each, of at most 2^22 elements"}},
+                    rows);
   fmt::print(stderr, "written to {}\n", path.string());
   return 0;
 }

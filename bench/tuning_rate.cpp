@@ -54,8 +54,12 @@ class TuningRate {
       waiting.push_back(used.at("idle_waiting_compile_s").get<double>() / wall_s);
       compile_busy.push_back(used.at("compile_busy_s").get<double>() / used.at("compile_worker_s").get<double>());
     }
-    row.update({{"configs_per_s", base::median(rates)}, {"configs_per_s_runs", rates}, {"whole_command_configs_per_s", base::median(whole)},
-                {"gpu_busy", base::median(gpu_busy)}, {"compile_busy", base::median(compile_busy)}, {"gpu_waited_for_compiles", base::median(waiting)},
+    row.update({{"configs_per_s", base::median(rates)},
+                {"configs_per_s_runs", rates},
+                {"whole_command_configs_per_s", base::median(whole)},
+                {"gpu_busy", base::median(gpu_busy)},
+                {"compile_busy", base::median(compile_busy)},
+                {"gpu_waited_for_compiles", base::median(waiting)},
                 {"verified", verified}});
     return row;
   }
@@ -70,8 +74,12 @@ class TuningRate {
       const AttuneRun run = tune({"reduce", "--T", "f32", "--op", "sum", "--size", settings_.scaling_sizes, "--device", devices});
       const auto problems = std::count_if(run.events.begin(), run.events.end(), [](const auto& e) { return e.at("event") == "problem"; });
       if (one_s == 0) one_s = run.wall_s * gpus;  // the first entry is the baseline; it should be 1
-      rows.push_back({{"case", "scaling"}, {"gpus", gpus}, {"speedup", one_s / run.wall_s}, {"command_s", run.wall_s},
-                      {"problems", problems}, {"configurations", verified_records(run)}});
+      rows.push_back({{"case", "scaling"},
+                      {"gpus", gpus},
+                      {"speedup", one_s / run.wall_s},
+                      {"command_s", run.wall_s},
+                      {"problems", problems},
+                      {"configurations", verified_records(run)}});
       fmt::print(stderr, "{}\n", dump_json(rows.back()));
     }
     return rows;
@@ -81,7 +89,9 @@ class TuningRate {
   [[nodiscard]] Json memory() {
     const AttuneRun run = tune({settings_.templates + "/million", "--size", "2^20", "--strategy", "random", "--budget", "300"});
     const auto& problem = run.event("problem");
-    return {{"case", "million_configurations"}, {"space_size", problem.at("space_size")}, {"measured", problem.at("measured")},
+    return {{"case", "million_configurations"},
+            {"space_size", problem.at("space_size")},
+            {"measured", problem.at("measured")},
             {"parent_bytes", run.parent_bytes}};
   }
 
@@ -150,8 +160,9 @@ int run(const Settings& settings) {
 int main(int argc, char** argv) {
   attune::base::occupy_standard_descriptors();
   attune::bench::Settings settings;
-  attune::bench::CommandLine line{"Measures how fast tuning is and writes <output>/<device>/tuning_rate.json; rows that are not measured again stay, with their "
-               "own date"};
+  attune::bench::CommandLine line{
+      "Measures how fast tuning is and writes <output>/<device>/tuning_rate.json; rows that are not measured again stay, with their "
+      "own date"};
   line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   line.option("--templates", settings.templates, "Folder of the benchmark's templates").with_default();
   line.option("--repeats", settings.repeats, "Runs of the 300-configuration space; 0: leave it out").with_default();

@@ -41,7 +41,7 @@ struct Settings {
   std::string template_name = "reduce";
   std::vector<std::string> arguments = {"--T", "f32", "--op", "sum", "--size", "2^22"};
   int runs = 20;
-  std::string devices = "0";          ///< that share the runs
+  std::string devices = "0";  ///< that share the runs
   bool keep_cache = false;
   bool more = false;                  ///< than the runs of the file that is there
   std::vector<std::string> searches;  ///< further words of the command, one text a search; each is run `runs` times
@@ -100,7 +100,9 @@ struct PairedRun {
 };
 
 template <class Value>
-Json optional_json(const std::optional<Value>& value) { return value ? Json(*value) : Json(nullptr); }
+Json optional_json(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
 
 double deviation(const std::vector<double>& values) {
   double mean = 0, sum = 0;
@@ -170,15 +172,27 @@ Json row_of(const Decision& decision, const std::string& modal, const std::map<s
     fastest = fastest == 0 ? time : std::min(fastest, time);
     slowest = std::max(slowest, time);
   }
-  const bool agrees = decision.winner == modal || std::find(decision.tie_set.begin(), decision.tie_set.end(), modal) != decision.tie_set.end();
+  const bool agrees =
+      decision.winner == modal || std::find(decision.tie_set.begin(), decision.tie_set.end(), modal) != decision.tie_set.end();
   Json ties = Json::array();
   for (const auto& member : decision.tie_set) ties.push_back(parse_json(member));
-  const auto fastest_of_all = std::min_element(relative.begin(), relative.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return {{"search", decision.search}, {"device_ordinal", decision.device}, {"over_fastest", relative.at(decision.winner) / fastest_of_all->second},
-          {"winner", parse_json(decision.winner)}, {"tie_set", ties}, {"agrees", agrees}, {"is_modal", decision.winner == modal}, {"best_us", decision.best_us}, {"finalists", optional_json(decision.finalists)}, {"tie_set_spread", slowest / fastest}, {"command_s", decision.seconds}};
+  const auto fastest_of_all =
+      std::min_element(relative.begin(), relative.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return {{"search", decision.search},
+          {"device_ordinal", decision.device},
+          {"over_fastest", relative.at(decision.winner) / fastest_of_all->second},
+          {"winner", parse_json(decision.winner)},
+          {"tie_set", ties},
+          {"agrees", agrees},
+          {"is_modal", decision.winner == modal},
+          {"best_us", decision.best_us},
+          {"finalists", optional_json(decision.finalists)},
+          {"tie_set_spread", slowest / fastest},
+          {"command_s", decision.seconds}};
 }
 
-/// This thread, and what it starts, runs on one of `parts` equal shares of the processors only, so that no run compiles where another times.
+/// This thread, and what it starts, runs on one of `parts` equal shares of the processors only, so that no run compiles where another
+/// times.
 void run_on_share_of_cpus(std::size_t part, std::size_t parts) {
   const auto available = base::available_cpus();
   if (available.size() < parts) return;
@@ -203,8 +217,8 @@ std::vector<Decision> decide_all(const Settings& settings, const std::filesystem
         const std::size_t search = i % searches.size(), repetition = i / searches.size();
         if ((search + repetition) % devices.size() != part) continue;
         decisions[i] = decide_once(settings, searches[search], executable, folder, i, devices[part]);
-        fmt::print(stderr, "run {}: {} ({:.3f} us, {} tied, {:.1f} s)\n", i + 1, decisions[i].winner, decisions[i].best_us, decisions[i].tie_set.size(),
-                   decisions[i].seconds);
+        fmt::print(stderr, "run {}: {} ({:.3f} us, {} tied, {:.1f} s)\n", i + 1, decisions[i].winner, decisions[i].best_us,
+                   decisions[i].tie_set.size(), decisions[i].seconds);
       }
     } catch (...) {
       failed = true;
@@ -218,7 +232,8 @@ std::vector<Decision> decide_all(const Settings& settings, const std::filesystem
 }
 
 Decision decision_of(const Json& row, const std::string& problem) {
-  Decision decision{row.at("search"), problem, row.at("device_ordinal"), dump_json(row.at("winner")), {}, row.at("command_s"), row.at("best_us"), {}};
+  Decision decision{row.at("search"),  problem, row.at("device_ordinal"), dump_json(row.at("winner")), {}, row.at("command_s"),
+                    row.at("best_us"), {}};
   if (const Json finalists = row.value("finalists", Json()); !finalists.is_null()) decision.finalists = finalists;
   for (const auto& member : row.at("tie_set")) decision.tie_set.push_back(dump_json(member));
   return decision;
@@ -228,8 +243,8 @@ std::string name_of_results(const Settings& settings) { return settings.searches
 
 /// What runs must have in common to be counted together, as the file has it.
 Json common_fields(const Settings& settings, const spec::DeviceInfo& device) {
-  return {{"driver", device.driver}, {"content", content_hash()}, {"template", settings.template_name}, {"arguments", settings.arguments},
-          {"searches", settings.searches}, {"compiled_code_kept", settings.keep_cache}};
+  return {{"driver", device.driver},         {"content", content_hash()},     {"template", settings.template_name},
+          {"arguments", settings.arguments}, {"searches", settings.searches}, {"compiled_code_kept", settings.keep_cache}};
 }
 
 /// The runs of the file that is there; none without --more.
@@ -237,7 +252,8 @@ Json common_fields(const Settings& settings, const spec::DeviceInfo& device) {
 std::vector<Decision> earlier_runs(const Settings& settings, const std::filesystem::path& folder, const spec::DeviceInfo& device) {
   if (!settings.more) return {};
   const auto path = folder / device.slug() / (name_of_results(settings) + ".json");
-  if (!std::filesystem::exists(path)) throw UsageError(fmt::format("failed adding runs to {}: there is no such file; leave --more away", path.string()));
+  if (!std::filesystem::exists(path))
+    throw UsageError(fmt::format("failed adding runs to {}: there is no such file; leave --more away", path.string()));
   const auto refuse = [&](const std::string& why) {
     throw UsageError(fmt::format("failed adding runs to {}: {}; leave --more away to begin anew", path.string(), why));
   };
@@ -249,7 +265,8 @@ std::vector<Decision> earlier_runs(const Settings& settings, const std::filesyst
       const Json found = file.value(field, Json());
       if (found != wanted) refuse(fmt::format("its \"{}\" is {}, not {}", field, dump_json(found), dump_json(wanted)));
     }
-    if (const auto difference = spec::DeviceInfo::from_json(base::parse_json(dump_json(file.at("device")))).hard_difference(device); !difference.empty())
+    if (const auto difference = spec::DeviceInfo::from_json(base::parse_json(dump_json(file.at("device")))).hard_difference(device);
+        !difference.empty())
       refuse("its device has " + difference);
     for (const auto& row : file.at("rows")) decisions.push_back(decision_of(row, dump_json(file.at("problem"))));
   } catch (const nlohmann::json::exception& error) {
@@ -299,9 +316,15 @@ int run(const Settings& settings) {
   Json paired = Json::object();
   for (const auto& [configuration, us] : paired_us) paired[configuration] = us;
   Json fields = common_fields(settings, device);
-  fields.update(Json{{"problem", parse_json(problem)}, {"policy", "cold/graph"}, {"runs", decisions.size() / std::max<std::size_t>(settings.searches.size(), 1)}, {"devices", used.size()},
-                     {"agreeing", agreeing}, {"modal_winner", parse_json(modal)}, {"paired_us", paired},
-                     {"epoch_sd", optional_json(final_run.epoch_sd)}, {"round_sd", optional_json(final_run.round_sd)}});
+  fields.update(Json{{"problem", parse_json(problem)},
+                     {"policy", "cold/graph"},
+                     {"runs", decisions.size() / std::max<std::size_t>(settings.searches.size(), 1)},
+                     {"devices", used.size()},
+                     {"agreeing", agreeing},
+                     {"modal_winner", parse_json(modal)},
+                     {"paired_us", paired},
+                     {"epoch_sd", optional_json(final_run.epoch_sd)},
+                     {"round_sd", optional_json(final_run.round_sd)}});
   const auto path = write_results(folder, name_of_results(settings), device, fields, rows);
   fmt::print(stderr, "{} of {} runs agree; written to {}\n", agreeing, decisions.size(), path.string());
   return 0;
@@ -313,12 +336,14 @@ int run(const Settings& settings) {
 int main(int argc, char** argv) {
   attune::base::occupy_standard_descriptors();
   attune::bench::Settings settings;
-  attune::bench::CommandLine line{"Repeats one tuning run and writes <output>/<device>/winner_repeat.json; with --search search_quality.json"};
+  attune::bench::CommandLine line{
+      "Repeats one tuning run and writes <output>/<device>/winner_repeat.json; with --search search_quality.json"};
   line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   line.option("--template", settings.template_name, "Template to tune").with_default();
   line.option("--runs", settings.runs, "Repetitions").with_default().within(1, 1000);
   line.option("--device", settings.devices, "Ordinals of equal devices that share the runs, and the processors, e.g. 0,1").with_default();
-  line.flag("--more", settings.more, "Adds --runs runs to those of the file, which must be of this content, driver, kind of device and command");
+  line.flag("--more", settings.more,
+            "Adds --runs runs to those of the file, which must be of this content, driver, kind of device and command");
   line.flag("--keep-cache", settings.keep_cache, "Compiled code is kept from one run to the next: searching and measuring repeat");
   line.option("--search", settings.searches, "A way to search, e.g. \"--strategy random --budget 17s\"; may be repeated").one_at_a_time();
   line.option("arguments", settings.arguments, "The tune command's further words, after --");

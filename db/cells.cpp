@@ -169,7 +169,8 @@ class CellReader {
 
 }  // namespace
 
-void for_each_cell(const std::filesystem::path& path, const std::function<void()>& each_page, const std::function<void(const Cell&)>& visit) {
+void for_each_cell(const std::filesystem::path& path, const std::function<void()>& each_page,
+                   const std::function<void(const Cell&)>& visit) {
   for (const std::size_t page_bytes : PageFile::page_sizes(path)) {
     const PageFile file(path, page_bytes);
     CellReader reader(file, visit);

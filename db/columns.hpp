@@ -37,8 +37,8 @@ Column(const char*, Value Row::*, Held, int, const char*) -> Column<Row, Value>;
 template <class Row, class Value>
 Column(const char*, Value Row::*, Held, int, const char*, bool) -> Column<Row, Value>;
 
-/// Columns up to this version are part of every checksum, later ones where they are not Value{}: so a column can be added, and every row that
-/// has nothing in it keeps its checksum. docs/decisions/0014-columns.md
+/// Columns up to this version are part of every checksum, later ones where they are not Value{}: so a column can be added, and every row
+/// that has nothing in it keeps its checksum. docs/decisions/0014-columns.md
 inline constexpr int kLastOfEveryChecksum = 2;
 
 template <class Row>

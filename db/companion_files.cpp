@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kJournalMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8), kWalMagic("\x37\x7f\x06\x82", 4);
 
 [[noreturn]] void refuse_companion(const fs::path& path, const fs::path& companion, const char* why) {
-  fail_opening(path, fmt::format("'{}' {}; it stays as it is: move it away, or name another file with ATTUNE_DB or --db", companion.string(), why));
+  fail_opening(
+      path, fmt::format("'{}' {}; it stays as it is: move it away, or name another file with ATTUNE_DB or --db", companion.string(), why));
 }
 
 struct JournalEnds {
@@ -38,7 +39,8 @@ JournalEnds ends_of(const fs::path& journal) {
   if (fd < 0) return {};
   std::array<char, 16> bytes{};
   JournalEnds ends;
-  if (const ssize_t got = ::pread(fd, bytes.data(), kJournalMagic.size(), 0); got > 0) ends.first.assign(bytes.data(), static_cast<std::size_t>(got));
+  if (const ssize_t got = ::pread(fd, bytes.data(), kJournalMagic.size(), 0); got > 0)
+    ends.first.assign(bytes.data(), static_cast<std::size_t>(got));
   const off_t size = ::lseek(fd, 0, SEEK_END);
   const auto tail = static_cast<off_t>(bytes.size());
   if (size >= tail && ::pread(fd, bytes.data(), bytes.size(), size - tail) == tail) ends.last.assign(bytes.data(), bytes.size());
@@ -46,7 +48,8 @@ JournalEnds ends_of(const fs::path& journal) {
   return ends;
 }
 
-/// SQLite's own is of zeros when it is finished with, and when power was cut before its beginning was written. A byte or two may be damaged.
+/// SQLite's own is of zeros when it is finished with, and when power was cut before its beginning was written. A byte or two may be
+/// damaged.
 bool begins_as(const std::string& first, std::string_view magic) {
   if (first.find_first_not_of('\0') == std::string::npos) return true;
   std::size_t differing = 0;
@@ -94,17 +97,23 @@ void refuse_unsafe_files(const fs::path& path) {
   constexpr std::size_t kLongestName = 200;  // of the 255 that file systems take: ".corrupt-20261122T120000Z-2-journal" may follow
   const std::string name = path.filename().string();
   for (const char* suffix : {"-wal", "-journal", "-shm", ".lock", ".suspect", ".salvaged"}) {
-    if (name.ends_with(suffix)) fail_opening(path, fmt::format("a name that ends in '{}' is that of a file beside a database; {}", suffix, kOtherFileRemedy));
+    if (name.ends_with(suffix))
+      fail_opening(path, fmt::format("a name that ends in '{}' is that of a file beside a database; {}", suffix, kOtherFileRemedy));
   }
-  if (name.size() > kLongestName) fail_opening(path, fmt::format("its name has {} bytes, of which {} leave room for those of the files beside it; {}", name.size(), kLongestName, kOtherFileRemedy));
+  if (name.size() > kLongestName)
+    fail_opening(path, fmt::format("its name has {} bytes, of which {} leave room for those of the files beside it; {}", name.size(),
+                                   kLongestName, kOtherFileRemedy));
   // Readers lock nothing, and take a WAL that is none for none: both stay.
   const fs::path lock = beside(path, ".lock"), wal = beside(path, "-wal");
   if (has_bytes(lock) && !is_lock_of_ours(lock)) refuse_companion(path, lock, "is no lock file of a database");
   if (has_bytes(wal) && !begins_as(ends_of(wal).first, kWalMagic)) refuse_companion(path, wal, "is none of a database's files");
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink < 2) return;
-  fail_opening(path, fmt::format("it has {} names (hard links), each with a write-ahead log and a lock of its own; make copies of it with `attune db export`, and remove the other names",
-                                 status.st_nlink));
+  fail_opening(
+      path,
+      fmt::format(
+          "it has {} names (hard links), each with a write-ahead log and a lock of its own; make copies of it with `attune db export`, and remove the other names",
+          status.st_nlink));
 }
 
 void let_companions_be_written(const fs::path& path) {
@@ -117,8 +126,9 @@ void let_companions_be_written(const fs::path& path) {
     if (::chmod(companion.c_str(), status.st_mode & 0777) == 0) continue;
     const std::string why = base::errno_text("chmod", errno);
     // The log may hold what was committed and has not come to the database yet; the index is made anew from it.
-    const char* const mend = std::string_view(suffix) == "-wal" ? "let its owner open the database once, or make it writable as well; it may hold committed rows"
-                                                                : "remove it while no program uses the database";
+    const char* const mend = std::string_view(suffix) == "-wal"
+                                 ? "let its owner open the database once, or make it writable as well; it may hold committed rows"
+                                 : "remove it while no program uses the database";
     fail_opening(path, fmt::format("'{}' cannot be written, as the database can ({}); {}", companion.string(), why, mend));
   }
 }

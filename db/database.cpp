@@ -23,9 +23,11 @@ void Database::State::require_writable(const char* doing) const {
 
 void Database::State::refuse_index(const char* table) const {
   mark_suspect(path);
-  throw DatabaseError(path.string(), fmt::format("failed writing to database '{}': the table {} or an index of it is damaged: it leads to another row than was "
-                                                 "asked for; the next tuning run mends the file",
-                                                 path.string(), table));
+  throw DatabaseError(
+      path.string(),
+      fmt::format("failed writing to database '{}': the table {} or an index of it is damaged: it leads to another row than was "
+                  "asked for; the next tuning run mends the file",
+                  path.string(), table));
 }
 
 void Database::State::roll_back() noexcept {
@@ -67,8 +69,9 @@ Database Database::open(const std::filesystem::path& path, OpenMode mode, const 
   // Before anything reads its first bytes: a pipe or a device would be waited for.
   const auto status = std::filesystem::status(file, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) && !std::filesystem::is_directory(status)) {
-    throw DatabaseError(file.string(), fmt::format("failed opening database '{}': it is a pipe, socket or device; name a file with ATTUNE_DB or --db",
-                                                   file.string()));
+    throw DatabaseError(
+        file.string(),
+        fmt::format("failed opening database '{}': it is a pipe, socket or device; name a file with ATTUNE_DB or --db", file.string()));
   }
   const Salvager salvager = [](const std::filesystem::path& damaged, const std::filesystem::path& fresh, const KeepGoing& go_on) {
     Database database(std::make_unique<State>(fresh, OpenMode::ReadWrite, go_on, Salvager()));
@@ -84,7 +87,8 @@ void Database::put_into_one_file() {
   try {
     const std::string mode = state_->connection.sqlite->execAndGet("PRAGMA journal_mode = DELETE").getString();
     if (mode == "delete") return;
-    throw DatabaseError(state_->path.string(), fmt::format("failed completing database '{}': it stays in journal mode '{}'", state_->path.string(), mode));
+    throw DatabaseError(state_->path.string(),
+                        fmt::format("failed completing database '{}': it stays in journal mode '{}'", state_->path.string(), mode));
   } catch (const SQLite::Exception& error) {
     state_->guard().explain_interruption("completing");
     throw sqlite_failure(state_->path, "completing it", error);
@@ -92,8 +96,7 @@ void Database::put_into_one_file() {
 }
 
 void Database::clear_in_flight(const std::string& session_key) {
-  state_->write("clearing what is in flight",
-                [&] { state_->statements.run("DELETE FROM in_flight WHERE session_key = ?", session_key); });
+  state_->write("clearing what is in flight", [&] { state_->statements.run("DELETE FROM in_flight WHERE session_key = ?", session_key); });
 }
 
 std::vector<std::pair<std::string, std::string>> Database::in_flight() const {
@@ -129,8 +132,8 @@ std::optional<RecordRow> Database::record(const Query& query, const std::string&
   wanted.policy = query.policy.value();
   wanted.configuration = configuration;
   const std::string key = Table<RecordRow>::key(wanted);
-  auto rows = state_->select<RecordRow>({" WHERE t.key = ?", {key}},
-                                        [&](const RecordRow& row) { return Table<RecordRow>::key(row) == key; });
+  auto rows =
+      state_->select<RecordRow>({" WHERE t.key = ?", {key}}, [&](const RecordRow& row) { return Table<RecordRow>::key(row) == key; });
   if (rows.empty()) return std::nullopt;
   return std::move(rows.front());
 }
@@ -175,8 +178,7 @@ std::string best_key(const Query& query) {
 
 std::optional<BestRow> Database::best_of(const Query& query) const {
   const std::string key = best_key(query);
-  auto rows = state_->select<BestRow>({" WHERE t.key = ?", {key}},
-                                      [&](const BestRow& row) { return Table<BestRow>::key(row) == key; });
+  auto rows = state_->select<BestRow>({" WHERE t.key = ?", {key}}, [&](const BestRow& row) { return Table<BestRow>::key(row) == key; });
   if (rows.empty()) return std::nullopt;
   return std::move(rows.front());
 }
@@ -189,12 +191,10 @@ void Database::forget_best(const Query& query) {
   });
 }
 
-std::vector<BestRow> Database::candidates(const std::string& template_hash, const std::string& family,
-                                          const std::string& policy) const {
+std::vector<BestRow> Database::candidates(const std::string& template_hash, const std::string& family, const std::string& policy) const {
   const Filter filter{" WHERE t.template_hash = ? AND t.family = ? AND t.policy = ?", {template_hash, family, policy}};
-  return state_->select<BestRow>(filter, [&](const BestRow& row) {
-    return row.template_hash == template_hash && row.family == family && row.policy == policy;
-  });
+  return state_->select<BestRow>(
+      filter, [&](const BestRow& row) { return row.template_hash == template_hash && row.family == family && row.policy == policy; });
 }
 
 std::vector<BestCount> Database::best_counts(const std::string& template_name, const std::string& family) const {
@@ -223,8 +223,7 @@ std::vector<BestCount> Database::best_counts(const std::string& template_name, c
 }
 
 std::optional<std::string> Database::cubin(const std::string& key) const {
-  std::vector<CubinRow> rows =
-      state_->select<CubinRow>({" WHERE key = ?", {key}}, [&](const CubinRow& row) { return row.key == key; });
+  std::vector<CubinRow> rows = state_->select<CubinRow>({" WHERE key = ?", {key}}, [&](const CubinRow& row) { return row.key == key; });
   if (rows.empty()) return std::nullopt;
   return std::move(rows.front().cubin);
 }
@@ -277,10 +276,9 @@ void Database::Batch::commit() {
   const State::BatchState was = std::exchange(state->batch, State::BatchState::None);
   try {
     if (was == State::BatchState::Failed) {
-      throw DatabaseError(state->path.string(),
-                          fmt::format("failed committing a batch to database '{}': one of its rows could not be "
-                                      "stored, and all were rolled back",
-                                      state->path.string()));
+      throw DatabaseError(state->path.string(), fmt::format("failed committing a batch to database '{}': one of its rows could not be "
+                                                            "stored, and all were rolled back",
+                                                            state->path.string()));
     }
     state->guard().begin_ending();
     state->statements.run("COMMIT");

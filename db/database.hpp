@@ -105,8 +105,9 @@ class Database {
   [[nodiscard]] std::vector<BestCount> best_counts(const std::string& template_name, const std::string& family) const;
   [[nodiscard]] std::optional<std::string> cubin(const std::string& key) const;
 
-  /// Equal only while no row can have changed: the same opened file, which neither another connection nor this one has written to since. Of a file that was
-  /// opened as one that does not change (read only, where locks cannot be had) it stays the same whatever others do, as what is read does.
+  /// Equal only while no row can have changed: the same opened file, which neither another connection nor this one has written to since. Of
+  /// a file that was opened as one that does not change (read only, where locks cannot be had) it stays the same whatever others do, as
+  /// what is read does.
   struct Version {
     std::uint64_t opened = 0, by_others = 0, by_own = 0;
     [[nodiscard]] bool operator==(const Version&) const = default;

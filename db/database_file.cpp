@@ -39,8 +39,7 @@ void make_private_folder(const fs::path& database) {
     struct stat status {};
     // A folder of a read-only or foreign file system answers EROFS or EACCES even where it exists.
     if (::stat(partial.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) continue;
-    fail_opening(database,
-                 fmt::format("{} for '{}'; {}", base::errno_text("mkdir", error_number), partial.string(), kOtherFileRemedy));
+    fail_opening(database, fmt::format("{} for '{}'; {}", base::errno_text("mkdir", error_number), partial.string(), kOtherFileRemedy));
   }
 }
 
@@ -106,12 +105,14 @@ std::string damage_of(Connection& connection, const fs::path& path) {
     take_long_values(sqlite);
     const PageFinding pages = check_pages(sqlite, path);
     if (pages.damage.empty() && pages.rebuilt > 0) {
-      connection.notices.push_back(fmt::format("database '{}' was damaged in its indexes; all {} were made anew from its tables", path.string(), pages.rebuilt));
+      connection.notices.push_back(
+          fmt::format("database '{}' was damaged in its indexes; all {} were made anew from its tables", path.string(), pages.rebuilt));
     }
     if (pages.damage.empty() && identity.user_version != identity.stated_version) {
       sqlite.exec(fmt::format("PRAGMA user_version = {}", identity.user_version));
-      connection.notices.push_back(fmt::format("database '{}' had a damaged header: it said schema version {}; its tables are of version {}", path.string(),
-                                               identity.stated_version, identity.user_version));
+      connection.notices.push_back(
+          fmt::format("database '{}' had a damaged header: it said schema version {}; its tables are of version {}", path.string(),
+                      identity.stated_version, identity.user_version));
     }
     return pages.damage;
   } catch (const SQLite::Exception& error) {
@@ -194,16 +195,17 @@ Connection open_for_writing(const fs::path& path, const KeepGoing& keep_going, c
     let_companions_be_written(path);
     const Journal journal = journal_for(path);
     if (journal.network) {
-      connection.notices.push_back(fmt::format(
-          "database '{}' is on a network file system ({}), where WAL does not work: it uses a rollback journal instead, "
-          "and every stored measurement waits for the server's disk; a local file (ATTUNE_DB or --db) is faster",
-          path.string(), *journal.network));
+      connection.notices.push_back(
+          fmt::format("database '{}' is on a network file system ({}), where WAL does not work: it uses a rollback journal instead, "
+                      "and every stored measurement waits for the server's disk; a local file (ATTUNE_DB or --db) is faster",
+                      path.string(), *journal.network));
     }
     if (std::string notice = finish_replacing(path, lock); !notice.empty()) connection.notices.push_back(std::move(notice));
     const std::string damage = try_open_for_writing(connection, path, journal, keep_holding);
     if (!damage.empty() && !salvage) fail_opening(path, fmt::format("a newly created file is damaged ({}); check the disk", damage));
     if (!damage.empty()) {
-      connection.notices.push_back(replace_damaged(path, lock, damage, [&](const fs::path& damaged, const fs::path& fresh) { return salvage(damaged, fresh, keep_holding); }));
+      connection.notices.push_back(replace_damaged(
+          path, lock, damage, [&](const fs::path& damaged, const fs::path& fresh) { return salvage(damaged, fresh, keep_holding); }));
       const std::string more = try_open_for_writing(connection, path, journal, keep_holding);
       if (!more.empty()) fail_opening(path, fmt::format("a newly created file is damaged ({}); check the disk", more));
     }

@@ -26,7 +26,8 @@ struct Connection {
 };
 
 /// Makes the database `fresh`, complete in one file, and copies into it what can be read of `damaged`; returns how many rows.
-using Salvager = std::function<std::uint64_t(const std::filesystem::path& damaged, const std::filesystem::path& fresh, const KeepGoing& keep_going)>;
+using Salvager =
+    std::function<std::uint64_t(const std::filesystem::path& damaged, const std::filesystem::path& fresh, const KeepGoing& keep_going)>;
 
 /// Creates the folder (0700) and file where missing, migrates, switches to WAL, on a network file system to a rollback
 /// journal with a notice. Where only indexes are damaged they are made anew, with a notice; a database of ours that is damaged

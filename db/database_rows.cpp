@@ -13,10 +13,14 @@ void bind_columns(State& state, Use& use, const Row& row) {
     const Value& value = row.*column.member;
     if (std::string_view(column.name) == Table<Row>::kKey || column.held == Held::Time) return;
     if constexpr (std::is_same_v<Value, std::string>) {
-      if (column.held == Held::Problem) use.bind(state.store_problem(value));
-      else if (column.held == Held::Configuration) use.bind(state.store_configuration(value));
-      else if (column.held == Held::Bytes) use.bind(Blob{value});
-      else use.bind(value);
+      if (column.held == Held::Problem)
+        use.bind(state.store_problem(value));
+      else if (column.held == Held::Configuration)
+        use.bind(state.store_configuration(value));
+      else if (column.held == Held::Bytes)
+        use.bind(Blob{value});
+      else
+        use.bind(value);
     } else {
       use.bind(value);
     }

@@ -15,8 +15,8 @@
 #include "db/page_check.hpp"
 #include "db/row_sql.hpp"
 #include "db/sqlite_error.hpp"
-#include "db/stored_row.hpp"
 #include "db/statements.hpp"
+#include "db/stored_row.hpp"
 #include "db/tables.hpp"
 
 namespace attune::db {
@@ -38,10 +38,7 @@ struct Database::State {
         statements(*connection.sqlite) {}
 
   State(std::filesystem::path name, Connection opened)
-      : path(std::move(name)),
-        mode(OpenMode::ReadWrite),
-        connection(std::move(opened)),
-        statements(*connection.sqlite) {}
+      : path(std::move(name)), mode(OpenMode::ReadWrite), connection(std::move(opened)), statements(*connection.sqlite) {}
 
   /// Runs `work` in a transaction of its own, or within the open Batch. On any failure everything of the transaction
   /// is rolled back. `doing` reads "storing a record". Throws: DatabaseError.
@@ -106,8 +103,7 @@ struct Database::State {
         rows.push_back(std::move(row));
         return true;
       };
-      scan<Row>(select_of<Row>() + filter.where + Table<Row>::kOrder, filter.values, keep,
-                [](const std::string&) {});
+      scan<Row>(select_of<Row>() + filter.where + Table<Row>::kOrder, filter.values, keep, [](const std::string&) {});
       return rows;
     });
   }
@@ -177,8 +173,9 @@ struct Database::State {
     so_far.most_bytes = kMostTimesBytes * file + kFreeBytes;
     if (so_far.rows <= so_far.most_rows && so_far.bytes <= so_far.most_bytes) return;
     if (mode == OpenMode::ReadWrite) mark_suspect(path);
-    read_failure = fmt::format("failed reading database '{}': the table {} shows more than the file can hold; `attune db check` lists the damage",
-                               path.string(), table);
+    read_failure =
+        fmt::format("failed reading database '{}': the table {} shows more than the file can hold; `attune db check` lists the damage",
+                    path.string(), table);
     throw DatabaseError(path.string(), read_failure);
   }
   void require_writable(const char* doing) const;

@@ -28,8 +28,7 @@ class Snapshot {
 };
 
 /// Records of one problem together, in the order of an index as far as it goes: ten million are not sorted in memory.
-constexpr const char* kRecordOrder =
-    " ORDER BY t.template_hash, t.problem_key, t.device_key, t.policy, t.configuration_key";
+constexpr const char* kRecordOrder = " ORDER BY t.template_hash, t.problem_key, t.device_key, t.policy, t.configuration_key";
 
 class Travel {
  public:
@@ -58,17 +57,15 @@ class Travel {
   void give_templates(State& state, RowSink& sink, const Damaged& damaged) {
     std::vector<TemplateRow> rows;
     const auto keep = [&](TemplateRow row) { return rows.push_back(std::move(row)), true; };
-    state.template scan<TemplateRow>(state.template select_of<TemplateRow>() + Table<TemplateRow>::kOrder, {}, keep,
-                                     damaged);
+    state.template scan<TemplateRow>(state.template select_of<TemplateRow>() + Table<TemplateRow>::kOrder, {}, keep, damaged);
     for (TemplateRow& row : rows) {
       const auto add = [&](TemplateFileRow file) {
         if (file.template_hash != row.hash) return false;
         row.files.emplace(std::move(file.name), std::move(file.contents));
         return true;
       };
-      state.template scan<TemplateFileRow>(
-          state.template select_of<TemplateFileRow>() + " WHERE template_hash = ? ORDER BY name", {row.hash}, add,
-          damaged);
+      state.template scan<TemplateFileRow>(state.template select_of<TemplateFileRow>() + " WHERE template_hash = ? ORDER BY name",
+                                           {row.hash}, add, damaged);
       if (content_hash(row) != row.hash) {
         ++left_.unsourced;
         continue;
@@ -105,8 +102,7 @@ class Travel {
     const std::string key = record_key_of(best);
     bool verified = false;
     const auto look = [&](const RecordRow& record) { return verified = is_verified(record) && Table<RecordRow>::key(record) == key, true; };
-    state.template scan<RecordRow>(state.template select_of<RecordRow>() + where_key<RecordRow>(), {key}, look,
-                                   [](const std::string&) {});
+    state.template scan<RecordRow>(state.template select_of<RecordRow>() + where_key<RecordRow>(), {key}, look, [](const std::string&) {});
     return verified;
   }
 
@@ -127,9 +123,8 @@ LeftOut Database::for_each_row(RowSink& sink, BestRows best) const {
 
 void Database::for_each_best(const std::function<void(const BestRow&)>& visit) const {
   const auto give = [&](const BestRow& row) { return visit(row), true; };
-  state_->reading([&] {
-    state_->scan<BestRow>(state_->select_of<BestRow>() + Table<BestRow>::kOrder, {}, give, [](const std::string&) {});
-  });
+  state_->reading(
+      [&] { state_->scan<BestRow>(state_->select_of<BestRow>() + Table<BestRow>::kOrder, {}, give, [](const std::string&) {}); });
 }
 
 }  // namespace attune::db

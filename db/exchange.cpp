@@ -30,7 +30,8 @@ void at_place(const std::string& file, int line, const std::string& row, Work&& 
 }
 
 std::string why_not_verified(const RecordRow& record) {
-  return fmt::format("the record of its configuration says {}{}; only verified ones are dispatched", record.outcome, record.verified ? "" : ", not verified");
+  return fmt::format("the record of its configuration says {}{}; only verified ones are dispatched", record.outcome,
+                     record.verified ? "" : ", not verified");
 }
 
 /// A best row whose record the file does not hold: the database has to.
@@ -47,7 +48,11 @@ enum class Source { File, Database };
 class Staging : public RowSink {
  public:
   Staging(RowSink& rules, std::string name, Source source)
-      : staged_(Database::open_temporary()), batch_(std::make_unique<Database::Batch>(staged_)), rules_(rules), name_(std::move(name)), source_(source) {}
+      : staged_(Database::open_temporary()),
+        batch_(std::make_unique<Database::Batch>(staged_)),
+        rules_(rules),
+        name_(std::move(name)),
+        source_(source) {}
   void take(const DeviceRow& row) override { store(row); }
   void take(const TemplateRow& row) override { store(row); }
   void take(const SessionRow& row) override { store(row); }
@@ -76,7 +81,8 @@ class Staging : public RowSink {
   void require_proofs(const Database& database) const {
     for (const Unproved& best : unproved_) {
       if (database.record(best.problem, best.configuration)) continue;
-      refuse_at(name_, best.line, best_name(best), "the record of its configuration is neither in the file nor in the database; only verified ones are dispatched");
+      refuse_at(name_, best.line, best_name(best),
+                "the record of its configuration is neither in the file nor in the database; only verified ones are dispatched");
     }
   }
   [[nodiscard]] const Database& staged() const { return staged_; }
@@ -320,7 +326,8 @@ std::vector<Database> open_for_merging(const fs::path& target, const std::vector
   for (const fs::path& file : files) {
     std::error_code error;
     if (!fs::exists(file, error)) throw UsageError(fmt::format("failed merging {}: there is no such file", file.string()));
-    if (fs::is_directory(file, error)) throw UsageError(fmt::format("failed merging {}: it is a folder; name database files", file.string()));
+    if (fs::is_directory(file, error))
+      throw UsageError(fmt::format("failed merging {}: it is a folder; name database files", file.string()));
     if (fs::equivalent(file, target, error)) throw UsageError(fmt::format("failed merging {}: it is the database itself", file.string()));
     others.push_back(Database::open(file, OpenMode::ReadOnly, keep_going));
   }

@@ -50,8 +50,7 @@ ImportReport import_lines(Database& database, base::LineReader& lines, const std
 /// Takes the rows of other database files, which are opened read-only, in one transaction. Damaged rows of theirs, and best rows
 /// that are not verified by any of the files, are left out and counted; a row that `rules` refuses ends the merge, and nothing is stored.
 /// Throws: UsageError (no such file, or `database` itself), SpecError naming the file and the row, DatabaseError.
-ImportReport merge_files(Database& database, const std::vector<std::filesystem::path>& files, RowSink& rules,
-                         const OnRow& on_row = {});
+ImportReport merge_files(Database& database, const std::vector<std::filesystem::path>& files, RowSink& rules, const OnRow& on_row = {});
 /// The same in two steps; the first neither opens nor creates `target`.
 [[nodiscard]] std::vector<Database> open_for_merging(const std::filesystem::path& target, const std::vector<std::filesystem::path>& files,
                                                      const KeepGoing& keep_going = {});

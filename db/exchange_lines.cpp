@@ -63,9 +63,7 @@ int hex_digit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-[[noreturn]] void bad_field(const char* name, const char* wanted) {
-  throw Error(fmt::format("the field '{}' must be {}", name, wanted));
-}
+[[noreturn]] void bad_field(const char* name, const char* wanted) { throw Error(fmt::format("the field '{}' must be {}", name, wanted)); }
 
 std::string from_base16(const std::string& digits, const char* field) {
   std::string bytes;
@@ -182,13 +180,13 @@ int schema_of_header(const json& object) {
   from_field(require(object, "attune_exchange"), "attune_exchange", format);
   from_field(require(object, "schema"), "schema", schema);
   if (format != kExchangeFormat) {
-    throw Error(fmt::format("the file has format {}, and this build reads format {}; update attune, or export it again",
-                            format, kExchangeFormat));
+    throw Error(
+        fmt::format("the file has format {}, and this build reads format {}; update attune, or export it again", format, kExchangeFormat));
   }
   if (schema < 1) throw Error(fmt::format("its rows are said to be of schema {}, and there is none below 1", schema));
   if (schema > Database::kSchemaVersion) {
-    throw Error(fmt::format("its rows are of schema {}, newer than schema {} of this build; update attune", schema,
-                            Database::kSchemaVersion));
+    throw Error(
+        fmt::format("its rows are of schema {}, newer than schema {} of this build; update attune", schema, Database::kSchemaVersion));
   }
   return schema;
 }
@@ -212,9 +210,7 @@ json open_line(std::string_view line) {
 
 }  // namespace
 
-std::string header_line() {
-  return seal({{"attune_exchange", kExchangeFormat}, {"kind", "header"}, {"schema", Database::kSchemaVersion}});
-}
+std::string header_line() { return seal({{"attune_exchange", kExchangeFormat}, {"kind", "header"}, {"schema", Database::kSchemaVersion}}); }
 std::string line_of(const DeviceRow& row) { return seal(object_of(row)); }
 std::string line_of(const SessionRow& row) { return seal(object_of(row)); }
 std::string line_of(const RecordRow& row) { return seal(object_of(row)); }

@@ -46,9 +46,9 @@ int wait_for_lock(void* guard, int attempts) {
 void harden(SQLite::Database& sqlite) {
   sqlite3* const handle = sqlite.getHandle();
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  for (const int off : {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_TRUSTED_SCHEMA,
-                        SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, SQLITE_DBCONFIG_DQS_DDL,
-                        SQLITE_DBCONFIG_DQS_DML}) {
+  for (const int off :
+       {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER,
+        SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_DQS_DML}) {
     sqlite3_db_config(handle, off, 0, nullptr);
   }
   // VACUUM attaches a database by itself.
@@ -123,9 +123,10 @@ int Guard::ask(void* guard) {
 void Guard::explain_interruption(const std::string& doing) const {
   if (stopped_) throw Error(fmt::format("interrupted {} database '{}'", doing, path_.string()), ExitCode::Interrupted);
   if (!late_) return;
-  throw DatabaseError(path_.string(), fmt::format("failed {} database '{}': it takes more than {:.0f} s of processor time, which no sound file of its size "
-                                                  "does; `attune db check` lists what is wrong with it",
-                                                  doing, path_.string(), allowed_s_));
+  throw DatabaseError(path_.string(),
+                      fmt::format("failed {} database '{}': it takes more than {:.0f} s of processor time, which no sound file of its size "
+                                  "does; `attune db check` lists what is wrong with it",
+                                  doing, path_.string(), allowed_s_));
 }
 
 Guard::Without::Without(Guard& guard, KeepGoing keep_going)

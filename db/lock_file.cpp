@@ -44,9 +44,8 @@ LockFile::LockFile(const std::filesystem::path& database) : database_(database) 
   if (fd_ < 0) {
     const int error_number = errno;
     const std::string told = base::errno_remedy(error_number), remedy = told.empty() ? std::string("; ") + kOtherFileRemedy : told;
-    throw DatabaseError(database.string(),
-                        fmt::format("failed opening database '{}' for writing: {} for '{}'{}", database.string(),
-                                    base::errno_text("open", error_number), path, remedy));
+    throw DatabaseError(database.string(), fmt::format("failed opening database '{}' for writing: {} for '{}'{}", database.string(),
+                                                       base::errno_text("open", error_number), path, remedy));
   }
 }
 
@@ -71,12 +70,12 @@ void LockFile::lock(Part part, Share share, std::chrono::milliseconds timeout, c
       taken = now;
       deadline = std::chrono::steady_clock::now() + timeout;
     }
-    if (keep_going && !keep_going()) throw Error(fmt::format("interrupted opening database '{}'", database_.string()), ExitCode::Interrupted);
+    if (keep_going && !keep_going())
+      throw Error(fmt::format("interrupted opening database '{}'", database_.string()), ExitCode::Interrupted);
     if (std::chrono::steady_clock::now() >= deadline) {
-      throw DatabaseError(database_.string(),
-                          fmt::format("failed opening database '{0}': another process has held '{0}.lock' for {1} s; "
-                                      "try again when that one has finished",
-                                      database_.string(), timeout.count() / 1000));
+      throw DatabaseError(database_.string(), fmt::format("failed opening database '{0}': another process has held '{0}.lock' for {1} s; "
+                                                          "try again when that one has finished",
+                                                          database_.string(), timeout.count() / 1000));
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::milliseconds(16));
@@ -102,16 +101,16 @@ void LockFile::write_note(const std::string& line) {
   const bool written = ::pwrite(fd_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
                        ::ftruncate(fd_, static_cast<off_t>(text.size())) == 0 && ::fsync(fd_) == 0;
   if (written) return;
-  throw DatabaseError(database_.string(), fmt::format("failed writing '{}.lock': {}", database_.string(), base::errno_text("write", errno)));
+  throw DatabaseError(database_.string(),
+                      fmt::format("failed writing '{}.lock': {}", database_.string(), base::errno_text("write", errno)));
 }
 
 bool LockFile::try_lock(Part part, Share share) {
   if (set_lock(fd_, part, share == Share::Alone ? F_WRLCK : F_RDLCK) == 0) return true;
   if (errno == EAGAIN || errno == EACCES) return false;
-  throw DatabaseError(database_.string(),
-                      fmt::format("failed locking database '{}': {}; keep the database on a file system with locks "
-                                  "(ATTUNE_DB or --db)",
-                                  database_.string(), base::errno_text("fcntl(F_OFD_SETLK)", errno)));
+  throw DatabaseError(database_.string(), fmt::format("failed locking database '{}': {}; keep the database on a file system with locks "
+                                                      "(ATTUNE_DB or --db)",
+                                                      database_.string(), base::errno_text("fcntl(F_OFD_SETLK)", errno)));
 }
 
 void LockFile::unlock(Part part) {

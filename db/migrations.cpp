@@ -86,7 +86,8 @@ Identity read_identity(SQLite::Database& sqlite) {
   identity.schema = compare_schema(objects, identity.user_version, Database::kSchemaVersion);
   if (identity.schema.kind == SchemaFinding::Kind::Same) {
     identity.table_version = sqlite.execAndGet("SELECT coalesce(max(version), 0) FROM schema_version").getInt();
-    // Tables and their own word against four bytes of the header; but what calls itself newer, by a number that we might give, is left alone.
+    // Tables and their own word against four bytes of the header; but what calls itself newer, by a number that we might give, is left
+    // alone.
     constexpr int kMostVersion = 1000;
     const bool newer = identity.stated_version > Database::kSchemaVersion && identity.stated_version <= kMostVersion;
     if (identity.table_version == identity.schema.version && !newer) {
@@ -110,9 +111,10 @@ void require_ours(const std::filesystem::path& path, const Identity& identity) {
                                    identity.user_version, Database::kSchemaVersion));
   }
   if (identity.schema.kind == SchemaFinding::Kind::Foreign) {
-    fail_opening(path, fmt::format("it holds {}, which is not as attune makes it: using the file could run what its author wrote; it was left as it "
-                                   "is: remove that, or export the file again where it came from",
-                                   identity.schema.what));
+    fail_opening(
+        path, fmt::format("it holds {}, which is not as attune makes it: using the file could run what its author wrote; it was left as it "
+                          "is: remove that, or export the file again where it came from",
+                          identity.schema.what));
   }
   if (identity.schema.kind == SchemaFinding::Kind::Same && identity.user_version != identity.table_version) {
     fail_opening(path, fmt::format("it is damaged: user_version says schema {}, its schema_version table says {}; move the file "
@@ -124,17 +126,21 @@ void require_ours(const std::filesystem::path& path, const Identity& identity) {
 void refuse_what_is_no_database(const std::filesystem::path& path) {
   const std::string header = header_of(path);
   if (header.empty() || has_magic(header) || is_header_of_ours(header)) return;
-  fail_opening(path, "it is no database (it does not begin as SQLite's files do) and was left as it is; name another file with ATTUNE_DB or --db, or move it "
-                     "away");
+  fail_opening(
+      path,
+      "it is no database (it does not begin as SQLite's files do) and was left as it is; name another file with ATTUNE_DB or --db, or move it "
+      "away");
 }
 
 bool has_header_of_ours(const std::filesystem::path& path) { return is_header_of_ours(header_of(path)); }
 
 void require_header_of_ours(const std::filesystem::path& path, const std::string& damage) {
   if (has_header_of_ours(path)) return;
-  fail_opening(path, fmt::format("it cannot be read ({}) and its header does not say that it is attune's; it was left as it is: move it away to start a new "
-                                 "one, or name another file with ATTUNE_DB or --db",
-                                 damage));
+  fail_opening(
+      path, fmt::format(
+                "it cannot be read ({}) and its header does not say that it is attune's; it was left as it is: move it away to start a new "
+                "one, or name another file with ATTUNE_DB or --db",
+                damage));
 }
 
 std::string unknown_format(const std::filesystem::path& path) {
@@ -142,7 +148,8 @@ std::string unknown_format(const std::filesystem::path& path) {
   if (!is_header_of_ours(header)) return {};
   constexpr std::size_t kWriteVersion = 18, kSchemaFormat = 44;
   constexpr std::string_view kOurFormat("\0\0\0\4", 4);
-  if (header[kWriteVersion] != 1 && header[kWriteVersion] != 2) return fmt::format("its header names the write version {}", static_cast<unsigned char>(header[kWriteVersion]));
+  if (header[kWriteVersion] != 1 && header[kWriteVersion] != 2)
+    return fmt::format("its header names the write version {}", static_cast<unsigned char>(header[kWriteVersion]));
   if (header.substr(kSchemaFormat, kOurFormat.size()) != kOurFormat) return "its header names a schema format that SQLite does not have";
   return {};
 }

@@ -13,7 +13,7 @@ struct Identity {
   int application_id = 0;
   int user_version = 0;    ///< the header's, or the one that the tables are exactly of and name, where the header says no newer one
   int stated_version = 0;  ///< the header's
-  int table_version = 0;  ///< newest row of schema_version; 0 unless the schema is exactly one of ours
+  int table_version = 0;   ///< newest row of schema_version; 0 unless the schema is exactly one of ours
   bool has_tables = false;
   bool has_our_tables = false;  ///< tables of the names of ours, whatever else there is
   SchemaFinding schema;         ///< of no meaning without our tables

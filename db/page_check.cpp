@@ -82,7 +82,8 @@ std::string misplaced_text(SQLite::Database& sqlite) {
     if (!sqlite.tableExists(table)) continue;  // a file that is just being made
     SQLite::Statement rows(sqlite, fmt::format("SELECT key, text FROM {}", table));
     while (rows.executeStep()) {
-      if (base::content_key(rows.getColumn(1).getString()) != rows.getColumn(0).getString()) return fmt::format("a text of the table {} is not under its key", table);
+      if (base::content_key(rows.getColumn(1).getString()) != rows.getColumn(0).getString())
+        return fmt::format("a text of the table {} is not under its key", table);
     }
   }
   return {};
@@ -129,7 +130,8 @@ PageFinding check_pages(SQLite::Database& sqlite, const fs::path& path) {
 void check_wholly_up_to(std::uint64_t bytes) { whole_check_bytes = bytes; }
 
 void mark_suspect(const fs::path& path) noexcept {
-  const int fd = ::open(mark_of(path).c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);  // a pipe of this name would wait for a reader
+  const int fd = ::open(mark_of(path).c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                        0600);  // a pipe of this name would wait for a reader
   if (fd >= 0) ::close(fd);
 }
 

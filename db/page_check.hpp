@@ -15,8 +15,8 @@ void check_wholly_up_to(std::uint64_t bytes);
 
 /// What a writer finds when it opens a file.
 struct PageFinding {
-  std::string damage;          ///< in SQLite's words; empty when the file can be used
-  std::uint64_t rebuilt = 0;   ///< indexes that were made anew, because only they were damaged
+  std::string damage;         ///< in SQLite's words; empty when the file can be used
+  std::uint64_t rebuilt = 0;  ///< indexes that were made anew, because only they were damaged
 };
 
 /// Checks the database. Where only indexes are damaged they are made anew from the tables. A file above kWholeCheckBytes is

@@ -48,7 +48,9 @@ class WalChecksum {
       second_ += word(bytes + i + 4) + first_;
     }
   }
-  [[nodiscard]] bool is(const unsigned char* stored) const { return big_endian(stored, 4) == first_ && big_endian(stored + 4, 4) == second_; }
+  [[nodiscard]] bool is(const unsigned char* stored) const {
+    return big_endian(stored, 4) == first_ && big_endian(stored + 4, 4) == second_;
+  }
 
  private:
   [[nodiscard]] std::uint32_t word(const unsigned char* bytes) const {
@@ -134,7 +136,8 @@ void PageFile::index_wal(const std::filesystem::path& path) {
 std::vector<std::uint32_t> PageFile::numbers() const {
   std::vector<std::uint32_t> numbers(std::min(in_file_, count_));
   std::iota(numbers.begin(), numbers.end(), 1U);
-  for (auto newer = in_wal_.upper_bound(in_file_); newer != in_wal_.end() && newer->first <= count_; ++newer) numbers.push_back(newer->first);
+  for (auto newer = in_wal_.upper_bound(in_file_); newer != in_wal_.end() && newer->first <= count_; ++newer)
+    numbers.push_back(newer->first);
   return numbers;
 }
 

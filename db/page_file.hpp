@@ -42,7 +42,7 @@ class PageFile {
   std::size_t page_bytes_;
   base::FileDescriptor file_, wal_;
   std::map<std::uint32_t, std::uint64_t> in_wal_;  ///< where the newest frame of a page has it
-  std::uint32_t in_file_ = 0, count_ = 0;  ///< pages: of the file's bytes, and after the last commit
+  std::uint32_t in_file_ = 0, count_ = 0;          ///< pages: of the file's bytes, and after the last commit
 };
 
 }  // namespace attune::db

@@ -26,12 +26,12 @@ namespace fs = std::filesystem;
 std::unique_ptr<SQLite::Database> open_read_only(const fs::path& path, const char* options) {
   std::string uri = "file:";
   for (const char c : path.string()) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||
-                       c == '.' || c == '-' || c == '_';
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' || c == '.' || c == '-' || c == '_';
     uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
-  auto sqlite = std::make_unique<SQLite::Database>(
-      uri + "?mode=ro" + options, SQLite::OPEN_READONLY | SQLite::OPEN_URI | SQLite::OPEN_NOMUTEX, kBusyTimeoutMs);
+  auto sqlite = std::make_unique<SQLite::Database>(uri + "?mode=ro" + options,
+                                                   SQLite::OPEN_READONLY | SQLite::OPEN_URI | SQLite::OPEN_NOMUTEX, kBusyTimeoutMs);
   // With no locks in its way SQLite would remove, on closing, a WAL that it finds nothing in.
   sqlite3_db_config(sqlite->getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   harden(*sqlite);
@@ -54,11 +54,13 @@ void accept(const fs::path& path, Connection& connection, const KeepGoing& keep_
     const Identity identity = read_identity(sqlite);
     require_ours(path, identity);
     if (identity.user_version == 0) {
-      fail_opening(path, "nothing has been stored in it yet, and it is opened read-only; a tuning run with --db makes it a "
-                         "database");
+      fail_opening(path,
+                   "nothing has been stored in it yet, and it is opened read-only; a tuning run with --db makes it a "
+                   "database");
     }
     if (identity.schema.kind != SchemaFinding::Kind::Same) {
-      fail_opening(path, fmt::format("it is damaged: {}; the next tuning run sets the file aside and keeps what can be read of it", identity.schema.what));
+      fail_opening(path, fmt::format("it is damaged: {}; the next tuning run sets the file aside and keeps what can be read of it",
+                                     identity.schema.what));
     }
     take_long_values(sqlite);
     connection.schema_version = identity.user_version;
@@ -109,9 +111,10 @@ bool lacks_shared_memory(const SQLite::Exception& error) {
 Connection connect(const fs::path& path, const KeepGoing& keep_going) {
   if (is_wal_file(path)) {
     if (const auto network = network_file_system_of(path)) {
-      return read_unchanging(path, fmt::format("it is in WAL mode, which does not work on its file system ({}); the next "
-                                               "tuning run there converts it",
-                                               *network),
+      return read_unchanging(path,
+                             fmt::format("it is in WAL mode, which does not work on its file system ({}); the next "
+                                         "tuning run there converts it",
+                                         *network),
                              keep_going);
     }
   }
@@ -121,9 +124,10 @@ Connection connect(const fs::path& path, const KeepGoing& keep_going) {
     accept(path, connection, keep_going);
   } catch (const SQLite::Exception& error) {
     if (!lacks_shared_memory(error) || !is_wal_file(path)) throw;
-    return read_unchanging(path, fmt::format("no -shm file can be made beside it, because its folder cannot be written or its disk "
-                                             "is full ({})",
-                                             error.what()),
+    return read_unchanging(path,
+                           fmt::format("no -shm file can be made beside it, because its folder cannot be written or its disk "
+                                       "is full ({})",
+                                       error.what()),
                            keep_going);
   }
   return connection;
@@ -206,8 +210,8 @@ void refuse_foreign(const fs::path& path, const KeepGoing& keep_going) {
 Connection open_for_reading(const fs::path& path, const KeepGoing& keep_going) {
   if (is_folder(path)) fail_opening(path, "it is a folder; name a file with ATTUNE_DB or --db");
   if (::access(path.c_str(), R_OK) != 0) {
-    fail_opening(path, fmt::format("{}; a tuning run creates it, or name another file with ATTUNE_DB or --db",
-                                   base::errno_text("access", errno)));
+    fail_opening(
+        path, fmt::format("{}; a tuning run creates it, or name another file with ATTUNE_DB or --db", base::errno_text("access", errno)));
   }
   refuse_foreign(path, keep_going);
   try {

@@ -21,10 +21,9 @@ namespace attune::db {
 /// damage it says. Throws: SQLite::Exception.
 [[nodiscard]] std::unique_ptr<SQLite::Database> open_untouched(const std::filesystem::path& path);
 
-/// Refuses what lies beside a database and is none of its own (db/companion_files.hpp), and what is no database, or one of a newer schema, of another program or with objects that are not ours, before
-/// anything opens it in a way that leaves traces: even a connection that only reads creates a WAL file. Says nothing about
-/// damage of a file that its header calls ours: what follows meets it.
-/// Throws: DatabaseError.
+/// Refuses what lies beside a database and is none of its own (db/companion_files.hpp), and what is no database, or one of a newer schema,
+/// of another program or with objects that are not ours, before anything opens it in a way that leaves traces: even a connection that only
+/// reads creates a WAL file. Says nothing about damage of a file that its header calls ours: what follows meets it. Throws: DatabaseError.
 void refuse_foreign(const std::filesystem::path& path, const KeepGoing& keep_going);
 
 }  // namespace attune::db

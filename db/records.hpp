@@ -26,33 +26,33 @@ struct TemplateRow {
 /// A stored measurement of one configuration.
 struct RecordRow {
   std::string template_hash;
-  std::string problem;        ///< canonical JSON, sizes included
+  std::string problem;  ///< canonical JSON, sizes included
   std::string device_key;
   std::string policy;         ///< "cold/graph"
   std::string configuration;  ///< canonical JSON
   std::string outcome;        ///< "ok", "compile_failed", ...
   std::string stage;          ///< "none", "screened", "measured", "run_off"
   bool verified = false;
-  double median_us = 0;       ///< 0 unless outcome is ok
+  double median_us = 0;  ///< 0 unless outcome is ok
   double low_us = 0;
   double high_us = 0;
   int samples = 0;
-  std::string detail_json;    ///< the whole measurement (spreads, resources, clocks, reason of failure)
+  std::string detail_json;  ///< the whole measurement (spreads, resources, clocks, reason of failure)
   std::string driver;
   std::string nvrtc;
-  std::string recorded_at;    ///< UTC, ISO 8601
-  std::string origin;         ///< "measured" or "recording:<file>"
+  std::string recorded_at;  ///< UTC, ISO 8601
+  std::string origin;       ///< "measured" or "recording:<file>"
 };
 
 struct SessionRow {
-  std::string key;            ///< content key of (template, problem, device, policy, strategy, seed, started)
+  std::string key;  ///< content key of (template, problem, device, policy, strategy, seed, started)
   std::string template_hash;
   std::string problem;
   std::string device_key;
   std::string policy;
   std::string strategy;
   std::uint64_t seed = 0;
-  std::string state;          ///< "running", "finished", "interrupted"
+  std::string state;  ///< "running", "finished", "interrupted"
   std::uint64_t space_size = 0;
   std::string started_at;
   std::string finished_at;
@@ -63,21 +63,21 @@ struct SessionRow {
 struct BestRow {
   std::string template_hash;
   std::string template_name;
-  std::string family;         ///< canonical JSON without sizes
-  std::string problem;        ///< canonical JSON
-  std::string sizes_json;     ///< {"n":1024}
+  std::string family;      ///< canonical JSON without sizes
+  std::string problem;     ///< canonical JSON
+  std::string sizes_json;  ///< {"n":1024}
   std::string device_key;
   std::string policy;
   std::string objective = "time";
   std::string configuration;
-  double median_us = 0;       ///< of the run-off
-  double default_us = 0;      ///< the default configuration in the same run-off; 0: it does not run
-  bool tie = false;           ///< tied with another finalist in the run-off
-  std::string cubin_key;      ///< empty: not stored
+  double median_us = 0;   ///< of the run-off
+  double default_us = 0;  ///< the default configuration in the same run-off; 0: it does not run
+  bool tie = false;       ///< tied with another finalist in the run-off
+  std::string cubin_key;  ///< empty: not stored
   std::string driver;
   std::string recorded_at;
-  std::string detail_json;    ///< finalists with paired ratios and intervals
-  std::string nvrtc;          ///< the compiler of the code; empty: not known (since schema 3)
+  std::string detail_json;  ///< finalists with paired ratios and intervals
+  std::string nvrtc;        ///< the compiler of the code; empty: not known (since schema 3)
 };
 
 /// How many best rows there are of one version of a template and one policy.
@@ -132,9 +132,9 @@ struct RowCounts {
 
 /// Rows that do not travel, besides running sessions.
 struct LeftOut {
-  std::uint64_t damaged = 0;   ///< do not match their checksums
-  std::uint64_t unsourced = 0; ///< templates of which a source is missing (schema 1 stored none) or damaged
-  std::uint64_t orphaned = 0;  ///< refer to a device or template that is not there, or left out itself
+  std::uint64_t damaged = 0;       ///< do not match their checksums
+  std::uint64_t unsourced = 0;     ///< templates of which a source is missing (schema 1 stored none) or damaged
+  std::uint64_t orphaned = 0;      ///< refer to a device or template that is not there, or left out itself
   std::uint64_t unverified = 0;    ///< best rows without a verified record of their configuration
   std::uint64_t contradicted = 0;  ///< best rows, on either side, of configurations that fail by a later record of the other side
   std::uint64_t refused = 0;       ///< of an export: what no import takes

@@ -88,7 +88,9 @@ void remove_database(const fs::path& path) {
 void rename_or_fail(const fs::path& path, const fs::path& from, const fs::path& to) {
   std::error_code error;
   fs::rename(from, to, error);
-  if (error) fail_opening(path, fmt::format("it is damaged, and '{}' could not be renamed to '{}': {}", from.string(), to.string(), base::errno_text("rename", error.value())));
+  if (error)
+    fail_opening(path, fmt::format("it is damaged, and '{}' could not be renamed to '{}': {}", from.string(), to.string(),
+                                   base::errno_text("rename", error.value())));
 }
 
 /// A name that has no file yet.
@@ -96,7 +98,9 @@ fs::path aside_name(const fs::path& path) {
   std::string stamp = base::utc_now();
   stamp.erase(std::remove_if(stamp.begin(), stamp.end(), [](char c) { return c == '-' || c == ':'; }), stamp.end());
   fs::path target = path.string() + ".corrupt-" + stamp;
-  const auto taken = [&] { return std::any_of(kSuffixes.begin(), kSuffixes.end(), [&](const char* suffix) { return is_taken(beside(target, suffix)); }); };
+  const auto taken = [&] {
+    return std::any_of(kSuffixes.begin(), kSuffixes.end(), [&](const char* suffix) { return is_taken(beside(target, suffix)); });
+  };
   for (int i = 2; taken(); ++i) target = fmt::format("{}.corrupt-{}-{}", path.string(), stamp, i);
   return target;
 }
@@ -120,13 +124,16 @@ void set_aside(const fs::path& path, const fs::path& aside) {
 Note make_fresh(const fs::path& path, const fs::path& fresh, LockFile& lock, const std::string& damage) {
   for (const char* suffix : kSuffixes) {
     if (is_taken(beside(fresh, suffix))) {
-      fail_opening(path, fmt::format("it is damaged ({}), and '{}' is in the way of what takes its place; move that away", damage, beside(fresh, suffix).string()));
+      fail_opening(path, fmt::format("it is damaged ({}), and '{}' is in the way of what takes its place; move that away", damage,
+                                     beside(fresh, suffix).string()));
     }
   }
   Note note{Note::Stage::Making, {}, state_of(path), aside_name(path).filename().string()};
   lock.write_note(note.text());
   const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) fail_opening(path, fmt::format("it is damaged ({}), and making '{}' failed: {}", damage, fresh.string(), base::errno_text("open", errno)));
+  if (fd < 0)
+    fail_opening(path,
+                 fmt::format("it is damaged ({}), and making '{}' failed: {}", damage, fresh.string(), base::errno_text("open", errno)));
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0) {
     // Only root can give a file away; what fails leaves it to this user alone.
@@ -142,12 +149,14 @@ Note make_fresh(const fs::path& path, const fs::path& fresh, LockFile& lock, con
 
 /// On the disk, and noted as what takes the damaged file's place.
 void make_whole(const fs::path& path, const fs::path& fresh, LockFile& lock, Note& note) {
-  if (has_bytes(beside(fresh, "-wal"))) fail_opening(path, fmt::format("it is damaged, and '{}' could not be completed; free some space on its disk", fresh.string()));
+  if (has_bytes(beside(fresh, "-wal")))
+    fail_opening(path, fmt::format("it is damaged, and '{}' could not be completed; free some space on its disk", fresh.string()));
   const int fd = ::open(fresh.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   const bool synced = fd >= 0 && ::fsync(fd) == 0;
   const int error_number = errno;
   if (fd >= 0) ::close(fd);
-  if (!synced) fail_opening(path, fmt::format("it is damaged, and writing '{}' failed: {}", fresh.string(), base::errno_text("fsync", error_number)));
+  if (!synced)
+    fail_opening(path, fmt::format("it is damaged, and writing '{}' failed: {}", fresh.string(), base::errno_text("fsync", error_number)));
   note.stage = Note::Stage::Whole;
   note.damaged = state_of(path);  // reading may have cost it its journal
   lock.write_note(note.text());
@@ -192,16 +201,20 @@ std::string finish_replacing(const fs::path& path, LockFile& lock) {
   if (note.stage == Note::Stage::Whole && noted) {
     if (is_taken(path) && state_of(path) != note.damaged) {
       lock.write_note({});
-      return fmt::format("'{}' has what could be read of an earlier database '{}' that was damaged; another one has taken its name since: `attune db merge` adds the rows to it",
-                         fresh.string(), path.string());
+      return fmt::format(
+          "'{}' has what could be read of an earlier database '{}' that was damaged; another one has taken its name since: `attune db merge` adds the rows to it",
+          fresh.string(), path.string());
     }
     require_alone(path, lock, "a process died while it was set aside");
     put_in_place(path, fresh, lock, note);
-    return fmt::format("database '{}' was damaged, and a process died while it was set aside as '{}'; a new one took its place, with every row that could still be read",
-                       path.string(), (path.parent_path() / note.aside).string());
+    return fmt::format(
+        "database '{}' was damaged, and a process died while it was set aside as '{}'; a new one took its place, with every row that could still be read",
+        path.string(), (path.parent_path() / note.aside).string());
   }
   if (note.stage == Note::Stage::None && !is_taken(path) && !number_of(fresh).empty() && has_header_of_ours(fresh)) {
-    fail_opening(path, fmt::format("it is not there, but '{}' is, which looks like what could be read of it once; rename that, or move it away", fresh.string()));
+    fail_opening(path,
+                 fmt::format("it is not there, but '{}' is, which looks like what could be read of it once; rename that, or move it away",
+                             fresh.string()));
   }
   if (note.stage != Note::Stage::None) lock.write_note({});
   return {};

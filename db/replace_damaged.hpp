@@ -16,8 +16,9 @@ namespace attune::db {
 /// `fill(damaged, fresh)` fills the empty file `fresh`, complete in one file, and returns how many rows it has. Returns the notice.
 /// Requires: the opening lock. Throws: DatabaseError (another process uses the database, something else has one of these names), what
 /// `fill` throws; the damaged file is where it was then.
-[[nodiscard]] std::string replace_damaged(const std::filesystem::path& path, LockFile& lock, const std::string& damage,
-                                          const std::function<std::uint64_t(const std::filesystem::path& damaged, const std::filesystem::path& fresh)>& fill);
+[[nodiscard]] std::string replace_damaged(
+    const std::filesystem::path& path, LockFile& lock, const std::string& damage,
+    const std::function<std::uint64_t(const std::filesystem::path& damaged, const std::filesystem::path& fresh)>& fill);
 
 /// Ends what a process that died in replace_damaged began. Returns a notice, empty when there was nothing to do.
 /// Requires: the opening lock. Throws: DatabaseError.

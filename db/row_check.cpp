@@ -15,10 +15,10 @@
 namespace attune::db {
 namespace {
 
-constexpr std::size_t kLongestName = 256;                     // of a template, a policy, a version
+constexpr std::size_t kLongestName = 256;                    // of a template, a policy, a version
 constexpr std::size_t kLongestPath = 4096;                   // PATH_MAX
 constexpr std::size_t kLongestText = std::size_t{16} << 20;  // of a detail, a specification, a source
-constexpr double kLongestUs = 1e12;                           // eleven days
+constexpr double kLongestUs = 1e12;                          // eleven days
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(why); }
 
@@ -130,7 +130,8 @@ void RowCheck::take(const RecordRow& row) {
   check_origin(row.origin);
   if (row.samples < 0) refuse("the field 'samples' is negative");
   // One that failed may have a time all the same: of a wrong result.
-  if (row.outcome == "ok" && row.median_us == 0) refuse(fmt::format("the outcome {} does not go with a median of {} us", row.outcome, row.median_us));
+  if (row.outcome == "ok" && row.median_us == 0)
+    refuse(fmt::format("the outcome {} does not go with a median of {} us", row.outcome, row.median_us));
 }
 
 void RowCheck::take(const BestRow& row) {

@@ -33,11 +33,9 @@ Row told_row(const json& fields) {
 
 TunedProblem tuned_problem(const Database& database, const BestRow& best) {
   const auto devices = database.devices();
-  const auto device = std::find_if(devices.begin(), devices.end(),
-                                   [&](const DeviceRow& row) { return row.hard_key == best.device_key; });
+  const auto device = std::find_if(devices.begin(), devices.end(), [&](const DeviceRow& row) { return row.hard_key == best.device_key; });
   if (device == devices.end()) {
-    throw DatabaseError("", fmt::format("failed reading the result for {}: its device {} is not described",
-                                        best.problem, best.device_key));
+    throw DatabaseError("", fmt::format("failed reading the result for {}: its device {} is not described", best.problem, best.device_key));
   }
   TunedProblem tuned{*device, best, std::nullopt};
   if (!best.cubin_key.empty()) tuned.cubin = database.cubin(best.cubin_key);

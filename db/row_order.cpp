@@ -99,7 +99,8 @@ void supersede(BestRow& row, const BestRow& seen) { come_after(row, seen); }
 
 Ordering order(const RecordRow& a, const RecordRow& b) {
   const auto rank = [](const RecordRow& row) {
-    return std::tuple(row.origin == "measured", revision_of(row.detail_json), moment(row.recorded_at), row.outcome != "ok", rank_of_stage(row.stage));
+    return std::tuple(row.origin == "measured", revision_of(row.detail_json), moment(row.recorded_at), row.outcome != "ok",
+                      rank_of_stage(row.stage));
   };
   if (const auto ranked = rank(a) <=> rank(b); ranked != 0) return ranked;
   if (const auto faster = compare(b.median_us, a.median_us); faster != 0) return faster;

@@ -43,11 +43,16 @@ template <class Row>
 std::string make_select(int version) {
   std::string sql = fmt::format("SELECT t.{}, t.checksum", Table<Row>::kKey);
   for_each_column<Row>([&]<class Value>(const Column<Row, Value>& column) {
-    if (column.since > version) sql += fmt::format(", {}", literal_of_none<Value>());
-    else if (column.held == Held::Problem) sql += ", p.text";
-    else if (column.held == Held::Configuration) sql += ", c.text";
-    else if (column.held == Held::Time) sql += fmt::format(", m.{}", column.metric);
-    else sql += fmt::format(", t.{}", column.name);
+    if (column.since > version)
+      sql += fmt::format(", {}", literal_of_none<Value>());
+    else if (column.held == Held::Problem)
+      sql += ", p.text";
+    else if (column.held == Held::Configuration)
+      sql += ", c.text";
+    else if (column.held == Held::Time)
+      sql += fmt::format(", m.{}", column.metric);
+    else
+      sql += fmt::format(", t.{}", column.name);
   });
   sql += fmt::format(" FROM {} t", Table<Row>::kName);
   // LEFT JOIN: a record whose problem or configuration is lost is a bad row to be counted, not one to be overlooked.
@@ -93,7 +98,7 @@ const std::string& insert_sql() {
   return text;
 }
 
-#define ATTUNE_ROW(Row)                                   \
+#define ATTUNE_ROW(Row)                                     \
   template const std::string& select_sql<Row>(int version); \
   template const std::string& insert_sql<Row>();
 ATTUNE_ROW(DeviceRow)

@@ -5,8 +5,8 @@
 
 namespace attune::db {
 
-/// "SELECT <key>, <checksum>, <every column> FROM <table> t <joins>" of a file of this schema version, which may lack columns: those read as
-/// their Value{}. No WHERE, no ORDER BY. Requires: 1 <= version <= Database::kSchemaVersion.
+/// "SELECT <key>, <checksum>, <every column> FROM <table> t <joins>" of a file of this schema version, which may lack columns: those read
+/// as their Value{}. No WHERE, no ORDER BY. Requires: 1 <= version <= Database::kSchemaVersion.
 template <class Row>
 [[nodiscard]] const std::string& select_sql(int version);
 

@@ -36,7 +36,8 @@ class LooseRows {
     guard_.watch("reading", [&] {
       sqlite_.exec("BEGIN");
       make_tables();
-      for_each_cell(damaged, [&] { guard_.begin("reading"); }, [&](const Cell& cell) { add(cell); });
+      for_each_cell(
+          damaged, [&] { guard_.begin("reading"); }, [&](const Cell& cell) { add(cell); });
       keep_few("records", "key");
       keep_few("metrics", "record_key, name");
       sqlite_.exec("CREATE INDEX metrics_by_record ON metrics (record_key, name)");
@@ -98,8 +99,9 @@ class LooseRows {
   /// each of which would be joined with each row of another table.
   void keep_few(const std::string& table, const std::string& key) {
     constexpr int kMostOfOneKey = 16;
-    sqlite_.exec(fmt::format("DELETE FROM {0} WHERE rowid IN (SELECT row FROM (SELECT rowid AS row, row_number() OVER (PARTITION BY {1}) AS number FROM {0}) WHERE number > {2})",
-                             table, key, kMostOfOneKey));
+    sqlite_.exec(fmt::format(
+        "DELETE FROM {0} WHERE rowid IN (SELECT row FROM (SELECT rowid AS row, row_number() OVER (PARTITION BY {1}) AS number FROM {0}) WHERE number > {2})",
+        table, key, kMostOfOneKey));
   }
   /// To every table that has as many columns.
   void add(const Cell& cell) {
@@ -122,11 +124,16 @@ class LooseRows {
     }
   }
   static void bind(Use& use, const StoredValue& value) {
-    if (const auto* const number = std::get_if<std::int64_t>(&value)) use.bind(static_cast<std::uint64_t>(*number));
-    else if (const auto* const real = std::get_if<double>(&value)) use.bind(*real);
-    else if (const auto* const text = std::get_if<std::string_view>(&value)) use.bind(std::string(*text));
-    else if (const auto* const blob = std::get_if<Blob>(&value)) use.bind(*blob);
-    else use.skip();
+    if (const auto* const number = std::get_if<std::int64_t>(&value))
+      use.bind(static_cast<std::uint64_t>(*number));
+    else if (const auto* const real = std::get_if<double>(&value))
+      use.bind(*real);
+    else if (const auto* const text = std::get_if<std::string_view>(&value))
+      use.bind(std::string(*text));
+    else if (const auto* const blob = std::get_if<Blob>(&value))
+      use.bind(*blob);
+    else
+      use.skip();
   }
 
   SQLite::Database sqlite_{"", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE};
@@ -196,8 +203,12 @@ std::uint64_t salvage(Database& database, const std::filesystem::path& damaged, 
     Salvage(rows, database).run();
   } catch (const SQLite::Exception& error) {
     if ((error.getErrorCode() & 0xff) != SQLITE_FULL) throw sqlite_failure(damaged, "keeping what can be read of it", error);
-    throw DatabaseError(damaged.string(), fmt::format("failed keeping what can be read of database '{}': SQLite returned SQLITE_FULL ({}); nothing of it has changed: free disk space where it "
-                                                      "is and where temporary files are (SQLITE_TMPDIR, else TMPDIR, else /var/tmp)", damaged.string(), error.what()));
+    throw DatabaseError(
+        damaged.string(),
+        fmt::format(
+            "failed keeping what can be read of database '{}': SQLite returned SQLITE_FULL ({}); nothing of it has changed: free disk space where it "
+            "is and where temporary files are (SQLITE_TMPDIR, else TMPDIR, else /var/tmp)",
+            damaged.string(), error.what()));
   }
   forget_contradicted(database);
   const Info info = database.info();

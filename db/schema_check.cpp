@@ -75,7 +75,8 @@ std::vector<SchemaObject> schema_objects(SQLite::Database& sqlite) {
   std::vector<SchemaObject> objects;
   SQLite::Statement rows(sqlite, fmt::format("SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master LIMIT {}", kMostObjects));
   while (rows.executeStep()) {
-    objects.push_back({rows.getColumn(0).getString(), rows.getColumn(1).getString(), rows.getColumn(2).getString(), rows.getColumn(3).getString()});
+    objects.push_back(
+        {rows.getColumn(0).getString(), rows.getColumn(1).getString(), rows.getColumn(2).getString(), rows.getColumn(3).getString()});
   }
   std::sort(objects.begin(), objects.end());
   return objects;

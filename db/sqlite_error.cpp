@@ -86,8 +86,7 @@ std::string named(const std::string& doing, const std::filesystem::path& path) {
 
 }  // namespace
 
-DatabaseError sqlite_failure(const std::filesystem::path& path, const std::string& doing,
-                             const SQLite::Exception& error) {
+DatabaseError sqlite_failure(const std::filesystem::path& path, const std::string& doing, const SQLite::Exception& error) {
   const int primary = primary_code(error);
   const char* const name = code_name(primary);
   const std::string code = name != nullptr ? std::string(name) : fmt::format("code {}", error.getErrorCode());

@@ -11,8 +11,7 @@ namespace attune::db {
 /// The DatabaseError that tells what SQLite said: "failed <doing> in database '<path>': SQLite returned SQLITE_FULL
 /// (database or disk is full); <remedy>". `doing` reads "storing a record", or has the
 /// database as "it": "opening it for reading" gives "failed opening database '<path>' for reading: ...".
-[[nodiscard]] DatabaseError sqlite_failure(const std::filesystem::path& path, const std::string& doing,
-                                           const SQLite::Exception& error);
+[[nodiscard]] DatabaseError sqlite_failure(const std::filesystem::path& path, const std::string& doing, const SQLite::Exception& error);
 
 /// Throws: DatabaseError, "failed opening database '<path>': <why>".
 [[noreturn]] void fail_opening(const std::filesystem::path& path, const std::string& why);

@@ -10,23 +10,11 @@ std::string Table<TemplateFileRow>::key(const TemplateFileRow& row) {
 }
 
 std::string Table<RecordRow>::key(const RecordRow& row) {
-  return base::ContentHasher()
-      .add(row.template_hash)
-      .add(row.problem)
-      .add(row.device_key)
-      .add(row.policy)
-      .add(row.configuration)
-      .key();
+  return base::ContentHasher().add(row.template_hash).add(row.problem).add(row.device_key).add(row.policy).add(row.configuration).key();
 }
 
 std::string Table<BestRow>::key(const BestRow& row) {
-  return base::ContentHasher()
-      .add(row.template_hash)
-      .add(row.problem)
-      .add(row.device_key)
-      .add(row.policy)
-      .add(row.objective)
-      .key();
+  return base::ContentHasher().add(row.template_hash).add(row.problem).add(row.device_key).add(row.policy).add(row.objective).key();
 }
 
 // As spec::KernelTemplate::content_hash is made; db/ knows no specification, and a test holds the two together.

@@ -79,24 +79,23 @@ struct Table<RecordRow> {
   // The order of the index: no sort. Within a problem, records come as they were first stored.
   static constexpr const char* kOrder = " ORDER BY t.template_hash, t.problem_key, t.device_key, t.policy, t.id";
   static constexpr bool kKeepsPlace = true;
-  static constexpr std::tuple kColumns{
-      Column{"template_hash", &RecordRow::template_hash},
-      Column{"problem", &RecordRow::problem, Held::Problem},
-      Column{"device_key", &RecordRow::device_key},
-      Column{"policy", &RecordRow::policy},
-      Column{"configuration", &RecordRow::configuration, Held::Configuration},
-      Column{"outcome", &RecordRow::outcome},
-      Column{"stage", &RecordRow::stage},
-      Column{"verified", &RecordRow::verified},
-      Column{"median_us", &RecordRow::median_us, Held::Time, 1, "value"},
-      Column{"low_us", &RecordRow::low_us, Held::Time, 1, "low"},
-      Column{"high_us", &RecordRow::high_us, Held::Time, 1, "high"},
-      Column{"samples", &RecordRow::samples, Held::Time, 1, "samples"},
-      Column{"detail_json", &RecordRow::detail_json},
-      Column{"driver", &RecordRow::driver},
-      Column{"nvrtc", &RecordRow::nvrtc},
-      Column{"recorded_at", &RecordRow::recorded_at},
-      Column{"origin", &RecordRow::origin}};
+  static constexpr std::tuple kColumns{Column{"template_hash", &RecordRow::template_hash},
+                                       Column{"problem", &RecordRow::problem, Held::Problem},
+                                       Column{"device_key", &RecordRow::device_key},
+                                       Column{"policy", &RecordRow::policy},
+                                       Column{"configuration", &RecordRow::configuration, Held::Configuration},
+                                       Column{"outcome", &RecordRow::outcome},
+                                       Column{"stage", &RecordRow::stage},
+                                       Column{"verified", &RecordRow::verified},
+                                       Column{"median_us", &RecordRow::median_us, Held::Time, 1, "value"},
+                                       Column{"low_us", &RecordRow::low_us, Held::Time, 1, "low"},
+                                       Column{"high_us", &RecordRow::high_us, Held::Time, 1, "high"},
+                                       Column{"samples", &RecordRow::samples, Held::Time, 1, "samples"},
+                                       Column{"detail_json", &RecordRow::detail_json},
+                                       Column{"driver", &RecordRow::driver},
+                                       Column{"nvrtc", &RecordRow::nvrtc},
+                                       Column{"recorded_at", &RecordRow::recorded_at},
+                                       Column{"origin", &RecordRow::origin}};
   static std::string key(const RecordRow& row);
 };
 
@@ -107,19 +106,18 @@ struct Table<SessionRow> {
   static constexpr const char* kPlace = "rowid";
   static constexpr const char* kOrder = " ORDER BY t.started_at, t.key";
   static constexpr bool kKeepsPlace = false;
-  static constexpr std::tuple kColumns{
-      Column{"key", &SessionRow::key},
-      Column{"template_hash", &SessionRow::template_hash},
-      Column{"problem", &SessionRow::problem, Held::Problem},
-      Column{"device_key", &SessionRow::device_key},
-      Column{"policy", &SessionRow::policy},
-      Column{"strategy", &SessionRow::strategy},
-      Column{"seed", &SessionRow::seed},
-      Column{"state", &SessionRow::state},
-      Column{"space_size", &SessionRow::space_size},
-      Column{"started_at", &SessionRow::started_at},
-      Column{"finished_at", &SessionRow::finished_at},
-      Column{"summary_json", &SessionRow::summary_json}};
+  static constexpr std::tuple kColumns{Column{"key", &SessionRow::key},
+                                       Column{"template_hash", &SessionRow::template_hash},
+                                       Column{"problem", &SessionRow::problem, Held::Problem},
+                                       Column{"device_key", &SessionRow::device_key},
+                                       Column{"policy", &SessionRow::policy},
+                                       Column{"strategy", &SessionRow::strategy},
+                                       Column{"seed", &SessionRow::seed},
+                                       Column{"state", &SessionRow::state},
+                                       Column{"space_size", &SessionRow::space_size},
+                                       Column{"started_at", &SessionRow::started_at},
+                                       Column{"finished_at", &SessionRow::finished_at},
+                                       Column{"summary_json", &SessionRow::summary_json}};
   static std::string key(const SessionRow& row) { return row.key; }
 };
 
@@ -128,27 +126,25 @@ struct Table<BestRow> {
   static constexpr const char* kName = "best";
   static constexpr const char* kKey = "key";
   static constexpr const char* kPlace = "rowid";
-  static constexpr const char* kOrder =
-      " ORDER BY t.template_name, t.template_hash, t.family, t.device_key, t.policy, t.objective, p.text";
+  static constexpr const char* kOrder = " ORDER BY t.template_name, t.template_hash, t.family, t.device_key, t.policy, t.objective, p.text";
   static constexpr bool kKeepsPlace = false;
-  static constexpr std::tuple kColumns{
-      Column{"template_hash", &BestRow::template_hash},
-      Column{"template_name", &BestRow::template_name},
-      Column{"family", &BestRow::family},
-      Column{"problem", &BestRow::problem, Held::Problem},
-      Column{"sizes_json", &BestRow::sizes_json},
-      Column{"device_key", &BestRow::device_key},
-      Column{"policy", &BestRow::policy},
-      Column{"objective", &BestRow::objective},
-      Column{"configuration", &BestRow::configuration, Held::Configuration},
-      Column{"median_us", &BestRow::median_us},
-      Column{"default_us", &BestRow::default_us},
-      Column{"tie", &BestRow::tie},
-      Column{"cubin_key", &BestRow::cubin_key, Held::Plain, 1, nullptr, false},
-      Column{"driver", &BestRow::driver},
-      Column{"recorded_at", &BestRow::recorded_at},
-      Column{"detail_json", &BestRow::detail_json},
-      Column{"nvrtc", &BestRow::nvrtc, Held::Plain, 3}};
+  static constexpr std::tuple kColumns{Column{"template_hash", &BestRow::template_hash},
+                                       Column{"template_name", &BestRow::template_name},
+                                       Column{"family", &BestRow::family},
+                                       Column{"problem", &BestRow::problem, Held::Problem},
+                                       Column{"sizes_json", &BestRow::sizes_json},
+                                       Column{"device_key", &BestRow::device_key},
+                                       Column{"policy", &BestRow::policy},
+                                       Column{"objective", &BestRow::objective},
+                                       Column{"configuration", &BestRow::configuration, Held::Configuration},
+                                       Column{"median_us", &BestRow::median_us},
+                                       Column{"default_us", &BestRow::default_us},
+                                       Column{"tie", &BestRow::tie},
+                                       Column{"cubin_key", &BestRow::cubin_key, Held::Plain, 1, nullptr, false},
+                                       Column{"driver", &BestRow::driver},
+                                       Column{"recorded_at", &BestRow::recorded_at},
+                                       Column{"detail_json", &BestRow::detail_json},
+                                       Column{"nvrtc", &BestRow::nvrtc, Held::Plain, 3}};
   static std::string key(const BestRow& row);
 };
 
@@ -159,7 +155,8 @@ struct Table<InFlightRow> {
   static constexpr const char* kPlace = "session_key";
   static constexpr const char* kOrder = " ORDER BY t.session_key";
   static constexpr bool kKeepsPlace = false;
-  static constexpr std::tuple kColumns{Column{"session_key", &InFlightRow::session_key}, Column{"configuration", &InFlightRow::configuration}};
+  static constexpr std::tuple kColumns{Column{"session_key", &InFlightRow::session_key},
+                                       Column{"configuration", &InFlightRow::configuration}};
   static std::string key(const InFlightRow& row) { return row.session_key; }
 };
 
@@ -193,8 +190,10 @@ template <class Row>
   hasher.add(Table<Row>::kName).add(key);
   for_each_column<Row>([&]<class Value>(const Column<Row, Value>& column) {
     const Value& value = row.*column.member;
-    if (column.since <= kLastOfEveryChecksum) hasher.add(checksum_text(value));
-    else if (value != Value{}) hasher.add(column.name).add(checksum_text(value));
+    if (column.since <= kLastOfEveryChecksum)
+      hasher.add(checksum_text(value));
+    else if (value != Value{})
+      hasher.add(column.name).add(checksum_text(value));
   });
   return hasher.key();
 }
@@ -218,8 +217,7 @@ Filter filter_of<BestRow>(const Query& query);
 /// Whether a row really is what the query asked for. A damaged index entry can lead to an undamaged row that is not.
 template <class Row>
 [[nodiscard]] bool matches(const Query& query, const Row& row) {
-  return (!query.template_hash || *query.template_hash == row.template_hash) &&
-         (!query.problem || *query.problem == row.problem) &&
+  return (!query.template_hash || *query.template_hash == row.template_hash) && (!query.problem || *query.problem == row.problem) &&
          (!query.device_key || *query.device_key == row.device_key) && (!query.policy || *query.policy == row.policy);
 }
 

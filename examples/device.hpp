@@ -15,11 +15,10 @@ inline void require_device() {
   int count = 0;
   const cudaError_t result = cudaGetDeviceCount(&count);
   if (result == cudaSuccess && count > 0) return;
-  std::fprintf(
-      stderr,
-      "This example launches kernels and found no CUDA device (%s). Run it on a machine with an NVIDIA GPU and its "
-      "driver; without one, `attune explain` shows what would be dispatched, and `attune tune` replays a recording.\n",
-      result == cudaSuccess ? "the driver lists none" : cudaGetErrorString(result));
+  std::fprintf(stderr,
+               "This example launches kernels and found no CUDA device (%s). Run it on a machine with an NVIDIA GPU and its "
+               "driver; without one, `attune explain` shows what would be dispatched, and `attune tune` replays a recording.\n",
+               result == cudaSuccess ? "the driver lists none" : cudaGetErrorString(result));
   std::exit(kNoDevice);
 }
 
@@ -33,9 +32,7 @@ inline void check(cudaError_t result, const char* what) {
 template <class T>
 class DeviceArray {
  public:
-  explicit DeviceArray(std::size_t count) {
-    check(cudaMalloc(&data_, (count > 0 ? count : 1) * sizeof(T)), "allocating device memory");
-  }
+  explicit DeviceArray(std::size_t count) { check(cudaMalloc(&data_, (count > 0 ? count : 1) * sizeof(T)), "allocating device memory"); }
   explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
     check(cudaMemcpy(data_, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), "copying to the device");
   }

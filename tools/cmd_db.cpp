@@ -1,7 +1,7 @@
 // attune db: where the database is, what it holds, whether it is sound; rows between databases.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <optional>
@@ -42,24 +42,18 @@ int print_info(const DbOptions& options) {
   print_notices(database);
   const db::Info info = database.info();
   if (options.json_output) {
-    const json told = {{"path", info.path},
-                       {"schema_version", info.schema_version},
-                       {"bytes", info.bytes},
-                       {"journal_mode", info.journal_mode},
-                       {"devices", info.devices},
-                       {"templates", info.templates},
-                       {"problems", info.problems},
-                       {"records", info.records},
-                       {"best", info.best},
-                       {"cubins", info.cubins},
+    const json told = {{"path", info.path},         {"schema_version", info.schema_version},
+                       {"bytes", info.bytes},       {"journal_mode", info.journal_mode},
+                       {"devices", info.devices},   {"templates", info.templates},
+                       {"problems", info.problems}, {"records", info.records},
+                       {"best", info.best},         {"cubins", info.cubins},
                        {"sessions", info.sessions}};
     print_json(told, 1);
     return 0;
   }
-  base::print("{}\nschema version {}, {} bytes, journal mode {}\n", info.path, info.schema_version, info.bytes,
-             info.journal_mode);
-  base::print("devices   {:>9}\ntemplates {:>9}\nproblems  {:>9}\nrecords   {:>9}\n", info.devices, info.templates,
-             info.problems, info.records);
+  base::print("{}\nschema version {}, {} bytes, journal mode {}\n", info.path, info.schema_version, info.bytes, info.journal_mode);
+  base::print("devices   {:>9}\ntemplates {:>9}\nproblems  {:>9}\nrecords   {:>9}\n", info.devices, info.templates, info.problems,
+              info.records);
   base::print("best      {:>9}\ncubins    {:>9}\nsessions  {:>9}\n", info.best, info.cubins, info.sessions);
   return 0;
 }
@@ -86,17 +80,14 @@ int check(const DbOptions& options) {
   const auto path = database_path(options.database);
   const auto [report, opened] = checked(path, options.json_output);
   if (options.json_output) {
-    const json told = {{"path", path.string()},
-                       {"opened", opened},
-                       {"ok", report.ok},
-                       {"rows_checked", report.rows_checked},
-                       {"bad_rows", report.bad_rows},
-                       {"problems", report.problems}};
+    const json told = {
+        {"path", path.string()},       {"opened", opened},           {"ok", report.ok}, {"rows_checked", report.rows_checked},
+        {"bad_rows", report.bad_rows}, {"problems", report.problems}};
     print_json(told, 1);
   } else {
     for (const std::string& problem : report.problems) base::print("{}\n", problem);
     base::print("{}: {} rows checked, {} bad{}\n", path.string(), report.rows_checked, report.bad_rows,
-               report.ok ? "" : "; bad rows are never used, and measuring again replaces them");
+                report.ok ? "" : "; bad rows are never used, and measuring again replaces them");
   }
   return static_cast<int>(report.ok ? ExitCode::Ok : ExitCode::Database);
 }
@@ -114,8 +105,8 @@ void add(CLI::App& parent, CommandContext& context, const char* name, const char
 using FileWork = int (*)(const DbWork&);
 
 /// A command that works on files besides the database; returns their option.
-CLI::Option* add(CLI::App& parent, CommandContext& context, const char* name, const char* summary, const char* footer,
-                 FileWork file_work, const char* positional, const char* files) {
+CLI::Option* add(CLI::App& parent, CommandContext& context, const char* name, const char* summary, const char* footer, FileWork file_work,
+                 const char* positional, const char* files) {
   auto options = std::make_shared<DbOptions>();
   auto work = std::make_shared<DbWork>();
   auto* command = parent.add_subcommand(name, summary);
@@ -155,13 +146,15 @@ void add_exchange_commands(CLI::App& db, CommandContext& context) {
       ->type_name("OTHER.db...")
       ->required();
   add(db, context, "vacuum", "Give the space of removed rows back to the file system",
-      "Needs as much free space again while it works. Refused while another process is writing (exit code 5).", &vacuum_database, "", nullptr);
+      "Needs as much free space again while it works. Refused while another process is writing (exit code 5).", &vacuum_database, "",
+      nullptr);
 }
 
 }  // namespace
 
 void add_db_command(CLI::App& app, CommandContext& context) {
-  auto* command = app.add_subcommand("db", "Tell where the database is, what it holds, and whether it is sound; move rows between databases");
+  auto* command =
+      app.add_subcommand("db", "Tell where the database is, what it holds, and whether it is sound; move rows between databases");
   command->require_subcommand(1);
   add(*command, context, "path", "Print the path of the database file", &print_path);
   add(*command, context, "info", "Count what the database holds", &print_info);

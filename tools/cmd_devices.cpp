@@ -1,6 +1,6 @@
 // attune devices: the GPUs of this machine and those the database knows.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 
@@ -49,12 +49,15 @@ int devices(const DevicesOptions& options) {
     int ordinal = 0;
     for (const auto& device : list) {
       text.add({std::to_string(ordinal++), device.name, device.architecture, std::to_string(device.sm_count),
-                std::to_string(device.l2_bytes >> 20), std::to_string(device.memory_bus_bits), device.driver, device.hard_key().substr(0, 12)});
+                std::to_string(device.l2_bytes >> 20), std::to_string(device.memory_bus_bits), device.driver,
+                device.hard_key().substr(0, 12)});
     }
     return text.text();
   };
-  if (here.empty()) base::print("No GPU here: {}\n", unavailable);
-  else base::print("On this machine\n{}", base::Lines{table(here)});
+  if (here.empty())
+    base::print("No GPU here: {}\n", unavailable);
+  else
+    base::print("On this machine\n{}", base::Lines{table(here)});
   if (!known.empty()) base::print("\nIn {}\n{}", path.string(), base::Lines{table(known)});
   return 0;
 }

@@ -1,6 +1,6 @@
 // attune explain: what dispatch would use for a problem on a device, and why. Needs no GPU.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <filesystem>
@@ -54,24 +54,31 @@ std::string time_of(const Decision& decision) {
 }
 
 json to_json(const spec::Problem& problem, const spec::DeviceInfo& device, const Decision& decision) {
-  return {{"problem", base::parse_json(spec::to_text(problem))}, {"device", device.name}, {"tier", name(decision.tier)},
+  return {{"problem", base::parse_json(spec::to_text(problem))},
+          {"device", device.name},
+          {"tier", name(decision.tier)},
           {"configuration", base::parse_json(decision.configuration)},
           {"donor_problem", decision.donor_problem.empty() ? json() : base::parse_json(decision.donor_problem)},
-          {"donor_device", decision.donor_device}, {"device_difference", decision.device_difference},
-          {"donor_driver", decision.donor_driver}, {"recorded_at", decision.recorded_at}, {"age", age_of(decision)},
-          {"median_us", decision.median_us}, {"aged", decision.aged}, {"layer", decision.layer},
-          {"forecast", decision.forecast}, {"passed_over", decision.passed_over}};
+          {"donor_device", decision.donor_device},
+          {"device_difference", decision.device_difference},
+          {"donor_driver", decision.donor_driver},
+          {"recorded_at", decision.recorded_at},
+          {"age", age_of(decision)},
+          {"median_us", decision.median_us},
+          {"aged", decision.aged},
+          {"layer", decision.layer},
+          {"forecast", decision.forecast},
+          {"passed_over", decision.passed_over}};
 }
 
 void print(const spec::Problem& problem, const spec::DeviceInfo& device, const Decision& decision) {
   base::print("{} on {} ({})\n  {}: {}\n", describe(problem), device.name, device.architecture, name(decision.tier),
-             short_configuration(decision.configuration));
+              short_configuration(decision.configuration));
   if (decision.tier != Tier::Default) {
-    base::print("  from {} on {}{}\n", describe(spec::problem_from_text(decision.donor_problem)), decision.donor_device,
-               time_of(decision));
+    base::print("  from {} on {}{}\n", describe(spec::problem_from_text(decision.donor_problem)), decision.donor_device, time_of(decision));
     if (!decision.device_difference.empty()) base::print("  that device has {}\n", decision.device_difference);
     base::print("  recorded {}, {}{}\n  in {}\n", decision.recorded_at, age_of(decision).get<std::string>(),
-               decision.aged ? fmt::format(", under another driver ({}): aged", decision.donor_driver) : "", decision.layer);
+                decision.aged ? fmt::format(", under another driver ({}): aged", decision.donor_driver) : "", decision.layer);
   }
   if (!decision.forecast.empty()) base::print("  forecast: {}\n", decision.forecast);
   for (const auto& reason : decision.passed_over) base::print("  passed over: {}\n", reason);
@@ -84,7 +91,8 @@ int explain(const ExplainOptions& options, const std::vector<std::string>& argum
   const std::string policy = measure::to_text(measure::policy_from_text(options.policy));
   for (const auto& database : options.databases) {
     std::error_code error;
-    if (!std::filesystem::exists(database, error) && !error) throw DatabaseError(database, fmt::format("failed reading '{}': there is no such file; a tuning run creates it", database));
+    if (!std::filesystem::exists(database, error) && !error)
+      throw DatabaseError(database, fmt::format("failed reading '{}': there is no such file; a tuning run creates it", database));
   }
   const auto opened = runtime::open_layers({options.databases.begin(), options.databases.end()});
   for (const auto& notice : opened.notices) base::tell_message(notice);
@@ -92,8 +100,10 @@ int explain(const ExplainOptions& options, const std::vector<std::string>& argum
   json out = json::array();
   for (const auto& problem : problems) {
     const auto choice = runtime::choose(kernel, problem, device, opened.layers, policy);
-    if (options.json_output) out.push_back(to_json(problem, device, choice.decision));
-    else print(problem, device, choice.decision);
+    if (options.json_output)
+      out.push_back(to_json(problem, device, choice.decision));
+    else
+      print(problem, device, choice.decision);
   }
   if (options.json_output) print_json(out, 1);
   return 0;
@@ -112,9 +122,8 @@ void add_explain_command(CLI::App& app, CommandContext& context) {
   command->add_flag("--json", options->json_output, "JSON on standard output");
   command->allow_extras();
   command->footer("The problem follows as --<axis> values, e.g. attune explain reduce --T f32 --op sum --size 48M --device sm_90");
-  command->callback([options, command, &context] {
-    context.action = [options, command] { return explain(*options, command->remaining()); };
-  });
+  command->callback(
+      [options, command, &context] { context.action = [options, command] { return explain(*options, command->remaining()); }; });
 }
 
 }  // namespace attune::tools

@@ -1,7 +1,7 @@
 // attune ladder: the published variants of a kernel, each at its best on this GPU.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -49,13 +49,22 @@ struct Climbing {
 
 json start_event(const Climbing& what, const BackendPlan& plan, const std::string& database) {
   json rungs = json::array();
-  for (const auto& rung : what.ladder.rungs) rungs.push_back({{"name", rung.name}, {"why", rung.why}, {"where", rung.where.expression.text()}});
+  for (const auto& rung : what.ladder.rungs)
+    rungs.push_back({{"name", rung.name}, {"why", rung.why}, {"where", rung.where.expression.text()}});
   const auto& first = plan.backends.front();
   json origins = json::array();
   for (const auto& backend : plan.backends) origins.push_back(backend.backend->origin());
-  return {{"template", what.kernel.name}, {"template_hash", what.kernel.content_hash}, {"device", first.backend->device().name},
-          {"driver", first.backend->device().driver}, {"replay", first.replay}, {"origins", std::move(origins)}, {"database", database},
-          {"problems", what.problems.size()}, {"policy", what.options.tuning.policy}, {"date", base::utc_now()}, {"rungs", std::move(rungs)}};
+  return {{"template", what.kernel.name},
+          {"template_hash", what.kernel.content_hash},
+          {"device", first.backend->device().name},
+          {"driver", first.backend->device().driver},
+          {"replay", first.replay},
+          {"origins", std::move(origins)},
+          {"database", database},
+          {"problems", what.problems.size()},
+          {"policy", what.options.tuning.policy},
+          {"date", base::utc_now()},
+          {"rungs", std::move(rungs)}};
 }
 
 session::LadderRequest request_of(const Climbing& what, const std::vector<spec::Problem>& problems) {
@@ -121,7 +130,8 @@ session::LadderRun climb(const Climbing& what, BackendPlan& plan, db::Database& 
     auto request = request_of(what, leg.problems);
     if (request.tune.budget.seconds) {
       const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      request.tune.seconds_left = (*request.tune.budget.seconds - spent) * static_cast<double>(leg.problems.size()) / static_cast<double>(left);
+      request.tune.seconds_left =
+          (*request.tune.budget.seconds - spent) * static_cast<double>(leg.problems.size()) / static_cast<double>(left);
     }
     auto run = session::run_ladder(what.kernel, what.ladder, request, *plan.backends[leg.backend].backend, database, observer);
     std::move(run.problems.begin(), run.problems.end(), std::back_inserter(all.problems));
@@ -176,8 +186,10 @@ void print_end(const Climbing& what, const session::LadderRun& ladders, const se
 spec::VariantLadder ladder_of(const spec::KernelTemplate& kernel) {
   auto ladder = spec::VariantLadder::of(kernel);
   if (!ladder) {
-    throw UsageError(fmt::format("template \"{}\" has no ladder: its published variants go into a ladder.json beside its template.json "
-                                 "(docs/ladder.md)", kernel.name));
+    throw UsageError(
+        fmt::format("template \"{}\" has no ladder: its published variants go into a ladder.json beside its template.json "
+                    "(docs/ladder.md)",
+                    kernel.name));
   }
   return *std::move(ladder);
 }
@@ -189,9 +201,11 @@ int ladder(const LadderOptions& options, const CommandContext& context, const st
   const auto rungs = ladder_of(kernel);
   const auto problems = problems_of(kernel, tuning.problems_file, arguments, rungs.defaults);
   check_request(tuning, problems);
-  if (!options.html.empty()) check_output_target(options.html, database_path(tuning.database), "writing --html");  // before minutes of measuring
+  if (!options.html.empty())
+    check_output_target(options.html, database_path(tuning.database), "writing --html");  // before minutes of measuring
   auto devices = DeviceList::parse(tuning.device);
-  if (devices.several()) throw UsageError("the ladder is measured on one GPU, so that its rungs can be compared; give --device with one number");
+  if (devices.several())
+    throw UsageError("the ladder is measured on one GPU, so that its rungs can be compared; give --device with one number");
   const Climbing what{options, kernel, rungs, problems};
   const auto settings = settings_of(tuning, devices.ordinals).front();
   auto plan = choose_backends(tuning, context.executable, settings, kernel, problems);
@@ -199,8 +213,8 @@ int ladder(const LadderOptions& options, const CommandContext& context, const st
   print_notices(database);
   if (!tuning.json) {
     for (const auto& backend : plan.backends) base::print("{}\n", base::Lines{backend.banner});
-    base::print("The ladder of {}: {} rungs, {} problem{}, into {}\n", kernel.name, rungs.rungs.size(), problems.size(), problems.size() == 1 ? "" : "s",
-               path == db::Database::kInMemory ? "memory" : path.string());
+    base::print("The ladder of {}: {} rungs, {} problem{}, into {}\n", kernel.name, rungs.rungs.size(), problems.size(),
+                problems.size() == 1 ? "" : "s", path == db::Database::kInMemory ? "memory" : path.string());
     base::flush_standard_output();
   }
   TuningEvents events(tuning.json, problems.size() * rungs.rungs.size(), 1, session::Budget::parse(tuning.budget).seconds);
@@ -217,7 +231,8 @@ int ladder(const LadderOptions& options, const CommandContext& context, const st
   if (!options.html.empty() && !run.problems.empty()) {
     const bool on_standard_output = base::is_standard_output(options.html);
     base::flush_standard_output();  // what was printed comes before the page, where both go to one place
-    write_ladder_page(options.html, {database, kernel, run.problems, plan.backends.front().backend->device().hard_key(), tuning.policy, peers});
+    write_ladder_page(options.html,
+                      {database, kernel, run.problems, plan.backends.front().backend->device().hard_key(), tuning.policy, peers});
     if (!tuning.json && !on_standard_output) base::print("Wrote {}.\n", options.html);
   }
   return ladder_exit_code(run);
@@ -231,15 +246,19 @@ void add_ladder_command(CLI::App& app, CommandContext& context) {
   options->tuning.budget = std::to_string(session::kRungSample);
   auto* command = app.add_subcommand("ladder", "Measure the published variants of a kernel, each at its best, beside each other");
   add_tuning_options(*command, options->tuning);
-  command->get_option("--budget")->description(
-      fmt::format("Of each rung, as in tune; a time is shared by all rungs (default: as ladder.json says, of a rung without \"sample\" all of up to {} "
-                  "configurations, else {} at random)", session::kWholeRung, session::kRungSample));
+  command->get_option("--budget")
+      ->description(fmt::format(
+          "Of each rung, as in tune; a time is shared by all rungs (default: as ladder.json says, of a rung without \"sample\" all of up to {} "
+          "configurations, else {} at random)",
+          session::kWholeRung, session::kRungSample));
   command->add_option("--html", options->html, "Write the report with the ladder in it to this file");
-  command->add_option("--peers", options->peers, "Result file of a benchmark: what other libraries took on the same device; may be repeated")
+  command
+      ->add_option("--peers", options->peers, "Result file of a benchmark: what other libraries took on the same device; may be repeated")
       ->allow_extra_args(false);
-  command->footer("The problem follows as --<axis> values, e.g. attune ladder reduce --T f32,i32 --size 64K..32M\n"
-                  "Samples are drawn with --seed; each table says how many configurations it takes at most.\n"
-                  "What the database knows is not measured again; the same command continues an interrupted one.");
+  command->footer(
+      "The problem follows as --<axis> values, e.g. attune ladder reduce --T f32,i32 --size 64K..32M\n"
+      "Samples are drawn with --seed; each table says how many configurations it takes at most.\n"
+      "What the database knows is not measured again; the same command continues an interrupted one.");
   command->callback([options, command, &context] {
     const bool given = command->count("--budget") > 0 || command->count("--strategy") > 0;
     if (given) options->effort = session::LadderEffort::AsTheRequestSays;

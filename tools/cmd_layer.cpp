@@ -1,6 +1,6 @@
 // attune layer: a read-only database layer out of recordings; how the shipped database is made.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <cstdlib>
@@ -38,7 +38,8 @@ std::string fill(db::Database& layer, const std::vector<session::LayerSource>& s
     layer.put(db::DeviceRow{recording.device.hard_key(), recording.device.hard_json(), base::dump_json(recording.device.to_json())});
     layer.put(db::TemplateRow{kernel.content_hash, kernel.name, kernel.spec_text, kernel.files});
     for (const auto& row : rows.best[i]) layer.put(row);
-    told += fmt::format("{}: {} best configurations\n", base::escape_line(std::filesystem::path(path).filename().string()), rows.best[i].size());
+    told += fmt::format("{}: {} best configurations\n", base::escape_line(std::filesystem::path(path).filename().string()),
+                        rows.best[i].size());
   }
   for (const auto& record : rows.records) layer.put(record);
   batch.commit();
@@ -73,11 +74,14 @@ class ScratchFolder {
 /// write-ahead log as a layer's never does; by what its writers keep beside it; and, where neither tells (on a network file system the
 /// header is a layer's, and a copy has nothing beside it), by its sessions: a layer has none.
 void check_layer_target(const std::string& output) {
-  const auto refuse = [&](const std::string& what) { throw UsageError(fmt::format("failed writing {}: {}; name another file", output, what)); };
+  const auto refuse = [&](const std::string& what) {
+    throw UsageError(fmt::format("failed writing {}: {}; name another file", output, what));
+  };
   std::error_code error;
   const std::string place = base::output_place(output).string();
   for (const char* suffix : {"-wal", "-journal", ".lock"}) {
-    if (!place.empty() && std::filesystem::exists(place + suffix, error)) refuse(fmt::format("it is a database in use, with '{}{}' beside it", place, suffix));
+    if (!place.empty() && std::filesystem::exists(place + suffix, error))
+      refuse(fmt::format("it is a database in use, with '{}{}' beside it", place, suffix));
   }
   if (!std::filesystem::is_regular_file(output, error)) return;
   constexpr std::size_t kWriteVersionAt = 18;

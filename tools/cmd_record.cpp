@@ -1,6 +1,6 @@
 // attune record: brute-forces a space on a GPU (or takes what a database holds) into a recording file.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 
@@ -46,17 +46,20 @@ int record(const RecordOptions& options, const CommandContext& context, const st
   }
   if (!run.result.given_up.empty()) throw Error(given_up_text(run.result.given_up.front()), run.result.given_up.front().exit_code);
   if (run.result.groups.size() > 1) {
-    throw UsageError("failed recording: the devices differ, and a recording is of one kind; everything is measured, so the same command "
-                     "with one of them (--device 0) writes its recording at once");
+    throw UsageError(
+        "failed recording: the devices differ, and a recording is of one kind; everything is measured, so the same command "
+        "with one of them (--device 0) writes its recording at once");
   }
-  const auto recording = session::extract_recording(database, kernel, problems, run.result.groups.front().device.hard_key(), tuning.policy,
-                                                   run.origin);
-  const std::string told = fmt::format("recorded {} problems of {} on {} ({}) into {}\n", recording.problems.size(), kernel.name, base::escape_line(recording.device.name),
-             recording.coverage, options.output);
+  const auto recording =
+      session::extract_recording(database, kernel, problems, run.result.groups.front().device.hard_key(), tuning.policy, run.origin);
+  const std::string told = fmt::format("recorded {} problems of {} on {} ({}) into {}\n", recording.problems.size(), kernel.name,
+                                       base::escape_line(recording.device.name), recording.coverage, options.output);
   const bool on_standard_output = base::is_standard_output(options.output);
   recording.save(options.output, throw_when_output_is_stopped);
-  if (on_standard_output) base::tell("{}", base::Lines{told});
-  else base::print("{}", base::Lines{told});
+  if (on_standard_output)
+    base::tell("{}", base::Lines{told});
+  else
+    base::print("{}", base::Lines{told});
   return code;
 }
 
@@ -68,8 +71,9 @@ void add_record_command(CLI::App& app, CommandContext& context) {
   add_tuning_options(*command, options->tuning);
   add_where_option(*command, options->tuning);
   command->add_option("--output,-o", options->output, "Recording to write: FILE.json or FILE.json.zst")->required();
-  command->footer("Measurements that the database already holds are taken from it. A recording replays without a GPU:\n"
-                  "attune tune ... --replay FILE");
+  command->footer(
+      "Measurements that the database already holds are taken from it. A recording replays without a GPU:\n"
+      "attune tune ... --replay FILE");
   command->callback([options, command, &context] {
     context.action = [options, command, &context] { return record(*options, context, command->remaining()); };
   });

@@ -1,7 +1,7 @@
 // attune renew: tunes again what a database holds of older templates, drivers and compilers.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -47,15 +47,17 @@ Here look_around(const RenewOptions& options, const CommandContext& context) {
   for (std::size_t i = 1; i < settings.size(); ++i) {
     const auto other = device_at(context.executable, settings[i]);
     if (other.hard_key() != here.device.hard_key())
-      throw UsageError(fmt::format("failed renewing: devices {} ({}) and {} ({}) differ, and each kind has results of its own; name equal ones with --device",
-                                   listed.front(), here.device.name, listed[i], other.name));
+      throw UsageError(fmt::format(
+          "failed renewing: devices {} ({}) and {} ({}) differ, and each kind has results of its own; name equal ones with --device",
+          listed.front(), here.device.name, listed[i], other.name));
   }
   return here;
 }
 
 session::Present present_of(const Here& here, const spec::TemplateLibrary& library) {
   const auto names = library.names();
-  return {here.device.hard_key(), here.device.driver, here.nvrtc, [&library, names](const std::string& name) -> std::optional<spec::KernelTemplate> {
+  return {here.device.hard_key(), here.device.driver, here.nvrtc,
+          [&library, names](const std::string& name) -> std::optional<spec::KernelTemplate> {
             if (std::find(names.begin(), names.end(), name) == names.end()) return std::nullopt;
             return library.find(name);
           }};
@@ -76,7 +78,8 @@ std::vector<db::BestRow> rows_of(const db::Database& database, const RenewOption
   auto rows = database.best({});
   check_templates(options, rows);
   std::erase_if(rows, [&](const db::BestRow& row) {
-    const bool asked = options.templates.empty() || std::find(options.templates.begin(), options.templates.end(), row.template_name) != options.templates.end();
+    const bool asked = options.templates.empty() ||
+                       std::find(options.templates.begin(), options.templates.end(), row.template_name) != options.templates.end();
     return !asked || row.objective != "time";
   });
   return rows;
@@ -85,21 +88,30 @@ std::vector<db::BestRow> rows_of(const db::Database& database, const RenewOption
 json to_json(const session::RenewalPlan& plan) {
   json renewals = json::array(), impossible = json::array();
   for (const auto& one : plan.renewals) {
-    renewals.push_back({{"template", one.template_name}, {"policy", one.policy}, {"problems", one.problems.size()}, {"of_another_version", one.of_another_version},
-                        {"of_another_driver", one.of_another_driver}, {"of_another_compiler", one.of_another_compiler}});
+    renewals.push_back({{"template", one.template_name},
+                        {"policy", one.policy},
+                        {"problems", one.problems.size()},
+                        {"of_another_version", one.of_another_version},
+                        {"of_another_driver", one.of_another_driver},
+                        {"of_another_compiler", one.of_another_compiler}});
   }
-  for (const auto& one : plan.impossible) impossible.push_back({{"template", one.template_name}, {"problem", one.problem}, {"why", one.why}});
-  return {{"event", "renewal"}, {"renewals", std::move(renewals)}, {"current", plan.current}, {"of_other_devices", plan.of_other_devices},
+  for (const auto& one : plan.impossible)
+    impossible.push_back({{"template", one.template_name}, {"problem", one.problem}, {"why", one.why}});
+  return {{"event", "renewal"},
+          {"renewals", std::move(renewals)},
+          {"current", plan.current},
+          {"of_other_devices", plan.of_other_devices},
           {"impossible", std::move(impossible)}};
 }
 
 void print_plan(const session::RenewalPlan& plan, const Here& here, const std::filesystem::path& path) {
-  base::print("{} on {} (driver {}, NVRTC {})\n", base::escape_line(path.string()), base::escape_line(here.device.name), here.device.driver, here.nvrtc);
+  base::print("{} on {} (driver {}, NVRTC {})\n", base::escape_line(path.string()), base::escape_line(here.device.name), here.device.driver,
+              here.nvrtc);
   if (!plan.renewals.empty()) {
     TextTable table({"template", "policy", "problems", "of another version", "driver", "compiler"});
     for (const auto& one : plan.renewals) {
-      table.add({base::escape_line(one.template_name), one.policy, std::to_string(one.problems.size()), std::to_string(one.of_another_version),
-                 std::to_string(one.of_another_driver), std::to_string(one.of_another_compiler)});
+      table.add({base::escape_line(one.template_name), one.policy, std::to_string(one.problems.size()),
+                 std::to_string(one.of_another_version), std::to_string(one.of_another_driver), std::to_string(one.of_another_compiler)});
     }
     base::print("{}", base::Lines{table.text()});
   }
@@ -124,14 +136,17 @@ struct Renewed {
     }
     interrupted = result.interrupted;
     if (exit_code != 0) return;
-    if (interrupted || !result.given_up.empty()) exit_code = exit_code_of(result);
-    else if (failed) exit_code = static_cast<int>(ExitCode::NothingValid);
+    if (interrupted || !result.given_up.empty())
+      exit_code = exit_code_of(result);
+    else if (failed)
+      exit_code = static_cast<int>(ExitCode::NothingValid);
   }
 
  private:
   /// False when nothing that was measured is of use.
   bool add(const session::ProblemResult& problem, const session::Renewal& renewal, const Here& here, bool run_interrupted) {
-    const bool is_new = problem.best && !session::is_another(problem.best->driver, here.device.driver) && !session::is_another(problem.best->nvrtc, here.nvrtc);
+    const bool is_new = problem.best && !session::is_another(problem.best->driver, here.device.driver) &&
+                        !session::is_another(problem.best->nvrtc, here.nvrtc);
     if (is_new) {
       ++problems;
       same += renewal.won.at(spec::to_text(problem.problem)) == problem.best->configuration ? 1 : 0;
@@ -140,7 +155,8 @@ struct Renewed {
     } else if (problem.former_stays || problem.measured + problem.reused == 0) {
       ++not_reached;
     } else {
-      base::tell_message(fmt::format("{} of {} has no new result: {}", spec::to_text(problem.problem), renewal.template_name, why_none(problem)));
+      base::tell_message(
+          fmt::format("{} of {} has no new result: {}", spec::to_text(problem.problem), renewal.template_name, why_none(problem)));
       return false;
     }
     return true;
@@ -182,8 +198,8 @@ void renew_one(const Common& common, const session::Renewal& one, std::string bu
   tuning.policy = one.policy;
   tuning.renew = true;
   try {
-    const auto run = run_tuning({tuning, common.context.executable, common.library.find(one.template_name), one.problems, common.path}, common.database,
-                                BannerTo::StandardOutput);
+    const auto run = run_tuning({tuning, common.context.executable, common.library.find(one.template_name), one.problems, common.path},
+                                common.database, BannerTo::StandardOutput);
     for (const auto& given_up : run.result.given_up) base::tell_message(given_up_text(given_up));
     renewed.add(run.result, one, common.here);
   } catch (const DatabaseError&) {
@@ -204,8 +220,10 @@ Renewed renew_all(const Common& common, const session::RenewalPlan& plan) {
   for (const auto& one : plan.renewals) {
     auto budget = budget_left(common.tuning.budget, std::chrono::duration<double>(Clock::now() - start).count(), one.problems.size(), left);
     left -= one.problems.size();
-    if (budget) renew_one(common, one, *std::move(budget), renewed);
-    else renewed.not_reached += one.problems.size();
+    if (budget)
+      renew_one(common, one, *std::move(budget), renewed);
+    else
+      renewed.not_reached += one.problems.size();
     if (renewed.interrupted) break;
   }
   return renewed;
@@ -221,7 +239,9 @@ const char* what_is_left(const Renewed& renewed, bool time_is_up) {
 void refuse_without_database(const std::filesystem::path& path) {
   std::error_code failure;
   const auto kind = std::filesystem::status(path, failure).type();
-  const auto refuse = [&](const char* why) { throw DatabaseError(path.string(), fmt::format("failed renewing '{}': {}; a tuning run creates it", path.string(), why)); };
+  const auto refuse = [&](const char* why) {
+    throw DatabaseError(path.string(), fmt::format("failed renewing '{}': {}; a tuning run creates it", path.string(), why));
+  };
   if (kind == std::filesystem::file_type::not_found) refuse("there is no such file");
   if (kind == std::filesystem::file_type::regular && std::filesystem::file_size(path, failure) == 0) refuse("the file is empty");
 }
@@ -237,17 +257,24 @@ int renew(const RenewOptions& options, const CommandContext& context) {
   print_damaged(database, path);  // what they named is not renewed
   const auto here = look_around(options, context);
   const auto plan = session::plan_renewal(rows, present_of(here, library));
-  if (options.tuning.json) print_json(to_json(plan));
-  else print_plan(plan, here, path);
+  if (options.tuning.json)
+    print_json(to_json(plan));
+  else
+    print_plan(plan, here, path);
   if (options.dry_run || (plan.renewals.empty() && !options.tuning.json)) return 0;
   const auto renewed = renew_all({options.tuning, context, library, here, database, path}, plan);
   const bool time_is_up = renewed.not_reached > 0 && session::Budget::parse(options.tuning.budget).seconds.has_value();
   if (options.tuning.json) {
-    print_json({{"event", "renewed"}, {"problems", renewed.problems}, {"of", renewed.of}, {"same_configuration", renewed.same}, {"interrupted", renewed.interrupted},
-                {"not_reached", renewed.not_reached}, {"time_is_up", time_is_up}});
+    print_json({{"event", "renewed"},
+                {"problems", renewed.problems},
+                {"of", renewed.of},
+                {"same_configuration", renewed.same},
+                {"interrupted", renewed.interrupted},
+                {"not_reached", renewed.not_reached},
+                {"time_is_up", time_is_up}});
   } else {
-    base::print("Renewed {} of {} problems; at {} the configuration that had won won again.{}\n", renewed.problems, renewed.of, renewed.same,
-                what_is_left(renewed, time_is_up));
+    base::print("Renewed {} of {} problems; at {} the configuration that had won won again.{}\n", renewed.problems, renewed.of,
+                renewed.same, what_is_left(renewed, time_is_up));
   }
   return renewed.exit_code;
 }
@@ -257,14 +284,14 @@ int renew(const RenewOptions& options, const CommandContext& context) {
 void add_renew_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<RenewOptions>();
   options->tuning.strategy = "portfolio";
-  auto* command = app.add_subcommand("renew", "Tune again what a database holds of older templates, drivers or compilers, beginning with what won before");
+  auto* command = app.add_subcommand(
+      "renew", "Tune again what a database holds of older templates, drivers or compilers, beginning with what won before");
   command->add_option("--template", options->templates, "Only results of this template; may be repeated")->allow_extra_args(false);
   command->add_flag("--dry-run", options->dry_run, "Only say what is to be renewed, and why");
   add_running_options(*command, options->tuning);
-  command->footer("Results of other devices and of templates that are gone stay as they are. The same command continues an interrupted run.");
-  command->callback([options, &context] {
-    context.action = [options, &context] { return renew(*options, context); };
-  });
+  command->footer(
+      "Results of other devices and of templates that are gone stay as they are. The same command continues an interrupted run.");
+  command->callback([options, &context] { context.action = [options, &context] { return renew(*options, context); }; });
 }
 
 }  // namespace attune::tools

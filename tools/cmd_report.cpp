@@ -1,6 +1,6 @@
 // attune report: what the database holds of a template, as one HTML page or as text.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <memory>
 
@@ -35,8 +35,7 @@ std::map<std::string, std::string> axes_of(const std::vector<std::string>& texts
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
-      throw UsageError(
-          fmt::format("failed reading --problem '{}': expected AXIS=VALUE, as in --problem T=f32,op=sum", text));
+      throw UsageError(fmt::format("failed reading --problem '{}': expected AXIS=VALUE, as in --problem T=f32,op=sum", text));
     }
     const auto [entry, fresh] = axes.emplace(text.substr(0, equals), text.substr(equals + 1));
     if (!fresh) throw UsageError(fmt::format("failed reading --problem: the axis '{}' is given twice", entry->first));
@@ -74,19 +73,14 @@ int report(const ReportOptions& options) {
 
 void add_report_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<ReportOptions>();
-  auto* command =
-      app.add_subcommand("report", "Write a report: best configurations, parameter effects, convergence, failures");
+  auto* command = app.add_subcommand("report", "Write a report: best configurations, parameter effects, convergence, failures");
   command->add_option("template", options->template_name, "Template (default: the only one in the database)");
   command->add_option("--format", options->format, "html, md, csv or json")->capture_default_str();
-  command->add_option("--output", options->output,
-                      "File, or - for standard output (default: report.html for html, else -)");
+  command->add_option("--output", options->output, "File, or - for standard output (default: report.html for html, else -)");
   command->add_option("--db", options->database, "Database file");
-  command->add_option("--device", options->device,
-                      "Only this device: its key, the beginning of it, or part of its name");
-  command->add_option("--policy", options->policy,
-                      "Only this policy: cold/graph, hot/graph, cold/stream or hot/stream");
-  command->add_option("--problem", options->problem, "Only problems with these axes, e.g. T=f32,op=sum")
-      ->delimiter(',');
+  command->add_option("--device", options->device, "Only this device: its key, the beginning of it, or part of its name");
+  command->add_option("--policy", options->policy, "Only this policy: cold/graph, hot/graph, cold/stream or hot/stream");
+  command->add_option("--problem", options->problem, "Only problems with these axes, e.g. T=f32,op=sum")->delimiter(',');
   command->callback([options, &context] { context.action = [options] { return report(*options); }; });
 }
 

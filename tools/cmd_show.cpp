@@ -1,6 +1,6 @@
 // attune show: what the database holds of a template.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <map>
@@ -33,9 +33,17 @@ struct ShowOptions {
 };
 
 json to_json(const db::BestRow& row) {
-  return {{"template", row.template_name}, {"template_hash", row.template_hash}, {"problem", base::parse_json(row.problem)},
-          {"device", row.device_key}, {"policy", row.policy}, {"configuration", base::parse_json(row.configuration)},
-          {"median_us", row.median_us}, {"default_us", row.default_us}, {"tie", row.tie}, {"driver", row.driver}, {"nvrtc", row.nvrtc},
+  return {{"template", row.template_name},
+          {"template_hash", row.template_hash},
+          {"problem", base::parse_json(row.problem)},
+          {"device", row.device_key},
+          {"policy", row.policy},
+          {"configuration", base::parse_json(row.configuration)},
+          {"median_us", row.median_us},
+          {"default_us", row.default_us},
+          {"tie", row.tie},
+          {"driver", row.driver},
+          {"nvrtc", row.nvrtc},
           {"recorded_at", row.recorded_at}};
 }
 
@@ -46,9 +54,12 @@ db::Query query_of(const ShowOptions& options) {
   return query;
 }
 
-/// A database keeps what won for every version of a template. For each row whether a newer one is there of the same problem, device and policy.
+/// A database keeps what won for every version of a template. For each row whether a newer one is there of the same problem, device and
+/// policy.
 std::vector<bool> superseded_of(const std::vector<db::BestRow>& rows) {
-  const auto name_of = [](const db::BestRow& row) { return std::tie(row.template_name, row.problem, row.device_key, row.policy, row.objective); };
+  const auto name_of = [](const db::BestRow& row) {
+    return std::tie(row.template_name, row.problem, row.device_key, row.policy, row.objective);
+  };
   std::map<decltype(name_of(rows.front())), const std::string*> newest;
   for (const auto& row : rows) {
     const auto [found, is_first] = newest.try_emplace(name_of(row), &row.recorded_at);
@@ -83,21 +94,23 @@ void show_best(const db::Database& database, const ShowOptions& options) {
   }
   if (rows.empty()) {
     base::print("The database holds no best configuration{}; attune tune makes one.\n",
-               options.template_name.empty() ? "" : " of " + options.template_name);
+                options.template_name.empty() ? "" : " of " + options.template_name);
     return;
   }
   std::map<std::string, std::vector<db::BestRow>> by_device;
   std::size_t left_out = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (superseded[i] && !options.all) ++left_out;
-    else by_device[rows[i].device_key].push_back(rows[i]);
+    if (superseded[i] && !options.all)
+      ++left_out;
+    else
+      by_device[rows[i].device_key].push_back(rows[i]);
   }
   const auto devices = database.devices();
   for (const auto& [key, of_device] : by_device) {
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const auto& device) { return device.hard_key == key; });
     const json info = found == devices.end() ? json::object() : base::parse_json(found->info_json);
     base::print("{} ({}, driver {}, key {})\n", base::member_or(info, "name", "unknown device"), base::member_or(info, "architecture", "?"),
-               base::member_or(info, "driver", "?"), key.substr(0, 12));
+                base::member_or(info, "driver", "?"), key.substr(0, 12));
     db::Query query = query_of(options);
     query.device_key = key;
     base::print("{}\n", base::Lines{best_table(of_device, ceiling_of(database, query))});
@@ -133,7 +146,8 @@ void add_show_command(CLI::App& app, CommandContext& context) {
   command->add_flag("--log", options->log, "With the whole log and the exact source that was compiled")->needs(failed);
   command->add_option("--configuration", options->configuration, "Only configurations with these values: \"block_size=64 items=2\"")
       ->needs(failed);
-  command->add_flag("--all", options->all, "Also results of another version of the template that have newer ones; JSON has all")->excludes(failed);
+  command->add_flag("--all", options->all, "Also results of another version of the template that have newer ones; JSON has all")
+      ->excludes(failed);
   command->add_flag("--json", options->json_output, "JSON on standard output");
   command->callback([options, &context] { context.action = [options] { return show(*options); }; });
 }

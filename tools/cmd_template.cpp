@@ -1,7 +1,7 @@
 // attune template: list templates, check a folder.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -49,14 +49,18 @@ std::vector<std::string> default_arguments(const spec::KernelTemplate& kernel) {
 json describe_kernels(const compile::CompileResult& compiled) {
   json kernels = json::array();
   for (const auto& kernel : compiled.kernels) {
-    kernels.push_back({{"kernel", kernel.kernel}, {"registers", kernel.registers}, {"shared_bytes", kernel.static_shared_bytes},
-                       {"stack_bytes", kernel.stack_bytes}, {"spill_bytes", kernel.spill_store_bytes + kernel.spill_load_bytes}});
+    kernels.push_back({{"kernel", kernel.kernel},
+                       {"registers", kernel.registers},
+                       {"shared_bytes", kernel.static_shared_bytes},
+                       {"stack_bytes", kernel.stack_bytes},
+                       {"spill_bytes", kernel.spill_store_bytes + kernel.spill_load_bytes}});
   }
   return kernels;
 }
 
-constexpr const char* kHostCode = "<cub/cub.cuh>, CUB's device headers and Thrust are host code, which NVRTC does not compile; include the block and warp headers\n"
-                                  "  that the kernel uses, e.g. <cub/block/block_reduce.cuh>";
+constexpr const char* kHostCode =
+    "<cub/cub.cuh>, CUB's device headers and Thrust are host code, which NVRTC does not compile; include the block and warp headers\n"
+    "  that the kernel uses, e.g. <cub/block/block_reduce.cuh>";
 
 bool includes_host_code(const std::string& source) {
   for (const char* header : {"<cub/cub.cuh>", "<cub/device/", "<thrust/"}) {
@@ -71,8 +75,9 @@ void check_kernel_names(const spec::KernelTemplate& kernel, const spec::LaunchPl
   for (const auto& used : compiled.kernels) there.push_back(used.kernel);
   for (const auto* const launch : spec::launches_of(plan)) {
     if (std::find(there.begin(), there.end(), launch->kernel) != there.end()) continue;
-    throw SpecError(kernel.spec_path, 0, 0, fmt::format("the launch of \"{}\" names no compiled kernel (there are: {}); is it extern \"C\"?",
-                                                        launch->kernel, fmt::join(there, ", ")));
+    throw SpecError(kernel.spec_path, 0, 0,
+                    fmt::format("the launch of \"{}\" names no compiled kernel (there are: {}); is it extern \"C\"?", launch->kernel,
+                                fmt::join(there, ", ")));
   }
 }
 
@@ -105,15 +110,17 @@ json to_json(const std::vector<CheckedRung>& rungs) {
 }
 
 void print(const CheckedLadder& ladder) {
-  if (!ladder.rungs.empty()) base::print("  ladder of {} rungs, which takes at most {} configurations\n", ladder.rungs.size(), ladder.planned);
-  for (const auto& rung : ladder.rungs) base::print("    {}: {}\n", rung.name, rung.configurations > 0 ? fmt::format("{} configurations", rung.configurations) : "EMPTY here");
+  if (!ladder.rungs.empty())
+    base::print("  ladder of {} rungs, which takes at most {} configurations\n", ladder.rungs.size(), ladder.planned);
+  for (const auto& rung : ladder.rungs)
+    base::print("    {}: {}\n", rung.name, rung.configurations > 0 ? fmt::format("{} configurations", rung.configurations) : "EMPTY here");
 }
 
 /// What the check of one problem came to.
 struct CheckedProblem {
   spec::Problem problem;
   std::uint64_t space_size = 0, cartesian_size = 0, different = 0;
-  std::string emptied_by;  ///< the condition that leaves nothing
+  std::string emptied_by;             ///< the condition that leaves nothing
   spec::Configuration configuration;  ///< the default
   bool default_valid = false;
   CheckedLadder ladder;
@@ -125,7 +132,8 @@ struct CheckedProblem {
 };
 
 /// Throws: SpecError, space::BuildStopped.
-CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Problem& problem, const CheckOptions& options, compile::CompilePool& pool) {
+CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Problem& problem, const CheckOptions& options,
+                             compile::CompilePool& pool) {
   const auto device = spec::DeviceInfo::of_architecture(options.architecture);
   stop_on_signals();
   ProgressLine line(options.json_output);
@@ -155,16 +163,24 @@ CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Pro
 }
 
 json to_json(const spec::KernelTemplate& kernel, const CheckedProblem& checked) {
-  return {{"template", kernel.name}, {"hash", kernel.content_hash}, {"problem", base::parse_json(spec::to_text(checked.problem))},
-          {"space_size", checked.space_size}, {"different_launches", checked.different}, {"cartesian_size", checked.cartesian_size},
-          {"default", base::parse_json(spec::to_text(kernel, checked.configuration))}, {"default_in_space", checked.default_valid},
-          {"ladder", to_json(checked.ladder.rungs)}, {"ladder_planned", checked.ladder.planned}, {"compiles", checked.compiles()},
-          {"kernels", describe_kernels(checked.compiled)}, {"log", checked.compiles() ? "" : checked.compiled.log}};
+  return {{"template", kernel.name},
+          {"hash", kernel.content_hash},
+          {"problem", base::parse_json(spec::to_text(checked.problem))},
+          {"space_size", checked.space_size},
+          {"different_launches", checked.different},
+          {"cartesian_size", checked.cartesian_size},
+          {"default", base::parse_json(spec::to_text(kernel, checked.configuration))},
+          {"default_in_space", checked.default_valid},
+          {"ladder", to_json(checked.ladder.rungs)},
+          {"ladder_planned", checked.ladder.planned},
+          {"compiles", checked.compiles()},
+          {"kernels", describe_kernels(checked.compiled)},
+          {"log", checked.compiles() ? "" : checked.compiled.log}};
 }
 
 void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, const std::string& architecture) {
-  base::print("{} {} for {}\n  search space: {} of {} combinations, {} of them different launches here\n", kernel.name, describe(checked.problem),
-              architecture, checked.space_size, checked.cartesian_size, checked.different);
+  base::print("{} {} for {}\n  search space: {} of {} combinations, {} of them different launches here\n", kernel.name,
+              describe(checked.problem), architecture, checked.space_size, checked.cartesian_size, checked.different);
   if (checked.space_size == 0) base::print("  EMPTY: condition \"{}\" leaves no configuration\n", checked.emptied_by);
   print(checked.ladder);
   base::print("  default here: {}\n", base::escape_line(spec::to_text(kernel, checked.configuration)));
@@ -191,11 +207,15 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
   for (const auto& problem : problems) {
     const CheckedProblem checked = check_problem(kernel, problem, options, pool);
     usable = usable && checked.usable();
-    if (options.json_output) out.push_back(to_json(kernel, checked));
-    else print(kernel, checked, options.architecture);
+    if (options.json_output)
+      out.push_back(to_json(kernel, checked));
+    else
+      print(kernel, checked, options.architecture);
   }
-  if (options.json_output) print_json(out, 1);
-  else base::print("template {} is {}\n", kernel.name, usable ? "valid" : "NOT usable");
+  if (options.json_output)
+    print_json(out, 1);
+  else
+    base::print("template {} is {}\n", kernel.name, usable ? "valid" : "NOT usable");
   return static_cast<int>(usable ? ExitCode::Ok : ExitCode::NothingValid);
 }
 

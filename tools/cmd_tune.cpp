@@ -1,6 +1,6 @@
 // attune tune: the offline tuning run.
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <memory>
@@ -35,9 +35,10 @@ void add_tune_command(CLI::App& app, CommandContext& context) {
   auto* command = app.add_subcommand("tune", "Search a template's configurations for some problems and keep the best");
   add_tuning_options(*command, *options);
   add_where_option(*command, *options);
-  command->footer("The problem follows as --<axis> values, e.g. attune tune reduce --T f32 --op sum --size 2^10..2^28:x4\n"
-                  "A range steps by a factor (:x4) or an amount (1..10:+1); without either it doubles.\n"
-                  "The same command continues an interrupted run; what was measured is not measured again.");
+  command->footer(
+      "The problem follows as --<axis> values, e.g. attune tune reduce --T f32 --op sum --size 2^10..2^28:x4\n"
+      "A range steps by a factor (:x4) or an amount (1..10:+1); without either it doubles.\n"
+      "The same command continues an interrupted run; what was measured is not measured again.");
   command->callback([options, command, &context] {
     context.action = [options, command, &context] { return tune(*options, context, command->remaining()); };
   });

@@ -64,12 +64,16 @@ class RowProgress {
 };
 
 json to_json(const db::RowCounts& rows) {
-  return {{"devices", rows.devices}, {"templates", rows.templates}, {"sessions", rows.sessions}, {"records", rows.records}, {"best", rows.best}};
+  return {{"devices", rows.devices},
+          {"templates", rows.templates},
+          {"sessions", rows.sessions},
+          {"records", rows.records},
+          {"best", rows.best}};
 }
 
 json to_json(const db::LeftOut& left) {
-  return {{"damaged", left.damaged}, {"unsourced", left.unsourced}, {"orphaned", left.orphaned}, {"unverified", left.unverified},
-          {"contradicted", left.contradicted}, {"refused", left.refused}};
+  return {{"damaged", left.damaged},       {"unsourced", left.unsourced},       {"orphaned", left.orphaned},
+          {"unverified", left.unverified}, {"contradicted", left.contradicted}, {"refused", left.refused}};
 }
 
 std::string words(const db::RowCounts& rows) {
@@ -85,12 +89,14 @@ void print_left_out(const db::LeftOut& left, const std::string& first_refusal = 
     parts.push_back(fmt::format("{} templates whose sources are not stored whole (tune them again to store them)", left.unsourced));
   }
   if (left.orphaned > 0) parts.push_back(fmt::format("{} rows of a device or template that is left out or missing", left.orphaned));
-  if (left.unverified > 0) parts.push_back(fmt::format("{} best rows without a verified record of their configuration (tune them again)", left.unverified));
+  if (left.unverified > 0)
+    parts.push_back(fmt::format("{} best rows without a verified record of their configuration (tune them again)", left.unverified));
   if (left.contradicted > 0) parts.push_back(fmt::format("{} best rows of configurations that fail by a later record", left.contradicted));
   if (left.refused > 0) {
     constexpr std::size_t kMostShownBytes = 400;  // a row may name a configuration of megabytes
     const bool fits = first_refusal.size() <= kMostShownBytes;
-    parts.push_back(fmt::format("{} rows that no import takes (the first: {}{})", left.refused, first_refusal.substr(0, kMostShownBytes), fits ? "" : "..."));
+    parts.push_back(fmt::format("{} rows that no import takes (the first: {}{})", left.refused, first_refusal.substr(0, kMostShownBytes),
+                                fits ? "" : "..."));
   }
   if (!parts.empty()) base::tell("attune: left out: {}\n", fmt::join(parts, ", "));
 }
@@ -105,16 +111,19 @@ std::vector<db::Database> open_others(const DbWork& work) {
   } catch (const DatabaseError& error) {
     const bool unopened = std::string_view(error.what()).find("CANTOPEN") != std::string_view::npos;
     if (enough || !unopened) throw;
-    throw EnvironmentError(fmt::format("failed merging {} databases: they need up to {} files open at once{}; or merge fewer at a time", work.files.size(),
-                                       wanted, base::errno_remedy(EMFILE)));
+    throw EnvironmentError(fmt::format("failed merging {} databases: they need up to {} files open at once{}; or merge fewer at a time",
+                                       work.files.size(), wanted, base::errno_remedy(EMFILE)));
   }
 }
 
 /// The result on standard output, or on standard error when the rows themselves go to the former.
 void print_result(const DbWork& work, bool rows_on_stdout, const json& object, const std::string& text) {
-  if (rows_on_stdout) base::tell("{}\n", base::Lines{work.json_output ? json_text(object, 1) : text});
-  else if (work.json_output) print_json(object, 1);
-  else base::print("{}\n", base::Lines{text});
+  if (rows_on_stdout)
+    base::tell("{}\n", base::Lines{work.json_output ? json_text(object, 1) : text});
+  else if (work.json_output)
+    print_json(object, 1);
+  else
+    base::print("{}\n", base::Lines{text});
 }
 
 }  // namespace
@@ -132,7 +141,8 @@ int export_rows(const DbWork& work) {
   db::ExportReport report;
   {
     RowProgress progress("exporting", on_standard_output ? "the output ends without its last line" : "no file was written");
-    report = db::export_lines(database, [&](const std::string& line) { writer.write(on_terminal ? base::escape_json(line) : line); }, rules, std::ref(progress));
+    report = db::export_lines(
+        database, [&](const std::string& line) { writer.write(on_terminal ? base::escape_json(line) : line); }, rules, std::ref(progress));
     writer.commit();
   }
   print_left_out(report.left_out, report.first_refusal);
@@ -153,10 +163,13 @@ int import_rows(const DbWork& work) {
   progress.clear();
   print_left_out(report.left_out);
   print_result(work, false,
-               {{"file", work.files.front()}, {"database", database.path().string()}, {"rows", to_json(report.rows)}, {"stored", to_json(report.stored)},
+               {{"file", work.files.front()},
+                {"database", database.path().string()},
+                {"rows", to_json(report.rows)},
+                {"stored", to_json(report.stored)},
                 {"left_out", to_json(report.left_out)}},
-               fmt::format("{}: read {}\n{}: stored {}; the others were there, as they are or newer", work.files.front(), words(report.rows),
-                           database.path().string(), words(report.stored)));
+               fmt::format("{}: read {}\n{}: stored {}; the others were there, as they are or newer", work.files.front(),
+                           words(report.rows), database.path().string(), words(report.stored)));
   return 0;
 }
 
@@ -171,10 +184,13 @@ int merge_databases(const DbWork& work) {
   progress.clear();
   print_left_out(report.left_out);
   print_result(work, false,
-               {{"files", work.files}, {"database", database.path().string()}, {"rows", to_json(report.rows)}, {"stored", to_json(report.stored)},
+               {{"files", work.files},
+                {"database", database.path().string()},
+                {"rows", to_json(report.rows)},
+                {"stored", to_json(report.stored)},
                 {"left_out", to_json(report.left_out)}},
-               fmt::format("{}: read {}\n{}: stored {}; the others were there, as they are or newer", fmt::join(work.files, ", "), words(report.rows),
-                           database.path().string(), words(report.stored)));
+               fmt::format("{}: read {}\n{}: stored {}; the others were there, as they are or newer", fmt::join(work.files, ", "),
+                           words(report.rows), database.path().string(), words(report.stored)));
   return 0;
 }
 
@@ -182,12 +198,14 @@ int vacuum_database(const DbWork& work) {
   stop_on_signals();
   // Opening for writing would create it.
   if (std::error_code error; !std::filesystem::exists(work.database, error)) {
-    throw DatabaseError(work.database.string(), fmt::format("failed vacuuming database '{}': there is no such file", work.database.string()));
+    throw DatabaseError(work.database.string(),
+                        fmt::format("failed vacuuming database '{}': there is no such file", work.database.string()));
   }
   auto database = db::Database::open(work.database, db::OpenMode::ReadWrite, [] { return !stop_asked(); });
   print_notices(database);
   const db::VacuumReport report = database.vacuum([] { return !stop_asked(); });
-  print_result(work, false, {{"path", database.path().string()}, {"bytes_before", report.bytes_before}, {"bytes_after", report.bytes_after}},
+  print_result(work, false,
+               {{"path", database.path().string()}, {"bytes_before", report.bytes_before}, {"bytes_after", report.bytes_after}},
                fmt::format("{}: {} bytes before, {} after", database.path().string(), report.bytes_before, report.bytes_after));
   return 0;
 }

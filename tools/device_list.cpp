@@ -31,12 +31,14 @@ DeviceList DeviceList::parse(const std::string& text) {
   }
   std::sort(list.ordinals.begin(), list.ordinals.end());
   if (std::adjacent_find(list.ordinals.begin(), list.ordinals.end()) != list.ordinals.end()) {
-    throw UsageError(fmt::format("failed reading the devices \"{}\": one is named twice, and two processes timing on one GPU disturb each other", text));
+    throw UsageError(
+        fmt::format("failed reading the devices \"{}\": one is named twice, and two processes timing on one GPU disturb each other", text));
   }
   return list;
 }
 
-std::vector<session::DeviceSettings> device_settings(const std::vector<int>& ordinals, std::optional<int> compile_workers, const std::vector<int>& available) {
+std::vector<session::DeviceSettings> device_settings(const std::vector<int>& ordinals, std::optional<int> compile_workers,
+                                                     const std::vector<int>& available) {
   const int devices = static_cast<int>(ordinals.size());
   auto claims = std::make_shared<const base::CpuClaims>(available, devices);
   auto plan = base::plan_cpus(claims->not_of_others(), devices);

@@ -18,8 +18,9 @@ struct DeviceList {
   [[nodiscard]] static DeviceList parse(const std::string& text);
 };
 
-/// Each device with its share of the host's processors: every GPU worker keeps one to itself, which commands that start later leave alone as long as
-/// the settings live, and the compile workers get those that no earlier command times on (`compile_workers`: so many of all devices together instead), at least one each.
+/// Each device with its share of the host's processors: every GPU worker keeps one to itself, which commands that start later leave alone
+/// as long as the settings live, and the compile workers get those that no earlier command times on (`compile_workers`: so many of all
+/// devices together instead), at least one each.
 [[nodiscard]] std::vector<session::DeviceSettings> device_settings(const std::vector<int>& ordinals, std::optional<int> compile_workers,
                                                                    const std::vector<int>& available = base::available_cpus());
 

@@ -52,8 +52,7 @@ bool has_all(const json& configuration, const json& wanted) {
 std::string up_to_newline(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string name_of(const db::RecordRow& record, const std::vector<db::TemplateRow>& templates) {
-  const auto found =
-      std::find_if(templates.begin(), templates.end(), [&](const auto& row) { return row.hash == record.template_hash; });
+  const auto found = std::find_if(templates.begin(), templates.end(), [&](const auto& row) { return row.hash == record.template_hash; });
   return found == templates.end() ? "template " + record.template_hash.substr(0, 12) : found->name;
 }
 
@@ -93,9 +92,16 @@ class LogPrinter {
 };
 
 json to_json(const db::RecordRow& record, const std::string& name, const std::string& detail) {
-  return {{"template", name}, {"template_hash", record.template_hash}, {"problem", base::parse_json(record.problem)},
-          {"configuration", base::parse_json(record.configuration)}, {"device", record.device_key}, {"policy", record.policy},
-          {"outcome", record.outcome}, {"detail", detail}, {"nvrtc", record.nvrtc}, {"recorded_at", record.recorded_at}};
+  return {{"template", name},
+          {"template_hash", record.template_hash},
+          {"problem", base::parse_json(record.problem)},
+          {"configuration", base::parse_json(record.configuration)},
+          {"device", record.device_key},
+          {"policy", record.policy},
+          {"outcome", record.outcome},
+          {"detail", detail},
+          {"nvrtc", record.nvrtc},
+          {"recorded_at", record.recorded_at}};
 }
 
 void add_source(json& object, const StoredSource& source) {
@@ -114,8 +120,7 @@ StoredSource source_of(const db::RecordRow& record, const std::vector<db::Templa
   StoredSource source;
   const auto kernel_row =
       std::find_if(templates.begin(), templates.end(), [&](const auto& row) { return row.hash == record.template_hash; });
-  const auto device_row =
-      std::find_if(devices.begin(), devices.end(), [&](const auto& row) { return row.hard_key == record.device_key; });
+  const auto device_row = std::find_if(devices.begin(), devices.end(), [&](const auto& row) { return row.hard_key == record.device_key; });
   if (kernel_row == templates.end() || device_row == devices.end()) {
     source.missing = "the database has lost the record's template or device";
     return source;
@@ -157,8 +162,10 @@ void show_failed(const db::Database& database, const FailedOptions& options) {
     }
     const std::string title = title_of(record, templates);
     base::print("{}  {}\n", record.outcome, title);
-    if (options.log) logs.print(title, detail, source_of(record, templates, devices));
-    else base::print("    {}\n", up_to_newline(detail));
+    if (options.log)
+      logs.print(title, detail, source_of(record, templates, devices));
+    else
+      base::print("    {}\n", up_to_newline(detail));
   }
   if (options.json_output) {
     print_json(out, 1);

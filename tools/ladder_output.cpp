@@ -46,8 +46,9 @@ std::string rung_note(const RungResult& rung) {
 
 std::string heading(const LadderResult& result, const std::string& template_name, const std::string& policy) {
   const double ceiling = result.read_ceiling_bytes_per_s;
-  return base::escape_line(fmt::format("{} {}, {}, at most {} of {} configurations, read ceiling {}", template_name, describe(result.tuned.problem), policy,
-                     result.planned, result.tuned.space_size, ceiling > 0 ? fmt::format("{:.0f} GB/s", ceiling / 1e9) : "unknown"));
+  return base::escape_line(fmt::format("{} {}, {}, at most {} of {} configurations, read ceiling {}", template_name,
+                                       describe(result.tuned.problem), policy, result.planned, result.tuned.space_size,
+                                       ceiling > 0 ? fmt::format("{:.0f} GB/s", ceiling / 1e9) : "unknown"));
 }
 
 /// Rung by problem of the cut; `common` is what all of it have in common.
@@ -74,7 +75,8 @@ std::string curve_table(const std::vector<LadderResult>& results, const report::
 
 }  // namespace
 
-std::string ladder_table(const LadderResult& result, const std::string& template_name, const std::string& policy, const std::vector<Peer>& peers) {
+std::string ladder_table(const LadderResult& result, const std::string& template_name, const std::string& policy,
+                         const std::vector<Peer>& peers) {
   TextTable table({"rung", "us", "GB/s", "of ceiling", "step", "fastest configuration"});
   for (std::size_t i = 0; i < result.rungs.size(); ++i) {
     const RungResult& rung = result.rungs[i];
@@ -89,8 +91,10 @@ std::string ladder_table(const LadderResult& result, const std::string& template
                fmt::format("{}recorded {}, driver {}", peer.version.empty() ? "" : peer.version + ", ", peer.date, peer.driver)});
   }
   std::string text = heading(result, template_name, policy) + "\n" + table.text();
-  if (!result.complete) text += "interrupted here; the rungs above are done and stored, the last as far as it came\n";
-  else text += result.ran_off ? "times of one run-off of the rungs' fastest\n" : "each rung's time is of its own search, not of a run-off\n";
+  if (!result.complete)
+    text += "interrupted here; the rungs above are done and stored, the last as far as it came\n";
+  else
+    text += result.ran_off ? "times of one run-off of the rungs' fastest\n" : "each rung's time is of its own search, not of a run-off\n";
   return text;
 }
 
@@ -124,7 +128,8 @@ std::string value_tables(const std::vector<LadderResult>& results, const spec::V
       }
       table.add(row);
     }
-    text += fmt::format("\nFastest of each {} in the winning rung, us of the search\n{}", base::escape_line(ladder.tables[parameter]), table.text());
+    text += fmt::format("\nFastest of each {} in the winning rung, us of the search\n{}", base::escape_line(ladder.tables[parameter]),
+                        table.text());
   }
   return text;
 }
@@ -146,7 +151,9 @@ std::string ladder_legend(const spec::VariantLadder& ladder) {
   std::string text = "\nWhy each rung, and what was published on other hardware\n";
   for (const auto& rung : ladder.rungs) {
     text += fmt::format("  {}: {}\n", base::escape_line(rung.name), base::escape_line(rung.why));
-    for (const auto& figure : rung.published) text += fmt::format("    published: {} ({}; {})\n", base::escape_line(figure.text), base::escape_line(figure.hardware), base::escape_line(figure.source));
+    for (const auto& figure : rung.published)
+      text += fmt::format("    published: {} ({}; {})\n", base::escape_line(figure.text), base::escape_line(figure.hardware),
+                          base::escape_line(figure.source));
   }
   return text;
 }
@@ -157,7 +164,8 @@ json ladder_event(const LadderResult& result, const spec::VariantLadder& ladder,
   event["measured"] = result.tuned.measured;
   event["peers"] = json::array();
   for (const Peer& peer : peers) {
-    event["peers"].push_back({{"name", peer.name}, {"median_us", peer.median_us}, {"version", peer.version}, {"driver", peer.driver}, {"date", peer.date}});
+    event["peers"].push_back(
+        {{"name", peer.name}, {"median_us", peer.median_us}, {"version", peer.version}, {"driver", peer.driver}, {"date", peer.date}});
   }
   return event;
 }

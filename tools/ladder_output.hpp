@@ -20,6 +20,7 @@ namespace attune::tools {
 /// Why each rung, and what was published about it, with the hardware of that.
 [[nodiscard]] std::string ladder_legend(const spec::VariantLadder& ladder);
 /// The `ladder` event: problem, rungs, tables, peers.
-[[nodiscard]] nlohmann::json ladder_event(const session::LadderResult& result, const spec::VariantLadder& ladder, const std::vector<Peer>& peers);
+[[nodiscard]] nlohmann::json ladder_event(const session::LadderResult& result, const spec::VariantLadder& ladder,
+                                          const std::vector<Peer>& peers);
 
 }  // namespace attune::tools

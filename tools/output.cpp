@@ -15,7 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-bool numeric(const std::string& cell) { return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) != 0 || cell[0] == '-'); }
+bool numeric(const std::string& cell) {
+  return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) != 0 || cell[0] == '-');
+}
 
 }  // namespace
 
@@ -55,14 +57,16 @@ void print_notices(const db::Database& database) {
 }
 
 void print_damaged(const db::Database& database, const std::filesystem::path& path) {
-  if (database.bad_rows() > 0) base::tell("attune: {} damaged rows of {} were skipped; see attune db check\n", database.bad_rows(), path.string());
+  if (database.bad_rows() > 0)
+    base::tell("attune: {} damaged rows of {} were skipped; see attune db check\n", database.bad_rows(), path.string());
 }
 
 std::string short_configuration(const std::string& canonical_json) {
   std::string text;
   const json configuration = base::parse_json(canonical_json);
   for (const auto& [name, value] : configuration.items()) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value.is_string() ? value.get<std::string>() : base::dump_json_replacing(value));
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name,
+                        value.is_string() ? value.get<std::string>() : base::dump_json_replacing(value));
   }
   return base::escape_line(text);
 }

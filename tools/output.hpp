@@ -9,7 +9,8 @@
 
 namespace attune::tools {
 
-/// A plain-text table, each cell on its line whatever it holds: columns as wide as their widest cell, numbers right-aligned, one space-padded line a row.
+/// A plain-text table, each cell on its line whatever it holds: columns as wide as their widest cell, numbers right-aligned, one
+/// space-padded line a row.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> headers) { add(std::move(headers)); }

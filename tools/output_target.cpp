@@ -66,7 +66,9 @@ bool same_file(const fs::path& a, const fs::path& b) {
 }  // namespace
 
 void check_output_target(const std::string& file, const fs::path& database, const char* doing) {
-  const auto refuse = [&](const char* what) { throw UsageError(fmt::format("failed {} {}: it is {}; name another file", doing, file, what)); };
+  const auto refuse = [&](const char* what) {
+    throw UsageError(fmt::format("failed {} {}: it is {}; name another file", doing, file, what));
+  };
   if (file == "-") return;
   const std::string start = first_bytes_of(file);
   if (start == kDatabaseMagic) refuse("a database");

@@ -33,8 +33,11 @@ Peer read_row(const json& row, const json& file) {
 PeerFile PeerFile::load(const std::filesystem::path& path, const spec::DeviceInfo& device, const std::string& policy) {
   if (!std::filesystem::is_regular_file(path)) throw UsageError(fmt::format("failed reading peers: there is no file {}", path.string()));
   const json file = base::try_parse_json(base::read_file(path));
-  const bool usable = file.is_object() && file.contains("device") && file["device"].is_object() && file.contains("rows") && file["rows"].is_array();
-  if (!usable) throw SpecError(path.string(), 0, 0, "failed reading peers: it is no result file of a benchmark (an object with \"device\" and \"rows\")");
+  const bool usable =
+      file.is_object() && file.contains("device") && file["device"].is_object() && file.contains("rows") && file["rows"].is_array();
+  if (!usable)
+    throw SpecError(path.string(), 0, 0,
+                    "failed reading peers: it is no result file of a benchmark (an object with \"device\" and \"rows\")");
   PeerFile peers;
   try {
     const auto measured_on = spec::DeviceInfo::from_json(file["device"]);

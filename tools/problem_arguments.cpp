@@ -98,7 +98,8 @@ void check_count(const std::vector<GivenAxis>& axes) {
   }
   if (!overflows && count <= kMostProblems) return;
   const std::string told = overflows ? "more than 2^64" : fmt::to_string(count);
-  throw UsageError(fmt::format("the arguments name {} problems ({}); at most {} are taken at once: give fewer values, or several commands", told, product, kMostProblems));
+  throw UsageError(fmt::format("the arguments name {} problems ({}); at most {} are taken at once: give fewer values, or several commands",
+                               told, product, kMostProblems));
 }
 
 /// Reads a JSON object a line.
@@ -118,14 +119,16 @@ std::vector<spec::Problem> listed_problems(const spec::KernelTemplate& kernel, c
     } catch (const Error& error) {
       throw UsageError(fmt::format("{}:{}: {}", standard_input ? "standard input" : file, number, error.what()));
     }
-    if (problems.size() > kMostProblems) throw UsageError(fmt::format("{} names more than {} problems; give several commands", file, kMostProblems));
+    if (problems.size() > kMostProblems)
+      throw UsageError(fmt::format("{} names more than {} problems; give several commands", file, kMostProblems));
   }
   return problems;
 }
 
 std::vector<spec::Problem> recorded_problems(const spec::KernelTemplate& kernel, const std::string& file) {
   const auto recording = session::Recording::load(file);
-  if (recording.template_name != kernel.name) throw UsageError(fmt::format("{} is a recording of {}, not of {}", file, recording.template_name, kernel.name));
+  if (recording.template_name != kernel.name)
+    throw UsageError(fmt::format("{} is a recording of {}, not of {}", file, recording.template_name, kernel.name));
   std::vector<spec::Problem> problems;
   for (const auto& recorded : recording.problems) {
     problems.push_back(spec::canonical(kernel, recorded.problem));
@@ -140,8 +143,10 @@ std::vector<spec::Problem> combine(std::vector<spec::Problem> problems, const Gi
   combined.reserve(problems.size() * given.count());
   for (auto& problem : problems) {
     for (std::size_t i = 0; i < given.count(); ++i) {
-      if (given.axis->kind == spec::AxisKind::Size) problem.sizes[given.axis->name] = given.sizes[i];
-      else problem.choices[given.axis->name] = given.words[i];
+      if (given.axis->kind == spec::AxisKind::Size)
+        problem.sizes[given.axis->name] = given.sizes[i];
+      else
+        problem.choices[given.axis->name] = given.words[i];
       combined.push_back(problem);
     }
   }
@@ -161,11 +166,12 @@ std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& k
       const auto given = values.find(axis.name);
       if (sizes) {
         if (given == values.end()) {
-          throw UsageError(fmt::format("which {}? give --{} a value or a range, for example --{} 2^10..2^28:x4", axis.name, axis.name,
-                                       axis.name));
+          throw UsageError(
+              fmt::format("which {}? give --{} a value or a range, for example --{} 2^10..2^28:x4", axis.name, axis.name, axis.name));
         }
         axes.push_back({&axis, {}, base::parse_counts(given->second)});
-        if (const std::string note = base::doubling_note(given->second); !note.empty()) base::tell_message(fmt::format("--{} {}", axis.name, note));
+        if (const std::string note = base::doubling_note(given->second); !note.empty())
+          base::tell_message(fmt::format("--{} {}", axis.name, note));
       } else {
         if (given == values.end() && axis.values.size() != 1 && axis.default_value.empty()) {
           throw UsageError(fmt::format("which {}? give --{} one of {}", axis.name, axis.name, fmt::join(axis.values, ", ")));
@@ -184,18 +190,20 @@ std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& k
   return problems;
 }
 
-std::vector<spec::Problem> problems_of(const spec::KernelTemplate& kernel, const std::string& file, const std::vector<std::string>& arguments,
-                                       const std::map<std::string, std::string>& defaults) {
+std::vector<spec::Problem> problems_of(const spec::KernelTemplate& kernel, const std::string& file,
+                                       const std::vector<std::string>& arguments, const std::map<std::string, std::string>& defaults) {
   if (file.empty()) return problems_from_arguments(kernel, arguments, defaults);
   if (!arguments.empty()) throw UsageError(fmt::format("--problems names the problems: \"{}\" has no place beside it", arguments.front()));
   std::error_code error;
   const auto kind = std::filesystem::status(file, error).type();  // what cannot be reached is told by who opens it
   if (file != "-" && (kind == std::filesystem::file_type::not_found || kind == std::filesystem::file_type::directory)) {
-    throw UsageError(fmt::format("--problems names {}, which {}; name a file with a JSON object a line, or a recording; -: standard input", file,
-                                 kind == std::filesystem::file_type::directory ? "is a folder" : "is not there"));
+    throw UsageError(fmt::format("--problems names {}, which {}; name a file with a JSON object a line, or a recording; -: standard input",
+                                 file, kind == std::filesystem::file_type::directory ? "is a folder" : "is not there"));
   }
   auto problems = file.ends_with(".json.zst") || file.ends_with(".json") ? recorded_problems(kernel, file) : listed_problems(kernel, file);
-  if (problems.empty()) throw UsageError(fmt::format("{} names no problem: it has a JSON object a line, for example {{\"n\": 1000}}", file == "-" ? "standard input" : file));
+  if (problems.empty())
+    throw UsageError(fmt::format("{} names no problem: it has a JSON object a line, for example {{\"n\": 1000}}",
+                                 file == "-" ? "standard input" : file));
   return problems;
 }
 

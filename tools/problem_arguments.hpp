@@ -17,10 +17,11 @@ namespace attune::tools {
                                                                  const std::map<std::string, std::string>& defaults = {});
 
 /// What `--problems` names, or else problems_from_arguments. The file is a recording (*.json, *.json.zst), or has a JSON object a line,
-/// every axis with its value (a choice with a default may be left out); empty lines and what is there twice do not count. "-": standard input.
-/// Throws: UsageError (arguments beside a file; a problem that is not of the template, with its line), EnvironmentError (what cannot be
-/// read), SpecError (a malformed recording).
-[[nodiscard]] std::vector<spec::Problem> problems_of(const spec::KernelTemplate& kernel, const std::string& file, const std::vector<std::string>& arguments,
+/// every axis with its value (a choice with a default may be left out); empty lines and what is there twice do not count. "-": standard
+/// input. Throws: UsageError (arguments beside a file; a problem that is not of the template, with its line), EnvironmentError (what cannot
+/// be read), SpecError (a malformed recording).
+[[nodiscard]] std::vector<spec::Problem> problems_of(const spec::KernelTemplate& kernel, const std::string& file,
+                                                     const std::vector<std::string>& arguments,
                                                      const std::map<std::string, std::string>& defaults = {});
 
 /// "reduce T=f32 op=sum n=2^20", for people.

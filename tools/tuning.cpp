@@ -1,9 +1,9 @@
 #include "tools/tuning.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -23,8 +23,8 @@
 #include "tuner/base/text.hpp"
 #include "tuner/search/strategy.hpp"
 #include "tuner/session/fleet/device_fleet.hpp"
-#include "tuner/session/tune/portfolio.hpp"
 #include "tuner/session/fleet/stop_patience.hpp"
+#include "tuner/session/tune/portfolio.hpp"
 #include "tuner/spec/condition.hpp"
 
 namespace attune::tools {
@@ -61,11 +61,21 @@ json start_event(const TuningJob& job, const session::TuneRequest& request, cons
                  const std::vector<int>& ordinals) {
   json list = json::array();
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    list.push_back({{"ordinal", ordinals.empty() ? json(nullptr) : json(ordinals[i])}, {"name", devices[i].name}, {"key", devices[i].hard_key()}});
+    list.push_back(
+        {{"ordinal", ordinals.empty() ? json(nullptr) : json(ordinals[i])}, {"name", devices[i].name}, {"key", devices[i].hard_key()}});
   }
-  return {{"run", request.run}, {"where", job.options.where}, {"devices", std::move(list)}, {"device", devices.front().name}, {"driver", devices.front().driver},
-          {"database", job.database_path.string()}, {"template", job.kernel.name}, {"template_hash", job.kernel.content_hash},
-          {"problems", job.problems.size()}, {"strategy", search::name(request.strategy)}, {"seed", request.seed}, {"budget", request.budget.text()},
+  return {{"run", request.run},
+          {"where", job.options.where},
+          {"devices", std::move(list)},
+          {"device", devices.front().name},
+          {"driver", devices.front().driver},
+          {"database", job.database_path.string()},
+          {"template", job.kernel.name},
+          {"template_hash", job.kernel.content_hash},
+          {"problems", job.problems.size()},
+          {"strategy", search::name(request.strategy)},
+          {"seed", request.seed},
+          {"budget", request.budget.text()},
           {"policy", job.options.policy}};
 }
 
@@ -110,7 +120,8 @@ TuningRun run_on_one(const TuningJob& job, const session::DeviceSettings& settin
 std::string fleet_banner(const std::vector<spec::DeviceInfo>& devices, const std::vector<int>& ordinals) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    parts.push_back(fmt::format("{}: {} ({}, driver {})", ordinals[i], base::escape_line(devices[i].name), devices[i].architecture, devices[i].driver));
+    parts.push_back(
+        fmt::format("{}: {} ({}, driver {})", ordinals[i], base::escape_line(devices[i].name), devices[i].architecture, devices[i].driver));
   }
   return fmt::format("Measuring on {} devices, {}\n  {}", devices.size(), base::utc_now(), fmt::join(parts, "\n  "));
 }
@@ -146,8 +157,8 @@ bool is_named(const TuningOptions& options) {
 
 /// `--compile-timeout`. Throws: UsageError.
 std::chrono::milliseconds compile_deadline(const TuningOptions& options) {
-  const auto deadline = std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::chrono::duration<double>(base::parse_seconds(options.compile_timeout)));
+  const auto deadline =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(base::parse_seconds(options.compile_timeout)));
   if (deadline.count() <= 0) {
     throw UsageError(fmt::format("--compile-timeout {} leaves no time to compile; give for example 60s", options.compile_timeout));
   }
@@ -164,28 +175,39 @@ void add_where_option(CLI::App& command, TuningOptions& options) {
 }
 
 void add_running_options(CLI::App& command, TuningOptions& options) {
-  command.add_option("--template-folder", options.template_folders, "Further folders to look for templates in")->check(CLI::ExistingDirectory);
-  command.add_option("--try", options.also_try,
-                     "Try also what won in this database, or what this recording has of the same problem, of whatever version of the template; with tune and record where --strategy is portfolio or winners; may be repeated")
+  command.add_option("--template-folder", options.template_folders, "Further folders to look for templates in")
+      ->check(CLI::ExistingDirectory);
+  command
+      .add_option(
+          "--try", options.also_try,
+          "Try also what won in this database, or what this recording has of the same problem, of whatever version of the template; with tune and record where --strategy is portfolio or winners; may be repeated")
       ->allow_extra_args(false);
-  command.add_option("--budget", options.budget,
-                     "60s or 5m (whole command), 500 (configurations a problem), 25% (of the space), separated (until the best stands "
-                     "apart from all others); of a comma list the first limit reached ends the search")
+  command
+      .add_option("--budget", options.budget,
+                  "60s or 5m (whole command), 500 (configurations a problem), 25% (of the space), separated (until the best stands "
+                  "apart from all others); of a comma list the first limit reached ends the search")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Seed of the strategy and the run-off")->capture_default_str()
+  command.add_option("--seed", options.seed, "Seed of the strategy and the run-off")
+      ->capture_default_str()
       ->check([](const std::string& word) { return base::whole_number_fault(word); });
   command
-      .add_option("--finalists", options.finalists,
-                  "At most so many of the fastest run off against each other, beside the default (24, or a hundredth of the configurations tried, up to 125, if that is more); fewer make dense grids of sizes cheap")
+      .add_option(
+          "--finalists", options.finalists,
+          "At most so many of the fastest run off against each other, beside the default (24, or a hundredth of the configurations tried, up to 125, if that is more); fewer make dense grids of sizes cheap")
       ->check(CLI::Range(1, 1000));
   command
-      .add_option("--epochs", options.epochs, "The run-off ends after so many epochs (21) where it cannot tell who is faster, after half as many more while over five are left; fewer make dense grids of sizes cheap")
+      .add_option(
+          "--epochs", options.epochs,
+          "The run-off ends after so many epochs (21) where it cannot tell who is faster, after half as many more while over five are left; fewer make dense grids of sizes cheap")
       ->check(CLI::Range(session::Race::kEarly, 1000));
   command.add_option("--db", options.database, "Database file (default: $ATTUNE_DB, else the XDG data folder)");
-  command.add_option("--device", options.device,
-                     "GPU ordinals: 0 (the default), 0,2 or all; equal GPUs share the problems, different ones tune all each")
+  command
+      .add_option("--device", options.device,
+                  "GPU ordinals: 0 (the default), 0,2 or all; equal GPUs share the problems, different ones tune all each")
       ->check([](const std::string& list) { return list.empty() ? "no device is named; leave --device away for GPU 0" : ""; });
-  command.add_option("--compile-workers", options.compile_workers, "NVRTC worker processes of all GPUs together (default: cores less the GPUs)")
+  command
+      .add_option("--compile-workers", options.compile_workers,
+                  "NVRTC worker processes of all GPUs together (default: cores less the GPUs)")
       ->check(CLI::Range(1, 1024));
   command.add_option("--compile-timeout", options.compile_timeout, "Longest time one compilation may take: 60s, 5m")->capture_default_str();
   command.add_flag("--json", options.json, "One JSON object a line on standard output");
@@ -193,11 +215,18 @@ void add_running_options(CLI::App& command, TuningOptions& options) {
 
 void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command.add_option("template", options.template_name, "Template: a built-in name or a folder with template.json")->required();
-  command.add_option("--strategy", options.strategy, "exhaustive, random, portfolio: only the winners of the sizes tuned before and of what stands in for them, or winners: those of every problem of the template")->capture_default_str();
-  command.add_option("--problems", options.problems_file, "Problems from a file, a JSON object a line, e.g. {\"T\": \"f32\", \"op\": \"sum\", \"n\": 1000003}, or those of a recording; -: standard input");
+  command
+      .add_option(
+          "--strategy", options.strategy,
+          "exhaustive, random, portfolio: only the winners of the sizes tuned before and of what stands in for them, or winners: those of every problem of the template")
+      ->capture_default_str();
+  command.add_option(
+      "--problems", options.problems_file,
+      "Problems from a file, a JSON object a line, e.g. {\"T\": \"f32\", \"op\": \"sum\", \"n\": 1000003}, or those of a recording; -: standard input");
   command.add_option("--policy", options.policy, "cold/graph, hot/graph, cold/stream or hot/stream")->capture_default_str();
   add_running_options(command, options);
-  command.add_option("--replay", options.replay, "Take measurements from a recording instead of a GPU")->excludes(command.get_option("--device"));
+  command.add_option("--replay", options.replay, "Take measurements from a recording instead of a GPU")
+      ->excludes(command.get_option("--device"));
   command.add_flag("--retry-failed", options.retry_failed, "Measure again what failed before (another time limit, driver or memory)");
   command.allow_extras();
 }
@@ -222,9 +251,10 @@ std::vector<session::DeviceSettings> settings_of(const TuningOptions& options, c
 db::Database open_stoppable(const std::filesystem::path& path) {
   stop_on_signals();
   try {
-    auto database = db::Database::open(path, db::OpenMode::ReadWrite, session::StopPatience(stop_asked, session::StopPatience::Clock::now, [path] {
-      base::tell_message("waiting for " + base::escape_line(path.string()) + ", which another process has locked");
-    }));
+    auto database =
+        db::Database::open(path, db::OpenMode::ReadWrite, session::StopPatience(stop_asked, session::StopPatience::Clock::now, [path] {
+                             base::tell_message("waiting for " + base::escape_line(path.string()) + ", which another process has locked");
+                           }));
     end_on_signals();  // what comes before the run, a device that is set up, cannot ask
     return database;
   } catch (const DatabaseError&) {

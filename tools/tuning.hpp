@@ -7,8 +7,8 @@
 #include "db/database.hpp"
 #include "tools/commands.hpp"
 #include "tuner/session/fleet/device_process.hpp"
-#include "tuner/session/tune/finalists.hpp"
 #include "tuner/session/fleet/run_result.hpp"
+#include "tuner/session/tune/finalists.hpp"
 
 namespace attune::tools {
 
@@ -25,11 +25,11 @@ struct TuningOptions {
   std::string replay;
   std::optional<int> compile_workers;
   std::string compile_timeout = "60s";
-  std::string problems_file;            ///< empty: the problems are arguments
-  std::vector<std::string> also_try;    ///< databases and recordings
-  std::vector<std::string> where;       ///< further conditions on configurations
-  std::optional<int> finalists;         ///< at most so many of the fastest run off, beside the default
-  std::optional<int> epochs;            ///< of the run-off, at most
+  std::string problems_file;          ///< empty: the problems are arguments
+  std::vector<std::string> also_try;  ///< databases and recordings
+  std::vector<std::string> where;     ///< further conditions on configurations
+  std::optional<int> finalists;       ///< at most so many of the fastest run off, beside the default
+  std::optional<int> epochs;          ///< of the run-off, at most
   bool retry_failed = false;
   bool renew = false;  ///< session::TuneRequest::renew
   bool json = false;

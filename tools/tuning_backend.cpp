@@ -27,14 +27,15 @@ ChosenBackend open_replay(session::Recording loaded, const std::string& path, co
   ChosenBackend chosen;
   chosen.banner = fmt::format("REPLAY, nothing is measured here{}: times come from {} ({}, driver {}, recorded {}, {})",
                               reason.empty() ? "" : " (" + reason + ")", base::escape_line(std::filesystem::path(path).filename().string()),
-                              base::escape_line(recording.device.name), base::escape_line(recording.device.driver), base::escape_line(recording.date),
-                              base::escape_line(recording.coverage));
+                              base::escape_line(recording.device.name), base::escape_line(recording.device.driver),
+                              base::escape_line(recording.date), base::escape_line(recording.coverage));
   chosen.backend = std::move(backend);
   chosen.replay = true;
   return chosen;
 }
 
-ChosenBackend open_replay(const std::string& path, const std::string& reason, const spec::KernelTemplate& kernel, const std::string& policy) {
+ChosenBackend open_replay(const std::string& path, const std::string& reason, const spec::KernelTemplate& kernel,
+                          const std::string& policy) {
   return open_replay(session::Recording::load(path), path, reason, kernel, policy);
 }
 
@@ -55,17 +56,20 @@ std::optional<std::filesystem::path> fitting_recording(const spec::KernelTemplat
     const auto loaded = try_load(path);
     if (!loaded) continue;
     const auto& recording = *loaded;
-    const bool holds_all = std::all_of(problems.begin(), problems.end(), [&](const auto& problem) { return recording.find(problem) != nullptr; });
+    const bool holds_all =
+        std::all_of(problems.begin(), problems.end(), [&](const auto& problem) { return recording.find(problem) != nullptr; });
     if (recording.template_hash == kernel.content_hash && recording.policy == policy && holds_all) return path;
   }
   return std::nullopt;
 }
 
 std::string measuring_banner(const spec::DeviceInfo& device) {
-  return fmt::format("Measuring on {} ({}, driver {}), {}", base::escape_line(device.name), device.architecture, device.driver, base::utc_now());
+  return fmt::format("Measuring on {} ({}, driver {}), {}", base::escape_line(device.name), device.architecture, device.driver,
+                     base::utc_now());
 }
 
-std::unique_ptr<measure::GpuExecutor> open_gpu(const std::filesystem::path& executable, const session::DeviceSettings& settings, const measure::Policy& policy) {
+std::unique_ptr<measure::GpuExecutor> open_gpu(const std::filesystem::path& executable, const session::DeviceSettings& settings,
+                                               const measure::Policy& policy) {
   measure::GpuExecutor::Options gpu;
   gpu.worker = executable;
   gpu.device = settings.ordinal;
@@ -87,7 +91,8 @@ std::unique_ptr<session::Backend> backend_on(const std::filesystem::path& execut
 
 }  // namespace
 
-std::unique_ptr<session::Backend> open_live(const std::filesystem::path& executable, const session::DeviceSettings& settings, const measure::Policy& policy) {
+std::unique_ptr<session::Backend> open_live(const std::filesystem::path& executable, const session::DeviceSettings& settings,
+                                            const measure::Policy& policy) {
   return backend_on(executable, settings, open_gpu(executable, settings, policy));
 }
 
@@ -103,8 +108,10 @@ std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& ker
   const auto beside = std::filesystem::path(kernel.spec_path).parent_path() / "recordings";
   if (std::filesystem::is_directory(beside, ignored)) {
     const std::string reason = base::why_not_trusted(beside);
-    if (reason.empty()) folders.push_back(beside);
-    else fmt::print(stderr, "attune: recordings in {} are not looked for: {}; or name one with --replay\n", beside.string(), reason);
+    if (reason.empty())
+      folders.push_back(beside);
+    else
+      fmt::print(stderr, "attune: recordings in {} are not looked for: {}; or name one with --replay\n", beside.string(), reason);
   }
   folders.push_back(std::filesystem::path(ATTUNE_INSTALLED_DATA) / "recordings" / kernel.name);
   folders.push_back(std::filesystem::path(ATTUNE_SOURCE_TEMPLATES) / kernel.name / "recordings");
@@ -129,8 +136,10 @@ ChosenBackend choose_backend(const TuningOptions& options, const std::filesystem
     if (!options.device.empty()) throw;
     const auto recording = fitting_recording(kernel, problems, options.policy);
     if (!recording) {
-      throw EnvironmentError(fmt::format("{}\nThere is no recording of template \"{}\" with these problems and policy {} to replay either; "
-                                         "name one with --replay FILE", error.what(), kernel.name, options.policy));
+      throw EnvironmentError(
+          fmt::format("{}\nThere is no recording of template \"{}\" with these problems and policy {} to replay either; "
+                      "name one with --replay FILE",
+                      error.what(), kernel.name, options.policy));
     }
     return open_replay(recording->string(), "no GPU", kernel, options.policy);
   }
@@ -157,7 +166,8 @@ BackendPlan replay_plan(const spec::KernelTemplate& kernel, const std::vector<sp
   std::vector<std::pair<std::filesystem::path, session::Recording>> fitting;
   for (const auto& path : recordings_of(kernel)) {
     auto recording = try_load(path);
-    if (recording && recording->template_hash == kernel.content_hash && recording->policy == policy) fitting.emplace_back(path, *std::move(recording));
+    if (recording && recording->template_hash == kernel.content_hash && recording->policy == policy)
+      fitting.emplace_back(path, *std::move(recording));
   }
   constexpr std::size_t kNone = ~std::size_t{0};
   const auto measured = [&](std::size_t of, const spec::Problem& problem) -> std::size_t {
@@ -189,8 +199,8 @@ BackendPlan replay_plan(const spec::KernelTemplate& kernel, const std::vector<sp
     if (backend_of[i] == kNone) missing += (missing.empty() ? "" : ", ") + spec::to_text(problems[i]);
   }
   if (!missing.empty()) {
-    throw EnvironmentError(fmt::format("{}\nNo recording of template \"{}\" under policy {} holds {} either; name one with --replay FILE", why_no_gpu,
-                                       kernel.name, policy, missing));
+    throw EnvironmentError(fmt::format("{}\nNo recording of template \"{}\" under policy {} holds {} either; name one with --replay FILE",
+                                       why_no_gpu, kernel.name, policy, missing));
   }
   plan.legs = legs_of(problems, backend_of);
   return plan;

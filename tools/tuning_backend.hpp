@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tools/tuning.hpp"
-#include "tuner/session/source/backend.hpp"
 #include "tuner/session/fleet/device_process.hpp"
+#include "tuner/session/source/backend.hpp"
 
 namespace attune::tools {
 

@@ -36,26 +36,41 @@ json examples_json(const std::map<std::string, session::FailureExample>& example
 json result_json(const session::ProblemResult& result) {
   Workload workload;
   workload.add(result.utilisation);
-  json event = {{"problem", problem_json(result.problem)}, {"space_size", result.space_size},
-                {"different_launches", result.different_launches > 0 ? json(result.different_launches) : json(nullptr)}, {"measured", result.measured},
-                {"reused", result.reused}, {"failed", result.failed}, {"failure_examples", examples_json(result.failure_examples)},
-                {"nothing_left", result.nothing_left}, {"elapsed_s", result.elapsed_s}, {"utilisation", to_json(workload)}};
+  json event = {{"problem", problem_json(result.problem)},
+                {"space_size", result.space_size},
+                {"different_launches", result.different_launches > 0 ? json(result.different_launches) : json(nullptr)},
+                {"measured", result.measured},
+                {"reused", result.reused},
+                {"failed", result.failed},
+                {"failure_examples", examples_json(result.failure_examples)},
+                {"nothing_left", result.nothing_left},
+                {"elapsed_s", result.elapsed_s},
+                {"utilisation", to_json(workload)}};
   if (result.restricted) {
     const auto& found = *result.restricted;
-    event["restricted"] = {{"size", found.size}, {"configuration", found.configuration.empty() ? json(nullptr) : base::parse_json(found.configuration)},
+    event["restricted"] = {{"size", found.size},
+                           {"configuration", found.configuration.empty() ? json(nullptr) : base::parse_json(found.configuration)},
                            {"median_us", found.configuration.empty() ? json(nullptr) : json(found.median_us)}};
   }
   if (result.best) {
-    event["best"] = {{"configuration", base::parse_json(result.best->configuration)}, {"median_us", result.best->median_us},
-                     {"default_us", result.best->default_us}, {"tie", result.best->tie}};
+    event["best"] = {{"configuration", base::parse_json(result.best->configuration)},
+                     {"median_us", result.best->median_us},
+                     {"default_us", result.best->default_us},
+                     {"tie", result.best->tie}};
   }
   return event;
 }
 
 json progress_json(const session::RunProgress::View& view) {
-  json event = {{"problems_done", view.problems_done}, {"problem_count", view.problem_count}, {"devices", view.devices},
-                {"devices_busy", view.devices_busy}, {"done", view.done}, {"total", view.total}, {"reused", view.reused},
-                {"failed", view.failed}, {"configurations_per_s", view.configurations_per_s}};
+  json event = {{"problems_done", view.problems_done},
+                {"problem_count", view.problem_count},
+                {"devices", view.devices},
+                {"devices_busy", view.devices_busy},
+                {"done", view.done},
+                {"total", view.total},
+                {"reused", view.reused},
+                {"failed", view.failed},
+                {"configurations_per_s", view.configurations_per_s}};
   event["problem"] = view.problem ? problem_json(*view.problem) : json(nullptr);
   if (!view.part.empty()) event["rung"] = view.part;
   event["best_us"] = view.best_us > 0 ? json(view.best_us) : json(nullptr);
@@ -101,7 +116,8 @@ void TuningEvents::progressed(std::size_t device, const session::Progress& progr
 void TuningEvents::recorded(const spec::Problem& problem, const measure::Measurement& measurement) const {
   if (!json_) return;
   const bool ok = measurement.outcome == measure::Outcome::Ok;
-  const json common = {{"problem", problem_json(problem)}, {"configuration", base::parse_json(measurement.configuration)},
+  const json common = {{"problem", problem_json(problem)},
+                       {"configuration", base::parse_json(measurement.configuration)},
                        {"outcome", measure::name(measurement.outcome)}};
   json record = common;
   record["stage"] = measure::name(measurement.stage);
@@ -138,8 +154,10 @@ void TuningEvents::given_up(const session::GivenUp& given_up) {
 
 void TuningEvents::notice(const std::string& text) {
   line_.clear();
-  if (json_) print_event("notice", {{"text", text}});
-  else base::tell_message(text);
+  if (json_)
+    print_event("notice", {{"text", text}});
+  else
+    base::tell_message(text);
 }
 
 void TuningEvents::end(const session::RunResult& result) {
@@ -151,12 +169,20 @@ void TuningEvents::end(const session::RunResult& result) {
   for (const auto& group : result.groups) {
     problems += group.problems.size();
     const double ceiling = group.read_ceiling_bytes_per_s;
-    devices.push_back({{"name", group.device.name}, {"key", group.device.hard_key()}, {"ordinals", group.ordinals},
+    devices.push_back({{"name", group.device.name},
+                       {"key", group.device.hard_key()},
+                       {"ordinals", group.ordinals},
                        {"read_ceiling_bytes_per_s", ceiling > 0 ? json(ceiling) : json(nullptr)}});
   }
-  print_event("end", {{"interrupted", result.interrupted}, {"problems", problems}, {"devices", std::move(devices)}, {"given_up", result.given_up.size()},
-                      {"measured", totals.measured}, {"reused", totals.reused}, {"failed", totals.failed},
-                      {"failure_examples", examples_json(totals.failure_examples)}, {"elapsed_s", result.wall_s},
+  print_event("end", {{"interrupted", result.interrupted},
+                      {"problems", problems},
+                      {"devices", std::move(devices)},
+                      {"given_up", result.given_up.size()},
+                      {"measured", totals.measured},
+                      {"reused", totals.reused},
+                      {"failed", totals.failed},
+                      {"failure_examples", examples_json(totals.failure_examples)},
+                      {"elapsed_s", result.wall_s},
                       {"utilisation", to_json(totals.workload)}});
 }
 

@@ -40,8 +40,9 @@ void print_restricted(const session::RunResult& result) {
     for (const auto& problem : group.problems) {
       const auto& found = problem.restricted;
       if (!found || found->configuration.empty() || (problem.best && problem.best->configuration == found->configuration)) continue;
-      base::print("\n{}: the fastest of the {} configurations under these conditions takes {} us by the search ({}); the best of all known stays\n",
-                 describe(problem.problem), found->size, format_us(found->median_us), short_configuration(found->configuration));
+      base::print(
+          "\n{}: the fastest of the {} configurations under these conditions takes {} us by the search ({}); the best of all known stays\n",
+          describe(problem.problem), found->size, format_us(found->median_us), short_configuration(found->configuration));
     }
   }
 }
@@ -83,15 +84,21 @@ Totals totals_of(const session::RunResult& result) {
 
 json to_json(const Workload& workload) {
   if (!workload.known()) return nullptr;
-  return {{"wall_s", workload.wall_s}, {"gpu_busy_s", workload.gpu_busy_s}, {"idle_waiting_compile_s", workload.idle_waiting_compile_s},
-          {"recovering_s", workload.recovering_s}, {"idle_other_s", workload.idle_other_s}, {"compile_busy_s", workload.compile_busy_s},
-          {"compile_worker_s", workload.compile_worker_s}, {"compile_workers", workload.compile_workers}};
+  return {{"wall_s", workload.wall_s},
+          {"gpu_busy_s", workload.gpu_busy_s},
+          {"idle_waiting_compile_s", workload.idle_waiting_compile_s},
+          {"recovering_s", workload.recovering_s},
+          {"idle_other_s", workload.idle_other_s},
+          {"compile_busy_s", workload.compile_busy_s},
+          {"compile_worker_s", workload.compile_worker_s},
+          {"compile_workers", workload.compile_workers}};
 }
 
 std::string workload_text(const Workload& workload) {
   const auto percent = [](double part, double whole) { return fmt::format("{:.0f} %", whole > 0 ? 100 * part / whole : 0); };
-  std::string text = fmt::format("GPU busy {}, waiting {} for compiles and {} for other reasons", percent(workload.gpu_busy_s, workload.wall_s),
-                                 percent(workload.idle_waiting_compile_s, workload.wall_s), percent(workload.idle_other_s, workload.wall_s));
+  std::string text =
+      fmt::format("GPU busy {}, waiting {} for compiles and {} for other reasons", percent(workload.gpu_busy_s, workload.wall_s),
+                  percent(workload.idle_waiting_compile_s, workload.wall_s), percent(workload.idle_other_s, workload.wall_s));
   if (workload.recovering_s > 0) text += fmt::format(", recovering from failures {}", percent(workload.recovering_s, workload.wall_s));
   if (workload.compile_worker_s > 0) {
     text += fmt::format("; compile workers busy {}", percent(workload.compile_busy_s, workload.compile_worker_s));
@@ -120,7 +127,8 @@ std::string failures_text(const Totals& totals) {
     text += fmt::format("  {} {}", count, base::escape_line(outcome));
     const auto example = totals.failure_examples.find(outcome);
     if (example != totals.failure_examples.end()) {
-      text += fmt::format(", e.g. {}: {}", short_configuration(example->second.configuration), base::escape_line(first_line(example->second.detail)));
+      text += fmt::format(", e.g. {}: {}", short_configuration(example->second.configuration),
+                          base::escape_line(first_line(example->second.detail)));
     }
     text += "\n";
   }
@@ -135,8 +143,8 @@ void print_summary(const session::RunResult& result, bool replay) {
   const Totals totals = totals_of(result);
   print_tables(result);
   print_restricted(result);
-  base::print("\n{} configurations {} in {:.1f} s, {} known from before\n", totals.measured, replay ? "replayed" : "measured", result.wall_s,
-             totals.reused);
+  base::print("\n{} configurations {} in {:.1f} s, {} known from before\n", totals.measured, replay ? "replayed" : "measured",
+              result.wall_s, totals.reused);
   base::print("{}", base::Lines{failures_text(totals)});
   if (totals.workload.known()) base::print("{}\n", workload_text(totals.workload));
   for (const auto& given_up : result.given_up) {

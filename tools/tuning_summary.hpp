@@ -23,7 +23,7 @@ struct Workload {
 /// Counts of a command over its problems and devices.
 struct Totals {
   std::uint64_t measured = 0, reused = 0;
-  std::map<std::string, std::uint64_t> failed;                       ///< by outcome name
+  std::map<std::string, std::uint64_t> failed;  ///< by outcome name
   std::map<std::string, session::FailureExample> failure_examples;
   Workload workload;
   bool nothing_left = false;  ///< in every problem

@@ -1,7 +1,7 @@
 #include "tools/unknown_command.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
+#include <CLI/CLI.hpp>
 
 #include "tuner/spec/failure.hpp"
 

@@ -47,7 +47,8 @@ const nlohmann::json& AttuneRun::event(const std::string& name) const {
   return *std::find_if(events.begin(), events.end(), is);
 }
 
-AttuneRun run_attune(const std::filesystem::path& executable, std::vector<std::string> words, const std::filesystem::path& scratch, Cache kept) {
+AttuneRun run_attune(const std::filesystem::path& executable, std::vector<std::string> words, const std::filesystem::path& scratch,
+                     Cache kept) {
   const auto cache = scratch / "cache";
   if (kept == Cache::Empty) std::filesystem::remove_all(cache);
   words.insert(words.begin(), executable.string());

@@ -42,7 +42,8 @@ pid_t start(std::vector<std::string> words, int standard_output, const std::vect
   pid_t pid = 0;
   const int error = ::posix_spawn(&pid, words.front().c_str(), &actions, nullptr, pointers(words).data(), pointers(all).data());
   ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw EnvironmentError(fmt::format("failed starting {}: {}{}", words.front(), base::errno_text("posix_spawn", error), remedy));
+  if (error != 0)
+    throw EnvironmentError(fmt::format("failed starting {}: {}{}", words.front(), base::errno_text("posix_spawn", error), remedy));
   return pid;
 }
 

@@ -76,7 +76,8 @@ CommandLine::Option CommandLine::option(const std::string& name, double& value, 
 }
 
 CommandLine::Option CommandLine::option(const std::string& name, std::uint64_t& value, const std::string& help) {
-  return Option(application_->app.add_option(name, value, help)->check([](const std::string& word) { return base::whole_number_fault(word); }));
+  return Option(
+      application_->app.add_option(name, value, help)->check([](const std::string& word) { return base::whole_number_fault(word); }));
 }
 
 CommandLine::Option CommandLine::option(const std::string& name, std::vector<std::string>& value, const std::string& help) {

@@ -15,12 +15,12 @@ class CommandLine {
   /// Further properties of one option.
   class Option {
    public:
-    Option& with_default();            ///< the help tells what stands in the variable
+    Option& with_default();  ///< the help tells what stands in the variable
     Option& within(int low, int high);
     Option& among(const std::vector<std::string>& words);
     Option& separated_by(char separator);
-    Option& one_at_a_time();           ///< takes one word; may be repeated
-    Option& last();                    ///< given several times, the last counts
+    Option& one_at_a_time();  ///< takes one word; may be repeated
+    Option& last();           ///< given several times, the last counts
     Option& hidden();
 
    private:

@@ -28,9 +28,11 @@ void measure_rounds(std::vector<Contender*> contenders, int rounds, std::mt19937
 std::vector<unsigned char> results_of(const Contender& contender, const gpu::Stream& stream) {
   const auto& driver = gpu::Driver::get();
   std::vector<unsigned char> bytes(contender.output.bytes());
-  gpu::check(driver.cuMemsetD8Async(contender.output.address(), kPoisonByte, bytes.size(), stream.get()), "cuMemsetD8Async", "poisoning the results");
+  gpu::check(driver.cuMemsetD8Async(contender.output.address(), kPoisonByte, bytes.size(), stream.get()), "cuMemsetD8Async",
+             "poisoning the results");
   static_cast<void>(contender.sample_us());
-  gpu::check(driver.cuMemcpyDtoHAsync(bytes.data(), contender.output.address(), bytes.size(), stream.get()), "cuMemcpyDtoHAsync", "reading the results");
+  gpu::check(driver.cuMemcpyDtoHAsync(bytes.data(), contender.output.address(), bytes.size(), stream.get()), "cuMemcpyDtoHAsync",
+             "reading the results");
   stream.synchronize();
   return bytes;
 }

@@ -27,6 +27,7 @@ struct CubHistogram {
 
 /// Enqueues it. `counts`: bins u32 for each active channel, one after the other. Samples are counted by int, CUB's faster
 /// path. Throws: as cub_histogram_bytes.
-void cub_histogram(const CubHistogram& histogram, void* temporary, std::size_t bytes, const void* samples, void* counts, CUstream_st* stream);
+void cub_histogram(const CubHistogram& histogram, void* temporary, std::size_t bytes, const void* samples, void* counts,
+                   CUstream_st* stream);
 
 }  // namespace attune::bench

@@ -12,7 +12,8 @@ namespace attune::bench {
 /// "13.0.2" of the toolkit's CUB; part of the peer's name in result files.
 [[nodiscard]] std::string cub_version();
 
-/// What is reduced, and to what: f16 and bf16 into f32, i8 into i32, modulo 2^32. ArgMax is of f32, segments are f32 sums: other elements have no peer.
+/// What is reduced, and to what: f16 and bf16 into f32, i8 into i32, modulo 2^32. ArgMax is of f32, segments are f32 sums: other elements
+/// have no peer.
 struct CubReduction {
   enum class Operator { Sum, Max, ArgMax } op = Operator::Sum;
   Element element = Element::F32;

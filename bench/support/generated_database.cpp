@@ -34,9 +34,7 @@ struct Family {
   std::string device_key;
 };
 
-std::string problem_text(const Family& family, std::int64_t n) {
-  return fmt::format("{}{}{}", family.prefix, n, family.suffix);
-}
+std::string problem_text(const Family& family, std::int64_t n) { return fmt::format("{}{}{}", family.prefix, n, family.suffix); }
 
 /// Configurations of reduce's declared space; the first eight need few compilations, and dispatch uses those.
 std::vector<std::string> configurations() {
@@ -61,30 +59,26 @@ std::vector<std::string> configurations() {
 
 /// As long as a measured configuration's.
 std::string record_detail(const std::string& configuration, double us) {
-  return nlohmann::json{{"configuration", configuration},
-                        {"detail", ""},
-                        {"outcome", "ok"},
-                        {"resources",
-                         {{"compile_ms", 41.5},
-                          {"occupancy", 0.75},
-                          {"registers", 38},
-                          {"shared_bytes", 4097},
-                          {"spill_bytes", 0},
-                          {"stack_bytes", 0}}},
-                        {"sm_clock_mhz", 1980},
-                        {"stage", "measured"},
-                        {"throttle", ""},
-                        {"timing",
-                         {{"between_spread", 0.00195},
-                          {"calls_per_sample", 271},
-                          {"high_us", us * 1.01},
-                          {"low_us", us * 0.99},
-                          {"median_us", us},
-                          {"min_us", us * 0.98},
-                          {"samples", 12},
-                          {"visits", 3},
-                          {"within_spread", 0.00434}}},
-                        {"verified", true}}
+  return nlohmann::json{
+      {"configuration", configuration},
+      {"detail", ""},
+      {"outcome", "ok"},
+      {"resources",
+       {{"compile_ms", 41.5}, {"occupancy", 0.75}, {"registers", 38}, {"shared_bytes", 4097}, {"spill_bytes", 0}, {"stack_bytes", 0}}},
+      {"sm_clock_mhz", 1980},
+      {"stage", "measured"},
+      {"throttle", ""},
+      {"timing",
+       {{"between_spread", 0.00195},
+        {"calls_per_sample", 271},
+        {"high_us", us * 1.01},
+        {"low_us", us * 0.99},
+        {"median_us", us},
+        {"min_us", us * 0.98},
+        {"samples", 12},
+        {"visits", 3},
+        {"within_spread", 0.00434}}},
+      {"verified", true}}
       .dump();
 }
 
@@ -104,9 +98,8 @@ std::string best_detail(const std::vector<std::string>& all, double us) {
                          {"observations", 31}});
     rounds.push_back(std::vector<double>(31, std::round(us * 1e4) / 1e4));
   }
-  return nlohmann::json{{"asked", names},       {"finalists", finalists}, {"round_configurations", names},
-                        {"rounds_us", rounds},  {"rounds_per_epoch", 8},  {"left", nlohmann::json::array()},
-                        {"work_bytes", 1 << 20}}
+  return nlohmann::json{{"asked", names},        {"finalists", finalists},          {"round_configurations", names}, {"rounds_us", rounds},
+                        {"rounds_per_epoch", 8}, {"left", nlohmann::json::array()}, {"work_bytes", 1 << 20}}
       .dump();
 }
 
@@ -119,8 +112,7 @@ class Generator {
     made_.records = std::max(records, kRecordsOfProblem);
     made_.best = std::min(made_.records / 100, kMostBest);
     // Nothing but this process knows the file yet: a crash leaves something to be thrown away.
-    for (const char* pragma :
-         {"locking_mode = EXCLUSIVE", "journal_mode = OFF", "synchronous = OFF", "cache_size = -2500000"}) {
+    for (const char* pragma : {"locking_mode = EXCLUSIVE", "journal_mode = OFF", "synchronous = OFF", "cache_size = -2500000"}) {
       SQLite::Statement(sqlite_, std::string("PRAGMA ") + pragma).executeStep();
     }
   }
@@ -146,13 +138,12 @@ class Generator {
     }
     for (const spec::DeviceInfo& device : devices) {
       const db::DeviceRow row{device.hard_key(), device.hard_json(), base::dump_json(device.to_json())};
-      insert("devices (hard_key, checksum, hard_json, info_json)", row.hard_key, db::checksum(row.hard_key, row),
-             row.hard_json, row.info_json);
+      insert("devices (hard_key, checksum, hard_json, info_json)", row.hard_key, db::checksum(row.hard_key, row), row.hard_json,
+             row.info_json);
     }
     add_template({made_.kernel.content_hash, made_.kernel.name, made_.kernel.spec_text, {}});
     for (const char* type : {"f32", "f64", "i32", "i8"}) {
-      for (const char* op : {"sum", "max", "min"})
-        add_families(made_.kernel.content_hash, made_.kernel.name, type, op, devices);
+      for (const char* op : {"sum", "max", "min"}) add_families(made_.kernel.content_hash, made_.kernel.name, type, op, devices);
     }
     for (int i = 0; i < 20; ++i) {
       const std::string name = fmt::format("made_up_{}", i);
@@ -162,16 +153,14 @@ class Generator {
   }
 
   void add_template(const db::TemplateRow& row) {
-    insert("templates (hash, checksum, name, spec_json)", row.hash, db::checksum(row.hash, row), row.name,
-           row.spec_json);
+    insert("templates (hash, checksum, name, spec_json)", row.hash, db::checksum(row.hash, row), row.name, row.spec_json);
   }
 
   void add_families(const std::string& hash, const std::string& name, const std::string& type, const std::string& op,
                     const std::vector<spec::DeviceInfo>& devices) {
     for (const spec::DeviceInfo& device : devices) {
-      families_.push_back({hash, name, fmt::format(R"({{"T":"{}","op":"{}"}})", type, op),
-                           fmt::format(R"({{"T":"{}","n":)", type), fmt::format(R"(,"op":"{}"}})", op),
-                           device.hard_key()});
+      families_.push_back({hash, name, fmt::format(R"({{"T":"{}","op":"{}"}})", type, op), fmt::format(R"({{"T":"{}","n":)", type),
+                           fmt::format(R"(,"op":"{}"}})", op), device.hard_key()});
     }
   }
 
@@ -180,9 +169,8 @@ class Generator {
     const std::uint64_t wanted = std::clamp<std::uint64_t>(made_.best, 1, kMostSizesOfFamily);
     std::set<std::int64_t> sizes;
     for (std::uint64_t i = 0; i < wanted; ++i)
-      sizes.insert(
-          static_cast<std::int64_t>(std::exp2(10 + 22.0 * static_cast<double>(i) / static_cast<double>(wanted))) +
-          static_cast<std::int64_t>(i));
+      sizes.insert(static_cast<std::int64_t>(std::exp2(10 + 22.0 * static_cast<double>(i) / static_cast<double>(wanted))) +
+                   static_cast<std::int64_t>(i));
     made_.sizes.assign(sizes.begin(), sizes.end());
     made_.smallest = {{{"T", "f32"}, {"op", "sum"}}, {{"n", made_.sizes.front()}}};
   }
@@ -194,8 +182,7 @@ class Generator {
     const std::uint64_t other = index - made_.sizes.size();
     const std::uint64_t family = 1 + other / kSizesOfOtherFamilies % (families_.size() - 1);
     const std::uint64_t round = other / kSizesOfOtherFamilies / (families_.size() - 1);
-    return {family,
-            static_cast<std::int64_t>(1000 + 1000 * (round * kSizesOfOtherFamilies + other % kSizesOfOtherFamilies))};
+    return {family, static_cast<std::int64_t>(1000 + 1000 * (round * kSizesOfOtherFamilies + other % kSizesOfOtherFamilies))};
   }
 
   std::string add_problem(std::uint64_t index) {
@@ -228,9 +215,9 @@ class Generator {
           "best (key, checksum, template_hash, template_name, family, problem_key, sizes_json, device_key, policy, "
           "objective, configuration_key,"
           " median_us, default_us, tie, cubin_key, driver, recorded_at, detail_json)",
-          key, db::checksum(key, row), row.template_hash, row.template_name, row.family, base::content_key(row.problem),
-          row.sizes_json, row.device_key, row.policy, row.objective, base::content_key(row.configuration),
-          row.median_us, row.default_us, 0, row.cubin_key, row.driver, row.recorded_at, row.detail_json);
+          key, db::checksum(key, row), row.template_hash, row.template_name, row.family, base::content_key(row.problem), row.sizes_json,
+          row.device_key, row.policy, row.objective, base::content_key(row.configuration), row.median_us, row.default_us, 0, row.cubin_key,
+          row.driver, row.recorded_at, row.detail_json);
     }
   }
 
@@ -271,11 +258,9 @@ class Generator {
         "records (key, checksum, template_hash, problem_key, device_key, policy, configuration_key, outcome, stage, "
         "verified, detail_json, driver, nvrtc,"
         " recorded_at, origin)",
-        key, db::checksum(key, row), row.template_hash, problem_key, row.device_key, row.policy,
-        base::content_key(row.configuration), row.outcome, row.stage, 1, row.detail_json, row.driver, row.nvrtc,
-        row.recorded_at, row.origin);
-    insert("metrics (record_key, name, value, low, high, samples)", key, "time_us", row.median_us, row.low_us,
-           row.high_us, row.samples);
+        key, db::checksum(key, row), row.template_hash, problem_key, row.device_key, row.policy, base::content_key(row.configuration),
+        row.outcome, row.stage, 1, row.detail_json, row.driver, row.nvrtc, row.recorded_at, row.origin);
+    insert("metrics (record_key, name, value, low, high, samples)", key, "time_us", row.median_us, row.low_us, row.high_us, row.samples);
   }
 
   template <class... Values>
@@ -310,8 +295,7 @@ class Generator {
 
 }  // namespace
 
-GeneratedDatabase generate_database(const std::filesystem::path& path, std::uint64_t records,
-                                    const spec::DeviceInfo& here) {
+GeneratedDatabase generate_database(const std::filesystem::path& path, std::uint64_t records, const spec::DeviceInfo& here) {
   if (std::filesystem::exists(path))
     throw DatabaseError(path.string(), fmt::format("failed generating '{}': the file exists", path.string()));
   { const auto schema = db::Database::open(path, db::OpenMode::ReadWrite); }

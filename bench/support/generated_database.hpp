@@ -21,7 +21,6 @@ struct GeneratedDatabase {
 
 /// Creates `path` with that many records (at least 1,000) in the current schema. `here` is the first of its devices.
 /// Without journal and by raw statements: ten million take minutes. Throws: Error; DatabaseError when the file exists.
-[[nodiscard]] GeneratedDatabase generate_database(const std::filesystem::path& path, std::uint64_t records,
-                                                  const spec::DeviceInfo& here);
+[[nodiscard]] GeneratedDatabase generate_database(const std::filesystem::path& path, std::uint64_t records, const spec::DeviceInfo& here);
 
 }  // namespace attune::bench

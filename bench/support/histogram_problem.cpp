@@ -54,7 +54,8 @@ std::vector<Kind> extra_kinds() {
   auto colours = even(Sample::U8, "unit", 256, 0, 256);
   colours.peer.channels = 4;
   colours.peer.active = 3;
-  std::vector<Kind> kinds{{weighted, kWordCounts}, {colours, kPixelCounts}, {even(Sample::I32, "unit", 1'000'000, 0, 1'000'000), kWordCounts}};
+  std::vector<Kind> kinds{
+      {weighted, kWordCounts}, {colours, kPixelCounts}, {even(Sample::I32, "unit", 1'000'000, 0, 1'000'000), kWordCounts}};
   for (Kind& kind : kinds) kind.problem.extra = true;
   return kinds;
 }
@@ -85,9 +86,12 @@ bool wanted(const std::string& one, bool is_extra, const std::set<std::string>& 
 
 const char* type_name(Sample sample) {
   switch (sample) {
-    case Sample::U8: return "u8";
-    case Sample::I32: return "i32";
-    case Sample::F32: return "f32";
+    case Sample::U8:
+      return "u8";
+    case Sample::I32:
+      return "i32";
+    case Sample::F32:
+      return "f32";
   }
   return "";
 }
@@ -100,11 +104,15 @@ struct Plain {
   double lower;
   std::optional<double> upper;  ///< nothing: as many as there are bins
 };
-constexpr Plain kPlain[] = {{"unit", "u8", Sample::U8, 0, 256}, {"unit", "i32", Sample::I32, 0, std::nullopt}, {"scaled", "i32", Sample::I32, 0, kScaledUpper},
-                            {"scaled", "f32", Sample::F32, -1, 1}, {"edges", "i32", Sample::I32, 0, 0}};
+constexpr Plain kPlain[] = {{"unit", "u8", Sample::U8, 0, 256},
+                            {"unit", "i32", Sample::I32, 0, std::nullopt},
+                            {"scaled", "i32", Sample::I32, 0, kScaledUpper},
+                            {"scaled", "f32", Sample::F32, -1, 1},
+                            {"edges", "i32", Sample::I32, 0, 0}};
 
 const Plain* find_plain(const std::string& mapping, const std::string& sample) {
-  const auto* const found = std::find_if(std::begin(kPlain), std::end(kPlain), [&](const Plain& plain) { return mapping == plain.mapping && sample == plain.type; });
+  const auto* const found = std::find_if(std::begin(kPlain), std::end(kPlain),
+                                         [&](const Plain& plain) { return mapping == plain.mapping && sample == plain.type; });
   return found == std::end(kPlain) ? nullptr : found;
 }
 
@@ -128,11 +136,16 @@ std::optional<Skew> skew_named(const std::string& text) {
 
 const char* name(Skew skew) {
   switch (skew) {
-    case Skew::Uniform: return "uniform";
-    case Skew::Zipf: return "zipf";
-    case Skew::Hot: return "hot";
-    case Skew::Constant: return "constant";
-    case Skew::Sorted: return "sorted";
+    case Skew::Uniform:
+      return "uniform";
+    case Skew::Zipf:
+      return "zipf";
+    case Skew::Hot:
+      return "hot";
+    case Skew::Constant:
+      return "constant";
+    case Skew::Sorted:
+      return "sorted";
   }
   return "";
 }

@@ -39,7 +39,8 @@ struct HistogramProblem {
 
 /// Unit, scaled and edges of i32, unit of u8, scaled of f32.
 [[nodiscard]] bool has_plain_histogram(const std::string& mapping, const std::string& sample);
-/// A problem of one channel, without weights, between the bounds that the benchmarks give such bins. Throws: UsageError where there is none.
+/// A problem of one channel, without weights, between the bounds that the benchmarks give such bins. Throws: UsageError where there is
+/// none.
 [[nodiscard]] HistogramProblem plain_histogram(const std::string& mapping, const std::string& sample, std::int64_t n, int bins, Skew skew);
 
 [[nodiscard]] const char* name(Skew skew);

@@ -86,7 +86,8 @@ std::vector<Json> results_of_processes(int processes, const std::vector<std::str
     all.insert(all.begin(), std::filesystem::canonical("/proc/self/exe").string());
     all.insert(all.end(), {"--processes", "1", "--output", folder.string()});
     wait_for(start(all, STDERR_FILENO), all);
-    for (const auto& device : std::filesystem::directory_iterator(folder)) files.push_back(parse_json(base::read_file(device.path() / (bench + ".json"))));
+    for (const auto& device : std::filesystem::directory_iterator(folder))
+      files.push_back(parse_json(base::read_file(device.path() / (bench + ".json"))));
     if (files.size() != static_cast<std::size_t>(i) + 1) throw Error("failed measuring in a further process: it wrote no results");
   }
   return files;

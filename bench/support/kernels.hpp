@@ -24,7 +24,6 @@ struct ReadShape {
 inline constexpr int kReadItems[] = {2, 4, 8};
 
 /// Reads `bytes` (a multiple of 16) once. `sink`: a word that is written only to keep the loads alive.
-void read(const void* data, std::size_t bytes, const ReadShape& shape, int sm_count, unsigned* sink,
-          CUstream_st* stream);
+void read(const void* data, std::size_t bytes, const ReadShape& shape, int sm_count, unsigned* sink, CUstream_st* stream);
 
 }  // namespace attune::bench

@@ -15,7 +15,7 @@ struct Type {
   const char* name;
   Element element;
 };
-constexpr Type kTypes[] = {{"f32", Element::F32}, {"f64", Element::F64}, {"f16", Element::F16},
+constexpr Type kTypes[] = {{"f32", Element::F32},   {"f64", Element::F64}, {"f16", Element::F16},
                            {"bf16", Element::Bf16}, {"i32", Element::I32}, {"i8", Element::I8}};
 constexpr double kLeastLog = 8, kMostLog = 29, kMostSamplesLog = 28;
 constexpr double kMostBins = 200'000, kMostEdges = 2'000;
@@ -38,7 +38,8 @@ RandomProblem plain(Draw& draw) {
   const Type& type = kTypes[draw.below(std::size(kTypes))];
   const bool sum = draw.below(2) == 0;
   const std::int64_t n = draw.size(kLeastLog, kMostLog);
-  return {ReductionProblem{"reduce", {{"T", type.name}, {"op", sum ? "sum" : "max"}}, {n}, {sum ? Operator::Sum : Operator::Max, type.element, 1, n}}};
+  return {ReductionProblem{
+      "reduce", {{"T", type.name}, {"op", sum ? "sum" : "max"}}, {n}, {sum ? Operator::Sum : Operator::Max, type.element, 1, n}}};
 }
 
 RandomProblem arg(Draw& draw) {
@@ -51,7 +52,8 @@ RandomProblem rows(Draw& draw) {
   const double elements = kLeastLog + draw.unit() * (kMostLog - kLeastLog);
   const std::int64_t rows = draw.size(0, elements);
   const std::int64_t columns = std::max<std::int64_t>(1, std::llround(std::exp2(elements) / static_cast<double>(rows)));
-  return {ReductionProblem{"segmented_reduce", {{"T", "f32"}, {"op", "sum"}}, {rows, columns}, {Operator::Sum, Element::F32, rows, columns}}};
+  return {
+      ReductionProblem{"segmented_reduce", {{"T", "f32"}, {"op", "sum"}}, {rows, columns}, {Operator::Sum, Element::F32, rows, columns}}};
 }
 
 RandomProblem histogram(Draw& draw) {
@@ -63,7 +65,11 @@ RandomProblem histogram(Draw& draw) {
     const char* sample;
     double most_bins;
   };
-  constexpr Drawn kKinds[] = {{"unit", "u8", 256}, {"unit", "i32", kMostBins}, {"scaled", "i32", kMostBins}, {"scaled", "f32", kMostBins}, {"edges", "i32", kMostEdges}};
+  constexpr Drawn kKinds[] = {{"unit", "u8", 256},
+                              {"unit", "i32", kMostBins},
+                              {"scaled", "i32", kMostBins},
+                              {"scaled", "f32", kMostBins},
+                              {"edges", "i32", kMostEdges}};
   const std::size_t drawn = draw.below(std::size(kKinds));
   const Drawn& kind = kKinds[drawn];
   const int bins = drawn == 0 ? 256 : static_cast<int>(draw.size(1, std::log2(kind.most_bins)));

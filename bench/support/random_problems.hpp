@@ -25,9 +25,9 @@ struct RandomProblem {
   [[nodiscard]] std::string family() const;
 };
 
-/// The same for the same seed, everywhere; those of one family lie together. Of twenty problems on average ten are sums and maxima of six types,
-/// two arg-reductions, two reductions of rows and six histograms. Numbers of elements are log-uniform from 2^8 to 2^29 (histograms: to
-/// 2^28), and so are rows, and bins to 200,000 (of bytes: 256 always); skews are equally likely, and told half of the time.
+/// The same for the same seed, everywhere; those of one family lie together. Of twenty problems on average ten are sums and maxima of six
+/// types, two arg-reductions, two reductions of rows and six histograms. Numbers of elements are log-uniform from 2^8 to 2^29 (histograms:
+/// to 2^28), and so are rows, and bins to 200,000 (of bytes: 256 always); skews are equally likely, and told half of the time.
 [[nodiscard]] std::vector<RandomProblem> draw_problems(std::uint64_t seed, int count);
 
 }  // namespace attune::bench

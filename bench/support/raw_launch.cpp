@@ -12,8 +12,8 @@ namespace attune::bench {
 namespace {
 
 /// The cubin that the Runtime has just used: out of the compile cache, else compiled once more.
-std::string cubin_of(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                     const spec::Configuration& configuration, const spec::DeviceInfo& device) {
+std::string cubin_of(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::Configuration& configuration,
+                     const spec::DeviceInfo& device) {
   const auto request = runtime::make_code_request(kernel, problem, configuration, device);
   runtime::CodeStore store(base::cache_folder() / "cubins");
   if (auto code = store.cached(request)) return std::move(code->cubin);
@@ -21,8 +21,7 @@ std::string cubin_of(const spec::KernelTemplate& kernel, const spec::Problem& pr
 }
 
 /// Addresses of all buffers in template order: the caller's, and the parts of the workspace.
-std::vector<CUdeviceptr> addresses_of(const spec::LaunchPlan& plan, const std::vector<Argument>& arguments,
-                                      CUdeviceptr workspace) {
+std::vector<CUdeviceptr> addresses_of(const spec::LaunchPlan& plan, const std::vector<Argument>& arguments, CUdeviceptr workspace) {
   const auto layout = runtime::layout_workspace(plan);
   std::vector<CUdeviceptr> addresses;
   std::size_t next = 0;
@@ -36,8 +35,7 @@ const spec::ResolvedLaunch& only_launch(const spec::LaunchPlan& plan) {
   const auto* const launch = plan.steps.size() == 1 ? std::get_if<spec::ResolvedLaunch>(&plan.steps.front()) : nullptr;
   if (launch == nullptr) {
     throw UsageError(
-        fmt::format("failed preparing a raw launch: the plan has {} steps, one launch is needed; choose another size",
-                    plan.steps.size()));
+        fmt::format("failed preparing a raw launch: the plan has {} steps, one launch is needed; choose another size", plan.steps.size()));
   }
   return *launch;
 }
@@ -65,8 +63,8 @@ std::shared_ptr<const gpu::Module> load_code(const LaunchCase& problem, const st
   return std::make_shared<const gpu::Module>(cubin_of(resolved.kernel, resolved.asked, resolved.chosen, resolved.device));
 }
 
-RawLaunch::RawLaunch(const LaunchCase& problem, const std::string& configuration,
-                     const std::vector<Argument>& arguments, CUdeviceptr workspace, std::shared_ptr<const gpu::Module> code)
+RawLaunch::RawLaunch(const LaunchCase& problem, const std::string& configuration, const std::vector<Argument>& arguments,
+                     CUdeviceptr workspace, std::shared_ptr<const gpu::Module> code)
     : launch_(gpu::Driver::get().cuLaunchKernelEx), code_(std::move(code)) {
   const Resolved resolved(problem, configuration);
   const auto plan = spec::resolve(resolved.kernel, resolved.asked, resolved.chosen, resolved.device);
@@ -96,8 +94,7 @@ RawLaunch::RawLaunch(const LaunchCase& problem, const std::string& configuration
   config_.blockDimZ = launch.block[2];
   config_.sharedMemBytes = launch.shared_bytes;
   if (launch.shared_bytes > 0 || launch.cooperative || launch.cluster[0] != 0) {
-    throw UsageError(
-        "failed preparing a raw launch: dynamic shared memory, clusters and cooperative launches are not made here");
+    throw UsageError("failed preparing a raw launch: dynamic shared memory, clusters and cooperative launches are not made here");
   }
   config_.attrs = attributes_.data();
 }

@@ -24,11 +24,11 @@ struct LaunchCase {
 /// through one cuLaunchKernelEx, everything prepared beforehand.
 class RawLaunch {
  public:
-  /// `configuration`: Decision::configuration. `arguments` and `workspace` as for Plan::launch. Threads that launch the same problem share `code`, as they share a plan's: the driver's launches of
-  /// one function by several threads contend for it.
-  /// Throws: UsageError when the plan is more than one launch.
-  RawLaunch(const LaunchCase& problem, const std::string& configuration, const std::vector<Argument>& arguments,
-            CUdeviceptr workspace, std::shared_ptr<const gpu::Module> code);
+  /// `configuration`: Decision::configuration. `arguments` and `workspace` as for Plan::launch. Threads that launch the same problem share
+  /// `code`, as they share a plan's: the driver's launches of one function by several threads contend for it. Throws: UsageError when the
+  /// plan is more than one launch.
+  RawLaunch(const LaunchCase& problem, const std::string& configuration, const std::vector<Argument>& arguments, CUdeviceptr workspace,
+            std::shared_ptr<const gpu::Module> code);
   RawLaunch(const RawLaunch&) = delete;
   RawLaunch& operator=(const RawLaunch&) = delete;
 

@@ -21,10 +21,10 @@ struct ReductionKind {
   Operator peer_op;
 };
 
-constexpr ReductionKind kReductionKinds[] = {{"f32", "sum", Element::F32, Operator::Sum},   {"f64", "sum", Element::F64, Operator::Sum},
-                           {"i32", "sum", Element::I32, Operator::Sum},   {"i8", "sum", Element::I8, Operator::Sum},
-                           {"f16", "sum", Element::F16, Operator::Sum},   {"bf16", "sum", Element::Bf16, Operator::Sum},
-                           {"f32", "max", Element::F32, Operator::Max}};
+constexpr ReductionKind kReductionKinds[] = {{"f32", "sum", Element::F32, Operator::Sum}, {"f64", "sum", Element::F64, Operator::Sum},
+                                             {"i32", "sum", Element::I32, Operator::Sum}, {"i8", "sum", Element::I8, Operator::Sum},
+                                             {"f16", "sum", Element::F16, Operator::Sum}, {"bf16", "sum", Element::Bf16, Operator::Sum},
+                                             {"f32", "max", Element::F32, Operator::Max}};
 
 /// Few long rows, a matrix of about square shape, many short rows.
 constexpr std::int64_t kShapes[][2] = {{64, std::int64_t{1} << 22}, {16384, 16384}, {std::int64_t{1} << 22, 64}};
@@ -44,9 +44,7 @@ double largest_difference(const std::vector<unsigned char>& ours, const std::vec
 
 }  // namespace
 
-std::size_t ReductionProblem::input_bytes() const {
-  return static_cast<std::size_t>(peer.rows * peer.columns) * size_bytes(peer.element);
-}
+std::size_t ReductionProblem::input_bytes() const { return static_cast<std::size_t>(peer.rows * peer.columns) * size_bytes(peer.element); }
 
 std::size_t ReductionProblem::output_bytes() const {
   if (peer.op == Operator::ArgMax) return 16;
@@ -59,13 +57,16 @@ double ReductionProblem::tolerance() const {
   return peer.element == Element::F64 ? 1e-12 : 3e-6;  // far above rounding, far below what one lost tile would do
 }
 
-double checked_difference(const ReductionProblem& problem, const std::vector<unsigned char>& ours, const std::vector<unsigned char>& theirs, const std::string& peer) {
+double checked_difference(const ReductionProblem& problem, const std::vector<unsigned char>& ours, const std::vector<unsigned char>& theirs,
+                          const std::string& peer) {
   const double tolerance = problem.tolerance();
   if (tolerance == 0) {
     const auto same = [&](std::size_t from, std::size_t to) {
-      return std::equal(ours.begin() + static_cast<std::ptrdiff_t>(from), ours.begin() + static_cast<std::ptrdiff_t>(to), theirs.begin() + static_cast<std::ptrdiff_t>(from));
+      return std::equal(ours.begin() + static_cast<std::ptrdiff_t>(from), ours.begin() + static_cast<std::ptrdiff_t>(to),
+                        theirs.begin() + static_cast<std::ptrdiff_t>(from));
     };
-    const bool equal = problem.peer.op == Operator::ArgMax ? same(0, size_bytes(problem.peer.element)) && same(8, 16) : same(0, problem.output_bytes());
+    const bool equal =
+        problem.peer.op == Operator::ArgMax ? same(0, size_bytes(problem.peer.element)) && same(8, 16) : same(0, problem.output_bytes());
     if (!equal) throw Error(fmt::format("wrong result: attune and {} differ", peer));
     return 0;
   }
@@ -88,7 +89,11 @@ nlohmann::ordered_json ReductionProblem::to_json() const {
 }
 
 std::string ReductionProblem::kind() const {
-  return choices.at("T") + (template_name == "argreduce" ? " arg-" : template_name == "segmented_reduce" ? " row " : " ") + choices.at("op");
+  return choices.at("T") +
+         (template_name == "argreduce"          ? " arg-"
+          : template_name == "segmented_reduce" ? " row "
+                                                : " ") +
+         choices.at("op");
 }
 
 std::vector<ReductionProblem> reduction_problems(const std::vector<std::int64_t>& counts) {

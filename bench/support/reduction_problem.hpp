@@ -28,7 +28,8 @@ struct ReductionProblem {
 };
 
 /// How far results are from the peer's, relative to them. Throws: Error when that is more than the problem's tolerance.
-double checked_difference(const ReductionProblem& problem, const std::vector<unsigned char>& ours, const std::vector<unsigned char>& theirs, const std::string& peer);
+double checked_difference(const ReductionProblem& problem, const std::vector<unsigned char>& ours, const std::vector<unsigned char>& theirs,
+                          const std::string& peer);
 
 /// Every kind at every count, and rows of f32 in three shapes.
 [[nodiscard]] std::vector<ReductionProblem> reduction_problems(const std::vector<std::int64_t>& counts);

@@ -20,14 +20,12 @@ std::filesystem::path results_folder(const std::filesystem::path& chosen) {
   if (!chosen.empty()) return chosen;
   const std::filesystem::path sources = ATTUNE_BENCH_SOURCES;
   if (std::filesystem::is_directory(sources)) return sources / "results";
-  throw UsageError(fmt::format(
-      "failed choosing the results folder: the source folder {} is not on this machine; pass --output FOLDER",
-      sources.string()));
+  throw UsageError(fmt::format("failed choosing the results folder: the source folder {} is not on this machine; pass --output FOLDER",
+                               sources.string()));
 }
 
-std::filesystem::path write_results(const std::filesystem::path& folder, const std::string& bench,
-                                    const spec::DeviceInfo& device, const nlohmann::ordered_json& fields,
-                                    const std::vector<nlohmann::ordered_json>& rows) {
+std::filesystem::path write_results(const std::filesystem::path& folder, const std::string& bench, const spec::DeviceInfo& device,
+                                    const nlohmann::ordered_json& fields, const std::vector<nlohmann::ordered_json>& rows) {
   nlohmann::ordered_json file{{"bench", bench},
                               {"device", device.to_json()},
                               {"driver", device.driver},

@@ -24,8 +24,7 @@ inline constexpr char kSpreadMeaning[] =
 
 /// Writes <folder>/<device>/<bench>.json with the fields of every benchmark's file (device, driver, cuda, date,
 /// content) and the given ones; replaces an older file in one step. Returns its path. Throws: Error naming the path.
-std::filesystem::path write_results(const std::filesystem::path& folder, const std::string& bench,
-                                    const spec::DeviceInfo& device, const nlohmann::ordered_json& fields,
-                                    const std::vector<nlohmann::ordered_json>& rows);
+std::filesystem::path write_results(const std::filesystem::path& folder, const std::string& bench, const spec::DeviceInfo& device,
+                                    const nlohmann::ordered_json& fields, const std::vector<nlohmann::ordered_json>& rows);
 
 }  // namespace attune::bench

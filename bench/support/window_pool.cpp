@@ -24,9 +24,7 @@ std::size_t stride(std::size_t window_bytes) { return (window_bytes + kAlignment
 
 }  // namespace
 
-WindowPool::WindowPool(const gpu::Stream& stream) : data_(pool_bytes()) {
-  fill(element_, stream);
-}
+WindowPool::WindowPool(const gpu::Stream& stream) : data_(pool_bytes()) { fill(element_, stream); }
 
 void WindowPool::fill(Element element, const gpu::Stream& stream) {
   fill_random(element, reinterpret_cast<void*>(data_.address()), data_.bytes(), kSeed, stream.get());
@@ -53,12 +51,10 @@ const void* WindowPool::window(std::int64_t index, std::size_t window_bytes) con
 double WindowPool::sum_of_first_window(std::int64_t count, const gpu::Stream& stream) const {
   const auto& driver = gpu::Driver::get();
   const gpu::Buffer sum(sizeof(double));
-  gpu::check(driver.cuMemsetD8Async(sum.address(), 0, sizeof(double), stream.get()), "cuMemsetD8Async",
-             "clearing the reference");
+  gpu::check(driver.cuMemsetD8Async(sum.address(), 0, sizeof(double), stream.get()), "cuMemsetD8Async", "clearing the reference");
   add_in_double(element_, window(0, 0), count, reinterpret_cast<double*>(sum.address()), stream.get());
   double result = 0;
-  gpu::check(driver.cuMemcpyDtoHAsync(&result, sum.address(), sizeof(double), stream.get()), "cuMemcpyDtoHAsync",
-             "reading the reference");
+  gpu::check(driver.cuMemcpyDtoHAsync(&result, sum.address(), sizeof(double), stream.get()), "cuMemcpyDtoHAsync", "reading the reference");
   stream.synchronize();
   return result;
 }

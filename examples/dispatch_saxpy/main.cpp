@@ -22,17 +22,15 @@ bool run_one(const attune::Kernel& saxpy, std::int64_t n) {
   const example::DeviceArray<float> device_x(x);
   const example::DeviceArray<float> device_y(y);
   // Buffers in the template's order, then its scalars.
-  saxpy.launch({n},
-               {attune::Argument::pointer(device_x.get()), attune::Argument::pointer(device_y.get()),
-                attune::Argument::scalar(a)},
+  saxpy.launch({n}, {attune::Argument::pointer(device_x.get()), attune::Argument::pointer(device_y.get()), attune::Argument::scalar(a)},
                nullptr);
   example::check(cudaDeviceSynchronize(), "running saxpy");
   const auto result = device_y.read(count);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < count; ++i) wrong += result[i] != a * x[i] + y[i] ? 1 : 0;
   const attune::Decision why = saxpy.explain({n});
-  std::printf("n = %-10lld %zu wrong of %zu; %s, code from %s, %s\n", static_cast<long long>(n), wrong, count,
-              attune::name(why.tier), why.cubin_source.c_str(), why.configuration.c_str());
+  std::printf("n = %-10lld %zu wrong of %zu; %s, code from %s, %s\n", static_cast<long long>(n), wrong, count, attune::name(why.tier),
+              why.cubin_source.c_str(), why.configuration.c_str());
   return wrong == 0;
 }
 

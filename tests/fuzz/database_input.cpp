@@ -62,7 +62,8 @@ void seal_wal(std::string& wal) {
 }
 
 std::uint32_t journal_sum(const std::string& bytes, std::size_t page_at, std::uint32_t nonce) {
-  for (std::size_t i = kPage - 200; i < kPage && i > 0; i -= std::min<std::size_t>(i, 200)) nonce += static_cast<unsigned char>(bytes[page_at + i]);
+  for (std::size_t i = kPage - 200; i < kPage && i > 0; i -= std::min<std::size_t>(i, 200))
+    nonce += static_cast<unsigned char>(bytes[page_at + i]);
   return nonce;
 }
 
@@ -123,7 +124,8 @@ class PageChanges {
   }
 
   std::uint32_t interesting() {
-    constexpr std::array<std::uint32_t, 12> kValues{0, 1, 2, 3, 0x7f, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x4154554E, 0x40000};
+    constexpr std::array<std::uint32_t, 12> kValues{0,      1,          2,          3,          0x7f,       0xff,
+                                                    0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x4154554E, 0x40000};
     return below(3) == 0 ? static_cast<std::uint32_t>(below(40)) : kValues[below(kValues.size())];
   }
 
@@ -135,9 +137,11 @@ class PageChanges {
 
   /// A letter of the schema's SQL, or of a stored text.
   void change_word(std::string& bytes, std::size_t page) {
-    constexpr std::array<std::string_view, 10> kWords{"CREATE", "TABLE", "INDEX", "UNIQUE", "records", "table", "index", "checksum", "WITHOUT", "sqlite_"};
-    constexpr std::array<std::string_view, 14> kOthers{"SELECT", "VIEW", "view", "TRIGGER", "trigger", "records", "main.best", "load_extension('x')",
-                                                       "WITH", "GENERATED", "DEFAULT", "CHECK", "sqlite_master", "fts5"};
+    constexpr std::array<std::string_view, 10> kWords{"CREATE", "TABLE", "INDEX",    "UNIQUE",  "records",
+                                                      "table",  "index", "checksum", "WITHOUT", "sqlite_"};
+    constexpr std::array<std::string_view, 14> kOthers{
+        "SELECT", "VIEW",      "view",    "TRIGGER", "trigger",       "records", "main.best", "load_extension('x')",
+        "WITH",   "GENERATED", "DEFAULT", "CHECK",   "sqlite_master", "fts5"};
     const std::size_t found = bytes.find(kWords[below(kWords.size())], page + below(kPage));
     if (found == std::string::npos) return;
     const auto word = kOthers[below(kOthers.size())];
@@ -196,7 +200,8 @@ std::string DatabaseInput::text() const {
 std::string journal_of(const std::string& file, const std::vector<std::uint32_t>& pages, const std::string& super) {
   constexpr std::uint32_t kNonce = 0x12345678, kLockPage = 0x40000000 / kPage + 1;
   std::string journal(kJournalMagic);
-  for (const std::size_t field : {pages.size(), std::size_t{kNonce}, file.size() / kPage, kSector, kPage}) journal += u32(static_cast<std::uint32_t>(field));
+  for (const std::size_t field : {pages.size(), std::size_t{kNonce}, file.size() / kPage, kSector, kPage})
+    journal += u32(static_cast<std::uint32_t>(field));
   journal.resize(kSector);
   for (const std::uint32_t page : pages) {
     journal += u32(page);

@@ -101,7 +101,10 @@ void read_everything(const Database& database) {
   attempt([&] { (void)database.info(); });
   attempt([&] { (void)database.check(); });
   NoRules rules;
-  attempt([&] { (void)db::export_lines(database, [](const std::string&) {}, rules); });
+  attempt([&] {
+    (void)db::export_lines(
+        database, [](const std::string&) {}, rules);
+  });
 }
 
 bool store(Database& database) {
@@ -205,11 +208,13 @@ DatabaseInput with_object(const World& world, const char* sql) {
 }
 
 std::vector<std::string> make_corpus(const World& world) {
-  std::vector<DatabaseInput> inputs{{golden_bytes(1), "", ""}, {golden_bytes(2), "", ""}, {golden_bytes(3), "", ""}, {"", "", ""}, killed(world), odd_rows(world)};
-  for (const char* sql : {"CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END", "CREATE VIEW v AS SELECT 1",
-                          "DROP TABLE cubins; CREATE VIEW cubins AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n",
-                          "CREATE INDEX more ON records (outcome)", "DROP INDEX records_by_problem", "PRAGMA application_id = 7",
-                          "PRAGMA user_version = 4", "DELETE FROM schema_version"}) {
+  std::vector<DatabaseInput> inputs{
+      {golden_bytes(1), "", ""}, {golden_bytes(2), "", ""}, {golden_bytes(3), "", ""}, {"", "", ""}, killed(world), odd_rows(world)};
+  for (const char* sql :
+       {"CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END", "CREATE VIEW v AS SELECT 1",
+        "DROP TABLE cubins; CREATE VIEW cubins AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n",
+        "CREATE INDEX more ON records (outcome)", "DROP INDEX records_by_problem", "PRAGMA application_id = 7", "PRAGMA user_version = 4",
+        "DELETE FROM schema_version"}) {
     inputs.push_back(with_object(world, sql));
   }
   const std::string file = golden_bytes(3);
@@ -228,9 +233,9 @@ std::vector<std::string> make_corpus(const World& world) {
 
 int main(int argc, char** argv) {
   const World world;
-  return attune::test::fuzz_main(argc, argv, "database", make_corpus(world),
-                                 {std::string("SQLite format 3\0", 16), std::string(8, '\0'), "\xFF\xFF\xFF\xFF", "ATUN", "\xff\xff\xff\xff\xff\xff\xff\xff\x7f",
-                                  "\n@@ wal\n", "\n@@ journal\n", "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", "\x37\x7f\x06\x82", "../outside.txt", "CREATE ", "trigger"},
-                                 [&](const std::string& input) { read_input(world, input); },
-                                 {{attune::test::change_database, attune::test::seal_database}, 120});
+  return attune::test::fuzz_main(
+      argc, argv, "database", make_corpus(world),
+      {std::string("SQLite format 3\0", 16), std::string(8, '\0'), "\xFF\xFF\xFF\xFF", "ATUN", "\xff\xff\xff\xff\xff\xff\xff\xff\x7f",
+       "\n@@ wal\n", "\n@@ journal\n", "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", "\x37\x7f\x06\x82", "../outside.txt", "CREATE ", "trigger"},
+      [&](const std::string& input) { read_input(world, input); }, {{attune::test::change_database, attune::test::seal_database}, 120});
 }

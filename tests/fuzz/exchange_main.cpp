@@ -15,8 +15,8 @@
 #include "tuner/base/files.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/zstd.hpp"
-#include "tuner/session/tune/exchange_rules.hpp"
 #include "tuner/session/source/replay_backend.hpp"
+#include "tuner/session/tune/exchange_rules.hpp"
 #include "tuner/session/tune/session.hpp"
 
 namespace {
@@ -30,7 +30,8 @@ constexpr std::size_t kBody = kChecksum.size() + 34;  ///< behind the checksum's
 std::string export_text(const db::Database& database) {
   std::string text;
   session::ExchangeRules rules;
-  (void)db::export_lines(database, [&](const std::string& line) { text += line + "\n"; }, rules);
+  (void)db::export_lines(
+      database, [&](const std::string& line) { text += line + "\n"; }, rules);
   return text;
 }
 
@@ -61,7 +62,8 @@ struct KeyOfContents : db::RowSink {
 };
 
 void replace_all(std::string& text, const std::string& what, const std::string& with) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) text.replace(at, what.size(), with);
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
 }
 
 /// Every line with the key that a template or device now has in the place of the one it had.
@@ -89,11 +91,16 @@ std::string end_of(const std::vector<std::string>& lines) {
   for (std::size_t i = 1; i + 1 < lines.size(); ++i) {
     if (lines[i].size() > kBody) digest.add(db::checksum_of(lines[i]));
     const auto is = [&](const char* kind) { return lines[i].find(std::string(R"("kind":")") + kind + '"') != std::string::npos; };
-    if (is("device")) ++counts.devices;
-    else if (is("template")) ++counts.templates;
-    else if (is("session")) ++counts.sessions;
-    else if (is("record")) ++counts.records;
-    else if (is("best")) ++counts.best;
+    if (is("device"))
+      ++counts.devices;
+    else if (is("template"))
+      ++counts.templates;
+    else if (is("session"))
+      ++counts.sessions;
+    else if (is("record"))
+      ++counts.records;
+    else if (is("best"))
+      ++counts.best;
   }
   return db::end_line(counts, digest.key());
 }
@@ -214,7 +221,8 @@ void read_input(const Files& files, const std::string& rows, const std::string& 
   if (export_text(other) != after) throw std::logic_error("export, import and export give other bytes");
 }
 
-std::string tuned_text(const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems, std::uint64_t configurations, std::uint64_t failing) {
+std::string tuned_text(const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems, std::uint64_t configurations,
+                       std::uint64_t failing) {
   auto database = db::Database::open_in_memory();
   const auto time_of = [&](const std::string&, std::uint64_t i) { return i == failing ? 0.0 : 5.0 + static_cast<double>(i); };
   session::ReplayBackend backend(test::synthetic_recording(kernel, problems, time_of), "r.json", kernel);
@@ -229,18 +237,63 @@ std::string tuned_text(const spec::KernelTemplate& kernel, const std::vector<spe
 
 int main(int argc, char** argv) {
   const auto kernel = test::small_template();
-  const auto odd = spec::KernelTemplate::parse(test::small_template_json(), {{"double_it.cu", std::string("// \xff\x01\n") + test::small_template_source()}}, "t");
+  const auto odd = spec::KernelTemplate::parse(test::small_template_json(),
+                                               {{"double_it.cu", std::string("// \xff\x01\n") + test::small_template_source()}}, "t");
   const std::string rows = tuned_text(kernel, {test::small_problem(1000)}, 4, 2);
   const std::vector<std::string> corpus{rows, tuned_text(kernel, {test::small_problem(1000), test::small_problem(4096)}, 6, 3),
                                         tuned_text(odd, {test::small_problem(7)}, 2, 100), base::compress(rows),
                                         export_text(db::Database::open_in_memory())};
   const Files files;
   return test::fuzz_main(argc, argv, "exchange", corpus,
-                         {"{", "}", "[", "]", ",", ":", "\"", "\\\"", "\\u0000", "\\ud800", "\\n", "null", "true", "false", "1.0", "-1", "1e308", "\xC3",
-                          "\xFF", "\"kind\":\"device\"", "\"kind\":\"template\"", "\"kind\":\"session\"", "\"kind\":\"record\"", "\"kind\":\"best\"",
-                          "\"kind\":\"header\"", "\"kind\":\"end\"", "{\"base16\":\"ff\"}", "\"base16:ff\":\"\"", "\"verified\":false", "\"verified\":true",
-                          "\"outcome\":\"ok\"", "wrong_result", "crashed", "running", "finished", "cold/graph", "warm/stream", "measured", "run_off",
-                          "screened", "none", "2026-11-20T13:00:00Z", "recording:r.json", "\\\"n\\\":", "\\\"T\\\":\\\"f64\\\"", "#include \\\"a\\\"\\n",
-                          "R\\\"(", "\"../x.cu\":\"\",", std::string(kMagic), "\n"},
+                         {"{",
+                          "}",
+                          "[",
+                          "]",
+                          ",",
+                          ":",
+                          "\"",
+                          "\\\"",
+                          "\\u0000",
+                          "\\ud800",
+                          "\\n",
+                          "null",
+                          "true",
+                          "false",
+                          "1.0",
+                          "-1",
+                          "1e308",
+                          "\xC3",
+                          "\xFF",
+                          "\"kind\":\"device\"",
+                          "\"kind\":\"template\"",
+                          "\"kind\":\"session\"",
+                          "\"kind\":\"record\"",
+                          "\"kind\":\"best\"",
+                          "\"kind\":\"header\"",
+                          "\"kind\":\"end\"",
+                          "{\"base16\":\"ff\"}",
+                          "\"base16:ff\":\"\"",
+                          "\"verified\":false",
+                          "\"verified\":true",
+                          "\"outcome\":\"ok\"",
+                          "wrong_result",
+                          "crashed",
+                          "running",
+                          "finished",
+                          "cold/graph",
+                          "warm/stream",
+                          "measured",
+                          "run_off",
+                          "screened",
+                          "none",
+                          "2026-11-20T13:00:00Z",
+                          "recording:r.json",
+                          "\\\"n\\\":",
+                          "\\\"T\\\":\\\"f64\\\"",
+                          "#include \\\"a\\\"\\n",
+                          "R\\\"(",
+                          "\"../x.cu\":\"\",",
+                          std::string(kMagic),
+                          "\n"},
                          [&](const std::string& input) { read_input(files, rows, input); }, {{line_changes(corpus), forge}});
 }

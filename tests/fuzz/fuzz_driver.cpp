@@ -41,7 +41,7 @@ constexpr bool kSanitized = true;
 constexpr bool kSanitized = false;
 #endif
 
-constexpr int kThrewExit = 70;  ///< of a child whose target threw; `what` in the shared page says what
+constexpr int kThrewExit = 70;             ///< of a child whose target threw; `what` in the shared page says what
 constexpr std::size_t kMostChildren = 10;  ///< each but the last has ended with a finding
 constexpr std::size_t kLargestInput = std::size_t{1} << 26;
 
@@ -94,7 +94,8 @@ void for_each_word(std::string_view text, Use&& use) {
 std::string kind_of_refusal(std::string_view message, const std::string& input, const std::set<std::string>& quotable) {
   constexpr std::size_t kHead = 60, kTail = 120;
   std::string shortened(message.substr(0, kHead));
-  if (message.size() > kHead) shortened.append(" ").append(message.substr(std::max(kHead, message.size() - std::min(message.size(), kTail))));
+  if (message.size() > kHead)
+    shortened.append(" ").append(message.substr(std::max(kHead, message.size() - std::min(message.size(), kTail))));
   // A word beside a digit or a quote belongs to something quoted, and may have lost the underscores that the input has.
   for (std::size_t at = 0; at < shortened.size(); ++at) {
     const char c = shortened[at];
@@ -123,13 +124,17 @@ class Runner {
     std::uint64_t skipped = shared_.inputs.load();
     Mutator mutator(corpus, dictionary, settings_.seed + skipped * 0x9E3779B97F4A7C15U, settings_.most_bytes, changes_);
     for (const std::string& entry : corpus) {
-      if (skipped > 0) --skipped;
-      else static_cast<void>(read(entry));
+      if (skipped > 0)
+        --skipped;
+      else
+        static_cast<void>(read(entry));
     }
     for (const std::string& word : dictionary) {
       if (word.empty()) continue;
-      if (skipped > 0) --skipped;
-      else static_cast<void>(read(repeated(word)));
+      if (skipped > 0)
+        --skipped;
+      else
+        static_cast<void>(read(repeated(word)));
     }
     while ((settings_.iterations == 0 || shared_.inputs < settings_.iterations) && Clock::now() < end) {
       const std::string input = mutator.next();
@@ -249,15 +254,24 @@ bool read_arguments(int argc, char** argv, Settings& settings) {
     if (i + 1 == argc) return false;
     const char* const value = argv[++i];
     bool fits = true;
-    if (argument == "--seed") fits = read_number(value, settings.seed);
-    else if (argument == "--iterations") fits = read_number(value, settings.iterations);
-    else if (argument == "--seconds") fits = read_number(value, settings.seconds);
-    else if (argument == "--deadline") fits = read_number(value, settings.deadline_s);
-    else if (argument == "--memory") fits = read_number(value, settings.memory_mib);
-    else if (argument == "--max-bytes") fits = read_number(value, settings.most_bytes) && settings.most_bytes <= kLargestInput;
-    else if (argument == "--findings") settings.findings = value;
-    else if (argument == "--output") settings.output = value;
-    else fits = false;
+    if (argument == "--seed")
+      fits = read_number(value, settings.seed);
+    else if (argument == "--iterations")
+      fits = read_number(value, settings.iterations);
+    else if (argument == "--seconds")
+      fits = read_number(value, settings.seconds);
+    else if (argument == "--deadline")
+      fits = read_number(value, settings.deadline_s);
+    else if (argument == "--memory")
+      fits = read_number(value, settings.memory_mib);
+    else if (argument == "--max-bytes")
+      fits = read_number(value, settings.most_bytes) && settings.most_bytes <= kLargestInput;
+    else if (argument == "--findings")
+      settings.findings = value;
+    else if (argument == "--output")
+      settings.output = value;
+    else
+      fits = false;
     if (!fits) return false;
   }
   return true;
@@ -293,10 +307,17 @@ nlohmann::json figures_of(const std::string& name, const Settings& settings, con
                           const std::vector<Finding>& findings) {
   nlohmann::json list = nlohmann::json::array();
   for (const Finding& finding : findings) list.push_back({{"what", finding.what}, {"file", finding.file}});
-  return {{"target", name}, {"seed", settings.seed}, {"seconds", static_cast<std::int64_t>(seconds)}, {"inputs", shared.inputs.load()},
-          {"accepted", shared.accepted.load()}, {"refused", shared.refused.load()}, {"refusals", shared.refusals.load()},
-          {"slowest_cpu_ms", shared.slowest_cpu_ns.load() / 1'000'000}, {"largest_bytes", shared.largest_bytes.load()},
-          {"sanitized", kSanitized}, {"findings", list}};
+  return {{"target", name},
+          {"seed", settings.seed},
+          {"seconds", static_cast<std::int64_t>(seconds)},
+          {"inputs", shared.inputs.load()},
+          {"accepted", shared.accepted.load()},
+          {"refused", shared.refused.load()},
+          {"refusals", shared.refusals.load()},
+          {"slowest_cpu_ms", shared.slowest_cpu_ns.load() / 1'000'000},
+          {"largest_bytes", shared.largest_bytes.load()},
+          {"sanitized", kSanitized},
+          {"findings", list}};
 }
 
 }  // namespace
@@ -306,16 +327,19 @@ int fuzz_main(int argc, char** argv, const std::string& name, std::vector<std::s
   Settings settings;
   settings.deadline_s = format.deadline_s * (kSanitized ? 5 : 1);
   if (!read_arguments(argc, argv, settings)) {
-    fmt::print(stderr, "usage: {} [--seed N] [--iterations N] [--seconds S] [--deadline S] [--memory MIB] [--max-bytes N]\n"
-                       "       [--findings FOLDER] [--output FILE] [FILE...]\n", argv[0]);
+    fmt::print(stderr,
+               "usage: {} [--seed N] [--iterations N] [--seconds S] [--deadline S] [--memory MIB] [--max-bytes N]\n"
+               "       [--findings FOLDER] [--output FILE] [FILE...]\n",
+               argv[0]);
     return 2;
   }
   if (!settings.replayed.empty()) return replay(settings, target);
 
   Shared& shared = shared_memory();
   const Clock::time_point started = Clock::now();
-  const Clock::time_point end = settings.seconds > 0 ? started + std::chrono::milliseconds(static_cast<std::int64_t>(settings.seconds * 1000))
-                                                     : Clock::time_point::max();
+  const Clock::time_point end = settings.seconds > 0
+                                    ? started + std::chrono::milliseconds(static_cast<std::int64_t>(settings.seconds * 1000))
+                                    : Clock::time_point::max();
   std::vector<Finding> findings;
   for (std::size_t children = 0; children < kMostChildren; ++children) {
     const pid_t child = ::fork();

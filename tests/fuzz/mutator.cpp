@@ -10,10 +10,30 @@ namespace {
 constexpr std::size_t kMostKept = 4096;
 constexpr std::size_t kMostChanges = 8;
 
-constexpr std::array<std::string_view, 24> kNumbers = {
-    "0",          "-1",         "1",          "2",          "255",        "256",        "65535",      "65536",
-    "2147483647", "2147483648", "-2147483649", "4294967295", "4294967296", "4294967428", "9223372036854775807", "9223372036854775808",
-    "-9223372036854775808", "18446744073709551616", "1e308", "1e400", "-1e400", "1e-400", "0.1", "1e9"};
+constexpr std::array<std::string_view, 24> kNumbers = {"0",
+                                                       "-1",
+                                                       "1",
+                                                       "2",
+                                                       "255",
+                                                       "256",
+                                                       "65535",
+                                                       "65536",
+                                                       "2147483647",
+                                                       "2147483648",
+                                                       "-2147483649",
+                                                       "4294967295",
+                                                       "4294967296",
+                                                       "4294967428",
+                                                       "9223372036854775807",
+                                                       "9223372036854775808",
+                                                       "-9223372036854775808",
+                                                       "18446744073709551616",
+                                                       "1e308",
+                                                       "1e400",
+                                                       "-1e400",
+                                                       "1e-400",
+                                                       "0.1",
+                                                       "1e9"};
 
 constexpr std::array<std::string_view, 5> kOpeners = {"[", "{\"a\":", "(", "{", "["};
 constexpr std::array<std::string_view, 5> kClosers = {"]", "}", ")", "}", ","};
@@ -24,7 +44,11 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 Mutator::Mutator(std::vector<std::string> corpus, std::vector<std::string> dictionary, std::uint64_t seed, std::size_t most_bytes,
                  FormatChanges of_format)
-    : given_(std::move(corpus)), dictionary_(std::move(dictionary)), random_(seed), most_bytes_(most_bytes), of_format_(std::move(of_format)) {
+    : given_(std::move(corpus)),
+      dictionary_(std::move(dictionary)),
+      random_(seed),
+      most_bytes_(most_bytes),
+      of_format_(std::move(of_format)) {
   if (given_.empty()) given_.emplace_back();
 }
 
@@ -35,8 +59,10 @@ std::string Mutator::next() {
   std::size_t changes = 1;
   while (changes < kMostChanges && one_in(2)) ++changes;
   for (; changes > 0; --changes) {
-    if (of_format_.structural && one_in(2)) of_format_.structural(input, random_);
-    else change(input);
+    if (of_format_.structural && one_in(2))
+      of_format_.structural(input, random_);
+    else
+      change(input);
   }
   if (input.size() > most) input.resize(most);
   if (of_format_.last) of_format_.last(input, random_);
@@ -118,7 +144,8 @@ void Mutator::change_number(std::string& input) {
   const auto first = std::find_if(input.begin() + static_cast<std::ptrdiff_t>(from), input.end(), is_digit);
   if (first == input.end()) return;
   const auto last = std::find_if_not(first, input.end(), is_digit);
-  const std::string number = one_in(3) ? std::to_string(static_cast<std::int64_t>(random_())) : std::string(kNumbers[below(kNumbers.size())]);
+  const std::string number =
+      one_in(3) ? std::to_string(static_cast<std::int64_t>(random_())) : std::string(kNumbers[below(kNumbers.size())]);
   input.replace(first, last, number);
 }
 

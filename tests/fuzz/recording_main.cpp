@@ -7,9 +7,9 @@
 #include "tests/support/temp_folder.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/zstd.hpp"
-#include "tuner/session/tune/layer.hpp"
 #include "tuner/session/source/recording.hpp"
 #include "tuner/session/source/replay_backend.hpp"
+#include "tuner/session/tune/layer.hpp"
 
 namespace {
 
@@ -91,8 +91,30 @@ int main(int argc, char** argv) {
   return test::fuzz_main(argc, argv, "recording",
                          {text, text_of(test::synthetic_recording(kernel, {test::small_problem(1)}, time_of)), base::compress(text),
                           base::compress(text.substr(0, 500), 3) + base::compress(text.substr(500), 3), "{\"attune_recording\":1}"},
-                         {"[", "]", "{\"a\":", "}", "[[],[]],", "1e400", "4294967428", "18446744073709551616", "-1", "null", "true", "\"NaN\"", "\\u0000",
-                          "\"values\"", "\"measurements\":", "\"rounds_us\":", "\"finalists\":", "\"device\":", "\"sm_count\":", "\"n\":", "\xFF", "\xC3",
-                          std::string(kMagic), std::string(1, '\0'), "\x50\x2A\x4D\x18"},
+                         {"[",
+                          "]",
+                          "{\"a\":",
+                          "}",
+                          "[[],[]],",
+                          "1e400",
+                          "4294967428",
+                          "18446744073709551616",
+                          "-1",
+                          "null",
+                          "true",
+                          "\"NaN\"",
+                          "\\u0000",
+                          "\"values\"",
+                          "\"measurements\":",
+                          "\"rounds_us\":",
+                          "\"finalists\":",
+                          "\"device\":",
+                          "\"sm_count\":",
+                          "\"n\":",
+                          "\xFF",
+                          "\xC3",
+                          std::string(kMagic),
+                          std::string(1, '\0'),
+                          "\x50\x2A\x4D\x18"},
                          [&](const std::string& input) { read_input(files, kernel, input); });
 }

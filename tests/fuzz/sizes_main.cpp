@@ -17,13 +17,15 @@ void read_input(const std::string& input) {
   }
   try {
     const auto problem = attune::spec::problem_from_text(input);
-    if (attune::spec::problem_from_text(attune::spec::to_text(problem)) != problem) throw std::logic_error("a problem's text is another problem");
+    if (attune::spec::problem_from_text(attune::spec::to_text(problem)) != problem)
+      throw std::logic_error("a problem's text is another problem");
   } catch (const attune::Error&) {
   }
   static const auto kernel = attune::spec::KernelTemplate::parse(
       R"({"attune": 1, "name": "k", "sources": ["k.cu"], "problem": {"n": {"size": {}}}, "parameters": {"a": {"values": [1, 2], "default": 1},
           "b": {"values": ["x", "y"], "default": "x"}}, "buffers": {"out": {"type": "f32", "count": "n", "output": true}},
-          "launches": [{"kernel": "k", "grid": 1, "block": 1, "args": ["out"]}], "reference": "none"})", {{"k.cu", ""}}, "k.json");
+          "launches": [{"kernel": "k", "grid": 1, "block": 1, "args": ["out"]}], "reference": "none"})",
+      {{"k.cu", ""}}, "k.json");
   try {
     static_cast<void>(attune::spec::configuration_from_text(kernel, input));
   } catch (const attune::Error&) {
@@ -42,9 +44,9 @@ void read_input(const std::string& input) {
 int main(int argc, char** argv) {
   return attune::test::fuzz_main(argc, argv, "sizes",
                                  {"4096", "2^10..2^28:x4", "1K..4K:+1K", "16M,2^24, 1e6 ,100_000", "1..65536:+1", "500ms", "1.5h", "2^62",
-                                  "0..4611686018427387904:+4611686018427387904", R"({"T": "f32", "n": 1048576})",
-                                  R"({"a": 2, "b": "y"})"},
-                                 {"..", ":x", ":+", ",", "^", "e", "K", "Ki", "M", "Gi", "_", "-", " ", "s", "ms", "h", "inf", "nan", "2^62",
-                                  "1,", "1..65536:+1,", "0..2^62:+1", "1..2^62:x2,", "{\"n\":", "}", "[", "{\"a\":", "]", "1_", "0", "9"},
+                                  "0..4611686018427387904:+4611686018427387904", R"({"T": "f32", "n": 1048576})", R"({"a": 2, "b": "y"})"},
+                                 {"..",          ":x",      ":+", ",",  "^",       "e",   "K",   "Ki",   "M",  "Gi",           "_",
+                                  "-",           " ",       "s",  "ms", "h",       "inf", "nan", "2^62", "1,", "1..65536:+1,", "0..2^62:+1",
+                                  "1..2^62:x2,", "{\"n\":", "}",  "[",  "{\"a\":", "]",   "1_",  "0",    "9"},
                                  read_input);
 }

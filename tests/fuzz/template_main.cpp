@@ -20,8 +20,10 @@ constexpr std::uint64_t kLargestBuilt = 100'000;
 spec::Problem first_problem(const spec::KernelTemplate& kernel) {
   spec::Problem problem;
   for (const auto& axis : kernel.problem) {
-    if (axis.kind == spec::AxisKind::Size) problem.sizes[axis.name] = axis.min;
-    else if (axis.default_value.empty()) problem.choices[axis.name] = axis.values.front();
+    if (axis.kind == spec::AxisKind::Size)
+      problem.sizes[axis.name] = axis.min;
+    else if (axis.default_value.empty())
+      problem.choices[axis.name] = axis.values.front();
   }
   return problem;
 }
@@ -79,13 +81,65 @@ int main(int argc, char** argv) {
   for (auto& input : test::template_inputs(std::string(ATTUNE_SOURCE_DIR) + "/templates")) corpus.push_back(std::move(input));
   corpus.push_back(t1_file());
   return test::fuzz_main(argc, argv, "template", std::move(corpus),
-                         {"{", "}", "[", "]", ":", ",", "\"", "\"\":1,", "\"a\":", "null", "true", "//", "/*", "*/", "\\u0000", "\\ud800",
-                          "\xEF\xBB\xBF", "\xC3", "R\"", "R\"\"", "R\"(", "R\"a(", ")\"", "u8R\"", "\\\n", "\\\r\n", "'", "#include \"a\"\n",
-                          "#include <attune/values.cuh>\n", "#include <cuda_fp16.h>\n", "#pragma once\n", "#include \"../a\"\n",
-                          "#include \"sub/../a\"\n", "\n@@ a\n", "\n@@ b\n#include \"a\"\n", "%:", "#if __has_include(\"a\")\n", "\n@@ ladder.json\n",
-                          "\"options\":[\"-std=c++17\"],", "\"options\":[\"-create-pch=x\"],", "\"--use_fast_math\"", "\"if\":\"n<1\",",
-                          "\"repeat\":{\"count\":\"1000000\",\"index\":\"i\"},", "\"let\":{\"x\":\"n\"},", "\"values\":[1,2],", "\"default\":1",
-                          "\"specialise\":[\"n\"],", "\"min\":0,\"max\":0", "\"code\":{\"returns\":\"T\",\"arguments\":{\"x\":\"T\"}}",
-                          "n", "T", "f32", "bf16", "**", "<", "(", ")", " and ", "clamp(", "[1,"},
+                         {"{",
+                          "}",
+                          "[",
+                          "]",
+                          ":",
+                          ",",
+                          "\"",
+                          "\"\":1,",
+                          "\"a\":",
+                          "null",
+                          "true",
+                          "//",
+                          "/*",
+                          "*/",
+                          "\\u0000",
+                          "\\ud800",
+                          "\xEF\xBB\xBF",
+                          "\xC3",
+                          "R\"",
+                          "R\"\"",
+                          "R\"(",
+                          "R\"a(",
+                          ")\"",
+                          "u8R\"",
+                          "\\\n",
+                          "\\\r\n",
+                          "'",
+                          "#include \"a\"\n",
+                          "#include <attune/values.cuh>\n",
+                          "#include <cuda_fp16.h>\n",
+                          "#pragma once\n",
+                          "#include \"../a\"\n",
+                          "#include \"sub/../a\"\n",
+                          "\n@@ a\n",
+                          "\n@@ b\n#include \"a\"\n",
+                          "%:",
+                          "#if __has_include(\"a\")\n",
+                          "\n@@ ladder.json\n",
+                          "\"options\":[\"-std=c++17\"],",
+                          "\"options\":[\"-create-pch=x\"],",
+                          "\"--use_fast_math\"",
+                          "\"if\":\"n<1\",",
+                          "\"repeat\":{\"count\":\"1000000\",\"index\":\"i\"},",
+                          "\"let\":{\"x\":\"n\"},",
+                          "\"values\":[1,2],",
+                          "\"default\":1",
+                          "\"specialise\":[\"n\"],",
+                          "\"min\":0,\"max\":0",
+                          "\"code\":{\"returns\":\"T\",\"arguments\":{\"x\":\"T\"}}",
+                          "n",
+                          "T",
+                          "f32",
+                          "bf16",
+                          "**",
+                          "<",
+                          "(",
+                          ")",
+                          " and ",
+                          "clamp(",
+                          "[1,"},
                          read_input);
 }

@@ -8,9 +8,15 @@
 
 namespace attune::test {
 
-Cli::Cli() : database((folder / "tune.db").string()), kernel((folder / "double_it").string()), recording((folder / "synthetic.json.zst").string()) {
-  environment = {{"HOME", (folder / "home").string()}, {"XDG_DATA_HOME", (folder / "data").string()},
-                 {"XDG_CACHE_HOME", (folder / "cache").string()}, {"ATTUNE_DB", database}, {"ATTUNE_TEMPLATES", ""},
+Cli::Cli()
+    : database((folder / "tune.db").string()),
+      kernel((folder / "double_it").string()),
+      recording((folder / "synthetic.json.zst").string()) {
+  environment = {{"HOME", (folder / "home").string()},
+                 {"XDG_DATA_HOME", (folder / "data").string()},
+                 {"XDG_CACHE_HOME", (folder / "cache").string()},
+                 {"ATTUNE_DB", database},
+                 {"ATTUNE_TEMPLATES", ""},
                  {"ATTUNE_SHIPPED_DB", (folder / "no-shipped.db").string()}};
   std::filesystem::create_directories(kernel);
   write("double_it/template.json", small_template_json());

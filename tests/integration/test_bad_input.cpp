@@ -76,13 +76,17 @@ TEST_CASE_FIXTURE(Cli, "a command that is not there is named with the nearest on
 }
 
 TEST_CASE_FIXTURE(Cli, "a range without a step is told to double, on standard error") {
-  const auto told = [&](const std::string& sizes) { return attune({"tune", kernel, "--T", "f32", "--size", sizes, "--replay", recording}).err; };
+  const auto told = [&](const std::string& sizes) {
+    return attune({"tune", kernel, "--T", "f32", "--size", sizes, "--replay", recording}).err;
+  };
   CHECK(contains(told("1000..1010"), "--n 1000..1010 takes 1000, for a range without a step doubles; write 1000..1010:+1"));
   CHECK(!contains(told("1000,100000"), "doubles"));
 }
 
 TEST_CASE_FIXTURE(Cli, "devices are numbers or all, each once, and exclude a recording") {
-  const auto with_device = [&](const std::string& device) { return attune({"tune", kernel, "--T", "f32", "--size", "1000", "--device", device}); };
+  const auto with_device = [&](const std::string& device) {
+    return attune({"tune", kernel, "--T", "f32", "--size", "1000", "--device", device});
+  };
   for (const char* device : {"0,x", "-1", "0,,1", "0,", "every"}) {
     CAPTURE(device);
     expect(with_device(device), 2, {device, "0,2", "all"});
@@ -134,14 +138,17 @@ TEST_CASE_FIXTURE(Cli, "without NVRTC compiling says which library was looked fo
 }
 
 TEST_CASE_FIXTURE(Cli, "a template that includes all of CUB is told which headers NVRTC compiles") {
-  const auto source = [&](const std::string& header) { write("double_it/double_it.cu", "#include <" + header + ">\n" + test::small_template_source()); };
+  const auto source = [&](const std::string& header) {
+    write("double_it/double_it.cu", "#include <" + header + ">\n" + test::small_template_source());
+  };
   source("cub/block/block_reduce.cuh");
   const auto block = attune({"template", "check", kernel});
   CAPTURE(block.out);
   CHECK(block.exit_code == 0);
   CHECK(!contains(block.out, "host code"));
   source("cub/cub.cuh");
-  expect(attune({"template", "check", kernel}), 6, {"does not compile", "<cub/cub.cuh>, CUB's device headers and Thrust are host code", "<cub/block/block_reduce.cuh>"});
+  expect(attune({"template", "check", kernel}), 6,
+         {"does not compile", "<cub/cub.cuh>, CUB's device headers and Thrust are host code", "<cub/block/block_reduce.cuh>"});
 }
 
 TEST_CASE_FIXTURE(Cli, "a kernel that does not compile is shown with the compiler's message and line") {
@@ -157,8 +164,8 @@ TEST_CASE_FIXTURE(Cli, "a database of a newer schema is refused and stays byte-i
   REQUIRE(attune(tune_words()).exit_code == 0);
   sqlite3* handle = nullptr;
   REQUIRE(sqlite3_open(database.c_str(), &handle) == SQLITE_OK);
-  REQUIRE(sqlite3_exec(handle, "PRAGMA user_version = 471; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE", nullptr,
-                       nullptr, nullptr) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(handle, "PRAGMA user_version = 471; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE", nullptr, nullptr,
+                       nullptr) == SQLITE_OK);
   sqlite3_close(handle);
   const std::string before = read("tune.db");
   expect(attune(tune_words()), 5, {database, "471"});
@@ -189,7 +196,8 @@ TEST_CASE_FIXTURE(Cli, "a recording of another version of the template is refuse
   expect(attune(tune_words()), 2, {"recorded with version"});
 }
 
-TEST_CASE_FIXTURE(Cli, "without HOME, XDG folders and ATTUNE_DB tuning warns, explains the database rule and prints results that it does not store") {
+TEST_CASE_FIXTURE(
+    Cli, "without HOME, XDG folders and ATTUNE_DB tuning warns, explains the database rule and prints results that it does not store") {
   auto words = tune_words();
   words.insert(words.begin(), {"env", "-i", ATTUNE_EXECUTABLE});
   const auto result = test::run(words);

@@ -133,7 +133,9 @@ TEST_CASE_FIXTURE(Exchange, "databases merge in either order to the same, and tw
   const std::string one = (folder / "one.db").string(), two = (folder / "two.db").string();
   const std::string left = (folder / "left.db").string(), right = (folder / "right.db").string();
   REQUIRE(attune({"tune", kernel, "--T", "f32", "--size", "1000", "--replay", recording, "--db", one, "--budget", "4"}).exit_code == 0);
-  REQUIRE(attune({"tune", kernel, "--T", "f32", "--size", "1000,100000", "--replay", recording, "--db", two, "--budget", "5", "--seed", "9"}).exit_code == 0);
+  REQUIRE(
+      attune({"tune", kernel, "--T", "f32", "--size", "1000,100000", "--replay", recording, "--db", two, "--budget", "5", "--seed", "9"})
+          .exit_code == 0);
   REQUIRE(attune({"db", "merge", one, two, "--db", left}).exit_code == 0);
   REQUIRE(attune({"db", "merge", two, one, "--db", right}).exit_code == 0);
   CHECK(exported(left) == exported(right));
@@ -175,7 +177,9 @@ TEST_CASE_FIXTURE(Exchange, "what an older version stored and no import takes is
   const auto one = attune({"db", "export", file});
   CAPTURE(one.err);
   REQUIRE(one.exit_code == 0);
-  CHECK(mentions(one.err, "left out: 4 rows of a device or template that is left out or missing, 1 rows that no import takes (the first: the template 'double_it'"));
+  CHECK(mentions(
+      one.err,
+      "left out: 4 rows of a device or template that is left out or missing, 1 rows that no import takes (the first: the template 'double_it'"));
   CHECK(mentions(one.err, "-lineinfo"));
   CHECK(read("rows.jsonl") == before);
   add_template([&](db::TemplateRow& row) {
@@ -232,21 +236,29 @@ TEST_CASE_FIXTURE(Exchange, "a file whose rows lie outside the declared space is
   expect(change_record("median_us", 0.001), "another result");
   expect(change_record("stage", "perfect"), "'stage'");
   expect(change_record("detail_json", "{}"), "failed reading the record");
-  expect(forged(text, [](json& row) {
-           if (row["kind"] == "template") row["name"] = "reduce";
-         }), "'name'");
-  expect(forged(text, [](json& row) {
-           if (row["kind"] == "template") row["files"]["evil.cu"] = "";
-         }), "hash to");
-  expect(forged(text, [](json& row) {
-           if (row["kind"] == "template") row["spec_json"] = "{}";
-         }), "hash to");
-  expect(forged(text, [](json& row) {
-           if (row["kind"] != "device") return;
-           json info = base::parse_json(row["info_json"].get<std::string>());
-           info["sm_count"] = 1;
-           row["info_json"] = base::dump_json(info);
-         }), "'hard_json'");
+  expect(forged(text,
+                [](json& row) {
+                  if (row["kind"] == "template") row["name"] = "reduce";
+                }),
+         "'name'");
+  expect(forged(text,
+                [](json& row) {
+                  if (row["kind"] == "template") row["files"]["evil.cu"] = "";
+                }),
+         "hash to");
+  expect(forged(text,
+                [](json& row) {
+                  if (row["kind"] == "template") row["spec_json"] = "{}";
+                }),
+         "hash to");
+  expect(forged(text,
+                [](json& row) {
+                  if (row["kind"] != "device") return;
+                  json info = base::parse_json(row["info_json"].get<std::string>());
+                  info["sm_count"] = 1;
+                  row["info_json"] = base::dump_json(info);
+                }),
+         "'hard_json'");
   const std::size_t stored = lines_of(exported(other)).size() - 2;
   CHECK(stored == 0);
   test::record_figures(15, "forged_imports", {{"forged_files", files}, {"refused", refusals}, {"rows_stored", stored}});
@@ -346,7 +358,11 @@ TEST_CASE_FIXTURE(Cli, "the working directory is never a store: relative XDG fol
   fs::create_directory(work);
   const auto in_work = [&](const std::string& home, const std::string& words) {
     return test::run({"sh", "-c", "cd '" + work + "' && exec '" ATTUNE_EXECUTABLE "' " + words},
-                     {{"HOME", home}, {"XDG_DATA_HOME", "data"}, {"XDG_CACHE_HOME", "."}, {"ATTUNE_DB", ""}, {"ATTUNE_TEMPLATES", ""},
+                     {{"HOME", home},
+                      {"XDG_DATA_HOME", "data"},
+                      {"XDG_CACHE_HOME", "."},
+                      {"ATTUNE_DB", ""},
+                      {"ATTUNE_TEMPLATES", ""},
                       {"ATTUNE_SHIPPED_DB", (folder / "no-shipped.db").string()}});
   };
   const std::string tune = "tune '" + kernel + "' --T f32 --size 1000 --replay '" + recording + "'";
@@ -367,8 +383,9 @@ TEST_CASE_FIXTURE(Cli, "the working directory is never a store: relative XDG fol
 
 TEST_CASE_FIXTURE(Cli, "folders are made for the user alone, and no file of the database for others to write, under any umask") {
   const std::string home = (folder / "home").string();
-  const auto result = test::run({"sh", "-c", "umask 000 && exec '" ATTUNE_EXECUTABLE "' tune '" + kernel + "' --T f32 --size 1000 --replay '" + recording + "'"},
-                                {{"HOME", home}, {"XDG_DATA_HOME", ""}, {"XDG_CACHE_HOME", ""}, {"ATTUNE_DB", ""}, {"ATTUNE_TEMPLATES", ""}});
+  const auto result = test::run(
+      {"sh", "-c", "umask 000 && exec '" ATTUNE_EXECUTABLE "' tune '" + kernel + "' --T f32 --size 1000 --replay '" + recording + "'"},
+      {{"HOME", home}, {"XDG_DATA_HOME", ""}, {"XDG_CACHE_HOME", ""}, {"ATTUNE_DB", ""}, {"ATTUNE_TEMPLATES", ""}});
   CAPTURE(result.err);
   REQUIRE(result.exit_code == 0);
   // Still open, so that the files beside it are there too.

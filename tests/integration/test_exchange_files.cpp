@@ -102,7 +102,9 @@ TEST_CASE_FIXTURE(ExchangeFiles, "rows come through standard input and pipes as 
   expect(test::run({"sh", "-c", command}, environment), 0, {});
   CHECK(attune({"db", "export", "--db", other}).out == read("rows.jsonl"));
   const std::string redirected = (folder / "redirected.db").string();
-  expect(test::run({"sh", "-c", std::string("'" ATTUNE_EXECUTABLE "' db import - --db '") + redirected + "' < '" + rows + "'"}, environment), 0, {});
+  expect(
+      test::run({"sh", "-c", std::string("'" ATTUNE_EXECUTABLE "' db import - --db '") + redirected + "' < '" + rows + "'"}, environment),
+      0, {});
   CHECK(attune({"db", "export", "--db", redirected}).out == read("rows.jsonl"));
 }
 
@@ -124,18 +126,21 @@ TEST_CASE_FIXTURE(ExchangeFiles, "a file named with --db that is no database is 
   expect(attune(tune_words({"--db", notes})), 5, {notes, "it is no database"});
   expect(attune({"show", "--db", notes}), 5, {notes, "it is no database"});
   expect(attune({"db", "check", "--db", notes}), 5, {notes, "it is no database"});
-  expect(test::run({ATTUNE_EXECUTABLE, "db", "vacuum"}, [&] {
-           auto named = environment;
-           named["ATTUNE_DB"] = notes;
-           return named;
-         }()), 5, {notes, "it is no database"});
+  expect(test::run({ATTUNE_EXECUTABLE, "db", "vacuum"},
+                   [&] {
+                     auto named = environment;
+                     named["ATTUNE_DB"] = notes;
+                     return named;
+                   }()),
+         5, {notes, "it is no database"});
   expect(attune({"db", "merge", database, "--db", notes}), 5, {notes, "it is no database"});
   expect(attune({"db", "vacuum", "--db", notes}), 5, {notes, "it is no database"});
   CHECK(read("notes.txt") == text);
   CHECK(static_cast<std::size_t>(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator())) == files);
 }
 
-TEST_CASE_FIXTURE(ExchangeFiles, "an export takes no name that the database uses itself, by any spelling, nor the place of a write-ahead log") {
+TEST_CASE_FIXTURE(ExchangeFiles,
+                  "an export takes no name that the database uses itself, by any spelling, nor the place of a write-ahead log") {
   fs::create_directory_symlink(folder.path(), folder / "link");
   for (const char* suffix : {"-wal", "-shm", "-journal", ".lock", ".suspect"}) {
     CAPTURE(suffix);
@@ -161,7 +166,8 @@ TEST_CASE_FIXTURE(ExchangeFiles, "a damaged exchange file is refused with 3, and
   refused("cut.jsonl.zst", packed.substr(0, packed.size() - 5), {"cut.jsonl.zst:", "zstd"});
   refused("plain.jsonl.zst", text, {"plain.jsonl.zst:1:1: ", "zstd"});
   refused("cut.jsonl", text.substr(0, text.find('\n') + 20), {"cut.jsonl:2:1: the line does not end"});
-  refused("long.jsonl.zst", base::compress(std::string((std::size_t{64} << 20) + (1 << 20), 'a'), 1), {"long.jsonl.zst:1:1: the line is longer than"});
+  refused("long.jsonl.zst", base::compress(std::string((std::size_t{64} << 20) + (1 << 20), 'a'), 1),
+          {"long.jsonl.zst:1:1: the line is longer than"});
   refused("empty.jsonl", "", {"empty.jsonl: ", "was cut"});
 }
 

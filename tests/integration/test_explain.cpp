@@ -32,8 +32,7 @@ std::string utc(std::chrono::system_clock::time_point time) {
 }
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) text.replace(at, what.size(), by);
   return text;
 }
 
@@ -56,9 +55,7 @@ struct Explained : Cli {
     made.recorded_at = recorded;
     return made;
   }
-  void add(std::int64_t n, const spec::DeviceInfo& donor, const std::string& chosen) {
-    file.add(row(n, donor, chosen), donor);
-  }
+  void add(std::int64_t n, const spec::DeviceInfo& donor, const std::string& chosen) { file.add(row(n, donor, chosen), donor); }
   /// The device is known, and has no result.
   void know(const spec::DeviceInfo& known) {
     file.database().put(db::DeviceRow{known.hard_key(), known.hard_json(), base::dump_json(known.to_json())});
@@ -105,16 +102,14 @@ TEST_CASE_FIXTURE(Explained, "explain of a nearest size says which size lends, a
   check("nearest_size", "NVIDIA H200", 5000);
 }
 
-TEST_CASE_FIXTURE(
-    Explained, "explain of a sibling device says in what it differs, and why this device's own result does not serve") {
+TEST_CASE_FIXTURE(Explained, "explain of a sibling device says in what it differs, and why this device's own result does not serve") {
   is_old(days(70));
   add(4096, h200, configuration(32));
   add(5000, h100, configuration(256));
   check("sibling_device", "NVIDIA H200", 5000);
 }
 
-TEST_CASE_FIXTURE(Explained,
-                  "explain of another architecture says in what it differs, and why a nearer one does not serve") {
+TEST_CASE_FIXTURE(Explained, "explain of another architecture says in what it differs, and why a nearer one does not serve") {
   is_old(days(3 * 366));
   know(a100);
   add(1000, a40, configuration(64, "fancy"));

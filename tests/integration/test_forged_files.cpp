@@ -98,7 +98,8 @@ struct Forgery : Cli {
 
   Forgery() {
     // Small: every line is edited in many ways.
-    REQUIRE(attune({"tune", kernel, "--T", "f32", "--size", "1000", "--replay", recording, "--db", database, "--budget", "6"}).exit_code == 0);
+    REQUIRE(attune({"tune", kernel, "--T", "f32", "--size", "1000", "--replay", recording, "--db", database, "--budget", "6"}).exit_code ==
+            0);
     REQUIRE(attune({"db", "export", (folder / "rows.jsonl").string()}).exit_code == 0);
     lines = lines_of(read("rows.jsonl"));
     for (const char* kind : {"device", "template", "session", "record", "best"}) {
@@ -126,9 +127,12 @@ struct Forgery : Cli {
     }
     taken.insert(name);
     std::string again;
-    const auto report = db::export_lines(target, [&](const std::string& line) { again += line + "\n"; }, rules);
+    const auto report = db::export_lines(
+        target, [&](const std::string& line) { again += line + "\n"; }, rules);
     CHECK(again == expected);
-    CHECK(report.left_out.unverified + report.left_out.orphaned + report.left_out.unsourced + report.left_out.damaged + report.left_out.refused == 0);
+    CHECK(report.left_out.unverified + report.left_out.orphaned + report.left_out.unsourced + report.left_out.damaged +
+              report.left_out.refused ==
+          0);
     for (const auto& best : target.best({})) {
       const auto record = target.record({best.template_hash, std::nullopt, best.problem, best.device_key, best.policy}, best.configuration);
       CHECK((record && db::is_verified(*record)));
@@ -136,16 +140,28 @@ struct Forgery : Cli {
   }
 
   [[nodiscard]] std::size_t first(const std::string& kind) const {
-    return static_cast<std::size_t>(std::find_if(lines.begin(), lines.end(), [&](const std::string& line) { return kind_of(line) == kind; }) - lines.begin());
+    return static_cast<std::size_t>(
+        std::find_if(lines.begin(), lines.end(), [&](const std::string& line) { return kind_of(line) == kind; }) - lines.begin());
   }
 };
 
 /// What a field may be changed into, whatever it was.
 std::vector<std::pair<std::string, json>> edits_of(const json& value) {
-  std::vector<std::pair<std::string, json>> edits{
-      {"null", nullptr}, {"list", json::array({value})}, {"object", json{{"a", value}}}, {"empty", ""}, {"word", "word"}, {"long", std::string(5000, 'x')},
-      {"control", "a\x1b[2Jb\n"}, {"base16 of text", json{{"base16", "6162"}}}, {"base16 of bytes", json{{"base16", "ff00"}}}, {"base16 of nothing", json{{"base16", "zz"}}},
-      {"minus one", -1}, {"half", 0.5}, {"great", 1e300}, {"true", true}, {"2^64 - 1", 18446744073709551615u}};
+  std::vector<std::pair<std::string, json>> edits{{"null", nullptr},
+                                                  {"list", json::array({value})},
+                                                  {"object", json{{"a", value}}},
+                                                  {"empty", ""},
+                                                  {"word", "word"},
+                                                  {"long", std::string(5000, 'x')},
+                                                  {"control", "a\x1b[2Jb\n"},
+                                                  {"base16 of text", json{{"base16", "6162"}}},
+                                                  {"base16 of bytes", json{{"base16", "ff00"}}},
+                                                  {"base16 of nothing", json{{"base16", "zz"}}},
+                                                  {"minus one", -1},
+                                                  {"half", 0.5},
+                                                  {"great", 1e300},
+                                                  {"true", true},
+                                                  {"2^64 - 1", 18446744073709551615u}};
   if (value.is_string()) {
     const std::string text = value;
     edits.emplace_back("one more", text + " ");
@@ -160,7 +176,8 @@ std::vector<std::pair<std::string, json>> edits_of(const json& value) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Forgery, "any line that is removed, doubled, swapped, cut or changed in one byte, without more ado, has the file refused") {
+TEST_CASE_FIXTURE(Forgery,
+                  "any line that is removed, doubled, swapped, cut or changed in one byte, without more ado, has the file refused") {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string at = " line " + std::to_string(i + 1);
     Lines fewer = lines, twice = lines;
@@ -213,7 +230,8 @@ TEST_CASE_FIXTURE(Forgery, "a row that a forger doubles is refused, wherever the
   CHECK(files == refused);
 }
 
-TEST_CASE_FIXTURE(Forgery, "rows that a forger swaps are refused where one comes before its device or template, and else come out in their order") {
+TEST_CASE_FIXTURE(Forgery,
+                  "rows that a forger swaps are refused where one comes before its device or template, and else come out in their order") {
   for (std::size_t i = 1; i + 1 < lines.size(); ++i) {
     for (std::size_t k = i + 1; k + 1 < lines.size(); ++k) {
       Lines moved = lines;
@@ -230,7 +248,9 @@ TEST_CASE_FIXTURE(Forgery, "rows that a forger swaps are refused where one comes
 TEST_CASE_FIXTURE(Forgery, "the command refuses a best row whose record somebody took out of the file, and stores nothing") {
   const json best = object_of(lines[first("best")]);
   Lines fewer = lines;
-  std::erase_if(fewer, [&](const std::string& line) { return kind_of(line) == "record" && object_of(line)["configuration"] == best["configuration"]; });
+  std::erase_if(fewer, [&](const std::string& line) {
+    return kind_of(line) == "record" && object_of(line)["configuration"] == best["configuration"];
+  });
   REQUIRE(fewer.size() + 1 == lines.size());
   write("forged.jsonl", closed(fewer));
   const std::string other = (folder / "other.db").string();
@@ -239,7 +259,8 @@ TEST_CASE_FIXTURE(Forgery, "the command refuses a best row whose record somebody
   CHECK(attune({"show", "--db", other}).out.find("block_size") == std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Forgery, "whatever kind of value somebody puts into a session's summary or a best row's details, no command stops over it") {
+TEST_CASE_FIXTURE(Forgery,
+                  "whatever kind of value somebody puts into a session's summary or a best row's details, no command stops over it") {
   const std::string rows = (folder / "forged.jsonl").string(), other = (folder / "other.db").string();
   const auto members = [&](const std::string& kind, const char* field) {
     std::vector<std::string> names;
@@ -262,7 +283,11 @@ TEST_CASE_FIXTURE(Forgery, "whatever kind of value somebody puts into a session'
       fs::remove(other);
       if (attune({"db", "import", rows, "--db", other}).exit_code != 0) continue;
       ++imported;
-      for (const auto& words : std::vector<std::vector<std::string>>{{"show"}, {"show", "--failed"}, {"report", "--format", "md", "--output", "-"}, {"db", "check"}, {"db", "export", "-"},
+      for (const auto& words : std::vector<std::vector<std::string>>{{"show"},
+                                                                     {"show", "--failed"},
+                                                                     {"report", "--format", "md", "--output", "-"},
+                                                                     {"db", "check"},
+                                                                     {"db", "export", "-"},
                                                                      tune_words({"--budget", "3"})}) {
         std::vector<std::string> with = words;
         with.insert(with.end(), {"--db", other});
@@ -276,11 +301,12 @@ TEST_CASE_FIXTURE(Forgery, "whatever kind of value somebody puts into a session'
   CHECK(imported > 0);
 }
 
-TEST_CASE_FIXTURE(Forgery, "every field of every kind of row is changed in every way, and only what names nothing and decides nothing is taken") {
+TEST_CASE_FIXTURE(Forgery,
+                  "every field of every kind of row is changed in every way, and only what names nothing and decides nothing is taken") {
   // Field by field, what a forger may say of what was measured, where, when and with what: it is his word. All else is refused.
-  const std::set<std::string> free{"session.key",   "session.strategy", "session.seed",   "session.space_size", "session.summary_json", "record.driver", "record.nvrtc",
-                                   "record.origin", "best.driver",      "best.median_us", "best.default_us",    "best.tie",             "best.objective", "best.nvrtc",
-                                   "best.detail_json"};
+  const std::set<std::string> free{"session.key",     "session.strategy", "session.seed",   "session.space_size", "session.summary_json",
+                                   "record.driver",   "record.nvrtc",     "record.origin",  "best.driver",        "best.median_us",
+                                   "best.default_us", "best.tie",         "best.objective", "best.nvrtc",         "best.detail_json"};
   std::set<std::string> surprising;
   for (const char* kind : {"device", "template", "session", "record", "best"}) {
     const std::size_t at = first(kind);
@@ -317,7 +343,8 @@ TEST_CASE_FIXTURE(Forgery, "every field of every kind of row is changed in every
   }
   CHECK(files > 700);
   CHECK(refused > files / 2);
-  test::record_figures(15, "forged_by_rule", {{"files", files}, {"refused", refused}, {"taken", taken.size()}, {"surprising", surprising.size()}});
+  test::record_figures(15, "forged_by_rule",
+                       {{"files", files}, {"refused", refused}, {"taken", taken.size()}, {"surprising", surprising.size()}});
 }
 
 }  // namespace test_forged_files

@@ -98,10 +98,13 @@ TEST_CASE_FIXTURE(Forger, "an imported template that is made to exhaust time, me
     for (int i = 0; i < 100'000; ++i) keys += fmt::format("\"k{}\": 0, ", i);
     specification.insert(specification.find("\"let\""), keys);
   });
-  refuse("members and items", [](std::string& specification, auto&) { specification.insert(specification.find("\"let\""), repeated("\"k\": 0, ", 300'000)); });
+  refuse("members and items",
+         [](std::string& specification, auto&) { specification.insert(specification.find("\"let\""), repeated("\"k\": 0, ", 300'000)); });
   refuse("nested too deeply", [](std::string& specification, auto&) { specification = repeated("[", 1'000'000); });
-  refuse("more than 8388608 bytes", [](std::string&, auto& files) { files["double_it.cu"] = repeated("R\"\"\n", 2'000'000) + repeated(" ", 1'000'000); });
-  refuse("if it were a directive", [](std::string&, auto& files) { files["double_it.cu"] += "#define X 1'0'/*'\n/*\n#include \"/etc/passwd\"\n//*/\n"; });
+  refuse("more than 8388608 bytes",
+         [](std::string&, auto& files) { files["double_it.cu"] = repeated("R\"\"\n", 2'000'000) + repeated(" ", 1'000'000); });
+  refuse("if it were a directive",
+         [](std::string&, auto& files) { files["double_it.cu"] += "#define X 1'0'/*'\n/*\n#include \"/etc/passwd\"\n//*/\n"; });
 }
 
 TEST_CASE_FIXTURE(Forger, "an imported source of two million raw strings is read like any other") {

@@ -27,8 +27,9 @@ constexpr std::size_t kPage = 4096;
 struct Hostile : Cli {
   /// Every fourth configuration failed, so that a run has something to replace.
   Hostile() {
-    auto made = test::synthetic_recording(test::small_template(), {test::small_problem(1000), test::small_problem(100000)},
-                                          [](const std::string&, std::uint64_t i) { return i % 4 == 3 ? 0.0 : 5.0 + static_cast<double>((i * 7) % 11); });
+    auto made = test::synthetic_recording(
+        test::small_template(), {test::small_problem(1000), test::small_problem(100000)},
+        [](const std::string&, std::uint64_t i) { return i % 4 == 3 ? 0.0 : 5.0 + static_cast<double>((i * 7) % 11); });
     made.save(recording);
     REQUIRE(attune(tune_words()).exit_code == 0);
     // One file, without a write-ahead log.
@@ -38,7 +39,9 @@ struct Hostile : Cli {
   }
 
   void change(const std::string& sql) const { SQLite::Database(database, SQLite::OPEN_READWRITE).exec(sql); }
-  [[nodiscard]] int count(const std::string& table) const { return SQLite::Database(database).execAndGet("SELECT count(*) FROM " + table).getInt(); }
+  [[nodiscard]] int count(const std::string& table) const {
+    return SQLite::Database(database).execAndGet("SELECT count(*) FROM " + table).getInt();
+  }
 
   /// Flips a bit in the content of every page of an index.
   [[nodiscard]] int damage_indexes() const {
@@ -58,7 +61,8 @@ struct Hostile : Cli {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Hostile, "a flipped bit in the indexes does not stop tuning: the run that meets it or the next one ends well, with every record") {
+TEST_CASE_FIXTURE(Hostile,
+                  "a flipped bit in the indexes does not stop tuning: the run that meets it or the next one ends well, with every record") {
   REQUIRE(damage_indexes() > 3);
   int exit_code = -1;
   for (int run = 0; run < 2 && exit_code != 0; ++run) exit_code = attune(tune_words({"--retry-failed"})).exit_code;
@@ -76,15 +80,22 @@ TEST_CASE_FIXTURE(Hostile, "a trigger, view or table of somebody's has every com
   for (const std::string& addition :
        {std::string("CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END"),
         std::string("CREATE TRIGGER t BEFORE INSERT ON records BEGIN SELECT RAISE(IGNORE); END"),
-        std::string("ALTER TABLE devices RENAME TO aside; CREATE VIEW devices AS WITH RECURSIVE x(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM x) "
-                    "SELECT '' AS hard_key, '' AS checksum, '' AS hard_json, '' AS info_json FROM x WHERE i < 0; PRAGMA writable_schema = 1; "
-                    "UPDATE sqlite_master SET type = 'VIEW' WHERE name = 'devices'")}) {
+        std::string(
+            "ALTER TABLE devices RENAME TO aside; CREATE VIEW devices AS WITH RECURSIVE x(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM x) "
+            "SELECT '' AS hard_key, '' AS checksum, '' AS hard_json, '' AS info_json FROM x WHERE i < 0; PRAGMA writable_schema = 1; "
+            "UPDATE sqlite_master SET type = 'VIEW' WHERE name = 'devices'")}) {
     CAPTURE(addition);
     write("tune.db", original);
     change(addition);
     const std::string before = read("tune.db");
-    for (const auto& words : std::vector<std::vector<std::string>>{tune_words({"--retry-failed"}), {"db", "import", rows}, {"db", "merge", database, "--db", own},
-                                                                   {"db", "info"}, {"db", "check"}, {"db", "vacuum"}, {"db", "export", "-"}, {"show"},
+    for (const auto& words : std::vector<std::vector<std::string>>{tune_words({"--retry-failed"}),
+                                                                   {"db", "import", rows},
+                                                                   {"db", "merge", database, "--db", own},
+                                                                   {"db", "info"},
+                                                                   {"db", "check"},
+                                                                   {"db", "vacuum"},
+                                                                   {"db", "export", "-"},
+                                                                   {"show"},
                                                                    {"report", "--output", (folder / "r.html").string()}}) {
       CAPTURE(words);
       std::vector<std::string> limited = {"timeout", "60", ATTUNE_EXECUTABLE};
@@ -104,10 +115,13 @@ TEST_CASE_FIXTURE(Hostile, "a trigger, view or table of somebody's has every com
   CHECK_FALSE(fs::exists(folder / "r.html"));
 }
 
-TEST_CASE_FIXTURE(Cli, "what tune takes is exported, and what is exported is imported, whatever its names; what tune cannot keep it refuses at the start") {
+TEST_CASE_FIXTURE(
+    Cli,
+    "what tune takes is exported, and what is exported is imported, whatever its names; what tune cannot keep it refuses at the start") {
   const std::string rows = (folder / "rows.jsonl").string(), other = (folder / "other.db").string();
   const std::string long_name(300, 'n'), long_file = std::string(200, 'd') + "/" + std::string(100, 'f') + ".cuh", latin = "caf\xe9.cuh";
-  for (const auto& [name, included] : std::vector<std::pair<std::string, std::string>>{{"double_it", latin}, {long_name, ""}, {"double_it", long_file}}) {
+  for (const auto& [name, included] :
+       std::vector<std::pair<std::string, std::string>>{{"double_it", latin}, {long_name, ""}, {"double_it", long_file}}) {
     CAPTURE(included);
     for (const std::string& file : {database, rows, other}) fs::remove(file);
     std::string text = test::small_template_json(), source = test::small_template_source();
@@ -124,7 +138,8 @@ TEST_CASE_FIXTURE(Cli, "what tune takes is exported, and what is exported is imp
     write("double_it/double_it.cu", source);
     std::string error;
     try {
-      test::synthetic_recording(spec::KernelTemplate::parse(text, files, "template.json"), {test::small_problem(1000), test::small_problem(100000)},
+      test::synthetic_recording(spec::KernelTemplate::parse(text, files, "template.json"),
+                                {test::small_problem(1000), test::small_problem(100000)},
                                 [](const std::string&, std::uint64_t) { return 5.0; })
           .save(recording);
     } catch (const Error& refusal) {

@@ -111,7 +111,8 @@ TEST_CASE_FIXTURE(Ladder, "the winning rung is tabulated by the values of the la
 }
 
 TEST_CASE_FIXTURE(Ladder, "a sampled rung takes as many as it says, drawn by the seed, and the table says of how many") {
-  write("double_it/ladder.json", R"({"attune_ladder": 1, "defaults": {"T": "f32"}, "rungs": [{"name": "all", "why": "w", "where": "True", "sample": 5}]})");
+  write("double_it/ladder.json",
+        R"({"attune_ladder": 1, "defaults": {"T": "f32"}, "rungs": [{"name": "all", "why": "w", "where": "True", "sample": 5}]})");
   const json first = events({}, "ladder").at(0);
   CHECK(first["planned"] == 5);
   CHECK(first["measured"] == 5);
@@ -149,8 +150,8 @@ TEST_CASE_FIXTURE(Ladder, "as text every rung has its line, and the first line s
 TEST_CASE_FIXTURE(Ladder, "the page holds the ladder with its peers, and later reports keep the ladder") {
   json file = {{"bench", "x"}, {"driver", "1"}, {"date", "2026-01-01T00:00:00Z"}, {"peer_version", "Lib 2"}, {"rows", json::array()}};
   file["device"] = base::parse_json(attune({"ladder", kernel, "--size", "1000", "--replay", recording}).exit_code == 0
-                                   ? db::Database::open(database, db::OpenMode::ReadOnly).devices().at(0).info_json
-                                   : "{}");
+                                        ? db::Database::open(database, db::OpenMode::ReadOnly).devices().at(0).info_json
+                                        : "{}");
   const json problem = {{"T", "f32"}, {"n", 1000}};
   file["rows"].push_back({{"problem", problem}, {"policy", "cold/graph"}, {"peer", "lib::Double"}, {"peer_us", 16.0}});
   file["rows"].push_back({{"problem", problem}, {"policy", "hot/graph"}, {"peer", "lib::Hot"}, {"peer_us", 15.0}});
@@ -226,7 +227,8 @@ TEST_CASE_FIXTURE(Ladder, "a page that could not be written is refused before an
 
 TEST_CASE_FIXTURE(Cli, "problems that differ in one of two sizes are a table of rungs over it, and a curve of the page") {
   const auto page = (folder / "ladder.html").string();
-  const auto result = attune({"ladder", "segmented_reduce", "--T", "f32", "--rows", "1024", "--columns", "1024,262144", "--html", page}, kNoGpu);
+  const auto result =
+      attune({"ladder", "segmented_reduce", "--T", "f32", "--rows", "1024", "--columns", "1024,262144", "--html", page}, kNoGpu);
   CAPTURE(result.err);
   REQUIRE(result.out.find("REPLAY") != std::string::npos);
   REQUIRE(result.exit_code == 0);
@@ -241,7 +243,9 @@ TEST_CASE_FIXTURE(Cli, "problems that differ in one of two sizes are a table of 
   CHECK(line("thread").back() == '-');
   CHECK(line("block").back() != '-');
   for (const char* rung : {"\nsub-warp ", "\nticket ", "\nwhole space "}) CHECK(text.find(rung) != std::string::npos);
-  CHECK(read("ladder.html").find("<select data-curve=\"0\"><option value=\"columns:0,1\" selected>columns at rows = 2^10</option></select>") != std::string::npos);
+  CHECK(read("ladder.html")
+            .find("<select data-curve=\"0\"><option value=\"columns:0,1\" selected>columns at rows = 2^10</option></select>") !=
+        std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Cli, "without a GPU the ladder of reduce comes from the shipped recordings, whichever hold its sizes") {

@@ -23,20 +23,27 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 struct FourSizes : Cli {
   FourSizes() {
     std::string text = test::small_template_json();
-    text.replace(text.find(R"("n": {"size": {"min": 1}})"), 25, R"("n": {"size": {"min": 1}}, "rows": {"size": {"min": 1}}, "planes": {"size": {"min": 1}}, "cells": {"size": {"min": 1}})");
+    text.replace(
+        text.find(R"("n": {"size": {"min": 1}})"), 25,
+        R"("n": {"size": {"min": 1}}, "rows": {"size": {"min": 1}}, "planes": {"size": {"min": 1}}, "cells": {"size": {"min": 1}})");
     write("double_it/template.json", text);
   }
 
-  [[nodiscard]] test::CommandResult ask(std::vector<std::string> words, const std::string& n, const std::string& rows, const std::string& planes, const std::string& cells = "1") const {
-    for (const auto& word : {std::string("--T"), std::string("f32,f64"), std::string("--n"), n, std::string("--rows"), rows, std::string("--planes"), planes, std::string("--cells"), cells}) words.push_back(word);
+  [[nodiscard]] test::CommandResult ask(std::vector<std::string> words, const std::string& n, const std::string& rows,
+                                        const std::string& planes, const std::string& cells = "1") const {
+    for (const auto& word : {std::string("--T"), std::string("f32,f64"), std::string("--n"), n, std::string("--rows"), rows,
+                             std::string("--planes"), planes, std::string("--cells"), cells})
+      words.push_back(word);
     return attune(words);
   }
 };
 
 }  // namespace
 
-TEST_CASE_FIXTURE(FourSizes, "sizes times sizes are counted before any problem is made, and refused above a million, by every command that takes them") {
-  const std::vector<std::vector<std::string>> commands = {{"tune", kernel}, {"tune", kernel, "--replay", recording}, {"ladder", kernel}, {"template", "check", kernel},
+TEST_CASE_FIXTURE(
+    FourSizes, "sizes times sizes are counted before any problem is made, and refused above a million, by every command that takes them") {
+  const std::vector<std::vector<std::string>> commands = {{"tune", kernel},    {"tune", kernel, "--replay", recording},
+                                                          {"ladder", kernel},  {"template", "check", kernel},
                                                           {"explain", kernel}, {"record", kernel, "-o", (folder / "new.json").string()}};
   write("double_it/ladder.json", R"({"attune_ladder": 1, "summary": "s", "rungs": [{"name": "all", "why": "w", "where": "True"}]})");
   for (const auto& words : commands) {
@@ -66,8 +73,10 @@ TEST_CASE_FIXTURE(Cli, "checking a template with a space of 10^12 points shows h
     CAPTURE(typed);
     test::Terminal terminal({ATTUNE_EXECUTABLE, "template", "check", (folder / "huge").string()}, environment);
     CHECK(terminal.shows("building the search space", 60s));
-    if (typed) terminal.type("\x03");
-    else ::kill(terminal.pid(), SIGTERM);
+    if (typed)
+      terminal.type("\x03");
+    else
+      ::kill(terminal.pid(), SIGTERM);
     CHECK(terminal.wait() == 130);
     CAPTURE(terminal.text());
     CHECK(contains(terminal.text(), "interrupted while the search space was built"));
@@ -75,9 +84,10 @@ TEST_CASE_FIXTURE(Cli, "checking a template with a space of 10^12 points shows h
 }
 
 TEST_CASE_FIXTURE(FourSizes, "a seed that is no whole number and devices without a name are refused before anything is opened") {
-  for (const auto& [option, value, why] : std::vector<std::array<std::string, 3>>{{"--seed", "-1", "'-1' is no whole number from 0 to 2^64 - 1"},
-                                                                                  {"--seed", "18446744073709551616", "no whole number"},
-                                                                                  {"--device", "", "no device is named"}}) {
+  for (const auto& [option, value, why] :
+       std::vector<std::array<std::string, 3>>{{"--seed", "-1", "'-1' is no whole number from 0 to 2^64 - 1"},
+                                               {"--seed", "18446744073709551616", "no whole number"},
+                                               {"--device", "", "no device is named"}}) {
     const auto result = ask({"tune", kernel, option, value}, "1", "1", "1");
     CAPTURE(result.err);
     CHECK(result.exit_code == 2);

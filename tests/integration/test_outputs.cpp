@@ -53,7 +53,9 @@ struct Outputs : Cli {
     for (const auto& word : words) text += " '" + word + "'";
     return text;
   }
-  [[nodiscard]] std::size_t files() const { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator())); }
+  [[nodiscard]] std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()));
+  }
   [[nodiscard]] bool is_pipe(const std::string& name) const { return fs::is_fifo(fs::symlink_status(folder / name)); }
 };
 
@@ -110,7 +112,8 @@ TEST_CASE_FIXTURE(Outputs, "standard output has several names, each gives the by
       CHECK(read("all").ends_with("\nlast\n"));
     }
   }
-  const auto third = shell(quoted({"report", "double_it", "--format", "json", "--output", "/dev/fd/3"}) + " 3> '" + (folder / "third").string() + "'");
+  const auto third =
+      shell(quoted({"report", "double_it", "--format", "json", "--output", "/dev/fd/3"}) + " 3> '" + (folder / "third").string() + "'");
   CHECK(third.exit_code == 0);
   CHECK(base::parse_json(read("third")).is_object());
   CHECK(mentions(third.out, "Wrote /dev/fd/3"));
@@ -251,7 +254,8 @@ TEST_CASE_FIXTURE(Outputs, "a reader that leaves is exit code 4, with a word, an
 TEST_CASE_FIXTURE(Outputs, "killing a command while it writes leaves no file of its own") {
   const auto others = [&] {
     std::size_t count = 0;  // a killed reader leaves the log of its database
-    for (const auto& entry : fs::directory_iterator(folder.path())) count += entry.path().filename().string().starts_with("tune.db") ? 0 : 1;
+    for (const auto& entry : fs::directory_iterator(folder.path()))
+      count += entry.path().filename().string().starts_with("tune.db") ? 0 : 1;
     return count;
   };
   const std::size_t before = others();
@@ -289,9 +293,12 @@ TEST_CASE_FIXTURE(Cli, "a layer is written through links and into pipes, into no
   CHECK(read("tune.db") == before);
 }
 
-TEST_CASE_FIXTURE(Cli, "a layer replaces no database that is tuned into on a network file system, whose header is a layer's, nor any of others") {
+TEST_CASE_FIXTURE(
+    Cli, "a layer replaces no database that is tuned into on a network file system, whose header is a layer's, nor any of others") {
   const std::string recording_of_template = std::string(ATTUNE_SOURCE_DIR) + "/templates/reduce/recordings/h200_f32_sum_cold.json.zst";
-  const auto build = [&](const std::string& name) { return attune({"layer", recording_of_template, "--output", (folder / name).string()}); };
+  const auto build = [&](const std::string& name) {
+    return attune({"layer", recording_of_template, "--output", (folder / name).string()});
+  };
   REQUIRE(attune(tune_words()).exit_code == 0);
   // As its writers leave it where write-ahead logs do not work.
   SQLite::Database(database, SQLite::OPEN_READWRITE).exec("PRAGMA journal_mode = DELETE");
@@ -313,7 +320,8 @@ TEST_CASE_FIXTURE(Cli, "a layer replaces no database that is tuned into on a net
   SQLite::Database(folder / "copy.db", SQLite::OPEN_READWRITE).exec("DELETE FROM sessions");
   CHECK(build("copy.db").exit_code == 0);
   CHECK(read("copy.db") != before);
-  SQLite::Database(folder / "others.db", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec("CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')");
+  SQLite::Database(folder / "others.db", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+      .exec("CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine')");
   const std::string others = read("others.db");
   const auto refused = build("others.db");
   CHECK(refused.exit_code == 2);

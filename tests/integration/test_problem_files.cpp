@@ -57,8 +57,11 @@ TEST_CASE_FIXTURE(Cli, "a file to try is looked at before anything is measured, 
   const auto file = (folder / "problems.jsonl").string();
   CHECK(attune(words_for(*this, "problems.jsonl", {"--try", database})).exit_code == 2);
   CHECK(attune(words_for(*this, "problems.jsonl", {"--strategy", "portfolio", "--try", (folder / "missing.db").string()})).exit_code == 5);
-  CHECK(attune(words_for(*this, "problems.jsonl", {"--strategy", "portfolio", "--try", (folder / "missing.json.zst").string()})).exit_code == 2);
-  CHECK(attune(words_for(*this, "problems.jsonl", {"--strategy", "portfolio", "--try", (folder / "problems.jsonl.json").string()})).exit_code == 2);
+  CHECK(
+      attune(words_for(*this, "problems.jsonl", {"--strategy", "portfolio", "--try", (folder / "missing.json.zst").string()})).exit_code ==
+      2);
+  CHECK(attune(words_for(*this, "problems.jsonl", {"--strategy", "portfolio", "--try", (folder / "problems.jsonl.json").string()}))
+            .exit_code == 2);
 }
 
 }  // namespace test_problem_files

@@ -19,7 +19,9 @@ bool mentions(const std::string& text, const std::string& part) { return text.fi
 
 /// Sets a title and clears the screen, by ESC and by C1; turns the direction around; forges a line; ends cells and elements.
 const std::string kEvil =
-    "GPU\x1b]0;owned\x07\x1b[2J\xc2\x9b" "2J\x7f\xe2\x80\xae" "cba\xe2\x81\xa6\nattune: forged line\r</script><script>alert(1)</script><!-- | `x` [a](b) =1";
+    "GPU\x1b]0;owned\x07\x1b[2J\xc2\x9b"
+    "2J\x7f\xe2\x80\xae"
+    "cba\xe2\x81\xa6\nattune: forged line\r</script><script>alert(1)</script><!-- | `x` [a](b) =1";
 
 /// No byte that acts on a terminal, written down apart from the code.
 bool acts(const std::string& text) {
@@ -30,7 +32,8 @@ bool acts(const std::string& text) {
   for (int low = 0x80; low < 0xA0; ++low) {
     if (mentions(text, std::string("\xc2") + static_cast<char>(low))) return true;
   }
-  for (const char* turn : {"\xe2\x80\xaa", "\xe2\x80\xab", "\xe2\x80\xac", "\xe2\x80\xad", "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa7", "\xe2\x81\xa8", "\xe2\x81\xa9"}) {
+  for (const char* turn : {"\xe2\x80\xaa", "\xe2\x80\xab", "\xe2\x80\xac", "\xe2\x80\xad", "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa7",
+                           "\xe2\x81\xa8", "\xe2\x81\xa9"}) {
     if (mentions(text, turn)) return true;
   }
   return false;
@@ -57,13 +60,25 @@ TEST_CASE_FIXTURE(Shown, "no command lets stored text act on a terminal or forge
   const auto tuned = attune(tune_words());
   CAPTURE(tuned.err);
   REQUIRE(tuned.exit_code == 0);
-  const std::vector<std::vector<std::string>> commands = {
-      tune_words(), tune_words({"--json"}), {"show"}, {"show", "--json"}, {"show", "--failed"}, {"show", "--failed", "--log"}, {"show", "--failed", "--json"},
-      {"devices"}, {"devices", "--json"}, {"db", "info"}, {"db", "check"}, {"db", "check", "--json"},
-      {"explain", kernel, "--T", "f32", "--size", "1000", "--device", "GPU"}, {"explain", kernel, "--T", "f32", "--size", "1000", "--device", "sm_90"},
-      {"explain", kernel, "--T", "f32", "--size", "1000", "--device", "GPU", "--json"},
-      {"report", "double_it", "--format", "md"}, {"report", "double_it", "--output", "-"}, {"report", "double_it", "--format", "csv"},
-      {"report", "double_it", "--format", "json"}};
+  const std::vector<std::vector<std::string>> commands = {tune_words(),
+                                                          tune_words({"--json"}),
+                                                          {"show"},
+                                                          {"show", "--json"},
+                                                          {"show", "--failed"},
+                                                          {"show", "--failed", "--log"},
+                                                          {"show", "--failed", "--json"},
+                                                          {"devices"},
+                                                          {"devices", "--json"},
+                                                          {"db", "info"},
+                                                          {"db", "check"},
+                                                          {"db", "check", "--json"},
+                                                          {"explain", kernel, "--T", "f32", "--size", "1000", "--device", "GPU"},
+                                                          {"explain", kernel, "--T", "f32", "--size", "1000", "--device", "sm_90"},
+                                                          {"explain", kernel, "--T", "f32", "--size", "1000", "--device", "GPU", "--json"},
+                                                          {"report", "double_it", "--format", "md"},
+                                                          {"report", "double_it", "--output", "-"},
+                                                          {"report", "double_it", "--format", "csv"},
+                                                          {"report", "double_it", "--format", "json"}};
   for (auto words : commands) {
     CAPTURE(words.front());
     CAPTURE(words.back());
@@ -74,11 +89,13 @@ TEST_CASE_FIXTURE(Shown, "no command lets stored text act on a terminal or forge
     if (words.back() == "csv") std::erase(out, '\r');  // its line ends
     CHECK_FALSE(acts(out));
     CHECK_FALSE(acts(said.err));
-    const bool lines_are_stored = words.back() == "--log" || words.back() == "csv" || words.back() == "-";  // logs are shown in lines, indented; fields are quoted
+    const bool lines_are_stored =
+        words.back() == "--log" || words.back() == "csv" || words.back() == "-";  // logs are shown in lines, indented; fields are quoted
     if (!lines_are_stored) CHECK_FALSE(forges_a_line(said.out));
     if (!lines_are_stored) CHECK_FALSE(forges_a_line(said.err));
   }
-  CHECK(mentions(attune({"devices"}).out, "GPU\\x1b]0;owned\\x07\\x1b[2J\\u009b2J\\x7f\\u202ecba\\u2066\\nattune: forged line\\r</script>"));
+  CHECK(
+      mentions(attune({"devices"}).out, "GPU\\x1b]0;owned\\x07\\x1b[2J\\u009b2J\\x7f\\u202ecba\\u2066\\nattune: forged line\\r</script>"));
 }
 
 TEST_CASE_FIXTURE(Shown, "--json says the exact text, with nothing in it that acts") {
@@ -115,7 +132,9 @@ TEST_CASE_FIXTURE(Shown, "no stored text is markup in a report: not in headings,
 }
 
 TEST_CASE_FIXTURE(Shown, "errors about files are shown escaped too: names, values, places") {
-  const std::string name = "bad\x1b[31m\xc2\x9b" "name.json";
+  const std::string name =
+      "bad\x1b[31m\xc2\x9b"
+      "name.json";
   write(name, "{\"attune_recording\": \x1b[2J");
   auto words = tune_words();
   words.back() = (folder / name).string();

@@ -89,10 +89,24 @@ TEST_CASE_FIXTURE(Streams, "an error keeps its exit code when nobody can be told
 
 TEST_CASE_FIXTURE(Streams, "what was asked for and cannot be written is exit code 4, help and version as well") {
   REQUIRE(attune(tune_words()).exit_code == 0);
-  const std::vector<std::vector<std::string>> commands = {
-      {"--help"}, {"--version"}, {"tune", "--help"}, {"db", "export", "--help"}, {"show"}, {"show", "--json"}, {"db", "info"}, {"db", "info", "--json"},
-      {"db", "path"}, {"db", "check"}, {"db", "export"}, {"devices"}, {"template", "list"}, {"report", "double_it", "--format", "md"},
-      {"report", "double_it", "--output", "-"}, {"report", "double_it", "--output", "/dev/stdout"}, tune_words(), tune_words({"--json"})};
+  const std::vector<std::vector<std::string>> commands = {{"--help"},
+                                                          {"--version"},
+                                                          {"tune", "--help"},
+                                                          {"db", "export", "--help"},
+                                                          {"show"},
+                                                          {"show", "--json"},
+                                                          {"db", "info"},
+                                                          {"db", "info", "--json"},
+                                                          {"db", "path"},
+                                                          {"db", "check"},
+                                                          {"db", "export"},
+                                                          {"devices"},
+                                                          {"template", "list"},
+                                                          {"report", "double_it", "--format", "md"},
+                                                          {"report", "double_it", "--output", "-"},
+                                                          {"report", "double_it", "--output", "/dev/stdout"},
+                                                          tune_words(),
+                                                          tune_words({"--json"})};
   for (const auto& words : commands) {
     CAPTURE(words.front());
     CAPTURE(words.back());

@@ -25,7 +25,8 @@ struct Options : Cli {
 
 TEST_CASE_FIXTURE(Options, "an option that writes a file ends with a malformed template, and the file stays as it is") {
   write("victim", "mine");
-  for (const std::string option : {"-create-pch=", "--create-pch=", "--create_pch=", "-time=", "--time=", "-fdevice-time-trace=", "--pch-dir=", "-o=", "--Xptxas=-o="}) {
+  for (const std::string option : {"-create-pch=", "--create-pch=", "--create_pch=", "-time=", "--time=", "-fdevice-time-trace=",
+                                   "--pch-dir=", "-o=", "--Xptxas=-o="}) {
     for (const bool glued : {true, false}) {
       give(glued ? "\"" + option + victim() + "\"" : "\"" + option.substr(0, option.size() - 1) + "\", \"" + victim() + "\"");
       CAPTURE(option);
@@ -42,7 +43,8 @@ TEST_CASE_FIXTURE(Options, "an option that writes a file ends with a malformed t
 }
 
 TEST_CASE_FIXTURE(Options, "the options that a template may give are taken by the compiler") {
-  give(R"("--use_fast_math", "--fmad=false", "--ftz=true", "--prec-sqrt=false", "--prec-div=false", "--extra-device-vectorization", "--restrict",
+  give(
+      R"("--use_fast_math", "--fmad=false", "--ftz=true", "--prec-sqrt=false", "--prec-div=false", "--extra-device-vectorization", "--restrict",
     "--maxrregcount=64", "--jump-table-density=50", "--Ofast-compile=0", "-Xptxas=-O3", "-Xptxas=-dlcm=ca", "--device-stack-protector=false", "--std=c++20",
     "--device-int128", "--builtin-move-forward=true", "--builtin-initializer-list=true", "--define-macro=X=1", "-DY", "-UY", "-w", "--diag-suppress=177",
     "--brief-diagnostics=true")");

@@ -84,8 +84,9 @@ TEST_CASE_FIXTURE(Cli, "runs killed with -9 at any moment end with every configu
 }
 
 TEST_CASE_FIXTURE(Cli, "Ctrl-C ends a run with 130, keeps what was done, and the same command goes on from there") {
-  const std::vector<std::string> words = {"tune", "reduce", "--T", "f32", "--op", "sum", "--size", "2^10..2^16:x4", "--replay",
-                                          ATTUNE_SOURCE_DIR "/templates/reduce/recordings/h200_f32_sum_cold.json.zst"};
+  const std::vector<std::string> words = {
+      "tune", "reduce", "--T",           "f32",      "--op",
+      "sum",  "--size", "2^10..2^16:x4", "--replay", ATTUNE_SOURCE_DIR "/templates/reduce/recordings/h200_f32_sum_cold.json.zst"};
   auto with_program = words;
   with_program.insert(with_program.begin(), ATTUNE_EXECUTABLE);
   const int pid = test::start(with_program, environment);

@@ -128,7 +128,9 @@ TEST_CASE_FIXTURE(Cli, "of several budget limits the first that is reached ends 
   CHECK(shown["records"] == 12);
 }
 
-TEST_CASE_FIXTURE(Cli, "template check tells how many configurations of a space are different launches: few where few blocks are filled, all at a large size") {
+TEST_CASE_FIXTURE(
+    Cli,
+    "template check tells how many configurations of a space are different launches: few where few blocks are filled, all at a large size") {
   const auto check = [&](const std::string& n, bool as_json) {
     std::vector<std::string> words{"template", "check", "reduce", "--T", "f32", "--op", "sum", "--n", n};
     if (as_json) words.push_back("--json");
@@ -139,7 +141,9 @@ TEST_CASE_FIXTURE(Cli, "template check tells how many configurations of a space 
   const auto small = base::parse_json(check("2^12", true)).at(0), large = base::parse_json(check("2^28", true)).at(0);
   CHECK(small["different_launches"].get<std::uint64_t>() < small["space_size"].get<std::uint64_t>() / 2);
   CHECK(large["different_launches"] == large["space_size"]);
-  CHECK(check("2^12", false).find(fmt::format(" combinations, {} of them different launches here\n", small["different_launches"].get<std::uint64_t>())) != std::string::npos);
+  CHECK(check("2^12", false)
+            .find(fmt::format(" combinations, {} of them different launches here\n", small["different_launches"].get<std::uint64_t>())) !=
+        std::string::npos);
 }
 
 }  // namespace test_tuning_output

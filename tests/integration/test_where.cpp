@@ -75,8 +75,9 @@ TEST_CASE_FIXTURE(Cli, "a condition that cannot be read names its place and stor
     const char* place;
     const char* said;
   };
-  for (const Case& wrong : {Case{"block_size == ", "--where:1:15", ""}, Case{"items > 1 and blok_size == 64", "--where:1:15", "did you mean 'block_size'?"},
-                            Case{"in == 1", "--where:1:", ""}, Case{"grid == 1", "--where:1:1", "let"}}) {
+  for (const Case& wrong :
+       {Case{"block_size == ", "--where:1:15", ""}, Case{"items > 1 and blok_size == 64", "--where:1:15", "did you mean 'block_size'?"},
+        Case{"in == 1", "--where:1:", ""}, Case{"grid == 1", "--where:1:1", "let"}}) {
     CAPTURE(wrong.text);
     const auto result = attune(tune_words({"--where", wrong.text}));
     CAPTURE(result.err);

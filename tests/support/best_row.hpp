@@ -10,9 +10,8 @@ namespace attune::test {
 
 /// A best row as a tuning session leaves it. `chosen`: the configuration, as spec::to_text writes it. `source_key`: of the
 /// stored cubin, when there is to be one.
-inline db::BestRow best_row(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                            const spec::DeviceInfo& donor, const std::string& chosen,
-                            const std::string& source_key = "") {
+inline db::BestRow best_row(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& donor,
+                            const std::string& chosen, const std::string& source_key = "") {
   db::BestRow row;
   row.template_hash = kernel.content_hash;
   row.template_name = kernel.name;

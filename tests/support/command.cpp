@@ -37,7 +37,8 @@ int spawn(const std::vector<std::string>& words, const std::map<std::string, std
   std::vector<std::string> arguments = words;
   std::vector<std::string> environment = merged_environment(changes);
   pid_t pid = 0;
-  const int failed = ::posix_spawnp(&pid, words.front().c_str(), actions, nullptr, pointers(arguments).data(), pointers(environment).data());
+  const int failed =
+      ::posix_spawnp(&pid, words.front().c_str(), actions, nullptr, pointers(arguments).data(), pointers(environment).data());
   if (failed != 0) throw std::runtime_error("cannot start " + words.front());
   return pid;
 }

@@ -17,7 +17,8 @@ inline std::string histogram_template(const std::string& variants = R"(["correct
               "skew": {"choice": ["unknown", "uniform", "zipf", "hot", "constant", "sorted"], "default": "unknown"},
               "n": {"size": {"min": 0}}, "bins": {"size": {"min": 1, "max": 16777216}}},
   "types": {"L": {"by": "T", "map": {"u8": "i32", "i16": "i32", "u16": "i32", "i32": "i64", "u32": "i64"}, "else": "T"}},
-  "parameters": {"variant": {"values": )json" + variants + R"json(, "default": "correct"}},
+  "parameters": {"variant": {"values": )json" +
+         variants + R"json(, "default": "correct"}},
   "let": {"planes": "1 + (channels == '2') + 2 * (channels == '3') + 3 * (channels == '4')",
           "counted": "(active == 'all') * planes + (active == '1') + 2 * (active == '2') + 3 * (active == '3')"},
   "buffers": {"samples": {"type": "T", "count": "n * planes"},

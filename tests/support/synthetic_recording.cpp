@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "tuner/spec/launch_plan.hpp"
 #include "tuner/space/search_space.hpp"
+#include "tuner/spec/launch_plan.hpp"
 
 namespace attune::test {
 

@@ -43,8 +43,7 @@ std::optional<nlohmann::json> take_message(std::string& buffer) {
   nlohmann::json message = nlohmann::json::from_cbor(begin, end, true, false);
   buffer.erase(buffer.begin(), end);
   if (message.is_discarded()) {
-    throw Error(
-        fmt::format("failed receiving a message: {} bytes are no CBOR value; both ends must be of one build", length));
+    throw Error(fmt::format("failed receiving a message: {} bytes are no CBOR value; both ends must be of one build", length));
   }
   return message;
 }
@@ -70,8 +69,7 @@ bool wait_readable(int fd, std::optional<Clock::time_point> deadline) {
 Channel above_standard(Channel end) {
   if (end.fd() > STDERR_FILENO) return end;
   const int fd = ::fcntl(end.fd(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-  if (fd < 0)
-    throw EnvironmentError("failed creating a worker's channel: " + errno_text("fcntl(F_DUPFD_CLOEXEC)", errno));
+  if (fd < 0) throw EnvironmentError("failed creating a worker's channel: " + errno_text("fcntl(F_DUPFD_CLOEXEC)", errno));
   return Channel(fd);
 }
 

@@ -18,8 +18,17 @@ struct Range {
 
 /// Characters that act on others or cannot be seen; U+200C and U+200D are letters' business.
 bool acts(std::uint32_t code) {
-  constexpr std::array<Range, 11> kRanges{{{0, 0x1F}, {0x7F, 0x9F}, {0x61C, 0x61C}, {0x200B, 0x200B}, {0x200E, 0x200F}, {0x2028, 0x202E},
-                                           {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE007F}}};
+  constexpr std::array<Range, 11> kRanges{{{0, 0x1F},
+                                           {0x7F, 0x9F},
+                                           {0x61C, 0x61C},
+                                           {0x200B, 0x200B},
+                                           {0x200E, 0x200F},
+                                           {0x2028, 0x202E},
+                                           {0x2060, 0x206F},
+                                           {0xFEFF, 0xFEFF},
+                                           {0xFFF9, 0xFFFB},
+                                           {0x1D173, 0x1D17A},
+                                           {0xE0000, 0xE007F}}};
   return std::any_of(kRanges.begin(), kRanges.end(), [code](const Range& range) { return range.first <= code && code <= range.last; });
 }
 
@@ -80,8 +89,8 @@ bool is_markup(std::string_view line, std::size_t i) {
   const char c = line[i];
   if (kAnywhere.find(c) != std::string_view::npos) return true;
   const bool after_word = i > 0 && is_word(line[i - 1]), before_word = i + 1 < line.size() && is_word(line[i + 1]);
-  if (c == '_') return !after_word || !before_word;                          // block_size is no emphasis
-  if (c == '/') return i > 0 && (line[i - 1] == ':' || line[i - 1] == '/');  // https:// is a link by itself
+  if (c == '_') return !after_word || !before_word;                                                      // block_size is no emphasis
+  if (c == '/') return i > 0 && (line[i - 1] == ':' || line[i - 1] == '/');                              // https:// is a link by itself
   if (c == '.') return numbers_list(line, i) || (i >= 3 && (line[i - 1] == 'w' || line[i - 1] == 'W'));  // and so is www.
   if (c == ')') return numbers_list(line, i);
   const bool lists = c == '-' || c == '+';
@@ -92,26 +101,36 @@ bool is_markup(std::string_view line, std::size_t i) {
 
 std::string escape_line(std::string_view text) {
   return each(text, [](const Utf8Character& character, std::string_view bytes, std::string& out) {
-    if (!hidden(character)) out += bytes;
-    else if (character.code == '\n') out += "\\n";
-    else if (character.code == '\r') out += "\\r";
-    else if (character.code == '\t') out += "\\t";
-    else out += number_of(character);
+    if (!hidden(character))
+      out += bytes;
+    else if (character.code == '\n')
+      out += "\\n";
+    else if (character.code == '\r')
+      out += "\\r";
+    else if (character.code == '\t')
+      out += "\\t";
+    else
+      out += number_of(character);
   });
 }
 
 std::string escape_lines(std::string_view text) {
   return each(text, [](const Utf8Character& character, std::string_view bytes, std::string& out) {
-    if (!hidden(character) || character.code == '\n' || character.code == '\t') out += bytes;
-    else if (character.code == '\r') out += "\\r";
-    else out += number_of(character);
+    if (!hidden(character) || character.code == '\n' || character.code == '\t')
+      out += bytes;
+    else if (character.code == '\r')
+      out += "\\r";
+    else
+      out += number_of(character);
   });
 }
 
 std::string escape_json(std::string_view json) {
   return each(json, [](const Utf8Character& character, std::string_view bytes, std::string& out) {
-    if (character.code < 0x20 || !hidden(character)) out += bytes;  // between values: line ends and spaces
-    else out += json_number_of(character);
+    if (character.code < 0x20 || !hidden(character))
+      out += bytes;  // between values: line ends and spaces
+    else
+      out += json_number_of(character);
   });
 }
 
@@ -119,32 +138,42 @@ std::string escape_script_json(std::string_view json) {
   return each(json, [](const Utf8Character& character, std::string_view bytes, std::string& out) {
     // Outside strings JSON has none of these, inside them the escape means the same character.
     const bool markup = character.code == '<' || character.code == '>' || character.code == '&';
-    if (markup || (character.code >= 0x20 && hidden(character))) out += json_number_of(character);
-    else out += bytes;
+    if (markup || (character.code >= 0x20 && hidden(character)))
+      out += json_number_of(character);
+    else
+      out += bytes;
   });
 }
 
 std::string escape_html(std::string_view text) {
   return each(text, [](const Utf8Character& character, std::string_view bytes, std::string& out) {
     const char* const entity = html_entity(character.code);
-    if (entity != nullptr) out += entity;
-    else if (!hidden(character) || character.code == '\n' || character.code == '\t') out += bytes;
-    else if (character.code == '\r') out += "\\r";
-    else out += number_of(character);
+    if (entity != nullptr)
+      out += entity;
+    else if (!hidden(character) || character.code == '\n' || character.code == '\t')
+      out += bytes;
+    else if (character.code == '\r')
+      out += "\\r";
+    else
+      out += number_of(character);
   });
 }
 
 std::string escape_markdown(std::string_view text) {
   std::string line(text);
-  std::replace_if(line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
   line.erase(0, line.find_first_not_of(' '));  // four spaces would make it code
   line = escape_line(line);
   std::string out;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const bool entity = line[i] == '&' || line[i] == '<' || line[i] == '>';
-    if (entity) out += html_entity(static_cast<unsigned char>(line[i]));
-    else if (is_markup(line, i)) out.append(1, '\\').append(1, line[i]);
-    else out += line[i];
+    if (entity)
+      out += html_entity(static_cast<unsigned char>(line[i]));
+    else if (is_markup(line, i))
+      out.append(1, '\\').append(1, line[i]);
+    else
+      out += line[i];
   }
   return out;
 }

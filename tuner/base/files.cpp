@@ -20,7 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const char* verb, const fs::path& path, const char* call, int error_number) {
-  throw EnvironmentError(fmt::format("failed {} {}: {}{}", verb, path.string(), errno_text(call, error_number), error_number == EMFILE ? errno_remedy(EMFILE) : ""));
+  throw EnvironmentError(fmt::format("failed {} {}: {}{}", verb, path.string(), errno_text(call, error_number),
+                                     error_number == EMFILE ? errno_remedy(EMFILE) : ""));
 }
 
 /// An absolute path out of the environment: the XDG specification says to ignore relative ones.
@@ -92,8 +93,8 @@ fs::path own_executable() {
   std::error_code error;
   const fs::path path = fs::read_symlink("/proc/self/exe", error);
   if (error) {
-    throw EnvironmentError(fmt::format("failed finding the running executable: {}; is /proc mounted?",
-                                       errno_text("readlink(/proc/self/exe)", error.value())));
+    throw EnvironmentError(
+        fmt::format("failed finding the running executable: {}; is /proc mounted?", errno_text("readlink(/proc/self/exe)", error.value())));
   }
   return path;
 }

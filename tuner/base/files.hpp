@@ -14,8 +14,7 @@ namespace attune::base {
 /// when Durable). For the files of attune's own folders; what a user names is written by base::write_output. A link at `path` is
 /// replaced, not followed; a folder, a pipe or a device is refused.
 /// Throws: EnvironmentError naming the path and errno text; the old file is left unchanged, no leftovers.
-void write_file_atomic(const std::filesystem::path& path, std::string_view bytes,
-                       Durability durability = Durability::Durable);
+void write_file_atomic(const std::filesystem::path& path, std::string_view bytes, Durability durability = Durability::Durable);
 
 /// Creates the folder and its missing parents, each with mode 0700. Throws: Error naming the path and errno text.
 void create_private_folder(const std::filesystem::path& folder);

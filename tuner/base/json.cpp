@@ -40,9 +40,7 @@ json try_parse_commented_json(std::string_view text) { return has_zero_byte(text
 
 std::string dump_json(const json& value, int indent) { return value.dump(indent); }
 
-std::string dump_json_replacing(const json& value, int indent) {
-  return value.dump(indent, ' ', false, json::error_handler_t::replace);
-}
+std::string dump_json_replacing(const json& value, int indent) { return value.dump(indent, ' ', false, json::error_handler_t::replace); }
 
 namespace {
 

@@ -87,7 +87,8 @@ class Checker : public json::json_sax_t {
     return true;
   }
   bool parse_error(std::size_t position, const std::string& token, const json::exception& error) override {
-    if (dynamic_cast<const json::out_of_range*>(&error) != nullptr) return fault(fmt::format("the number {} is out of range", token.substr(0, 60)));
+    if (dynamic_cast<const json::out_of_range*>(&error) != nullptr)
+      return fault(fmt::format("the number {} is out of range", token.substr(0, 60)));
     syntax_position_ = position;
     return fault("malformed JSON: " + words_of(error));
   }
@@ -104,7 +105,8 @@ class Checker : public json::json_sax_t {
   bool take(std::uint64_t bytes) {
     taken_ += kValueBytes + bytes;
     return taken_ <= limits_.value_bytes ||
-           fault(fmt::format("its values would take more than {} MiB of memory, which is the limit for so small a file", limits_.value_bytes >> 20));
+           fault(fmt::format("its values would take more than {} MiB of memory, which is the limit for so small a file",
+                             limits_.value_bytes >> 20));
   }
 
   const JsonLimits& limits_;

@@ -7,12 +7,12 @@
 namespace attune::base {
 
 struct JsonLimits {
-  int depth = 32;                                           ///< arrays and objects around a value
-  std::uint64_t value_bytes = std::uint64_t{1} << 30;       ///< that the values would take once read, estimated from above
+  int depth = 32;                                      ///< arrays and objects around a value
+  std::uint64_t value_bytes = std::uint64_t{1} << 30;  ///< that the values would take once read, estimated from above
 };
 
 struct JsonFault {
-  std::string what;   ///< "the object has the key 'n' twice"
+  std::string what;      ///< "the object has the key 'n' twice"
   std::size_t byte = 0;  ///< before which it shows
   int line = 1, column = 1;
   bool at_end = false;  ///< nothing but the end of the text was met too early

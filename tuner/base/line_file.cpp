@@ -35,7 +35,8 @@ using Compressor = std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)>;
 }  // namespace
 
 struct LineReader::Input {
-  Input(fs::path file, const OnWait& on_wait) : path(std::move(file)), whole(open_whole(path, on_wait)), decompressor(nullptr, &ZSTD_freeDCtx) {
+  Input(fs::path file, const OnWait& on_wait)
+      : path(std::move(file)), whole(open_whole(path, on_wait)), decompressor(nullptr, &ZSTD_freeDCtx) {
     if (!is_compressed(path)) return;
     decompressor.reset(ZSTD_createDCtx());
     if (decompressor == nullptr) throw std::bad_alloc();
@@ -66,9 +67,12 @@ struct LineReader::Input {
       out.resize(before + target.pos);
       unpacked += target.pos;
       if (unpacked > most_unpacked(whole.bytes)) {
-        malformed(path, line,
-                  fmt::format("its {} bytes unpack to more than {}, which is the limit for so small a file; if you trust it, unpack it (zstd -d) and name "
-                              "what comes out", whole.bytes, most_unpacked(whole.bytes)));
+        malformed(
+            path, line,
+            fmt::format(
+                "its {} bytes unpack to more than {}, which is the limit for so small a file; if you trust it, unpack it (zstd -d) and name "
+                "what comes out",
+                whole.bytes, most_unpacked(whole.bytes)));
       }
       if (target.pos > 0) return true;
     }

@@ -103,7 +103,8 @@ void check_replaced(const fs::path& path, Way& way, const struct stat& meant) {
   struct stat there {};
   if (::lstat(name.c_str(), &there) != 0) fail_output(path, "lstat", errno);
   // A link of /proc leads to a file whatever its text says.
-  if (there.st_dev != meant.st_dev || there.st_ino != meant.st_ino) refuse_output(path, "the file that it leads to has no name; name another one");
+  if (there.st_dev != meant.st_dev || there.st_ino != meant.st_ino)
+    refuse_output(path, "the file that it leads to has no name; name another one");
   // Renaming over it would need no right to write to it; the user who took that right away meant it.
   if (::faccessat(AT_FDCWD, name.c_str(), W_OK, AT_EACCESS) != 0) fail_output(path, "access", errno);
   way.there = there;
@@ -125,8 +126,10 @@ Way way_to(const fs::path& path) {
   if (S_ISDIR(status.st_mode)) refuse_output(path, "it is a folder; name a file");
   if (S_ISSOCK(status.st_mode)) refuse_output(path, "it is a socket; name a file or a pipe");
   if (S_ISBLK(status.st_mode)) refuse_output(path, "it is a disk, which would lose what it holds; name a file");
-  if (S_ISREG(status.st_mode)) check_replaced(path, way, status);
-  else way.in_place = true;
+  if (S_ISREG(status.st_mode))
+    check_replaced(path, way, status);
+  else
+    way.in_place = true;
   return way;
 }
 
@@ -219,8 +222,10 @@ class OutputFile::Replacing final : public OutputFile::Target {
 OutputFile::OutputFile(const fs::path& path, const OnWait& on_wait) {
   const Way way = way_to(path);
   const bool streamed = way.in_place || way.place.descriptor >= 0;
-  if (streamed) target_ = std::make_unique<Stream>(path, way.place.descriptor, on_wait);
-  else target_ = std::make_unique<Replacing>(path, way);
+  if (streamed)
+    target_ = std::make_unique<Stream>(path, way.place.descriptor, on_wait);
+  else
+    target_ = std::make_unique<Replacing>(path, way);
 }
 
 OutputFile::~OutputFile() = default;
@@ -248,8 +253,10 @@ fs::path output_place(const fs::path& path) {
 
 bool is_standard_output(const fs::path& path) {
   if (path == "-") return true;
-  struct stat named {}, standard {};
-  return ::stat(path.c_str(), &named) == 0 && ::fstat(STDOUT_FILENO, &standard) == 0 && named.st_dev == standard.st_dev && named.st_ino == standard.st_ino;
+  struct stat named {
+  }, standard{};
+  return ::stat(path.c_str(), &named) == 0 && ::fstat(STDOUT_FILENO, &standard) == 0 && named.st_dev == standard.st_dev &&
+         named.st_ino == standard.st_ino;
 }
 
 }  // namespace attune::base

@@ -25,9 +25,7 @@ constexpr int kNewFile = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 constexpr int kReadFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 /// A name in a folder, not a path: what is asked for below a descriptor stays below it.
-bool is_one_name(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
-}
+bool is_one_name(const std::string& name) { return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos; }
 
 [[noreturn]] void fail_writing(const fs::path& path, const char* call) {
   throw Error(fmt::format("failed writing {}: {}", path.string(), errno_text(call, errno)));

@@ -137,7 +137,8 @@ class Walk {
     if (!is_trusted_owner(status)) {
       walked_.refusal = foreign(path, status);
     } else if (written_by_others(walked_.folder.status)) {  // sticky or not: a hard link to a link keeps its owner
-      walked_.refusal = fmt::format("the symbolic link '{}' lies in a folder that can be written by others; name what it leads to instead", path.string());
+      walked_.refusal = fmt::format("the symbolic link '{}' lies in a folder that can be written by others; name what it leads to instead",
+                                    path.string());
     } else if (++links_ > kMostLinks) {
       walked_.missing = "too many symbolic links at '" + path.string() + "'";
     } else {
@@ -191,8 +192,8 @@ std::string why_not_private_database(const fs::path& path) {
   for (const char* const suffix : {"-wal", "-shm", "-journal"}) {
     Status status{};
     const std::string beside = walked.name + suffix;
-    const bool there = reason.empty() && !walked.name.empty() &&
-                       ::fstatat(walked.folder.fd.get(), beside.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+    const bool there =
+        reason.empty() && !walked.name.empty() && ::fstatat(walked.folder.fd.get(), beside.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
     if (there && S_ISLNK(status.st_mode)) {
       reason = fmt::format("the file '{}' is a symbolic link; remove it", (walked.folder.path / beside).string());
     } else if (there) {

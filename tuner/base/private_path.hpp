@@ -36,11 +36,11 @@ struct WalkedFolder {
 
 /// Where a walk along a path ended.
 struct Walked {
-  WalkedFolder folder;  ///< the last one that was entered, which the path names or in which it names `name`
-  std::string name;     ///< of what is no folder; empty when the path leads to `folder`
+  WalkedFolder folder;    ///< the last one that was entered, which the path names or in which it names `name`
+  std::string name;       ///< of what is no folder; empty when the path leads to `folder`
   struct stat status {};  ///< of what the path leads to
-  std::string refusal;  ///< why others could have decided where the path leads
-  std::string missing;  ///< what is not there, or why it cannot be looked at
+  std::string refusal;    ///< why others could have decided where the path leads
+  std::string missing;    ///< what is not there, or why it cannot be looked at
   [[nodiscard]] bool arrived() const { return refusal.empty() && missing.empty(); }
   [[nodiscard]] std::filesystem::path path() const { return name.empty() ? folder.path : folder.path / name; }
 };

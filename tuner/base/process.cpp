@@ -87,8 +87,7 @@ FileDescriptor make_memory_file() {
   throw EnvironmentError("failed making a file for a worker's output: " + errno_text("memfd_create", errno));
 }
 
-pid_t spawn(const std::filesystem::path& executable, const std::vector<std::string>& arguments, int channel_fd,
-            int output_fd) {
+pid_t spawn(const std::filesystem::path& executable, const std::vector<std::string>& arguments, int channel_fd, int output_fd) {
   std::string name = executable.string();
   std::vector<std::string> copies = arguments;
   std::vector<char*> argv{name.data()};
@@ -100,8 +99,8 @@ pid_t spawn(const std::filesystem::path& executable, const std::vector<std::stri
   pid_t pid = -1;
   const int error = ::posix_spawn(&pid, name.c_str(), actions.get(), attributes.get(), argv.data(), environ);
   if (error != 0) {
-    throw EnvironmentError(fmt::format("failed starting worker {}: {}; name the attune executable (Options::worker)",
-                                       name, errno_text("posix_spawn", error)));
+    throw EnvironmentError(
+        fmt::format("failed starting worker {}: {}; name the attune executable (Options::worker)", name, errno_text("posix_spawn", error)));
   }
   return pid;
 }
@@ -177,8 +176,8 @@ pid_t wait_briefly(pid_t pid, int* status) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const std::filesystem::path& executable, const std::vector<std::string>& arguments,
-                             const WorkerLimits& limits, WorkerOutput output) {
+WorkerProcess::WorkerProcess(const std::filesystem::path& executable, const std::vector<std::string>& arguments, const WorkerLimits& limits,
+                             WorkerOutput output) {
   auto [ours, theirs] = Channel::pair();
   if (output == WorkerOutput::Kept) output_ = make_memory_file();
   pid_ = spawn(executable, arguments, theirs.fd(), output_.get());
@@ -188,9 +187,8 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& executable, const std:
   if (failed == nullptr || errno == ESRCH) return;
   const int error = errno;
   kill_and_reap();
-  throw EnvironmentError(
-      fmt::format("failed limiting worker {}: {}; ask for processors and memory that this process has",
-                  executable.string(), errno_text(failed, error)));
+  throw EnvironmentError(fmt::format("failed limiting worker {}: {}; ask for processors and memory that this process has",
+                                     executable.string(), errno_text(failed, error)));
 }
 
 WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
@@ -236,8 +234,7 @@ std::string WorkerProcess::output() const {
   struct stat status {};
   if (!output_.open() || ::fstat(output_.get(), &status) != 0) return "";
   std::string text(static_cast<std::size_t>(std::min(status.st_size, kMost)), '\0');
-  const ssize_t got =
-      ::pread(output_.get(), text.data(), text.size(), status.st_size - static_cast<off_t>(text.size()));
+  const ssize_t got = ::pread(output_.get(), text.data(), text.size(), status.st_size - static_cast<off_t>(text.size()));
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   return text;
 }

@@ -31,8 +31,8 @@ class WorkerProcess {
   /// Spawns `executable arguments...`; standard input is /dev/null.
   /// Throws: EnvironmentError naming the executable and the remedy (Options::worker) when it cannot be started, or a
   /// limit that the system refuses.
-  WorkerProcess(const std::filesystem::path& executable, const std::vector<std::string>& arguments,
-                const WorkerLimits& limits = {}, WorkerOutput output = WorkerOutput::Shared);
+  WorkerProcess(const std::filesystem::path& executable, const std::vector<std::string>& arguments, const WorkerLimits& limits = {},
+                WorkerOutput output = WorkerOutput::Shared);
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
   ~WorkerProcess();

@@ -45,7 +45,8 @@ Replacement::~Replacement() {
 
 void Replacement::open_named() {
   const std::string name = temporary_name();
-  file_ = FileDescriptor(above_standard_descriptors(::openat(folder_.get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kNewOutput)));
+  file_ =
+      FileDescriptor(above_standard_descriptors(::openat(folder_.get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kNewOutput)));
   if (!file_.open()) fail("open", errno);
   temporary_ = name;
 }
@@ -133,7 +134,8 @@ void Replacement::move_to_name() {
 }
 
 void Replacement::fail(const char* call, int error_number) const {
-  throw EnvironmentError(fmt::format("failed writing {}: {}{}", told_.string(), errno_text(call, error_number), errno_remedy(error_number)));
+  throw EnvironmentError(
+      fmt::format("failed writing {}: {}{}", told_.string(), errno_text(call, error_number), errno_remedy(error_number)));
 }
 
 }  // namespace attune::base

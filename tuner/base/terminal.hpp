@@ -29,9 +29,12 @@ struct ShownAs {
 
 template <class T>
 decltype(auto) shown(const T& value) {
-  if constexpr (std::is_same_v<T, Lines>) return escape_lines(value.text);
-  else if constexpr (is_text<T>) return escape_line(value);
-  else return (value);
+  if constexpr (std::is_same_v<T, Lines>)
+    return escape_lines(value.text);
+  else if constexpr (is_text<T>)
+    return escape_line(value);
+  else
+    return (value);
 }
 
 template <class... T>

@@ -119,8 +119,7 @@ void append_range(std::string_view item, std::vector<std::int64_t>& counts) {
   };
   if (dots == std::string_view::npos) return append(parse_count(item));
   const std::int64_t first = parse_count(item.substr(0, dots));
-  const std::int64_t last =
-      parse_count(item.substr(dots + 2, colon == std::string_view::npos ? colon : colon - dots - 2));
+  const std::int64_t last = parse_count(item.substr(dots + 2, colon == std::string_view::npos ? colon : colon - dots - 2));
   const Step step = colon == std::string_view::npos ? Step{} : parse_step(item.substr(colon + 1), item);
   if (last < first) bad_range(item, fmt::format("the range descends from {} to {}", first, last));
   if (step.geometric && first == 0) bad_range(item, "a range with a factor cannot start at 0");
@@ -196,9 +195,11 @@ std::string doubling_note(std::string_view text) {
     const auto counts = parse_counts(item);
     if (parse_count(item.substr(dots + 2)) - counts.front() < static_cast<std::int64_t>(counts.size())) continue;  // every count of it
     std::string taken;
-    for (std::size_t i = 0; i < std::min(counts.size(), kShown); ++i) taken += fmt::format("{}{}", i == 0 ? "" : ", ", format_count(counts[i]));
+    for (std::size_t i = 0; i < std::min(counts.size(), kShown); ++i)
+      taken += fmt::format("{}{}", i == 0 ? "" : ", ", format_count(counts[i]));
     if (counts.size() > kShown) taken += fmt::format(" ... {}", format_count(counts.back()));
-    return fmt::format("{} takes {}, for a range without a step doubles; write {}:+1 for steps of 1, {}:x4 for a factor of 4", item, taken, item, item);
+    return fmt::format("{} takes {}, for a range without a step doubles; write {}:+1 for steps of 1, {}:x4 for a factor of 4", item, taken,
+                       item, item);
   }
   return {};
 }

@@ -15,8 +15,8 @@ namespace attune::base {
 /// than 65536 values).
 [[nodiscard]] std::vector<std::int64_t> parse_counts(std::string_view text);
 
-/// What to tell somebody who wrote a range without a step, where that leaves counts out: "1..10 takes 1, 2, 4, 8, for ...". Empty where there is
-/// none. Requires: a text that parse_counts takes.
+/// What to tell somebody who wrote a range without a step, where that leaves counts out: "1..10 takes 1, 2, 4, 8, for ...". Empty where
+/// there is none. Requires: a text that parse_counts takes.
 [[nodiscard]] std::string doubling_note(std::string_view text);
 
 /// Exact when it can be: 1048576 -> "2^20", 16777216 -> "2^24", 3000017 -> "3000017".

@@ -7,8 +7,7 @@ namespace attune::report {
 
 namespace {
 
-constexpr const char* kOutcomes[] = {"ok",           "compile_failed", "exceeds_limits", "launch_failed",
-                                     "wrong_result", "crashed",        "timed_out"};
+constexpr const char* kOutcomes[] = {"ok", "compile_failed", "exceeds_limits", "launch_failed", "wrong_result", "crashed", "timed_out"};
 
 class Line {
  public:
@@ -42,16 +41,10 @@ class Line {
 
 std::string csv_header() {
   Line line;
-  for (const char* column : {"template",      "template_hash",
-                             "device",        "device_key",
-                             "policy",        "problem",
-                             "best_us",       "low_us",
-                             "high_us",       "default_us",
-                             "speed_up",      "work_bytes",
-                             "bytes_per_s",   "ceiling_bytes_per_s",
-                             "ceiling_kind",  "ceiling_share",
-                             "tie",           "verified",
-                             "configuration", "space_size", "different_launches"}) {
+  for (const char* column :
+       {"template",     "template_hash", "device",     "device_key", "policy",        "problem",     "best_us",
+        "low_us",       "high_us",       "default_us", "speed_up",   "work_bytes",    "bytes_per_s", "ceiling_bytes_per_s",
+        "ceiling_kind", "ceiling_share", "tie",        "verified",   "configuration", "space_size",  "different_launches"}) {
     line.add(column);
   }
   for (const char* outcome : kOutcomes) line.add(outcome);
@@ -59,8 +52,7 @@ std::string csv_header() {
   return line.end();
 }
 
-void add_best(Line& line, const std::optional<Best>& best, const ProblemReport& problem,
-              const std::optional<Ceiling>& ceiling) {
+void add_best(Line& line, const std::optional<Best>& best, const ProblemReport& problem, const std::optional<Ceiling>& ceiling) {
   const auto of_best = [&best](std::optional<double> Best::*member) { return best ? (*best).*member : std::nullopt; };
   line.add(best ? std::optional<double>(best->median_us) : std::nullopt);
   line.add(of_best(&Best::low_us));

@@ -55,8 +55,8 @@ std::vector<std::string> ordered_values(const ParameterTally& tallies, const Dec
   return order;
 }
 
-ParameterEffect effect_of(const std::string& parameter, const ParameterTally& tallies,
-                          const DeclaredParameter* declared, double fastest_us) {
+ParameterEffect effect_of(const std::string& parameter, const ParameterTally& tallies, const DeclaredParameter* declared,
+                          double fastest_us) {
   ParameterEffect effect;
   effect.parameter = parameter;
   for (const std::string& text : ordered_values(tallies, declared)) {

@@ -57,12 +57,14 @@ std::string configurations_html(const Series& series) {
   std::string shared;
   if (problems.size() > 1) {
     for (const auto& parameter : parameters) {
-      if (!parameter.varies()) shared += fmt::format("{}<code>{} = {}</code>", shared.empty() ? "" : ", ", escape_html(parameter.name), parameter.cells.front());
+      if (!parameter.varies())
+        shared += fmt::format("{}<code>{} = {}</code>", shared.empty() ? "" : ", ", escape_html(parameter.name), parameter.cells.front());
     }
     std::erase_if(parameters, [](const auto& parameter) { return !parameter.varies(); });
   }
   std::vector<HtmlTable::Column> columns = {{"Problem", HtmlTable::Kind::Text}};
-  for (const auto& parameter : parameters) columns.push_back({escape_html(parameter.name), parameter.texts ? HtmlTable::Kind::Text : HtmlTable::Kind::Number});
+  for (const auto& parameter : parameters)
+    columns.push_back({escape_html(parameter.name), parameter.texts ? HtmlTable::Kind::Text : HtmlTable::Kind::Number});
   for (const char* title : {"Registers", "Shared", "Spills", "Occupancy"}) columns.push_back({title, HtmlTable::Kind::Number});
   HtmlTable table(columns);
   for (std::size_t i = 0; i < problems.size(); ++i) {

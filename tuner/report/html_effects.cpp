@@ -28,8 +28,8 @@ const ParameterEffect* find_parameter(const ProblemReport& problem, const std::s
 const ValueEffect* find_value(const ProblemReport& problem, const std::string& parameter, const std::string& value) {
   const ParameterEffect* effect = find_parameter(problem, parameter);
   if (effect == nullptr) return nullptr;
-  const auto found = std::find_if(effect->values.begin(), effect->values.end(),
-                                  [&](const ValueEffect& candidate) { return candidate.value == value; });
+  const auto found =
+      std::find_if(effect->values.begin(), effect->values.end(), [&](const ValueEffect& candidate) { return candidate.value == value; });
   return found == effect->values.end() ? nullptr : &*found;
 }
 
@@ -38,12 +38,11 @@ std::vector<ParameterEffect> united(const Series& series) {
   std::vector<ParameterEffect> all;
   for (const ProblemReport& problem : series.problems) {
     for (const ParameterEffect& effect : problem.effects) {
-      auto known =
-          std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.parameter == effect.parameter; });
+      auto known = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.parameter == effect.parameter; });
       if (known == all.end()) known = all.insert(all.end(), ParameterEffect{effect.parameter, {}});
       for (const ValueEffect& value : effect.values) {
-        const bool seen = std::any_of(known->values.begin(), known->values.end(),
-                                      [&](const ValueEffect& one) { return one.value == value.value; });
+        const bool seen =
+            std::any_of(known->values.begin(), known->values.end(), [&](const ValueEffect& one) { return one.value == value.value; });
         if (!seen) known->values.push_back(value);
       }
     }
@@ -56,21 +55,20 @@ std::string fixed_note(const std::vector<ParameterEffect>& parameters) {
   std::string list;
   for (const ParameterEffect& parameter : parameters) {
     if (parameter.values.size() != 1) continue;
-    list += fmt::format("{}<code>{} = {}</code>", list.empty() ? "" : ", ", escape_html(parameter.parameter), escape_html(parameter.values.front().value));
+    list += fmt::format("{}<code>{} = {}</code>", list.empty() ? "" : ", ", escape_html(parameter.parameter),
+                        escape_html(parameter.values.front().value));
   }
   return list.empty() ? "" : "<p class=\"note\">With one value alone, and so without an effect: " + list + "</p>\n";
 }
 
 std::string effect_matrix(const Series& series, const std::vector<ParameterEffect>& parameters, std::optional<double> ValueEffect::*ratio) {
   std::vector<HtmlTable::Column> columns = {{"Value", HtmlTable::Kind::Text}};
-  for (const ProblemReport& problem : series.problems)
-    columns.push_back({sizes_html(problem.sizes), HtmlTable::Kind::Number});
+  for (const ProblemReport& problem : series.problems) columns.push_back({sizes_html(problem.sizes), HtmlTable::Kind::Number});
   HtmlTable table(columns);
   for (const ParameterEffect& parameter : parameters) {
     table.add_group(escape_html(parameter.parameter));
     for (const ValueEffect& value : parameter.values) {
-      std::vector<std::string> cells = {escape_html(value.value) +
-                                        (value.is_default ? " <span class=\"missing\">default</span>" : "")};
+      std::vector<std::string> cells = {escape_html(value.value) + (value.is_default ? " <span class=\"missing\">default</span>" : "")};
       std::vector<std::string> classes = {"value"};
       for (const ProblemReport& problem : series.problems) {
         const ValueEffect* here = find_value(problem, parameter.parameter, value.value);
@@ -98,8 +96,8 @@ const Session* shown_session(const ProblemReport& problem) {
 }  // namespace
 
 std::string effects_html(const Series& series, std::size_t index, const std::string& chart) {
-  const bool any = std::any_of(series.problems.begin(), series.problems.end(),
-                               [](const ProblemReport& problem) { return !problem.effects.empty(); });
+  const bool any =
+      std::any_of(series.problems.begin(), series.problems.end(), [](const ProblemReport& problem) { return !problem.effects.empty(); });
   std::string html = "<h3>Effect of each parameter</h3>\n";
   if (!any) return html + fmt::format("<p>Measurements of single configurations are {}.</p>\n", kNotRecorded);
   html +=

@@ -79,13 +79,19 @@ std::string peer_note(const LadderPeer& peer) {
 std::string rung_note(const LadderRung& rung) {
   if (rung.configurations == 0) return escape_html(fmt::format("empty at this size: nothing satisfies {}", rung.where));
   if (rung.configuration.empty()) {
-    return rung.decided == 0 ? fmt::format("not measured: none of its {} configurations was tried", rung.configurations) : "no valid configuration";
+    return rung.decided == 0 ? fmt::format("not measured: none of its {} configurations was tried", rung.configurations)
+                             : "no valid configuration";
   }
   return escape_html(configuration_text(rung.configuration)) + (rung.screened ? " <b>(few samples)</b>" : "");
 }
 
 std::string problem_table(const ProblemReport& problem) {
-  HtmlTable table({{"Rung", Kind::Text}, {"Time, µs", Kind::Decimal}, {"GB/s", Kind::Decimal}, {"Of ceiling", Kind::Number}, {"Step", Kind::Number}, {"Fastest configuration", Kind::Text}});
+  HtmlTable table({{"Rung", Kind::Text},
+                   {"Time, µs", Kind::Decimal},
+                   {"GB/s", Kind::Decimal},
+                   {"Of ceiling", Kind::Number},
+                   {"Step", Kind::Number},
+                   {"Fastest configuration", Kind::Text}});
   for (const LadderRung& rung : problem.ladder->rungs) {
     table.add({escape_html(rung.name), or_dash(rung.median_us, format_number), or_dash(rung.bytes_per_s, format_gb_per_s),
                or_dash(rung.ceiling_share, format_percent), or_dash(rung.step, format_ratio), rung_note(rung)},
@@ -95,8 +101,8 @@ std::string problem_table(const ProblemReport& problem) {
     std::optional<double> rate, share;
     if (problem.work_bytes) rate = static_cast<double>(*problem.work_bytes) / (peer.median_us * 1e-6);
     if (rate && problem.ladder->ceiling_bytes_per_s) share = *rate / *problem.ladder->ceiling_bytes_per_s;
-    table.add({"Peer: " + escape_html(peer.name), format_number(peer.median_us), or_dash(rate, format_gb_per_s), or_dash(share, format_percent), kDash,
-               peer_note(peer)},
+    table.add({"Peer: " + escape_html(peer.name), format_number(peer.median_us), or_dash(rate, format_gb_per_s),
+               or_dash(share, format_percent), kDash, peer_note(peer)},
               {"rung", "", "", "", "", "config"});
   }
   return table.html();
@@ -144,12 +150,13 @@ std::string value_tables(const Problems& problems) {
 std::string legend(const Problems& problems) {
   HtmlTable table({{"Rung", Kind::Text}, {"Why", Kind::Text}, {"Published, on other hardware", Kind::Text}});
   for (const std::string& name : rung_names(problems)) {
-    const auto holder = std::find_if(problems.begin(), problems.end(), [&](const ProblemReport* problem) { return find_rung(*problem, name) != nullptr; });
+    const auto holder =
+        std::find_if(problems.begin(), problems.end(), [&](const ProblemReport* problem) { return find_rung(*problem, name) != nullptr; });
     const LadderRung& rung = *find_rung(**holder, name);
     std::string published;
     for (const LadderFigure& figure : rung.published) {
-      published += fmt::format("{}<b>{}</b>: {} <span class=\"missing\">({})</span>", published.empty() ? "" : "<br>", escape_html(figure.hardware),
-                               escape_html(figure.text), escape_html(figure.source));
+      published += fmt::format("{}<b>{}</b>: {} <span class=\"missing\">({})</span>", published.empty() ? "" : "<br>",
+                               escape_html(figure.hardware), escape_html(figure.text), escape_html(figure.source));
     }
     table.add({escape_html(name), escape_html(rung.why), published.empty() ? kDash : published}, {"rung", "config", "config"});
   }
@@ -157,9 +164,11 @@ std::string legend(const Problems& problems) {
 }
 
 std::string times_note(const Problems& problems) {
-  const auto off = static_cast<std::size_t>(std::count_if(problems.begin(), problems.end(), [](const auto* problem) { return problem->ladder->ran_off; }));
+  const auto off = static_cast<std::size_t>(
+      std::count_if(problems.begin(), problems.end(), [](const auto* problem) { return problem->ladder->ran_off; }));
   if (off == problems.size()) return "The times of a problem are of one run-off of the rungs' fastest configurations.";
-  return fmt::format("In {} of {} problems each rung's time is of its own search, not of one run-off of the rungs.", problems.size() - off, problems.size());
+  return fmt::format("In {} of {} problems each rung's time is of its own search, not of one run-off of the rungs.", problems.size() - off,
+                     problems.size());
 }
 
 /// The curves over one size where problems have several: a selector of those there are, and the chart. An option's value is the axis and
@@ -174,7 +183,8 @@ std::string curves(const Series& series, std::size_t index, const std::string& c
   std::string html = fmt::format("<p class=\"pick\" hidden><label>Curve over <select data-curve=\"{}\">", index);
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     html += fmt::format("<option value=\"{}:{}\"{}>{}</option>", escape_html(cuts[i].axis), fmt::join(cuts[i].problems, ","),
-                        i == widest_cut(cuts) ? " selected" : "", escape_html(fmt::format("{} at {}", cuts[i].axis, sizes_text(cuts[i].fixed))));
+                        i == widest_cut(cuts) ? " selected" : "",
+                        escape_html(fmt::format("{} at {}", cuts[i].axis, sizes_text(cuts[i].fixed))));
   }
   return html + "</select></label></p>\n" + chart;
 }
@@ -184,9 +194,10 @@ std::string curves(const Series& series, std::size_t index, const std::string& c
 std::string ladder_html(const Series& series, std::size_t index, const LadderCharts& charts) {
   const Problems problems = with_ladder(series);
   if (problems.empty()) return "";
-  std::string html = fmt::format("<h3>Ladder of published variants</h3>\n<p class=\"note\">Each rung is a part of the search space, at its fastest "
-                                 "configuration on this device. A step is the time of the rung above over the rung's own. {}</p>\n",
-                                 times_note(problems));
+  std::string html = fmt::format(
+      "<h3>Ladder of published variants</h3>\n<p class=\"note\">Each rung is a part of the search space, at its fastest "
+      "configuration on this device. A step is the time of the rung above over the rung's own. {}</p>\n",
+      times_note(problems));
   html += curves(series, index, charts.curves);
   html += fmt::format("<p class=\"pick\" hidden><label>Problem <select data-ladder=\"{}\">", index);
   for (std::size_t i = 0; i < series.problems.size(); ++i) {

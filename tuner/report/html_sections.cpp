@@ -50,8 +50,7 @@ std::string key_figures(const Series& series) {
   std::string html = "<dl class=\"keys\">\n";
   html += fact("Problems tuned", fmt::format("{} of {}", tuned, series.problems.size()));
   html += fact("Median speed-up over default", speed_ups.empty() ? kMissingHtml : format_ratio(base::median(speed_ups)));
-  html += fact("Highest share of ceiling",
-               shares.empty() ? kMissingHtml : format_percent(*std::max_element(shares.begin(), shares.end())));
+  html += fact("Highest share of ceiling", shares.empty() ? kMissingHtml : format_percent(*std::max_element(shares.begin(), shares.end())));
   html += fact("Configurations stored", fmt::format("{}, {} failed", tried, failed));
   html += fact("Ties in the run-off", fmt::format("{}", ties));
   return html + "</dl>\n";
@@ -72,23 +71,21 @@ std::string html_best_table(const Series& series) {
       continue;
     }
     const Best& best = *problem.best;
-    const std::string interval =
-        best.low_us && best.high_us
-            ? fmt::format("{}&thinsp;&ndash;&thinsp;{}", format_number(*best.low_us), format_number(*best.high_us))
-            : kMissingHtml;
+    const std::string interval = best.low_us && best.high_us
+                                     ? fmt::format("{}&thinsp;&ndash;&thinsp;{}", format_number(*best.low_us), format_number(*best.high_us))
+                                     : kMissingHtml;
     std::string run_off = best.tie ? "tie" : "clear";
     if (!best.verified) run_off += ", unverified";
-    table.add({sizes_html(problem.sizes), format_number(best.median_us), interval,
-               or_missing(best.default_us, format_number), or_missing(best.speed_up, format_ratio),
-               or_missing(best.bytes_per_s, format_gb_per_s), or_missing(best.ceiling_share, format_percent), run_off},
+    table.add({sizes_html(problem.sizes), format_number(best.median_us), interval, or_missing(best.default_us, format_number),
+               or_missing(best.speed_up, format_ratio), or_missing(best.bytes_per_s, format_gb_per_s),
+               or_missing(best.ceiling_share, format_percent), run_off},
               {"", "strong"});
   }
   return table.html();
 }
 
 std::string finalist_table(const Series& series) {
-  HtmlTable table(
-      {{"Configuration", kText}, {"Median, µs", kDecimal}, {"Time / best", kNumber}, {"95 % interval", kNumber}});
+  HtmlTable table({{"Configuration", kText}, {"Median, µs", kDecimal}, {"Time / best", kNumber}, {"95 % interval", kNumber}});
   bool any = false;
   for (const ProblemReport& problem : series.problems) {
     if (!problem.best || problem.best->finalists.empty()) continue;
@@ -97,10 +94,10 @@ std::string finalist_table(const Series& series) {
     table.add_group(sizes_html(problem.sizes) + rounds);
     for (const Finalist& finalist : problem.best->finalists) {
       const bool chosen = finalist.configuration == problem.best->configuration;
-      table.add({escape_html(configuration_text(finalist.configuration)) + (chosen ? " <b>(chosen)</b>" : ""),
-                 format_number(finalist.median_us), fmt::format("{:.4f}", finalist.ratio),
-                 fmt::format("{:.4f}&thinsp;&ndash;&thinsp;{:.4f}", finalist.low, finalist.high)},
-                {"config"});
+      table.add(
+          {escape_html(configuration_text(finalist.configuration)) + (chosen ? " <b>(chosen)</b>" : ""), format_number(finalist.median_us),
+           fmt::format("{:.4f}", finalist.ratio), fmt::format("{:.4f}&thinsp;&ndash;&thinsp;{:.4f}", finalist.low, finalist.high)},
+          {"config"});
     }
   }
   return any ? table.html() : fmt::format("<p>The finalists of the run-off were {}.</p>\n", kNotRecorded);
@@ -111,8 +108,7 @@ std::string details(const std::string& summary, const std::string& body) {
 }
 
 std::string html_clock_table(const Series& series) {
-  HtmlTable table(
-      {{"Problem", kText}, {"SM clock", kText}, {"Measured while throttled", kText}, {"Best measured at", kText}});
+  HtmlTable table({{"Problem", kText}, {"SM clock", kText}, {"Measured while throttled", kText}, {"Best measured at", kText}});
   for (const ProblemReport& problem : series.problems) {
     const bool throttled = problem.clocks && problem.clocks->throttled > 0;
     table.add({sizes_html(problem.sizes), escape_html(clock_text(problem.clocks)),
@@ -154,8 +150,7 @@ std::string html_session_table(const Series& series) {
       any = true;
       const std::string replayed = session.replayed_from.empty() ? "&ndash;" : escape_html(session.replayed_from);
       table.add({sizes_html(problem.sizes), escape_html(fmt::format("{}, seed {}", session.strategy, session.seed)),
-                 text_or_missing(session.state), text_or_missing(session.budget),
-                 escape_html(date_text(session.started_at, "")),
+                 text_or_missing(session.state), text_or_missing(session.budget), escape_html(date_text(session.started_at, "")),
                  session.space_size > 0 ? count(session.space_size) : kMissingHtml,
                  session.different_launches > 0 ? count(session.different_launches) : kMissingHtml, or_missing(session.measured, count),
                  or_missing(session.reused, count), or_missing(session.failed, count), replayed});
@@ -180,8 +175,7 @@ std::string failure_matrix(const Series& series, const std::vector<Failure>& kin
   for (const Failure& kind : kinds) columns.push_back({escape_html(outcome_text(kind.outcome)), kNumber});
   HtmlTable table(columns);
   for (const ProblemReport& problem : series.problems) {
-    std::vector<std::string> cells = {sizes_html(problem.sizes),
-                                      fmt::format("{}", ok_count(problem) + failed_count(problem)),
+    std::vector<std::string> cells = {sizes_html(problem.sizes), fmt::format("{}", ok_count(problem) + failed_count(problem)),
                                       fmt::format("{}", ok_count(problem))};
     for (const Failure& kind : kinds) {
       const auto count = problem.outcomes.find(kind.outcome);
@@ -196,8 +190,7 @@ std::vector<Failure> failures_by_kind(const Series& series) {
   std::vector<Failure> kinds;
   for (const ProblemReport& problem : series.problems) {
     for (const Failure& failure : problem.failures) {
-      const auto known = std::find_if(kinds.begin(), kinds.end(),
-                                      [&](const Failure& kind) { return kind.outcome == failure.outcome; });
+      const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const Failure& kind) { return kind.outcome == failure.outcome; });
       if (known == kinds.end()) {
         kinds.push_back(failure);
       } else {
@@ -212,8 +205,7 @@ std::vector<Failure> failures_by_kind(const Series& series) {
 std::string failure_list(const Series& series) {
   std::string html;
   for (const ProblemReport& problem : series.problems) {
-    if (!problem.failures.empty())
-      html += fmt::format("<h4>{}</h4>\n", sizes_html(problem.sizes)) + failure_examples(problem.failures);
+    if (!problem.failures.empty()) html += fmt::format("<h4>{}</h4>\n", sizes_html(problem.sizes)) + failure_examples(problem.failures);
   }
   return html;
 }
@@ -224,8 +216,8 @@ std::string failure_section(const Series& series, std::size_t index) {
   return "<h3>Failures</h3>\n<p class=\"note\">A configuration that does not compile, does not fit, crashes, hangs or "
          "gives a wrong "
          "result is recorded and never dispatched.</p>\n" +
-         failure_examples(kinds) + figure("failures", index, "Failed configurations by kind", "wide") +
-         failure_matrix(series, kinds) + details("Examples of every problem", failure_list(series));
+         failure_examples(kinds) + figure("failures", index, "Failed configurations by kind", "wide") + failure_matrix(series, kinds) +
+         details("Examples of every problem", failure_list(series));
 }
 
 std::string convergence_section(const Series& series, std::size_t index) {
@@ -261,8 +253,7 @@ std::string series_title(const Report& report, const Series& series) {
 }
 
 std::string summary_html(const Report& report) {
-  std::string html =
-      fmt::format("<p class=\"origin\">{}</p>\n<dl class=\"facts\">\n", escape_html(origin_statement(report)));
+  std::string html = fmt::format("<p class=\"origin\">{}</p>\n<dl class=\"facts\">\n", escape_html(origin_statement(report)));
   html += fact("Device", escape_html(device_list(report)));
   html += fact("Driver", escape_html(list_text(report.drivers)));
   html += fact("NVRTC", escape_html(list_text(report.nvrtcs)));
@@ -273,8 +264,8 @@ std::string summary_html(const Report& report) {
   html += fact("Report written", escape_html(date_text(report.generated_at, "")));
   html += "</dl>\n";
   if (report.other_hash_records > 0) {
-    html += fmt::format("<p class=\"note\">{} measurements of other versions of this template are left out.</p>\n",
-                        report.other_hash_records);
+    html +=
+        fmt::format("<p class=\"note\">{} measurements of other versions of this template are left out.</p>\n", report.other_hash_records);
   }
   return html;
 }
@@ -284,19 +275,17 @@ std::string series_html(const Report& report, std::size_t index) {
   std::string html = fmt::format("<section>\n<h2>{}</h2>\n", escape_html(series_title(report, series)));
   html += key_figures(series);
   html += "<h3>Best against default and ceiling</h3>\n";
-  html += fmt::format(
-      "<p class=\"note\">{} A tie means that the run-off could not tell the winner from another finalist.</p>\n",
-      escape_html(ceiling_statement(series)));
-  html += "<div class=\"figures\">\n" + figure("times", index, "Time per call") +
-          figure("share", index, "Share of the bandwidth ceiling") + "</div>\n";
+  html += fmt::format("<p class=\"note\">{} A tie means that the run-off could not tell the winner from another finalist.</p>\n",
+                      escape_html(ceiling_statement(series)));
+  html += "<div class=\"figures\">\n" + figure("times", index, "Time per call") + figure("share", index, "Share of the bandwidth ceiling") +
+          "</div>\n";
   html += html_best_table(series);
   html += ladder_html(series, index,
                       {figure("curve", index, "Bandwidth of each published variant over a size", "wide curve"),
                        figure("ladder", index, "Bandwidth of each published variant at its best", "wide tall")});
   html += "<h3>Best configurations</h3>\n" + configurations_html(series);
   html += details("Finalists of the run-off", finalist_table(series));
-  html += effects_html(
-      series, index, figure("effects", index, "Best reachable and median time for each parameter value", "wide tall"));
+  html += effects_html(series, index, figure("effects", index, "Best reachable and median time for each parameter value", "wide tall"));
   html += convergence_section(series, index);
   html += clock_section(series);
   html += failure_section(series, index);

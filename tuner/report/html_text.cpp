@@ -48,8 +48,8 @@ void HtmlTable::add_group(const std::string& title) { rows_.push_back({{title}, 
 
 std::string HtmlTable::row_html(const Row& row, const std::vector<std::size_t>& decimals) const {
   if (row.group) {
-    return fmt::format("<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"{}\"><span>{}</span></th></tr>\n",
-                       columns_.size(), row.cells.front());
+    return fmt::format("<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"{}\"><span>{}</span></th></tr>\n", columns_.size(),
+                       row.cells.front());
   }
   std::string html = "<tr>";
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
@@ -57,8 +57,7 @@ std::string HtmlTable::row_html(const Row& row, const std::vector<std::size_t>& 
     if (i < row.classes.size() && !row.classes[i].empty()) css += (css.empty() ? "" : " ") + row.classes[i];
     const std::string attribute = css.empty() ? "" : fmt::format(" class=\"{}\"", css);
     const std::string cell = columns_[i].kind == Kind::Decimal ? padded(row.cells[i], decimals[i]) : row.cells[i];
-    html += i == 0 ? fmt::format("<th scope=\"row\"{}>{}</th>", attribute, cell)
-                   : fmt::format("<td{}>{}</td>", attribute, cell);
+    html += i == 0 ? fmt::format("<th scope=\"row\"{}>{}</th>", attribute, cell) : fmt::format("<td{}>{}</td>", attribute, cell);
   }
   return html + "</tr>\n";
 }
@@ -75,8 +74,7 @@ std::string HtmlTable::html() const {
     }
   }
   for (const Row& row : rows_) body += row_html(row, decimals);
-  return fmt::format("<div class=\"scroll\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n",
-                     head, body);
+  return fmt::format("<div class=\"scroll\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n", head, body);
 }
 
 }  // namespace attune::report

@@ -20,8 +20,7 @@ namespace {
 
 std::string_view page_file(std::string_view name) {
   for (const base::EmbeddedFile& file : base::embedded_report_page()) {
-    if (file.path.size() >= name.size() && file.path.substr(file.path.size() - name.size()) == name)
-      return file.contents;
+    if (file.path.size() >= name.size() && file.path.substr(file.path.size() - name.size()) == name) return file.contents;
   }
   throw Error(fmt::format("failed writing the HTML report: '{}' is not part of this build", name));
 }
@@ -45,8 +44,7 @@ std::string contents(const Report& report) {
   if (report.series.size() < 2) return "";
   std::string html = "<nav aria-label=\"Contents\"><ul>\n";
   for (std::size_t i = 0; i < report.series.size(); ++i) {
-    html +=
-        fmt::format("<li><a href=\"#series-{}\">{}</a></li>\n", i, escape_html(series_title(report, report.series[i])));
+    html += fmt::format("<li><a href=\"#series-{}\">{}</a></li>\n", i, escape_html(series_title(report, report.series[i])));
   }
   return html + "</ul></nav>\n";
 }

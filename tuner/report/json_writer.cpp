@@ -156,8 +156,12 @@ Json ladder_json(const Ladder& ladder) {
                      {"driver", text_json(peer.driver)},
                      {"date", text_json(peer.date)}});
   }
-  return {{"ran_off", ladder.ran_off}, {"finished_at", text_json(ladder.finished_at)},
-          {"ceiling_bytes_per_s", optional_json(ladder.ceiling_bytes_per_s)}, {"rungs", rungs}, {"tables", tables}, {"peers", peers}};
+  return {{"ran_off", ladder.ran_off},
+          {"finished_at", text_json(ladder.finished_at)},
+          {"ceiling_bytes_per_s", optional_json(ladder.ceiling_bytes_per_s)},
+          {"rungs", rungs},
+          {"tables", tables},
+          {"peers", peers}};
 }
 
 Json problem_json(const ProblemReport& problem) {
@@ -188,11 +192,7 @@ Json series_json(const Series& series) {
   for (const ProblemReport& problem : series.problems) problems.push_back(problem_json(problem));
   Json ceiling = nullptr;
   if (series.ceiling) ceiling = {{"bytes_per_s", series.ceiling->bytes_per_s}, {"kind", name(series.ceiling->kind)}};
-  return {{"device", series.device},
-          {"policy", series.policy},
-          {"choices", series.choices},
-          {"ceiling", ceiling},
-          {"problems", problems}};
+  return {{"device", series.device}, {"policy", series.policy}, {"choices", series.choices}, {"ceiling", ceiling}, {"problems", problems}};
 }
 
 }  // namespace
@@ -201,21 +201,19 @@ std::string write_json(const Report& report) {
   Json devices = Json::array(), series = Json::array();
   for (const Device& device : report.devices) devices.push_back(device_json(device));
   for (const Series& one : report.series) series.push_back(series_json(one));
-  const Json root = {
-      {"attune_report", 1},
-      {"generated_at", report.generated_at},
-      {"template",
-       {{"name", report.template_name}, {"hash", report.template_hash}, {"summary", text_json(report.summary)}}},
-      {"records", report.records},
-      {"records_of_other_versions", report.other_hash_records},
-      {"drivers", report.drivers},
-      {"nvrtc", report.nvrtcs},
-      {"origins", report.origins},
-      {"attune_versions", report.attune_versions},
-      {"first_recorded_at", text_json(report.first_recorded_at)},
-      {"last_recorded_at", text_json(report.last_recorded_at)},
-      {"devices", devices},
-      {"series", series}};
+  const Json root = {{"attune_report", 1},
+                     {"generated_at", report.generated_at},
+                     {"template", {{"name", report.template_name}, {"hash", report.template_hash}, {"summary", text_json(report.summary)}}},
+                     {"records", report.records},
+                     {"records_of_other_versions", report.other_hash_records},
+                     {"drivers", report.drivers},
+                     {"nvrtc", report.nvrtcs},
+                     {"origins", report.origins},
+                     {"attune_versions", report.attune_versions},
+                     {"first_recorded_at", text_json(report.first_recorded_at)},
+                     {"last_recorded_at", text_json(report.last_recorded_at)},
+                     {"devices", devices},
+                     {"series", series}};
   // A compiler log in a failure's detail may hold bytes that are no UTF-8.
   // What acts on a terminal is a JSON escape, which means the same text.
   return base::escape_json(root.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";

@@ -50,21 +50,18 @@ std::string md_header(const Report& report) {
 }
 
 std::string md_best_table(const Series& series) {
-  std::string text = head(
-      {"Problem", "Configuration", "Best us", "Interval us", "Default us", "Speed-up", "GB/s", "Of ceiling", "Tie"}, 2);
+  std::string text = head({"Problem", "Configuration", "Best us", "Interval us", "Default us", "Speed-up", "GB/s", "Of ceiling", "Tie"}, 2);
   for (const ProblemReport& problem : series.problems) {
     if (!problem.best) {
       text += row({sizes_text(problem.sizes), "no valid configuration", "-", "-", "-", "-", "-", "-", "-"});
       continue;
     }
     const Best& best = *problem.best;
-    text += row({sizes_text(problem.sizes), configuration_text(best.configuration), format_number(best.median_us),
-                 best.low_us && best.high_us
-                     ? fmt::format("{} to {}", format_number(*best.low_us), format_number(*best.high_us))
-                     : kNotRecorded,
-                 or_not_recorded(best.default_us, format_number), or_not_recorded(best.speed_up, format_ratio),
-                 or_not_recorded(best.bytes_per_s, format_gb_per_s),
-                 or_not_recorded(best.ceiling_share, format_percent), best.tie ? "tie" : "no"});
+    text += row(
+        {sizes_text(problem.sizes), configuration_text(best.configuration), format_number(best.median_us),
+         best.low_us && best.high_us ? fmt::format("{} to {}", format_number(*best.low_us), format_number(*best.high_us)) : kNotRecorded,
+         or_not_recorded(best.default_us, format_number), or_not_recorded(best.speed_up, format_ratio),
+         or_not_recorded(best.bytes_per_s, format_gb_per_s), or_not_recorded(best.ceiling_share, format_percent), best.tie ? "tie" : "no"});
   }
   return text;
 }
@@ -73,10 +70,9 @@ std::string outcome_table(const Series& series) {
   std::string text = head({"Problem", "Search space", "Different launches", "Stored", "Ok", "Failed"}, 1);
   for (const ProblemReport& problem : series.problems) {
     const std::uint64_t ok = ok_count(problem), failed = failed_count(problem);
-    text +=
-        row({sizes_text(problem.sizes), problem.space_size > 0 ? fmt::format("{}", problem.space_size) : kNotRecorded,
-             problem.different_launches > 0 ? fmt::format("{}", problem.different_launches) : kNotRecorded,
-             fmt::format("{}", ok + failed), fmt::format("{}", ok), fmt::format("{}", failed)});
+    text += row({sizes_text(problem.sizes), problem.space_size > 0 ? fmt::format("{}", problem.space_size) : kNotRecorded,
+                 problem.different_launches > 0 ? fmt::format("{}", problem.different_launches) : kNotRecorded,
+                 fmt::format("{}", ok + failed), fmt::format("{}", ok), fmt::format("{}", failed)});
   }
   text += "\n";
   bool any = false;
@@ -84,9 +80,8 @@ std::string outcome_table(const Series& series) {
     for (const Failure& failure : problem.failures) {
       if (!any) text += head({"Problem", "Failure", "Example", "Why", "Count"}, 4);
       any = true;
-      text += row(
-          {sizes_text(problem.sizes), outcome_text(failure.outcome), configuration_text(failure.example_configuration),
-           failure.example_detail.empty() ? kNotRecorded : failure.example_detail, fmt::format("{}", failure.count)});
+      text += row({sizes_text(problem.sizes), outcome_text(failure.outcome), configuration_text(failure.example_configuration),
+                   failure.example_detail.empty() ? kNotRecorded : failure.example_detail, fmt::format("{}", failure.count)});
     }
   }
   return any ? text : text + "No configuration failed.\n";
@@ -96,8 +91,7 @@ std::string md_clock_table(const Series& series) {
   std::string text = head({"Problem", "SM clock", "Measured while throttled", "Best measured at"}, 4);
   for (const ProblemReport& problem : series.problems) {
     text += row({sizes_text(problem.sizes), clock_text(problem.clocks),
-                 throttle_text(problem.clocks, ok_count(problem) + failed_count(problem)),
-                 problem.best ? clock_text(*problem.best) : "-"});
+                 throttle_text(problem.clocks, ok_count(problem) + failed_count(problem)), problem.best ? clock_text(*problem.best) : "-"});
   }
   return text;
 }
@@ -107,9 +101,7 @@ bool varies(const ParameterEffect& effect) { return effect.values.size() > 1; }
 
 std::string effects_table(const ProblemReport& problem) {
   std::string text = head({"Parameter", "Value", "Best with it", "Median with it", "Timed", "Tried"}, 2);
-  const auto ratio = [](const std::optional<double>& value) {
-    return value ? format_ratio(*value) : std::string("none ran");
-  };
+  const auto ratio = [](const std::optional<double>& value) { return value ? format_ratio(*value) : std::string("none ran"); };
   for (const ParameterEffect& effect : problem.effects) {
     if (!varies(effect)) continue;
     for (const ValueEffect& value : effect.values) {
@@ -125,10 +117,10 @@ std::string md_session_table(const Series& series) {
   const auto count = [](std::uint64_t value) { return fmt::format("{}", value); };
   for (const ProblemReport& problem : series.problems) {
     for (const Session& session : problem.sessions) {
-      text += row({sizes_text(problem.sizes), fmt::format("{}, seed {}", session.strategy, session.seed), session.state,
-                   session.budget.empty() ? kNotRecorded : session.budget, date_text(session.started_at, ""),
-                   or_not_recorded(session.measured, count), or_not_recorded(session.reused, count),
-                   or_not_recorded(session.failed, count)});
+      text +=
+          row({sizes_text(problem.sizes), fmt::format("{}, seed {}", session.strategy, session.seed), session.state,
+               session.budget.empty() ? kNotRecorded : session.budget, date_text(session.started_at, ""),
+               or_not_recorded(session.measured, count), or_not_recorded(session.reused, count), or_not_recorded(session.failed, count)});
     }
   }
   return text;
@@ -145,7 +137,8 @@ std::string series_section(const Report& report, const Series& series) {
   text += "\n### Sessions\n\n" + md_session_table(series);
   for (const ProblemReport& problem : series.problems) {
     if (std::none_of(problem.effects.begin(), problem.effects.end(), varies)) continue;
-    text += fmt::format("\n### Effect of each parameter, {}\n\n", base::escape_markdown(sizes_text(problem.sizes))) + effects_table(problem);
+    text +=
+        fmt::format("\n### Effect of each parameter, {}\n\n", base::escape_markdown(sizes_text(problem.sizes))) + effects_table(problem);
   }
   return text;
 }

@@ -38,22 +38,18 @@ std::string choose_template(const Rows& rows, const std::string& asked) {
   if (asked.empty()) {
     if (known.size() == 1) return known.front();
     throw UsageError(
-        fmt::format("failed reporting: the database holds several templates and none was named; name one of: {}",
-                    fmt::join(known, ", ")));
+        fmt::format("failed reporting: the database holds several templates and none was named; name one of: {}", fmt::join(known, ", ")));
   }
   if (names.count(asked) != 0) return asked;
   const std::string near = base::closest(asked, known);
-  throw UsageError(fmt::format("failed reporting on template '{}': the database holds nothing of it{}; it knows: {}",
-                               asked, near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near),
-                               fmt::join(known, ", ")));
+  throw UsageError(fmt::format("failed reporting on template '{}': the database holds nothing of it{}; it knows: {}", asked,
+                               near.empty() ? "" : fmt::format(" (did you mean '{}'?)", near), fmt::join(known, ", ")));
 }
 
 /// The version of the template with the newest row: records of other versions answer for other code.
 const db::TemplateRow& choose_version(const Rows& rows, const std::string& template_name) {
   std::map<std::string, std::string> newest;
-  const auto see = [&newest](const std::string& hash, const std::string& date) {
-    newest[hash] = std::max(newest[hash], date);
-  };
+  const auto see = [&newest](const std::string& hash, const std::string& date) { newest[hash] = std::max(newest[hash], date); };
   for (const auto& row : rows.records) see(row.template_hash, row.recorded_at);
   for (const auto& row : rows.sessions) see(row.template_hash, row.started_at);
   for (const auto& row : rows.best) see(row.template_hash, row.recorded_at);
@@ -66,8 +62,7 @@ const db::TemplateRow& choose_version(const Rows& rows, const std::string& templ
 }
 
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -77,13 +72,13 @@ std::vector<Device> choose_devices(const Rows& rows, const std::optional<std::st
   for (const auto& row : rows.devices) {
     Device device = read_device(row);
     known.push_back(fmt::format("{} ({})", device.name.empty() ? "unnamed" : device.name, device.key));
-    const bool matches = !asked || (!asked->empty() && (device.key.rfind(*asked, 0) == 0 ||
-                                                        lower(device.name).find(lower(*asked)) != std::string::npos));
+    const bool matches =
+        !asked || (!asked->empty() && (device.key.rfind(*asked, 0) == 0 || lower(device.name).find(lower(*asked)) != std::string::npos));
     if (matches) chosen.push_back(std::move(device));
   }
   if (chosen.empty() && asked) {
-    throw UsageError(fmt::format("failed reporting on device '{}': no stored device has this key or name; stored: {}",
-                                 *asked, known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+    throw UsageError(fmt::format("failed reporting on device '{}': no stored device has this key or name; stored: {}", *asked,
+                                 known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
   }
   return chosen;
 }
@@ -99,8 +94,7 @@ bool problem_matches(const ProblemParts& parts, const std::map<std::string, std:
   });
 }
 
-Grouped group_rows(const Rows& rows, const std::string& hash, const Request& request,
-                   const std::vector<Device>& devices) {
+Grouped group_rows(const Rows& rows, const std::string& hash, const Request& request, const std::vector<Device>& devices) {
   std::set<std::string> device_keys;
   for (const Device& device : devices) device_keys.insert(device.key);
   std::map<std::string, bool> matching;  // by problem: thousands of records share one
@@ -188,8 +182,8 @@ std::optional<std::size_t> convergence_session(const std::vector<Session>& sessi
   return any;
 }
 
-ProblemReport problem_report(const std::string& text, const ProblemRows& rows,
-                             const std::vector<DeclaredParameter>& declared, const std::optional<Ceiling>& ceiling) {
+ProblemReport problem_report(const std::string& text, const ProblemRows& rows, const std::vector<DeclaredParameter>& declared,
+                             const std::optional<Ceiling>& ceiling) {
   ProblemReport problem;
   problem.problem = text;
   problem.sizes = read_problem(text).sizes;
@@ -240,16 +234,15 @@ std::size_t device_index(Report& report, const std::vector<Device>& devices, con
   for (std::size_t i = 0; i < report.devices.size(); ++i) {
     if (report.devices[i].key == key) return i;
   }
-  const auto known =
-      std::find_if(devices.begin(), devices.end(), [&](const Device& device) { return device.key == key; });
+  const auto known = std::find_if(devices.begin(), devices.end(), [&](const Device& device) { return device.key == key; });
   Device device;
   device.key = key;
   report.devices.push_back(known == devices.end() ? device : *known);
   return report.devices.size() - 1;
 }
 
-void add_problem(Report& report, const ProblemKey& key, const ProblemRows& rows, const Grouped& grouped,
-                 const std::vector<Device>& devices, const std::vector<DeclaredParameter>& declared) {
+void add_problem(Report& report, const ProblemKey& key, const ProblemRows& rows, const Grouped& grouped, const std::vector<Device>& devices,
+                 const std::vector<DeclaredParameter>& declared) {
   const auto& [device_key, policy, text] = key;
   const std::size_t device = device_index(report, devices, device_key);
   const ProblemParts parts = read_problem(text);
@@ -295,8 +288,7 @@ Report build(const Rows& rows, const Request& request) {
   }
   for (const auto& [key, group] : grouped) add_problem(report, key, group, grouped, devices, declared);
   for (Series& series : report.series) {
-    std::stable_sort(series.problems.begin(), series.problems.end(),
-                     [](const auto& a, const auto& b) { return a.sizes < b.sizes; });
+    std::stable_sort(series.problems.begin(), series.problems.end(), [](const auto& a, const auto& b) { return a.sizes < b.sizes; });
   }
   std::set<std::string> other_hashes;
   for (const auto& row : rows.templates) {

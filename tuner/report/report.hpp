@@ -79,7 +79,7 @@ struct Session {
   std::string finished_at;
   std::string replayed_from;
   std::string attune_version;
-  std::uint64_t space_size = 0;  ///< 0: not recorded
+  std::uint64_t space_size = 0;          ///< 0: not recorded
   std::uint64_t different_launches = 0;  ///< configurations of the space that repeat no other's launches; 0: not counted
   std::optional<std::uint64_t> measured, reused, failed;
   std::vector<ConvergencePoint> convergence;
@@ -120,12 +120,12 @@ struct LadderFigure {
 /// One published variant of the kernel at its best on this problem.
 struct LadderRung {
   std::string name, why, where;
-  std::uint64_t configurations = 0;     ///< 0: the variant does not exist at this size
-  std::optional<std::uint64_t> decided; ///< of them, those that have an outcome
+  std::uint64_t configurations = 0;      ///< 0: the variant does not exist at this size
+  std::optional<std::uint64_t> decided;  ///< of them, those that have an outcome
   std::uint64_t failed = 0;
-  std::string configuration;            ///< empty: none has worked
+  std::string configuration;                                                 ///< empty: none has worked
   std::optional<double> median_us, ratio, step, bytes_per_s, ceiling_share;  ///< `step`: time of the rung above / own
-  bool screened = false;                ///< its time is of few samples
+  bool screened = false;                                                     ///< its time is of few samples
   std::vector<LadderFigure> published;
 };
 
@@ -157,9 +157,9 @@ struct ProblemReport {
   std::string problem;  ///< canonical JSON
   std::map<std::string, std::int64_t> sizes;
   std::optional<std::int64_t> work_bytes;
-  std::uint64_t space_size = 0;  ///< 0: not recorded
+  std::uint64_t space_size = 0;          ///< 0: not recorded
   std::uint64_t different_launches = 0;  ///< configurations of the space that repeat no other's launches; 0: not counted
-  std::optional<Best> best;      ///< nothing: no configuration was valid
+  std::optional<Best> best;              ///< nothing: no configuration was valid
   std::map<std::string, std::uint64_t> outcomes;
   std::vector<Failure> failures;  ///< most frequent first
   std::optional<Clocks> clocks;

@@ -141,8 +141,8 @@ Session read_session(const db::SessionRow& row) {
   const json* points = find(summary, "convergence");
   if (points == nullptr || !points->is_array()) return session;
   for (const json& point : *points) {
-    if (!point.is_array() || point.size() != 3 || !point[0].is_number_unsigned() || !point[1].is_number() ||
-        !point[2].is_number() || point[2].get<double>() <= 0) {
+    if (!point.is_array() || point.size() != 3 || !point[0].is_number_unsigned() || !point[1].is_number() || !point[2].is_number() ||
+        point[2].get<double>() <= 0) {
       continue;
     }
     session.convergence.push_back({point[0].get<std::uint64_t>(), point[1].get<double>(), point[2].get<double>()});
@@ -167,8 +167,8 @@ Best read_best(const db::BestRow& row) {
     const auto median_us = number_at(item, "median_us"), ratio = number_at(item, "ratio");
     if (!median_us || !ratio) continue;
     const Finalist& finalist = best.finalists.emplace_back(
-        Finalist{text_at(item, "configuration"), *median_us, number_at(item, "low_us"), number_at(item, "high_us"),
-                 *ratio, number_at(item, "low").value_or(*ratio), number_at(item, "high").value_or(*ratio)});
+        Finalist{text_at(item, "configuration"), *median_us, number_at(item, "low_us"), number_at(item, "high_us"), *ratio,
+                 number_at(item, "low").value_or(*ratio), number_at(item, "high").value_or(*ratio)});
     if (finalist.configuration != row.configuration || !finalist.low_us || !finalist.high_us) continue;
     best.low_us = finalist.low_us;
     best.high_us = finalist.high_us;

@@ -61,8 +61,7 @@ std::string configuration_text(const std::string& canonical) {
   if (!parsed.is_object()) return canonical;
   std::string text;
   for (const auto& [name, value] : parsed.items()) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name,
-                        value.is_string() ? value.get<std::string>() : base::dump_json(value));
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value.is_string() ? value.get<std::string>() : base::dump_json(value));
   }
   return text;
 }
@@ -124,8 +123,7 @@ std::string origin_statement(const Report& report) {
   if (recordings.empty()) return fmt::format("Measured on {} by the tuning runs themselves.", where);
   const std::string replayed = fmt::format("replayed from a recording ({})", fmt::join(recordings, ", "));
   if (measured) return fmt::format("Partly measured on {}, partly {}.", where, replayed);
-  return fmt::format("Not measured by these tuning runs but {}: the times were recorded earlier on {}.", replayed,
-                     where);
+  return fmt::format("Not measured by these tuning runs but {}: the times were recorded earlier on {}.", replayed, where);
 }
 
 std::string ceiling_statement(const Series& series) {
@@ -134,8 +132,7 @@ std::string ceiling_statement(const Series& series) {
   if (series.ceiling->kind == Ceiling::Kind::Measured) {
     return fmt::format("Bandwidth ceiling: {} GB/s, the best pure read measured on this device.", rate);
   }
-  return fmt::format(
-      "Bandwidth ceiling: {} GB/s, theoretical (memory clock × bus width × 2); no measured one is recorded.", rate);
+  return fmt::format("Bandwidth ceiling: {} GB/s, theoretical (memory clock × bus width × 2); no measured one is recorded.", rate);
 }
 
 std::string clock_text(const std::optional<Clocks>& clocks) {

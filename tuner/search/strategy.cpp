@@ -14,8 +14,10 @@
 namespace attune::search {
 namespace {
 
-constexpr std::pair<const char*, StrategyKind> kNames[] = {{"exhaustive", StrategyKind::Exhaustive}, {"portfolio", StrategyKind::Portfolio},
-                                                           {"random", StrategyKind::Random}, {"winners", StrategyKind::Winners}};
+constexpr std::pair<const char*, StrategyKind> kNames[] = {{"exhaustive", StrategyKind::Exhaustive},
+                                                           {"portfolio", StrategyKind::Portfolio},
+                                                           {"random", StrategyKind::Random},
+                                                           {"winners", StrategyKind::Winners}};
 
 }  // namespace
 
@@ -47,10 +49,13 @@ std::unique_ptr<Strategy> make_strategy(const StrategyOptions& options, const sp
                                  *options.first, space.size()));
   }
   switch (options.kind) {
-    case StrategyKind::Exhaustive: return std::make_unique<Exhaustive>(space.size(), options.first);
-    case StrategyKind::Random: return std::make_unique<Random>(space.size(), options.seed, options.first);
+    case StrategyKind::Exhaustive:
+      return std::make_unique<Exhaustive>(space.size(), options.first);
+    case StrategyKind::Random:
+      return std::make_unique<Random>(space.size(), options.seed, options.first);
     case StrategyKind::Portfolio:
-    case StrategyKind::Winners: break;
+    case StrategyKind::Winners:
+      break;
   }
   return std::make_unique<Portfolio>(options.first, options.winners);
 }

@@ -8,8 +8,8 @@ namespace attune::space {
 
 /// How far the building of a space has come.
 struct BuildProgress {
-  double share = 0;          ///< of all combinations, decided: 0 to 1
-  std::uint64_t found = 0;   ///< configurations in the space so far
+  double share = 0;         ///< of all combinations, decided: 0 to 1
+  std::uint64_t found = 0;  ///< configurations in the space so far
 };
 
 /// Asked every thousand steps or so while a space is built; false stops it. Empty: nobody asks.

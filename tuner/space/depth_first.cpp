@@ -129,8 +129,8 @@ std::optional<Condition> DepthFirst::described(const spec::Expression& expressio
   return condition;
 }
 
-void DepthFirst::collect_depths(const std::string& variable, const spec::Expression& expression,
-                                std::set<std::size_t>& depths, std::set<std::string>& seen) const {
+void DepthFirst::collect_depths(const std::string& variable, const spec::Expression& expression, std::set<std::size_t>& depths,
+                                std::set<std::string>& seen) const {
   if (!seen.insert(variable).second) return;
   if (const auto parameter = depth_of_.find(variable); parameter != depth_of_.end()) {
     depths.insert(parameter->second);

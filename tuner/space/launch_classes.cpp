@@ -7,7 +7,8 @@
 
 namespace attune::space {
 
-LaunchClasses::LaunchClasses(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device, const SearchSpace& space)
+LaunchClasses::LaunchClasses(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+                             const SearchSpace& space)
     : kernel_(kernel), problem_(problem), device_(device), space_(space), before_(kernel, problem, device) {
   if (!spec::launch_bound_parameters(kernel).empty()) visited_.assign(space.size(), false);
 }

@@ -35,8 +35,8 @@ class LaunchClasses {
   const SearchSpace& space_;
   spec::NameOrder before_;
   std::vector<bool> visited_;                          ///< by ordinal; empty: every configuration is alone
-  std::vector<std::vector<Ordinal>> classes_;         ///< of two members or more
-  std::unordered_map<Ordinal, std::size_t> class_of_; ///< of their members
+  std::vector<std::vector<Ordinal>> classes_;          ///< of two members or more
+  std::unordered_map<Ordinal, std::size_t> class_of_;  ///< of their members
   Ordinal alone_ = 0;
 };
 

@@ -25,36 +25,29 @@ std::uint64_t saturating_product(const std::vector<std::size_t>& factors) {
 
 }  // namespace
 
-SearchSpace SearchSpace::build(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                               const spec::DeviceInfo& device, const std::vector<spec::Constraint>& further, const BuildWatch& watch) {
+SearchSpace SearchSpace::build(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+                               const std::vector<spec::Constraint>& further, const BuildWatch& watch) {
   std::vector<spec::Constraint> constraints = kernel.constraints;
   constraints.insert(constraints.end(), further.begin(), further.end());
   const spec::Configuration any{std::vector<std::uint16_t>(kernel.parameters.size(), 0)};
   SearchInput input{kernel.parameters, constraints, spec::make_scope(kernel, problem, any, device), {}, {}, watch};
   for (const auto& [name, expression] : kernel.lets) input.derived.emplace(name, expression.variables());
-  input.scope_of = [&](const spec::Configuration& configuration) {
-    return spec::make_scope(kernel, problem, configuration, device);
-  };
+  input.scope_of = [&](const spec::Configuration& configuration) { return spec::make_scope(kernel, problem, configuration, device); };
   return {kernel.parameters, search_depth_first(input)};
 }
 
-SearchSpace SearchSpace::build(const std::vector<spec::Parameter>& parameters,
-                               const std::vector<spec::Constraint>& constraints, const spec::Scope& constants) {
+SearchSpace SearchSpace::build(const std::vector<spec::Parameter>& parameters, const std::vector<spec::Constraint>& constraints,
+                               const spec::Scope& constants) {
   return {parameters, search_depth_first({parameters, constraints, constants, {}, {}, {}})};
 }
 
 SearchSpace::SearchSpace(const std::vector<spec::Parameter>& parameters, Enumeration found)
-    : width_(parameters.size()),
-      count_(found.count),
-      packed_(std::move(found.packed)),
-      emptied_by_(std::move(found.emptied_by)) {
+    : width_(parameters.size()), count_(found.count), packed_(std::move(found.packed)), emptied_by_(std::move(found.emptied_by)) {
   for (const auto& parameter : parameters) value_counts_.push_back(parameter.values.size());
   cartesian_ = saturating_product(value_counts_);
 }
 
-std::span<const std::uint16_t> SearchSpace::row(Ordinal ordinal) const {
-  return std::span(packed_).subspan(ordinal * width_, width_);
-}
+std::span<const std::uint16_t> SearchSpace::row(Ordinal ordinal) const { return std::span(packed_).subspan(ordinal * width_, width_); }
 
 spec::Configuration SearchSpace::at(Ordinal ordinal) const {
   const auto indices = row(ordinal);
@@ -65,7 +58,8 @@ std::optional<Ordinal> SearchSpace::find(const spec::Configuration& configuratio
   if (configuration.index.size() != width_) return std::nullopt;
   // Ordinals ascend as their rows do.
   const auto ordinals = std::views::iota(Ordinal{0}, count_);
-  const auto found = std::ranges::lower_bound(ordinals, std::span(configuration.index), std::ranges::lexicographical_compare, [this](Ordinal ordinal) { return row(ordinal); });
+  const auto found = std::ranges::lower_bound(ordinals, std::span(configuration.index), std::ranges::lexicographical_compare,
+                                              [this](Ordinal ordinal) { return row(ordinal); });
   if (found == ordinals.end() || !std::ranges::equal(row(*found), configuration.index)) return std::nullopt;
   return *found;
 }
@@ -76,8 +70,7 @@ std::vector<Ordinal> SearchSpace::neighbours(Ordinal ordinal, Neighbourhood kind
   for (std::size_t parameter = 0; parameter < width_; ++parameter) {
     const std::size_t own = probe.index[parameter];
     const std::size_t first = kind == Neighbourhood::Hamming || own == 0 ? 0 : own - 1;
-    const std::size_t end =
-        kind == Neighbourhood::Hamming ? value_counts_[parameter] : std::min(own + 2, value_counts_[parameter]);
+    const std::size_t end = kind == Neighbourhood::Hamming ? value_counts_[parameter] : std::min(own + 2, value_counts_[parameter]);
     for (std::size_t value_index = first; value_index < end; ++value_index) {
       if (value_index == own) continue;
       probe.index[parameter] = static_cast<std::uint16_t>(value_index);

@@ -29,14 +29,12 @@ class SearchSpace {
  public:
   /// `further`: conditions besides the template's own, checked after them.
   /// Throws: SpecError for a failing constraint expression, at its place; UsageError for a space of more than 2^26
-  /// configurations, or of more than 2^29 values in them; BuildStopped when `watch` returned false. An empty space is no error here: `size()` is 0 and `emptied_by()` names the condition that removed
-  /// the last configurations.
-  [[nodiscard]] static SearchSpace build(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                                         const spec::DeviceInfo& device, const std::vector<spec::Constraint>& further = {},
-                                         const BuildWatch& watch = {});
+  /// configurations, or of more than 2^29 values in them; BuildStopped when `watch` returned false. An empty space is no error here:
+  /// `size()` is 0 and `emptied_by()` names the condition that removed the last configurations.
+  [[nodiscard]] static SearchSpace build(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+                                         const std::vector<spec::Constraint>& further = {}, const BuildWatch& watch = {});
   /// The general form: `constants` gives every variable that is no parameter.
-  [[nodiscard]] static SearchSpace build(const std::vector<spec::Parameter>& parameters,
-                                         const std::vector<spec::Constraint>& constraints,
+  [[nodiscard]] static SearchSpace build(const std::vector<spec::Parameter>& parameters, const std::vector<spec::Constraint>& constraints,
                                          const spec::Scope& constants);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return count_; }

@@ -59,8 +59,10 @@ void make_users(const fs::path& path) {
 }  // namespace
 
 World::World()
-    : data(folder / "data"), database(data / "user.db"), cache(folder / "cache"), kernel(spec::KernelTemplate::load(
-                                                                                     ATTUNE_SOURCE_DIR "/tests/support/fake_templates/synthetic")) {
+    : data(folder / "data"),
+      database(data / "user.db"),
+      cache(folder / "cache"),
+      kernel(spec::KernelTemplate::load(ATTUNE_SOURCE_DIR "/tests/support/fake_templates/synthetic")) {
   (void)fake_driver();
   device = gpu::read_device(0);
   fs::permissions(folder.path(), fs::perms(0755));
@@ -127,9 +129,10 @@ bool World::launch(const Kernel& synthetic, std::int64_t n) const {
   const gpu::Buffer from(bytes), to(bytes);
   const auto& driver = gpu::Driver::get();
   REQUIRE(driver.cuMemcpyHtoDAsync(from.address(), in.data(), bytes, stream.get()) == CUDA_SUCCESS);
-  synthetic.launch({n}, {Argument::pointer(reinterpret_cast<const void*>(from.address())),
-                         Argument::pointer(reinterpret_cast<const void*>(to.address()))},
-                   stream.get());
+  synthetic.launch(
+      {n},
+      {Argument::pointer(reinterpret_cast<const void*>(from.address())), Argument::pointer(reinterpret_cast<const void*>(to.address()))},
+      stream.get());
   REQUIRE(driver.cuMemcpyDtoHAsync(out.data(), to.address(), bytes, stream.get()) == CUDA_SUCCESS);
   return driver.cuStreamSynchronize(stream.get()) == CUDA_SUCCESS && in == out;
 }
@@ -148,9 +151,7 @@ Dispatched World::dispatch(std::int64_t n, const Options& with) const {
   return result;
 }
 
-bool World::is_exact(const Decision& decision, std::int64_t n) const {
-  return decision.tier == Tier::ExactSize && is_honest(decision, n);
-}
+bool World::is_exact(const Decision& decision, std::int64_t n) const { return decision.tier == Tier::ExactSize && is_honest(decision, n); }
 
 bool World::is_honest(const Decision& decision, std::int64_t n) const {
   if (decision.tier == Tier::Default) {
@@ -185,9 +186,7 @@ std::string read_bytes(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void write_bytes(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
+void write_bytes(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes; }
 
 std::map<std::string, std::string> contents_of(const fs::path& folder) {
   std::map<std::string, std::string> contents;

@@ -47,8 +47,8 @@ struct Tally {
   }
 
   [[nodiscard]] nlohmann::json figures() const {
-    return {{"launches", launches}, {"exact", exact},     {"other_row", other_row},  {"missed", missed},
-            {"noticed", noticed},   {"wrong", wrong},     {"exceptions", exceptions}};
+    return {{"launches", launches}, {"exact", exact}, {"other_row", other_row},  {"missed", missed},
+            {"noticed", noticed},   {"wrong", wrong}, {"exceptions", exceptions}};
   }
 };
 

@@ -56,7 +56,8 @@ TEST_CASE("on a file system without a free byte dispatch is right, and tuning fa
   record_figures(6, "full_disk_dispatch",
                  {{"launches", 3},
                   {"right", tuned.right_result + untuned.right_result + afterwards.right_result},
-                  {"unfinished_files", unfinished_files(world.data)}, {"database_sound", check.exit_code == 0}});
+                  {"unfinished_files", unfinished_files(world.data)},
+                  {"database_sound", check.exit_code == 0}});
 }
 
 }  // namespace test_full_disk

@@ -25,17 +25,15 @@ namespace {
 struct Place {
   const char* name;
   std::function<void(const World&)> make;
-  bool tuned;              ///< the exact row is found; else the default is used
-  std::size_t notices;     ///< that name the database
+  bool tuned;           ///< the exact row is found; else the default is used
+  std::size_t notices;  ///< that name the database
   bool read_only_folder = false;
-  bool unchanged = true;   ///< not one byte of the folder changes, no file appears
+  bool unchanged = true;  ///< not one byte of the folder changes, no file appears
 };
 
 fs::path beside(const World& world, const char* suffix) { return world.database.string() + suffix; }
 
-void run_sql(const fs::path& path, const std::string& sql) {
-  SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec(sql);
-}
+void run_sql(const fs::path& path, const std::string& sql) { SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec(sql); }
 
 /// As version 1 of the schema stored it.
 void make_version_1(const World& world) {
@@ -78,13 +76,13 @@ const std::vector<Place>& places() {
       {"a rollback-mode file in a read-only folder", [](const World& w) { w.tune(w.database); }, true, 0, true},
       {"a closed WAL file in a read-only folder", close_in_wal_mode, true, 1, true},
       {"a WAL with rows in a read-only folder", [](const World& w) { w.tune_and_die(w.database); }, true, 1, true},
-      {"an empty WAL in a read-only folder",
-       [](const World& w) { close_in_wal_mode(w), write_bytes(beside(w, "-wal"), ""); }, true, 1, true},
+      {"an empty WAL in a read-only folder", [](const World& w) { close_in_wal_mode(w), write_bytes(beside(w, "-wal"), ""); }, true, 1,
+       true},
       {"a WAL of garbage in a read-only folder",
        [](const World& w) { close_in_wal_mode(w), write_bytes(beside(w, "-wal"), std::string(70000, 'g')); }, true, 1, true},
       {"a WAL with rows", [](const World& w) { w.tune_and_die(w.database); }, true, 0, false, false},
-      {"a WAL of garbage", [](const World& w) { close_in_wal_mode(w), write_bytes(beside(w, "-wal"), std::string(70000, 'g')); },
-       true, 0, false, false},
+      {"a WAL of garbage", [](const World& w) { close_in_wal_mode(w), write_bytes(beside(w, "-wal"), std::string(70000, 'g')); }, true, 0,
+       false, false},
       {"an unreadable file", [](const World& w) { w.tune(w.database), fs::permissions(w.database, fs::perms(0)); }, false, 1},
       {"schema version 1", make_version_1, true, 0},
       {"schema version 1 in a read-only folder", make_version_1, true, 0, true},

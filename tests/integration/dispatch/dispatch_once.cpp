@@ -33,8 +33,7 @@ int run(const char* templates, bool sums, std::int64_t n, long launches) {
   Options options;
   options.templates = {templates};
   Runtime runtime(options);
-  const auto kernel =
-      sums ? runtime.kernel("tickets", {}) : runtime.kernel("synthetic", {{"T", "i32"}, {"faults", "none"}});
+  const auto kernel = sums ? runtime.kernel("tickets", {}) : runtime.kernel("synthetic", {{"T", "i32"}, {"faults", "none"}});
   for (long i = 0; i < launches; ++i) {
     kernel.launch({n}, {Argument::pointer(values(in)), Argument::pointer(values(out))}, nullptr);
   }

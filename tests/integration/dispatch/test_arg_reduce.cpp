@@ -40,7 +40,8 @@ TEST_CASE_FIXTURE(Dispatching, "arg_reduce puts the value and its index where th
     float value;
     std::int64_t index;
   };
-  for (const Case& one : {Case{{1, 5, 2, 5}, 5, 1}, Case{{}, -kInfinity, -1}, Case{{NAN, -kInfinity}, -kInfinity, 1}, Case{{NAN}, -kInfinity, -1}}) {
+  for (const Case& one :
+       {Case{{1, 5, 2, 5}, 5, 1}, Case{{}, -kInfinity, -1}, Case{{NAN, -kInfinity}, -kInfinity, 1}, Case{{NAN}, -kInfinity, -1}}) {
     const Search search(one.in);
     arg_max(search.in(), search.n, search.value(), search.index(), nullptr);
     CHECK(*search.value() == one.value);
@@ -56,8 +57,8 @@ TEST_CASE_FIXTURE(Dispatching, "a plan of arg_reduce takes in, value and index, 
   const Search search(elements);
   const Plan plan = runtime.arg_reduce<float>(ArgOp::Max).plan(search.n);
   const auto workspace = workspace_of(plan);
-  plan.launch({Argument::pointer(search.in()), Argument::pointer(search.value()), Argument::pointer(search.index())},
-              address(workspace), nullptr);
+  plan.launch({Argument::pointer(search.in()), Argument::pointer(search.value()), Argument::pointer(search.index())}, address(workspace),
+              nullptr);
   CHECK(*search.value() == 3);
   CHECK(*search.index() == 77777);
 }

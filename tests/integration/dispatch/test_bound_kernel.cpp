@@ -29,7 +29,8 @@ bool sums(BoundKernel& kernel, const Elements& elements) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Dispatching, "sizes may change from launch to launch, its scratch grows with them, and Kernel may launch on its stream between") {
+TEST_CASE_FIXTURE(Dispatching,
+                  "sizes may change from launch to launch, its scratch grows with them, and Kernel may launch on its stream between") {
   Runtime runtime(options);
   const auto sum = sum_kernel(runtime);
   const gpu::Stream stream;
@@ -96,8 +97,10 @@ TEST_CASE_FIXTURE(Dispatching, "what Kernel refuses it refuses: another context,
   const Elements elements(500);
   auto bound_sum = sum.on(stream.get()), bound_copy = copy.on(stream.get());
   CHECK(sums(bound_sum, elements));
-  CHECK_THROWS_WITH_AS(static_cast<void>(gpu::Graph::capture(stream, [&] { launch(bound_sum, elements); })), doctest::Contains("bytes of scratch"), UsageError);
-  CHECK_THROWS_WITH_AS(static_cast<void>(gpu::Graph::capture(stream, [&] { launch(bound_copy, elements); })), doctest::Contains("the plan is not prepared"), UsageError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(gpu::Graph::capture(stream, [&] { launch(bound_sum, elements); })),
+                       doctest::Contains("bytes of scratch"), UsageError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(gpu::Graph::capture(stream, [&] { launch(bound_copy, elements); })),
+                       doctest::Contains("the plan is not prepared"), UsageError);
   launch(bound_copy, elements);
   elements.poison();
   const auto graph = gpu::Graph::capture(stream, [&] { launch(bound_copy, elements); });
@@ -109,7 +112,8 @@ TEST_CASE_FIXTURE(Dispatching, "what Kernel refuses it refuses: another context,
   const std::vector<Argument> both{Argument::pointer(elements.in()), Argument::pointer(elements.out())};
   auto never_launched = sum.on(stream.get());
   for (auto* const any : {&bound_sum, &never_launched}) {
-    CHECK_THROWS_WITH_AS(any->launch(nullptr, 0, both.data(), both.size()), doctest::Contains("it has 1 size(s) (n), 0 were given"), UsageError);
+    CHECK_THROWS_WITH_AS(any->launch(nullptr, 0, both.data(), both.size()), doctest::Contains("it has 1 size(s) (n), 0 were given"),
+                         UsageError);
     CHECK_THROWS_AS(any->launch({500, 500}, {both[0], both[1]}), UsageError);
   }
   {

@@ -15,21 +15,18 @@ gpu::Graph capture(const gpu::Stream& stream, const Kernel& kernel, const Elemen
   return gpu::Graph::capture(stream, [&] { launch(kernel, elements, stream.get()); });
 }
 
-gpu::Graph capture(const gpu::Stream& stream, const Plan& plan, const Elements& elements,
-                   const gpu::Buffer& workspace) {
+gpu::Graph capture(const gpu::Stream& stream, const Plan& plan, const Elements& elements, const gpu::Buffer& workspace) {
   return gpu::Graph::capture(stream, [&] { launch(plan, elements, address(workspace), stream.get()); });
 }
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Dispatching,
-                  "a plan that is not prepared is refused under capture, and nothing is built or compiled") {
+TEST_CASE_FIXTURE(Dispatching, "a plan that is not prepared is refused under capture, and nothing is built or compiled") {
   Runtime runtime(options);
   const auto copy = copy_kernel(runtime);
   const Elements elements(1000);
   const gpu::Stream stream;
-  CHECK_THROWS_WITH_AS(static_cast<void>(capture(stream, copy, elements)),
-                       doctest::Contains("the plan is not prepared"), UsageError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(capture(stream, copy, elements)), doctest::Contains("the plan is not prepared"), UsageError);
   CHECK(runtime.counters().plans_built == 0);
   CHECK(runtime.counters().compiles == 0);
   CHECK(runtime.counters().database_reads == 0);
@@ -46,20 +43,18 @@ TEST_CASE_FIXTURE(Dispatching, "other sizes than those prepared are refused unde
   copy.prepare({1000});
   const Elements elements(1001);
   const gpu::Stream stream;
-  CHECK_THROWS_WITH_AS(static_cast<void>(capture(stream, copy, elements)),
-                       doctest::Contains(R"({"T":"i32","faults":"none","n":1001})"), UsageError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(capture(stream, copy, elements)), doctest::Contains(R"({"T":"i32","faults":"none","n":1001})"),
+                       UsageError);
 }
 
-TEST_CASE_FIXTURE(Dispatching,
-                  "scratch of the runtime's own is refused under capture, also when the plan was launched before") {
+TEST_CASE_FIXTURE(Dispatching, "scratch of the runtime's own is refused under capture, also when the plan was launched before") {
   Runtime runtime(options);
   const auto sum = sum_kernel(runtime);
   const Elements elements(500);
   const gpu::Stream stream;
   launch(sum, elements, stream.get());
   CHECK(elements.summed());
-  CHECK_THROWS_WITH_AS(static_cast<void>(capture(stream, sum, elements)), doctest::Contains("workspace of your own"),
-                       UsageError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(capture(stream, sum, elements)), doctest::Contains("workspace of your own"), UsageError);
   elements.poison();
   launch(sum, elements, stream.get());  // the refused capture left the stream's scratch as it was
   CHECK(elements.summed());

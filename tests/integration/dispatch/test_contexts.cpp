@@ -92,8 +92,7 @@ TEST_CASE_FIXTURE(Dispatching, "threads on two devices at once launch each in th
   context.make_current();
 }
 
-TEST_CASE_FIXTURE(Dispatching,
-                  "streams that run at once have scratch of their own, and so have threads on one stream") {
+TEST_CASE_FIXTURE(Dispatching, "streams that run at once have scratch of their own, and so have threads on one stream") {
   Runtime runtime(options);
   const auto sum = sum_kernel(runtime);
   const gpu::Stream shared;
@@ -123,8 +122,7 @@ TEST_CASE_FIXTURE(Dispatching, "a launch that is refused for its arguments leave
   const Elements elements(64);
   const gpu::Stream stream;
   launch(sum, elements, stream.get());
-  CHECK_THROWS_AS(sum.launch({64}, {Argument::pointer(nullptr), Argument::pointer(elements.out())}, stream.get()),
-                  UsageError);
+  CHECK_THROWS_AS(sum.launch({64}, {Argument::pointer(nullptr), Argument::pointer(elements.out())}, stream.get()), UsageError);
   elements.poison();
   launch(sum, elements, stream.get());
   CHECK(elements.summed());
@@ -164,8 +162,7 @@ TEST_CASE_FIXTURE(Dispatching, "a miss runs the default at once: nothing is meas
   CHECK(counters.compiles <= 1);
 }
 
-TEST_CASE_FIXTURE(Dispatching,
-                  "the runtime's end leaves the current context and the memory of every device as they were") {
+TEST_CASE_FIXTURE(Dispatching, "the runtime's end leaves the current context and the memory of every device as they were") {
   const gpu::Context other(1);
   const Elements elements(1000);
   std::size_t before = 0, after = 0, total = 0;

@@ -49,8 +49,7 @@ class Worker {
       launch(world_.sum, *elements, own_.get());
       bound_.launch({elements->n()}, {Argument::pointer(elements->in()), Argument::pointer(elements->out())});
     }
-    for (std::size_t i = 0; i < elements_.size(); ++i)
-      launch(world_.sum_plan, *elements_[3], address(workspace_), own_.get());
+    for (std::size_t i = 0; i < elements_.size(); ++i) launch(world_.sum_plan, *elements_[3], address(workspace_), own_.get());
   }
   static constexpr std::size_t kLaunches = 5 * std::size(kSizes);
 

@@ -16,7 +16,8 @@ namespace {
 
 /// Device memory of one launch, which on the fake driver is host memory: in[i] = i % 5.
 struct Numbers {
-  explicit Numbers(std::int64_t count) : n(count), in_memory(static_cast<std::size_t>(count + 1) * sizeof(float)), out_memory(sizeof(float)) {
+  explicit Numbers(std::int64_t count)
+      : n(count), in_memory(static_cast<std::size_t>(count + 1) * sizeof(float)), out_memory(sizeof(float)) {
     for (std::int64_t i = 0; i < n; ++i) in()[i] = static_cast<float>(i % 5);
     poison();
   }
@@ -72,7 +73,8 @@ TEST_CASE_FIXTURE(Dispatching, "dot needs both inputs, unless there is no elemen
   Runtime runtime(options);
   const Numbers numbers(1000);
   const auto dot = runtime.dot<float>();
-  CHECK_THROWS_WITH_AS(dot(numbers.in(), nullptr, numbers.n, numbers.out(), nullptr), doctest::Contains("buffer 'other' is null"), UsageError);
+  CHECK_THROWS_WITH_AS(dot(numbers.in(), nullptr, numbers.n, numbers.out(), nullptr), doctest::Contains("buffer 'other' is null"),
+                       UsageError);
   CHECK_THROWS_WITH_AS(runtime.reproducible_dot<float>()(nullptr, numbers.in(), numbers.n, numbers.out(), nullptr),
                        doctest::Contains("buffer 'in' is null"), UsageError);
   CHECK(*numbers.out() == -1.0f);
@@ -103,7 +105,8 @@ TEST_CASE_FIXTURE(Dispatching, "a plan takes what arguments() gives, and is capt
                        doctest::Contains("it takes 6 argument(s) (in, other, out, shift, scale, bias), 2 were given"), UsageError);
 }
 
-TEST_CASE_FIXTURE(Dispatching, "an expression that does not compile is told with the caller's text at the first launch, and nothing is launched") {
+TEST_CASE_FIXTURE(Dispatching,
+                  "an expression that does not compile is told with the caller's text at the first launch, and nothing is launched") {
   Runtime runtime(options);
   const Told combine = compile_error(runtime, {.op = CustomOp{"a + nonesuch(b)", "A(0)"}});
   CHECK(contains(combine.what, "failed compiling"));
@@ -117,7 +120,8 @@ TEST_CASE_FIXTURE(Dispatching, "an expression that does not compile is told with
   CHECK(runtime.counters().launches == 0);
   // One that compiles is dispatched by the same Runtime.
   const Numbers numbers(1000);
-  runtime.reduce<float>({.op = CustomOp{"a > b ? a : b", "A(-1000)"}, .transform = CustomTransform{"fabsf(x)"}})(numbers.in(), numbers.n, numbers.out(), nullptr);
+  runtime.reduce<float>({.op = CustomOp{"a > b ? a : b", "A(-1000)"}, .transform = CustomTransform{"fabsf(x)"}})(numbers.in(), numbers.n,
+                                                                                                                 numbers.out(), nullptr);
   CHECK(runtime.counters().launches == 1);
 }
 

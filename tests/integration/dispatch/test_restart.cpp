@@ -70,8 +70,7 @@ void flip_byte_in_the_middle(const fs::path& path) {
 
 /// A sound cubin that the driver refuses: of another architecture.
 std::string foreign_cubin() {
-  const auto result =
-      compile::Nvrtc().compile({"extern \"C\" __global__ void synthetic() {}", "foreign.cu", "sm_80", {}});
+  const auto result = compile::Nvrtc().compile({"extern \"C\" __global__ void synthetic() {}", "foreign.cu", "sm_80", {}});
   REQUIRE_MESSAGE(result.status == compile::CompileStatus::Ok, result.log);
   return result.cubin;
 }
@@ -111,8 +110,9 @@ TEST_CASE_FIXTURE(Restart, "a process after a tuning run dispatches its result: 
   CHECK(configuration.at("items") != 1);
   CHECK(start_dispatch("copy", 2).exit_code != 0);  // the trap works
   // The process lived, so the device saw at most kTrap launches, its own among them.
-  record_figures(14, "restart",
-                 {{"benchmarks", kTrap - told.at("launches").get<int>()}, {"compiles", told.at("compiles")}, {"launches", told.at("launches")}});
+  record_figures(
+      14, "restart",
+      {{"benchmarks", kTrap - told.at("launches").get<int>()}, {"compiles", told.at("compiles")}, {"launches", told.at("launches")}});
 }
 
 TEST_CASE_FIXTURE(Restart, "an untuned program compiles its default once, and never again in later processes") {
@@ -152,17 +152,14 @@ TEST_CASE_FIXTURE(Restart, "a damaged file of the compile cache is compiled agai
   CHECK(dispatch().at("compiles") == 0);
 }
 
-TEST_CASE_FIXTURE(
-    Restart,
-    "a stored cubin that the driver refuses, though its digest is right, is compiled again instead of failing") {
+TEST_CASE_FIXTURE(Restart, "a stored cubin that the driver refuses, though its digest is right, is compiled again instead of failing") {
   tune();
   const std::string foreign = foreign_cubin();
   store_cubin(foreign);
   const auto first = dispatch();
   CHECK(first.at("code") == "compiled");
   CHECK(first.at("compiles") == 1);
-  CHECK(has_notice(
-      first, "tune.db is not used: failed loading a cubin: cuModuleLoadData returned CUDA_ERROR_NO_BINARY_FOR_GPU"));
+  CHECK(has_notice(first, "tune.db is not used: failed loading a cubin: cuModuleLoadData returned CUDA_ERROR_NO_BINARY_FOR_GPU"));
   CHECK(dispatch().at("code") == "cache");
   replace_code(cached_files().at(0), foreign);
   const auto third = dispatch();
@@ -171,12 +168,11 @@ TEST_CASE_FIXTURE(
   CHECK(dispatch().at("compiles") == 0);
 }
 
-TEST_CASE_FIXTURE(Restart,
-                  "a stored cubin that is cut off, or none at all, never reaches the driver and is compiled again") {
+TEST_CASE_FIXTURE(Restart, "a stored cubin that is cut off, or none at all, never reaches the driver and is compiled again") {
   tune();
   const std::string whole = foreign_cubin();
-  for (const std::string& bad : {std::string(), std::string("no cubin"), whole.substr(0, 64),
-                                 whole.substr(0, whole.size() / 2), whole.substr(0, whole.size() - 1)}) {
+  for (const std::string& bad : {std::string(), std::string("no cubin"), whole.substr(0, 64), whole.substr(0, whole.size() / 2),
+                                 whole.substr(0, whole.size() - 1)}) {
     CAPTURE(bad.size());
     fs::remove_all(cache);
     store_cubin(bad);

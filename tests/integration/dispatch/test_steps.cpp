@@ -52,7 +52,8 @@ TEST_CASE_FIXTURE(Steps, "buffers, scalars and constants reach each step by ever
       const gpu::Buffer workspace = workspace_of(plan);
       CHECK(right([&](const auto& elements, auto f) { kernel.launch(&n, 1, arguments(elements, f).data(), 3, stream.get()); }, n, factor));
       CHECK(right([&](const auto& elements, auto f) { bound.launch(&n, 1, arguments(elements, f).data(), 3); }, n, factor));
-      CHECK(right([&](const auto& elements, auto f) { plan.launch(arguments(elements, f).data(), 3, address(workspace), stream.get()); }, n, factor));
+      CHECK(right([&](const auto& elements, auto f) { plan.launch(arguments(elements, f).data(), 3, address(workspace), stream.get()); }, n,
+                  factor));
     }
   }
 }

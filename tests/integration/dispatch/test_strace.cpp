@@ -28,8 +28,7 @@ struct Traced : FakeGpu {
   }
   /// Through a shell, which says so by its exit code when there is no strace.
   [[nodiscard]] CommandResult trace(const std::string& kernel, long launches) const {
-    return dispatch({"/bin/sh", "-c", "exec \"$@\"", "sh", "strace", "-f", "-o", (folder / "trace").string()}, kernel,
-                    launches);
+    return dispatch({"/bin/sh", "-c", "exec \"$@\"", "sh", "strace", "-f", "-o", (folder / "trace").string()}, kernel, launches);
   }
   /// System calls of a whole process with so many launches. The fewest of three: where the loader puts things is
   /// chance.
@@ -59,8 +58,7 @@ TEST_CASE_FIXTURE(Traced, "twenty thousand launches more are not one system call
     const long few = system_calls(kernel, 2), many = system_calls(kernel, 20002);
     CHECK(few > 100);
     CHECK(many == few);
-    record_figures(13, std::string("strace_") + kernel,
-                   {{"launches", 20000}, {"system_calls", many - few}, {"process", few}});
+    record_figures(13, std::string("strace_") + kernel, {{"launches", 20000}, {"system_calls", many - few}, {"process", few}});
   }
 }
 

@@ -44,8 +44,8 @@ long raw_system_call(const greg_t* registers) {
   register long r9 asm("r9") = registers[REG_R9];
   asm volatile("syscall"
                : "=a"(result)
-               : "a"(registers[REG_RAX]), "D"(registers[REG_RDI]), "S"(registers[REG_RSI]), "d"(registers[REG_RDX]),
-                 "r"(r10), "r"(r8), "r"(r9)
+               : "a"(registers[REG_RAX]), "D"(registers[REG_RDI]), "S"(registers[REG_RSI]), "d"(registers[REG_RDX]), "r"(r10), "r"(r8),
+                 "r"(r9)
                : "rcx", "r11", "memory");
   return result;
 }
@@ -157,9 +157,7 @@ Watch::~Watch() {
 #else
 namespace attune::test {
 
-std::string Watch::unavailable_reason() {
-  return "this build (sanitizer, processor or C library) replaces no functions";
-}
+std::string Watch::unavailable_reason() { return "this build (sanitizer, processor or C library) replaces no functions"; }
 void Watch::arm() {}
 Watch::Watch() { watching = true; }
 Watch::~Watch() { watching = false; }

@@ -25,9 +25,12 @@ std::string library_path() {
 }  // namespace
 
 FakeGpu::FakeGpu() : database((folder / "tune.db").string()), settings(nlohmann::json::object()) {
-  environment = {{"HOME", (folder / "home").string()},   {"XDG_DATA_HOME", (folder / "data").string()},
-                 {"XDG_CACHE_HOME", shared_cache().path().string()}, {"ATTUNE_DB", database},
-                 {"ATTUNE_TEMPLATES", ""},               {"ATTUNE_SHIPPED_DB", (folder / "no-shipped.db").string()},
+  environment = {{"HOME", (folder / "home").string()},
+                 {"XDG_DATA_HOME", (folder / "data").string()},
+                 {"XDG_CACHE_HOME", shared_cache().path().string()},
+                 {"ATTUNE_DB", database},
+                 {"ATTUNE_TEMPLATES", ""},
+                 {"ATTUNE_SHIPPED_DB", (folder / "no-shipped.db").string()},
                  {"LD_LIBRARY_PATH", library_path()}};
 }
 
@@ -56,8 +59,16 @@ int FakeGpu::start_program(const std::vector<std::string>& words, const std::str
 std::string FakeGpu::output() const { return (folder / "output").string(); }
 
 std::vector<std::string> FakeGpu::tune_words(const std::string& faults, const std::vector<std::string>& more) const {
-  std::vector<std::string> words = {"tune", ATTUNE_SOURCE_DIR "/tests/support/fake_templates/synthetic", "--T", "i32", "--faults", faults,
-                                    "--size", "1000", "--compile-workers", "2"};
+  std::vector<std::string> words = {"tune",
+                                    ATTUNE_SOURCE_DIR "/tests/support/fake_templates/synthetic",
+                                    "--T",
+                                    "i32",
+                                    "--faults",
+                                    faults,
+                                    "--size",
+                                    "1000",
+                                    "--compile-workers",
+                                    "2"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }

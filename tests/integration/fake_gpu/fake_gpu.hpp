@@ -36,8 +36,8 @@ struct FakeGpu {
   [[nodiscard]] std::map<std::string, std::string> full_environment() const;
 
   TempFolder folder;
-  std::string database;                             ///< path, not created yet
-  nlohmann::json settings;                          ///< of the driver: ATTUNE_FAKE_CUDA
+  std::string database;     ///< path, not created yet
+  nlohmann::json settings;  ///< of the driver: ATTUNE_FAKE_CUDA
   std::map<std::string, std::string> environment;
 };
 

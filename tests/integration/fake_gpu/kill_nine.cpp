@@ -29,8 +29,10 @@ using test::FakeGpu;
 std::set<json> decided(const FakeGpu& gpu) {
   std::set<json> found;
   for (const auto& record : gpu.records()) {
-    found.insert(json::object({{"problem", base::parse_json(record.problem)}, {"configuration", test::configuration_of(record)},
-                               {"outcome", record.outcome}, {"verified", record.verified}}));
+    found.insert(json::object({{"problem", base::parse_json(record.problem)},
+                               {"configuration", test::configuration_of(record)},
+                               {"outcome", record.outcome},
+                               {"verified", record.verified}}));
   }
   return found;
 }
@@ -87,7 +89,8 @@ void count_lost(const FakeGpu& gpu, Tally& tally) {
     const auto found = stored.find(key);
     if (found != stored.end() && found->second == told) continue;
     ++tally.lost;
-    std::fprintf(stderr, "kill_nine: acknowledged, and lost or replaced: %s %s\n", base::dump_json(key.first).c_str(), base::dump_json(key.second).c_str());
+    std::fprintf(stderr, "kill_nine: acknowledged, and lost or replaced: %s %s\n", base::dump_json(key.first).c_str(),
+                 base::dump_json(key.second).c_str());
   }
 }
 
@@ -107,7 +110,8 @@ void run_to_the_end(int gpus, int most, std::chrono::duration<double>& duration,
     }
     if (!code) code = test::wait_for(pid);
     if (*code != 0 && *code != 128 + SIGKILL) {
-      throw std::runtime_error("attune tune ended with exit code " + std::to_string(*code) + ", having said:\n" + base::read_file(gpu.output() + ".err"));
+      throw std::runtime_error("attune tune ended with exit code " + std::to_string(*code) + ", having said:\n" +
+                               base::read_file(gpu.output() + ".err"));
     }
     count_lost(gpu, tally);
     if (*code == 0 && killed == 0) duration = std::chrono::steady_clock::now() - begin;
@@ -142,9 +146,16 @@ int run(int gpus, int kills, std::uint64_t seed, const std::string& output) {
   std::mt19937_64 random(seed);
   Tally tally;
   while (tally.kills < kills) run_to_the_end(gpus, kills - tally.kills, duration, random, expected, tally);
-  const json summary = {{"gpus", gpus}, {"kills", tally.kills},       {"runs", tally.runs},       {"finished", tally.finished},
-                        {"records", expected.size()}, {"acknowledged", tally.acknowledged}, {"lost", tally.lost},
-                        {"unsound", tally.unsound},   {"different", tally.different},       {"seed", seed}};
+  const json summary = {{"gpus", gpus},
+                        {"kills", tally.kills},
+                        {"runs", tally.runs},
+                        {"finished", tally.finished},
+                        {"records", expected.size()},
+                        {"acknowledged", tally.acknowledged},
+                        {"lost", tally.lost},
+                        {"unsound", tally.unsound},
+                        {"different", tally.different},
+                        {"seed", seed}};
   std::printf("%s\n", base::dump_json(summary).c_str());
   if (!output.empty()) std::ofstream(output) << base::dump_json(summary, 1) << "\n";
   return tally.lost == 0 && tally.unsound == 0 && tally.different == 0 ? 0 : 1;

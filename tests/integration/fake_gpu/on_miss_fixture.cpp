@@ -31,14 +31,16 @@ std::vector<std::string> Said::notices_with(const std::string& words) const {
 
 std::vector<std::string> OnMissProgram::words(const std::string& on_miss, const std::vector<std::string>& steps,
                                               const std::vector<std::string>& options) const {
-  std::vector<std::string> words = {ATTUNE_ONLINE_PROGRAM, "--on-miss", on_miss, "--template-folder", ATTUNE_SOURCE_DIR "/tests/support/fake_templates",
-                                    "--worker", ATTUNE_EXECUTABLE, "--budget", "600"};  // of the search: never cut short on a busy machine
+  std::vector<std::string> words = {
+      ATTUNE_ONLINE_PROGRAM, "--on-miss", on_miss, "--template-folder", ATTUNE_SOURCE_DIR "/tests/support/fake_templates", "--worker",
+      ATTUNE_EXECUTABLE,     "--budget",  "600"};  // of the search: never cut short on a busy machine
   words.insert(words.end(), options.begin(), options.end());
   for (const auto& step : steps) words.insert(words.end(), {"--step", step});
   return words;
 }
 
-Said OnMissProgram::program(const std::string& on_miss, const std::vector<std::string>& steps, const std::vector<std::string>& options) const {
+Said OnMissProgram::program(const std::string& on_miss, const std::vector<std::string>& steps,
+                            const std::vector<std::string>& options) const {
   const auto result = run_program(words(on_miss, steps, options));
   Said said{result.exit_code, result.err, json_lines(result.out)};
   INFO(result.out);
@@ -47,8 +49,8 @@ Said OnMissProgram::program(const std::string& on_miss, const std::vector<std::s
 }
 
 void OnMissProgram::tune(const std::string& sizes) const {
-  const auto result = attune({"tune", ATTUNE_SOURCE_DIR "/tests/support/fake_templates/brief", "--T", "i32", "--end", "well", "--size", sizes,
-                              "--compile-workers", "2"});
+  const auto result = attune({"tune", ATTUNE_SOURCE_DIR "/tests/support/fake_templates/brief", "--T", "i32", "--end", "well", "--size",
+                              sizes, "--compile-workers", "2"});
   REQUIRE_MESSAGE(result.exit_code == 0, result.err);
 }
 

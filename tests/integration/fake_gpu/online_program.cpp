@@ -31,9 +31,9 @@ void tell(const char* event, json fields) {
 }
 
 json to_json(const Decision& decision) {
-  return {{"tier", name(decision.tier)},     {"configuration", base::parse_json(decision.configuration)},
-          {"layer", decision.layer},         {"donor", decision.donor_problem},
-          {"tuning", decision.tuning},       {"cubin_source", decision.cubin_source}};
+  return {{"tier", name(decision.tier)}, {"configuration", base::parse_json(decision.configuration)},
+          {"layer", decision.layer},     {"donor", decision.donor_problem},
+          {"tuning", decision.tuning},   {"cubin_source", decision.cubin_source}};
 }
 
 /// Device memory of a copy, on the context that is current.
@@ -119,7 +119,8 @@ class Program {
     const Data data(n);
     if (!bound_stream_) bound_stream_.emplace();
     if (!bound_) bound_.emplace(kernel().on(bound_stream_->get()));
-    bound_->launch({n}, {Argument::pointer(reinterpret_cast<void*>(data.in.address())), Argument::pointer(reinterpret_cast<void*>(data.out.address()))});
+    bound_->launch({n}, {Argument::pointer(reinterpret_cast<void*>(data.in.address())),
+                         Argument::pointer(reinterpret_cast<void*>(data.out.address()))});
     void* const driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     auto* const last_block = reinterpret_cast<unsigned (*)()>(::dlsym(driver, "fake_cuda_last_block"));
     const unsigned block = last_block();
@@ -182,8 +183,11 @@ class Program {
 
   void counters() {
     const auto counters = runtime_->counters();
-    tell("counters", {{"started", counters.tunings_started}, {"finished", counters.tunings_finished}, {"failed", counters.tunings_failed},
-                      {"compiles", counters.compiles}, {"notices", runtime_->notices()}});
+    tell("counters", {{"started", counters.tunings_started},
+                      {"finished", counters.tunings_finished},
+                      {"failed", counters.tunings_failed},
+                      {"compiles", counters.compiles},
+                      {"notices", runtime_->notices()}});
   }
 
   void restart() {
@@ -219,8 +223,8 @@ int main(int argc, char** argv) {
   std::vector<std::string> steps;
   std::vector<std::string> databases, templates;
   std::string worker;
-  const std::map<std::string, OnMiss> modes = {{"default", OnMiss::Default}, {"error", OnMiss::Error},
-                                               {"background", OnMiss::TuneInBackground}, {"now", OnMiss::TuneNow}};
+  const std::map<std::string, OnMiss> modes = {
+      {"default", OnMiss::Default}, {"error", OnMiss::Error}, {"background", OnMiss::TuneInBackground}, {"now", OnMiss::TuneNow}};
   std::string mode = "default";
   std::vector<std::string> words;
   for (const auto& [word, value] : modes) words.push_back(word);

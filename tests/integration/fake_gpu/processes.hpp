@@ -10,7 +10,6 @@ namespace attune::test {
 [[nodiscard]] std::vector<int> processes_with(const std::string& mark, const std::string& word = "");
 
 /// Waits until `condition` holds; false when it does not within `most`.
-[[nodiscard]] bool wait_until(const std::function<bool()>& condition,
-                              std::chrono::milliseconds most = std::chrono::seconds(60));
+[[nodiscard]] bool wait_until(const std::function<bool()>& condition, std::chrono::milliseconds most = std::chrono::seconds(60));
 
 }  // namespace attune::test

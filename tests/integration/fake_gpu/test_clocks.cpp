@@ -39,7 +39,8 @@ struct Clocks : FakeGpu {
     CHECK(std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.outcome == "ok"; }));
     const auto best = opened().best({});
     REQUIRE(best.size() == 1);
-    CHECK(std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.configuration == best[0].configuration && row.verified; }));
+    CHECK(
+        std::any_of(rows.begin(), rows.end(), [&](const auto& row) { return row.configuration == best[0].configuration && row.verified; }));
   }
 };
 

@@ -14,7 +14,8 @@ using namespace attune;
 using nlohmann::json;
 using test::FakeGpu;
 
-TEST_CASE_FIXTURE(FakeGpu, "of many runs of the same problems on one new database every session is closed by its own run, and no record is lost") {
+TEST_CASE_FIXTURE(FakeGpu,
+                  "of many runs of the same problems on one new database every session is closed by its own run, and no record is lost") {
   const int runs = test::full_campaign() ? 200 : 12, at_once = test::full_campaign() ? 50 : 12;
   settings = {{"devices", json::array({json::object()})}};
   int failed = 0;
@@ -43,8 +44,13 @@ TEST_CASE_FIXTURE(FakeGpu, "of many runs of the same problems on one new databas
   CHECK(without_summary == 0);
   CHECK(database_now.in_flight().empty());
   CHECK(database_now.best({}).size() == 2);
-  test::record_figures(3, "concurrent_commands", {{"commands", runs}, {"at_once", at_once}, {"failed", failed}, {"sessions", sessions.size()},
-                                                  {"finished", finished}, {"summaries_lost", without_summary}});
+  test::record_figures(3, "concurrent_commands",
+                       {{"commands", runs},
+                        {"at_once", at_once},
+                        {"failed", failed},
+                        {"sessions", sessions.size()},
+                        {"finished", finished},
+                        {"summaries_lost", without_summary}});
 }
 
 }  // namespace test_concurrent_runs

@@ -142,7 +142,8 @@ TEST_CASE_FIXTURE(Device, "samples that are timed are inside and follow their sk
         if (skew == Spread::Constant) CHECK(middle > 0.99 * kCount);  // the first number of a part of the range may be of the bin before
         const auto at = [&](std::uint64_t bits) { return bin_of(of, bits, laid.host_edges).value(); };
         bool ascends = true;
-        for (std::size_t i = 1; i < laid.host_samples.size(); ++i) ascends = ascends && at(laid.host_samples[i - 1]) <= at(laid.host_samples[i]);
+        for (std::size_t i = 1; i < laid.host_samples.size(); ++i)
+          ascends = ascends && at(laid.host_samples[i - 1]) <= at(laid.host_samples[i]);
         if (skew != Spread::Constant) CHECK(ascends == (skew == Spread::Sorted));
       }
     }

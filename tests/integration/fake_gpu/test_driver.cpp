@@ -195,8 +195,12 @@ TEST_CASE_FIXTURE(Fake, "elements of several types are read at once, in order, a
   support.store_element(buffer.address() + 24, ElementType::I16, 0x8001);
   support.store_element(buffer.address() + 40, ElementType::F32, 0x3f800000);
   support.store_words(buffer.address() + 8, {0x0123456789abcdef, 7});
-  const std::vector<std::uint64_t> read = support.load_elements({{buffer.address() + 40, ElementType::F32}, {buffer.address() + 3, ElementType::U8},
-      {buffer.address() + 8, ElementType::U64}, {buffer.address() + 16, ElementType::F64}, {buffer.address() + 24, ElementType::I16}, {buffer.address(), ElementType::U8}});
+  const std::vector<std::uint64_t> read = support.load_elements({{buffer.address() + 40, ElementType::F32},
+                                                                 {buffer.address() + 3, ElementType::U8},
+                                                                 {buffer.address() + 8, ElementType::U64},
+                                                                 {buffer.address() + 16, ElementType::F64},
+                                                                 {buffer.address() + 24, ElementType::I16},
+                                                                 {buffer.address(), ElementType::U8}});
   CHECK(read == std::vector<std::uint64_t>{0x3f800000, 0x12, 0x0123456789abcdef, 7, 0x8001, 0xff});
   CHECK(support.load_elements({}).empty());
 }
@@ -223,7 +227,8 @@ TEST_CASE_FIXTURE(Fake, "NaN is no extreme, an infinity among NaN is one, and -0
     support.set_bytes(buffer.address(), buffer.bytes(), 0);
     put(0, minus_zero);
     put(500, minus_zero);
-    for (const Extreme which : {Extreme::Least, Extreme::Greatest}) CHECK(support.find_extreme(buffer.address(), 1000, type, which)->index == 0);
+    for (const Extreme which : {Extreme::Least, Extreme::Greatest})
+      CHECK(support.find_extreme(buffer.address(), 1000, type, which)->index == 0);
   }
 }
 
@@ -246,9 +251,7 @@ TEST_CASE_FIXTURE(Fake, "rows of every type are reduced to what a loop over them
       support.fill(in.address(), rows * columns, type, {measure::FillKind::Factors, 20}, 9);
       const auto bytes = read_back<unsigned char>(in, stream);
       const bool floating = measure::is_floating(type);
-      const auto out_type = floating                    ? spec::ElementType::F64
-                            : measure::is_signed(type) ? spec::ElementType::I64
-                                                       : spec::ElementType::U64;
+      const auto out_type = floating ? spec::ElementType::F64 : measure::is_signed(type) ? spec::ElementType::I64 : spec::ElementType::U64;
       for (const auto operation : {RowOperation::Sum, RowOperation::Product, RowOperation::Minimum, RowOperation::Maximum}) {
         CAPTURE(static_cast<int>(operation));
         std::vector<std::uint64_t> expected;
@@ -257,8 +260,8 @@ TEST_CASE_FIXTURE(Fake, "rows of every type are reduced to what a loop over them
           std::uint64_t integer = operation == RowOperation::Product ? 1 : 0;
           if (operation == RowOperation::Minimum) value = measure::to_double(type, measure::highest_bits(type));
           if (operation == RowOperation::Maximum) value = measure::to_double(type, measure::lowest_bits(type));
-          std::uint64_t extreme = measure::extend(
-              type, operation == RowOperation::Minimum ? measure::highest_bits(type) : measure::lowest_bits(type));
+          std::uint64_t extreme =
+              measure::extend(type, operation == RowOperation::Minimum ? measure::highest_bits(type) : measure::lowest_bits(type));
           for (std::int64_t i = row * columns; i < (row + 1) * columns; ++i) {
             std::uint64_t bits = 0;
             std::memcpy(&bits, bytes.data() + static_cast<std::size_t>(i) * size, size);
@@ -325,9 +328,7 @@ TEST_CASE_FIXTURE(Fake, "rows pass over NaN when they are reduced to an extreme,
   support.store_element(in.address() + 8, spec::ElementType::F64, std::bit_cast<std::uint64_t>(-3.0));
   support.store_element(in.address() + 16, spec::ElementType::F64, std::bit_cast<std::uint64_t>(5.0));
   const measure::Matrix matrix{in.address(), spec::ElementType::F64, 2, 3};
-  const auto wanted = [&](RowOperation operation) {
-    return read_back<double>(support.reduce_rows(matrix, operation, 0).wanted, stream);
-  };
+  const auto wanted = [&](RowOperation operation) { return read_back<double>(support.reduce_rows(matrix, operation, 0).wanted, stream); };
   CHECK(wanted(RowOperation::Minimum) == std::vector<double>{-3, HUGE_VAL});
   CHECK(wanted(RowOperation::Maximum) == std::vector<double>{5, -HUGE_VAL});
 }

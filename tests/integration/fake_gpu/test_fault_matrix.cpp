@@ -88,7 +88,8 @@ TEST_CASE_FIXTURE(FakeGpu, "a space where every fifth crashes, hangs or is wrong
   check_good_ones(records());
   const auto reported = attune({"report", "synthetic", "--format", "json"});
   REQUIRE(reported.exit_code == 0);
-  const json problem = base::parse_json(reported.out)["devices"].empty() ? json() : base::parse_json(reported.out)["series"][0]["problems"][0];
+  const json problem =
+      base::parse_json(reported.out)["devices"].empty() ? json() : base::parse_json(reported.out)["series"][0]["problems"][0];
   CHECK(problem["outcomes"] == json(outcomes));
   std::map<std::string, std::uint64_t> kinds;
   for (const auto& failure : problem["failures"]) kinds[failure["outcome"]] += failure["count"].get<std::uint64_t>();

@@ -25,8 +25,10 @@ struct HugeSpace : FakeGpu {
     words.insert(words.end(), {"--db", database});
     test::Terminal terminal(words, full_environment());
     CHECK(terminal.shows("building the search space", 60s));
-    if (typed) terminal.type("\x03");
-    else ::kill(terminal.pid(), SIGTERM);
+    if (typed)
+      terminal.type("\x03");
+    else
+      ::kill(terminal.pid(), SIGTERM);
     CHECK(terminal.wait() == 130);
     CAPTURE(terminal.text());
     CHECK(terminal.text().find("Interrupted; everything measured is stored") != std::string::npos);
@@ -37,9 +39,15 @@ struct HugeSpace : FakeGpu {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(HugeSpace, "tune ends on Ctrl-C while it builds a space") { check({"tune", (folder / "huge").string(), "--n", "1000"}, true); }
-TEST_CASE_FIXTURE(HugeSpace, "tune ends on SIGTERM while it builds the first of several spaces") { check({"tune", (folder / "huge").string(), "--n", "1000,2000"}, false); }
-TEST_CASE_FIXTURE(HugeSpace, "ladder ends on Ctrl-C while it builds a space") { check({"ladder", (folder / "huge").string(), "--n", "1000"}, true); }
+TEST_CASE_FIXTURE(HugeSpace, "tune ends on Ctrl-C while it builds a space") {
+  check({"tune", (folder / "huge").string(), "--n", "1000"}, true);
+}
+TEST_CASE_FIXTURE(HugeSpace, "tune ends on SIGTERM while it builds the first of several spaces") {
+  check({"tune", (folder / "huge").string(), "--n", "1000,2000"}, false);
+}
+TEST_CASE_FIXTURE(HugeSpace, "ladder ends on Ctrl-C while it builds a space") {
+  check({"ladder", (folder / "huge").string(), "--n", "1000"}, true);
+}
 
 TEST_CASE_FIXTURE(HugeSpace, "tuning on two devices ends on SIGTERM while both build a space") {
   settings["devices"] = nlohmann::json::array({nlohmann::json::object(), nlohmann::json::object()});

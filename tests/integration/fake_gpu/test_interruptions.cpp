@@ -154,7 +154,8 @@ TEST_CASE_FIXTURE(SlowGpu, "a run that finds its database locked says so, and go
   CHECK(result.err.find("waiting for " + database + ", which another process has locked") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(SlowGpu, "Ctrl-C ends a run that waits to store something while another process writes, and what was stored before stays") {
+TEST_CASE_FIXTURE(SlowGpu,
+                  "Ctrl-C ends a run that waits to store something while another process writes, and what was stored before stays") {
   settings["devices"] = json::array({json::object(), json::object()});
   auto words = tune_words("none");
   SUBCASE("one device") {}

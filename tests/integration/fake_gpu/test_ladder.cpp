@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t kGood = 4 * 3 * 4;  // block_size, items, waves
 
 std::vector<std::string> ladder_words(const std::vector<std::string>& more = {}) {
-  std::vector<std::string> words = {"ladder", ATTUNE_SOURCE_DIR "/tests/support/fake_templates/synthetic", "--size", "1000", "--compile-workers", "2"};
+  std::vector<std::string> words = {
+      "ladder", ATTUNE_SOURCE_DIR "/tests/support/fake_templates/synthetic", "--size", "1000", "--compile-workers", "2"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }

@@ -40,12 +40,11 @@ double peak_until_end_mb(int pid) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(
-    FakeGpu,
-    "a space of a million configurations takes under 200 MB, when it is first searched and when it is gone on with") {
+TEST_CASE_FIXTURE(FakeGpu,
+                  "a space of a million configurations takes under 200 MB, when it is first searched and when it is gone on with") {
   for (const std::string budget : {"150", "300"}) {  // the second run knows half of what it proposes
-    const int pid = start({"tune", ATTUNE_SOURCE_DIR "/bench/templates/million", "--size", "10000", "--strategy",
-                           "random", "--budget", budget, "--compile-workers", "2", "--json"});
+    const int pid = start({"tune", ATTUNE_SOURCE_DIR "/bench/templates/million", "--size", "10000", "--strategy", "random", "--budget",
+                           budget, "--compile-workers", "2", "--json"});
     const double peak = peak_until_end_mb(pid);
     CHECK(test::wait_for(pid) == 0);
     MESSAGE("budget of ", budget, ": at most ", peak, " MB");

@@ -42,7 +42,8 @@ TEST_CASE_FIXTURE(OnMissProgram, "by default a miss launches the default and not
   CHECK_FALSE(std::filesystem::exists(database));
 }
 
-TEST_CASE_FIXTURE(OnMissProgram, "with on_miss = Error a miss launches nothing and names kernel, sizes, tier and the command, which helps") {
+TEST_CASE_FIXTURE(OnMissProgram,
+                  "with on_miss = Error a miss launches nothing and names kernel, sizes, tier and the command, which helps") {
   const auto refused = program("error", {"launch:1000", "counters"});
   CHECK(refused.last("launch").is_null());
   const auto error = refused.last("error");
@@ -81,8 +82,10 @@ TEST_CASE_FIXTURE(OnMissProgram, "tuning now: the first launch already uses what
   CHECK(attune({"db", "check"}).exit_code == 0);
 }
 
-TEST_CASE_FIXTURE(OnMissProgram, "tuning in the background: the default now, the result later, for near sizes that were launched before too") {
-  const auto said = program("background", {"launch:1000", "launch:1100", "wait", "launch:1000", "launch:1100", "counters"}, {"--share", "1"});
+TEST_CASE_FIXTURE(OnMissProgram,
+                  "tuning in the background: the default now, the result later, for near sizes that were launched before too") {
+  const auto said =
+      program("background", {"launch:1000", "launch:1100", "wait", "launch:1000", "launch:1100", "counters"}, {"--share", "1"});
   const auto launches = said.all("launch");
   REQUIRE(launches.size() == 4);
   CHECK(launches[0]["tier"] == "default");
@@ -170,7 +173,9 @@ TEST_CASE_FIXTURE(OnMissProgram, "every device of a program tunes for itself; eq
   CHECK(db::Database::open(database, db::OpenMode::ReadOnly).best({}).size() == 2);
 }
 
-TEST_CASE_FIXTURE(OnMissProgram, "a worker that is killed is told and its problem not tried again; other problems are tuned, the launch takes the default") {
+TEST_CASE_FIXTURE(
+    OnMissProgram,
+    "a worker that is killed is told and its problem not tried again; other problems are tuned, the launch takes the default") {
   settings["real_time"] = 300;
   const std::string output = (folder / "said").string();
   const int pid = start_program(words("now", {"launch:1000", "counters", "launch:1000", "counters"}), output);

@@ -56,7 +56,8 @@ TEST_CASE_FIXTURE(OnMissProgram, "a disk that fills while tuning, at whatever mo
     notices += said.notices_with(kInMemory).size();
     if (blocks == "16") CHECK(launch["layer"] == ":memory:");
   }
-  test::record_figures(6, "online_full_disk", {{"limits", limits.size()}, {"tuned", right}, {"kept_in_memory", in_memory}, {"notices", notices}});
+  test::record_figures(6, "online_full_disk",
+                       {{"limits", limits.size()}, {"tuned", right}, {"kept_in_memory", in_memory}, {"notices", notices}});
 }
 
 TEST_CASE_FIXTURE(OnMissProgram, "a database whose folder is a file: results stay in memory, told once") {
@@ -74,8 +75,8 @@ TEST_CASE_FIXTURE(OnMissProgram, "without a home and a data folder results stay 
 
 TEST_CASE_FIXTURE(OnMissProgram, "results in memory serve sizes nearby as those of a file do, and are gone with the Runtime") {
   environment["ATTUNE_DB"] = "/proc/attune-test/tune.db";
-  const auto said = program("background", {"launch:1000", "wait", "launch:1000", "launch:2000", "counters", "restart", "explain:1000"},
-                            {"--share", "1"});
+  const auto said =
+      program("background", {"launch:1000", "wait", "launch:1000", "launch:2000", "counters", "restart", "explain:1000"}, {"--share", "1"});
   CHECK(said.all("launch")[1]["tier"] == "exact size");
   CHECK(said.all("launch")[2]["tier"] == "nearest size");
   CHECK(said.last("counters")["started"] == 1);
@@ -118,7 +119,9 @@ TEST_CASE_FIXTURE(OnMissProgram, "a damaged user database is set aside by tuning
   CHECK(said.notices_with("was set aside as").size() == 1);
 }
 
-TEST_CASE_FIXTURE(OnMissProgram, "where a file that is no database has the user database's name, tuning leaves it as it is and keeps its result in memory") {
+TEST_CASE_FIXTURE(
+    OnMissProgram,
+    "where a file that is no database has the user database's name, tuning leaves it as it is and keeps its result in memory") {
   const std::string notes = "notes of somebody's\n";
   fs::create_directories(fs::path(database).parent_path());
   std::ofstream(database) << notes;
@@ -168,10 +171,13 @@ TEST_CASE_FIXTURE(OnMissProgram, "a worker that is no attune is told, and the la
   CHECK(said.notices_with("the tuning process ended without a result (exited with code 0)").size() == 1);
 }
 
-TEST_CASE_FIXTURE(OnMissProgram, "the command without --db tunes in memory where the default database cannot be written, warns first, prints results last") {
+TEST_CASE_FIXTURE(
+    OnMissProgram,
+    "the command without --db tunes in memory where the default database cannot be written, warns first, prints results last") {
   environment["ATTUNE_DB"] = "";
   environment["XDG_DATA_HOME"] = "/proc/attune-test";
-  const std::vector<std::string> tune = {"tune", ATTUNE_SOURCE_DIR "/tests/support/fake_templates/brief", "--T", "i32", "--end", "well", "--size", "1000"};
+  const std::vector<std::string> tune = {
+      "tune", ATTUNE_SOURCE_DIR "/tests/support/fake_templates/brief", "--T", "i32", "--end", "well", "--size", "1000"};
   const auto in_memory = attune(tune);
   CHECK(in_memory.exit_code == 0);
   CHECK(in_memory.err.find("results of this run are not stored") != std::string::npos);

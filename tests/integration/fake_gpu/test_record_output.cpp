@@ -48,7 +48,8 @@ TEST_CASE_FIXTURE(FakeGpu, "a recording is written through links, into pipes and
   CHECK(fs::is_fifo(folder / "pipe"));
 }
 
-TEST_CASE_FIXTURE(FakeGpu, "an output that cannot be is refused before anything is measured, a full one after it, and what was measured stays") {
+TEST_CASE_FIXTURE(FakeGpu,
+                  "an output that cannot be is refused before anything is measured, a full one after it, and what was measured stays") {
   const auto refused = [&](const std::string& output, int exit_code) {
     CAPTURE(output);
     const auto result = attune(record_words(*this, output));

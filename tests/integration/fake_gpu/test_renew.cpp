@@ -35,7 +35,8 @@ struct RenewFixture : test::FakeGpu {
   }
 
   void tune(const std::string& sizes, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> words = {"tune", "brief", "--template-folder", templates, "--T", "i32", "--end", "well", "--size", sizes, "--compile-workers", "2"};
+    std::vector<std::string> words = {"tune",   "brief", "--template-folder", templates, "--T", "i32", "--end", "well",
+                                      "--size", sizes,   "--compile-workers", "2"};
     words.insert(words.end(), more.begin(), more.end());
     const auto result = attune(words);
     CAPTURE(result.err);
@@ -72,7 +73,8 @@ struct RenewFixture : test::FakeGpu {
   [[nodiscard]] db::BestRow newest(const std::string& problem) const {
     const std::string hash = spec::TemplateLibrary({templates}).find("brief").content_hash;
     const auto rows = best();
-    const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.problem == problem && row.template_hash == hash; });
+    const auto found =
+        std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.problem == problem && row.template_hash == hash; });
     REQUIRE(found != rows.end());
     return *found;
   }
@@ -84,7 +86,8 @@ json configuration(int block_size, int waves) { return {{"block_size", block_siz
 
 }  // namespace
 
-TEST_CASE_FIXTURE(RenewFixture, "what was tuned with another version of the template is tuned again, from what won before on; older rows stay") {
+TEST_CASE_FIXTURE(RenewFixture,
+                  "what was tuned with another version of the template is tuned again, from what won before on; older rows stay") {
   tune("1000,2000");
   CHECK(plan()["renewals"].empty());
   CHECK(plan()["current"] == 2);
@@ -111,7 +114,8 @@ TEST_CASE_FIXTURE(RenewFixture, "what was tuned with another version of the temp
   for (const auto& row : listed) CHECK(row["superseded"] == (row["template_hash"] != newest(row["problem"].dump()).template_hash));
   CHECK(shown.out.find("Not shown: 2 older results") != std::string::npos);
   CHECK(all.out.find("Not shown") == std::string::npos);
-  CHECK(std::count(all.out.begin(), all.out.end(), '\n') == std::count(shown.out.begin(), shown.out.end(), '\n') + 1);  // two more, without the last line
+  CHECK(std::count(all.out.begin(), all.out.end(), '\n') ==
+        std::count(shown.out.begin(), shown.out.end(), '\n') + 1);  // two more, without the last line
   const auto again = renew();
   CHECK(again.exit_code == 0);
   CHECK(again.out.find("Current: 2 problems") != std::string::npos);
@@ -119,7 +123,8 @@ TEST_CASE_FIXTURE(RenewFixture, "what was tuned with another version of the temp
 }
 
 TEST_CASE_FIXTURE(RenewFixture, "of many winners of the family each problem's own is measured right after the default") {
-  const std::map<std::string, json> winners = {{"100000", configuration(64, 2)}, {"200000", configuration(256, 4)}, {"300000", configuration(256, 1)}};
+  const std::map<std::string, json> winners = {
+      {"100000", configuration(64, 2)}, {"200000", configuration(256, 4)}, {"300000", configuration(256, 1)}};
   for (const auto& [n, winner] : winners) {
     const int block_size = winner["block_size"], waves = winner["waves"];
     tune(n, {"--strategy", "exhaustive", "--where", fmt::format("block_size == {} and waves == {}", block_size, waves)});
@@ -140,7 +145,10 @@ TEST_CASE_FIXTURE(RenewFixture, "a damaged row is told: what it named is not ren
   tune("1000,2000,3000");
   {
     SQLite::Database raw(database, SQLite::OPEN_READWRITE);
-    REQUIRE(raw.exec("UPDATE best SET median_us = 0.5 WHERE problem_key = (SELECT key FROM problems WHERE text LIKE '%\"n\":2000,%' OR text LIKE '%\"n\":2000}%')") == 1);
+    REQUIRE(
+        raw.exec(
+            "UPDATE best SET median_us = 0.5 WHERE problem_key = (SELECT key FROM problems WHERE text LIKE '%\"n\":2000,%' OR text LIKE '%\"n\":2000}%')") ==
+        1);
   }
   change_template("a copy with few", "another copy with few");
   for (const std::vector<std::string>& more : {std::vector<std::string>{"--dry-run"}, {}}) {
@@ -213,7 +221,8 @@ TEST_CASE_FIXTURE(RenewFixture, "a budget that ends before what had won is measu
   CHECK(best().front().driver != before.driver);
 }
 
-TEST_CASE_FIXTURE(RenewFixture, "of another version of the template, too, nothing takes the place of what had won before that was measured") {
+TEST_CASE_FIXTURE(RenewFixture,
+                  "of another version of the template, too, nothing takes the place of what had won before that was measured") {
   tune("1000,2000");
   change_template("a copy with few", "a copy of few");
   for (const std::vector<std::string>& devices : {std::vector<std::string>{}, {"--device", "all"}}) {
@@ -231,7 +240,8 @@ TEST_CASE_FIXTURE(RenewFixture, "of another version of the template, too, nothin
   }
   CHECK(renew({"--budget", "1"}).out.find("until a larger --budget measures what had won there") != std::string::npos);
   REQUIRE(renew({"--budget", "2"}).exit_code == 0);
-  for (const char* n : {"1000", "2000"}) CHECK(base::parse_json(newest(fmt::format(R"({{"T":"i32","end":"well","n":{}}})", n)).configuration) == configuration(256, 2));
+  for (const char* n : {"1000", "2000"})
+    CHECK(base::parse_json(newest(fmt::format(R"({{"T":"i32","end":"well","n":{}}})", n)).configuration) == configuration(256, 2));
   CHECK(plan()["current"] == 2);
 }
 
@@ -252,7 +262,8 @@ TEST_CASE_FIXTURE(RenewFixture, "time that is up within a template is told once,
   CHECK(plan()["current"] == 6);
 }
 
-TEST_CASE_FIXTURE(RenewFixture, "where all fails under the new version each run says so and fails, also when nothing is measured any more") {
+TEST_CASE_FIXTURE(RenewFixture,
+                  "where all fails under the new version each run says so and fails, also when nothing is measured any more") {
   tune("1000");
   change_template("1 * (end == 'crash')", "1 * (end == 'well')");
   for (int run = 0; run < 2; ++run) {
@@ -273,7 +284,9 @@ TEST_CASE_FIXTURE(RenewFixture, "what cannot be renewed does not keep the rest f
   std::string text = base::read_file(file);
   text.replace(text.find("\"name\": \"brief\""), 15, "\"name\": \"other\"");
   std::ofstream(file) << text;
-  REQUIRE(attune({"tune", "other", "--template-folder", templates, "--T", "i32", "--end", "well", "--size", "1000", "--compile-workers", "2"}).exit_code == 0);
+  REQUIRE(
+      attune({"tune", "other", "--template-folder", templates, "--T", "i32", "--end", "well", "--size", "1000", "--compile-workers", "2"})
+          .exit_code == 0);
   change_template("a copy with few", "a copy of few");
   change_template("synthetic_plain", "there_is_no_such_kernel");  // the reference of brief, not of other
   text.replace(text.find("a copy with few"), 15, "a copy of few");

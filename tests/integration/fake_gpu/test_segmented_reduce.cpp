@@ -20,7 +20,8 @@ TEST_CASE_FIXTURE(FakeGpu, "every way of reducing rows wrongly is noticed for ev
       CAPTURE(op);
       CAPTURE(rows);
       database = (folder / (std::string(op) + rows + ".db")).string();
-      const auto result = attune({"tune", kScan, "--rows", rows, "--columns", columns, "--T", "f32", "--op", op, "--db", database, "--json"});
+      const auto result =
+          attune({"tune", kScan, "--rows", rows, "--columns", columns, "--T", "f32", "--op", op, "--db", database, "--json"});
       CAPTURE(result.err);
       REQUIRE(result.exit_code == 0);
       const auto stored = records();

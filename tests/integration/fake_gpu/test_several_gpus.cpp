@@ -111,7 +111,8 @@ TEST_CASE_FIXTURE(MixedGpus, "GPUs that differ tune every problem each, and the 
   CHECK(result.out.find("Fake B (device 1)") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Gpus, "a problem that no GPU has the memory for is given up with the reason, the others are tuned, and the run has failed") {
+TEST_CASE_FIXTURE(Gpus,
+                  "a problem that no GPU has the memory for is given up with the reason, the others are tuned, and the run has failed") {
   for (auto& device : settings["devices"]) device["memory_bytes"] = std::int64_t{1} << 30;
   auto sizes = words({"--json"});
   for (auto& word : sizes) {

@@ -24,7 +24,7 @@ double slowdown(const json& configuration) {
 }
 
 struct Answer {
-  double winner = 0;       ///< true slow-down of the winner
+  double winner = 0;  ///< true slow-down of the winner
   bool tie = false;
   std::vector<json> tied;  ///< with the winner
   int epochs = 0;

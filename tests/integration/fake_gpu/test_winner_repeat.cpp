@@ -22,8 +22,8 @@ struct Repeated : FakeGpu {
 
   /// `options` of the program; `words`: of its tune command.
   test::CommandResult repeat(const std::vector<std::string>& options, const std::vector<std::string>& words) const {
-    std::vector<std::string> all{ATTUNE_WINNER_REPEAT, "--output", folder.path().string(), "--keep-cache", "--template",
-                                 ATTUNE_SOURCE_DIR "/tests/support/fake_templates/synthetic"};
+    std::vector<std::string> all{ATTUNE_WINNER_REPEAT, "--output",   folder.path().string(),
+                                 "--keep-cache",       "--template", ATTUNE_SOURCE_DIR "/tests/support/fake_templates/synthetic"};
     all.insert(all.end(), options.begin(), options.end());
     all.emplace_back("--");
     all.insert(all.end(), words.begin(), words.end());
@@ -44,7 +44,9 @@ struct Repeated : FakeGpu {
   }
 };
 
-std::vector<std::string> of_size(const std::string& size) { return {"--T", "i32", "--faults", "none", "--size", size, "--compile-workers", "2"}; }
+std::vector<std::string> of_size(const std::string& size) {
+  return {"--T", "i32", "--faults", "none", "--size", size, "--compile-workers", "2"};
+}
 
 std::vector<std::string> one_of(const std::string& size) {
   auto words = of_size(size);
@@ -84,7 +86,8 @@ TEST_CASE_FIXTURE(Repeated, "--more adds runs to those of the file, which stay a
 }
 
 TEST_CASE_FIXTURE(Repeated, "searches that name different winners are run off against each other") {
-  const auto searched = repeat({"--runs", "1", "--search", "--strategy random --budget 1", "--search", "--strategy exhaustive"}, of_size("1000"));
+  const auto searched =
+      repeat({"--runs", "1", "--search", "--strategy random --budget 1", "--search", "--strategy exhaustive"}, of_size("1000"));
   CAPTURE(searched.err);
   REQUIRE(searched.exit_code == 0);
   const json rows = results("search_quality").at("rows");

@@ -113,7 +113,8 @@ TEST_CASE_FIXTURE(Large, "opening a large database, for reading or writing, read
 }
 
 TEST_CASE_FIXTURE(
-    Large, "damage within a large database is an error when it is met, and then the next writer sets the file aside and keeps what can be read of it") {
+    Large,
+    "damage within a large database is an error when it is met, and then the next writer sets the file aside and keeps what can be read of it") {
   const std::uint64_t records = db::Database::open(path, db::OpenMode::ReadOnly).info().records;
   damage_records();
   {

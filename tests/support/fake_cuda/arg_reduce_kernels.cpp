@@ -36,8 +36,8 @@ Effect blocks(const KernelLaunch& launch) {
   auto* const index = launch.argument<std::int64_t*>(3);
   const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(float);
   const double us = kLaunchUs + static_cast<double>(bytes) / kBytesPerUs;
-  const bool allowed = launch.may_access(value, sizeof *value) && launch.may_access(index, sizeof *index) &&
-                       (n == 0 || launch.may_access(in, bytes));
+  const bool allowed =
+      launch.may_access(value, sizeof *value) && launch.may_access(index, sizeof *index) && (n == 0 || launch.may_access(in, bytes));
   if (!allowed) return {us, Fault::IllegalAddress};
   last_found = greatest(in, n);
   *value = last_found.value;
@@ -60,7 +60,18 @@ Effect partials(const KernelLaunch& launch) {
 }
 
 /// In the order of arg_scan's template.json.
-enum class Defect { None, LastOfEquals, SkipsLast, SkipsInfinity, TakesNan, PutsOutNan, FindsNothingAt0, OtherValue, OneFurther, ReadsTooFar };
+enum class Defect {
+  None,
+  LastOfEquals,
+  SkipsLast,
+  SkipsInfinity,
+  TakesNan,
+  PutsOutNan,
+  FindsNothingAt0,
+  OtherValue,
+  OneFurther,
+  ReadsTooFar
+};
 
 Found scan(const float* in, std::int64_t n, Defect defect) {
   Found found;

@@ -17,9 +17,9 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
 // Attributes of .nv.info sections. Each is a format byte, an attribute byte and a 16-bit value; in the format kSized the
 // value is the number of bytes that follow.
 constexpr std::uint8_t kSized = 0x04;
-constexpr std::uint8_t kMaxThreads = 0x05;      // x, y, z of __launch_bounds__
-constexpr std::uint8_t kParameter = 0x17;       // index, ordinal and offset, size in the upper 14 bits
-constexpr std::uint8_t kRegisterCount = 0x2f;   // symbol of the kernel, registers
+constexpr std::uint8_t kMaxThreads = 0x05;     // x, y, z of __launch_bounds__
+constexpr std::uint8_t kParameter = 0x17;      // index, ordinal and offset, size in the upper 14 bits
+constexpr std::uint8_t kRegisterCount = 0x2f;  // symbol of the kernel, registers
 
 template <class T>
 T load(const std::byte* from) {

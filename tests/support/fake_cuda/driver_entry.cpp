@@ -18,7 +18,10 @@ struct ErrorText {
 
 const ErrorText* error_text(CUresult result) {
   static const std::map<CUresult, ErrorText> texts = {
-#define ATTUNE_ERROR(name, meaning) {name, {#name, meaning}}
+#define ATTUNE_ERROR(name, meaning) \
+  {                                 \
+    name, { #name, meaning }        \
+  }
       ATTUNE_ERROR(CUDA_SUCCESS, "no error"),
       ATTUNE_ERROR(CUDA_ERROR_INVALID_VALUE, "invalid argument"),
       ATTUNE_ERROR(CUDA_ERROR_OUT_OF_MEMORY, "out of memory"),

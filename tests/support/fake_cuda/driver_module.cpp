@@ -46,11 +46,16 @@ Kernel& kernel_at(Process& process, CUfunction handle) {
 
 int attribute_of(const Kernel& kernel, CUfunction_attribute attribute) {
   switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: return kernel.cubin.most_threads;
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: return kernel.cubin.static_shared_bytes;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: return kernel.cubin.registers;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: return kernel.dynamic_shared_limit_bytes;
-    default: throw CallFailed{CUDA_ERROR_INVALID_VALUE};
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      return kernel.cubin.most_threads;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      return kernel.cubin.static_shared_bytes;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      return kernel.cubin.registers;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      return kernel.dynamic_shared_limit_bytes;
+    default:
+      throw CallFailed{CUDA_ERROR_INVALID_VALUE};
   }
 }
 

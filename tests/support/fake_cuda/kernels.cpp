@@ -6,11 +6,14 @@
 namespace attune::fake_cuda {
 
 Fault fault_from_name(const std::string& name) {
-  static const std::vector<std::pair<std::string, Fault>> names = {
-      {"illegal_address", Fault::IllegalAddress}, {"misaligned_address", Fault::MisalignedAddress},
-      {"trap", Fault::Trap},                      {"assert", Fault::Assert},
-      {"stack_overflow", Fault::StackOverflow},   {"endless_loop", Fault::EndlessLoop},
-      {"out_of_resources", Fault::OutOfResources}, {"process_killed", Fault::ProcessKilled}};
+  static const std::vector<std::pair<std::string, Fault>> names = {{"illegal_address", Fault::IllegalAddress},
+                                                                   {"misaligned_address", Fault::MisalignedAddress},
+                                                                   {"trap", Fault::Trap},
+                                                                   {"assert", Fault::Assert},
+                                                                   {"stack_overflow", Fault::StackOverflow},
+                                                                   {"endless_loop", Fault::EndlessLoop},
+                                                                   {"out_of_resources", Fault::OutOfResources},
+                                                                   {"process_killed", Fault::ProcessKilled}};
   for (const auto& [known, fault] : names) {
     if (known == name) return fault;
   }
@@ -18,8 +21,8 @@ Fault fault_from_name(const std::string& name) {
 }
 
 HostKernel find_host_kernel(std::string_view name) {
-  for (const auto* table : {&support_kernels(), &synthetic_kernels(), &scratch_kernels(), &million_kernels(), &reduce_kernels(), &arg_reduce_kernels(),
-                            &row_kernels()}) {
+  for (const auto* table : {&support_kernels(), &synthetic_kernels(), &scratch_kernels(), &million_kernels(), &reduce_kernels(),
+                            &arg_reduce_kernels(), &row_kernels()}) {
     for (const auto& kernel : *table) {
       if (kernel.name == name) return kernel.run;
     }

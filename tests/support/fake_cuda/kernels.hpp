@@ -14,12 +14,12 @@ enum class Fault {
   None,
   IllegalAddress,
   MisalignedAddress,
-  Trap,           ///< CUDA_ERROR_LAUNCH_FAILED
+  Trap,  ///< CUDA_ERROR_LAUNCH_FAILED
   Assert,
-  StackOverflow,  ///< CUDA_ERROR_HARDWARE_STACK_ERROR
-  EndlessLoop,    ///< whoever waits for the stream waits for ever
-  OutOfResources, ///< of the launch itself; the context survives
-  ProcessKilled,  ///< SIGKILL, as the out-of-memory killer sends it
+  StackOverflow,   ///< CUDA_ERROR_HARDWARE_STACK_ERROR
+  EndlessLoop,     ///< whoever waits for the stream waits for ever
+  OutOfResources,  ///< of the launch itself; the context survives
+  ProcessKilled,   ///< SIGKILL, as the out-of-memory killer sends it
 };
 
 /// "illegal_address", "endless_loop", ... Throws: std::runtime_error on an unknown name.
@@ -71,12 +71,12 @@ struct RegisteredKernel {
 [[nodiscard]] HostKernel find_host_kernel(std::string_view name);
 
 // The registered kernels, a table for each file of them.
-[[nodiscard]] const std::vector<RegisteredKernel>& support_kernels();    ///< tuner/measure/support.cu
-[[nodiscard]] const std::vector<RegisteredKernel>& synthetic_kernels();  ///< tests/support/fake_templates
-[[nodiscard]] const std::vector<RegisteredKernel>& scratch_kernels();    ///< tests/support/fake_templates/tickets and steps
-[[nodiscard]] const std::vector<RegisteredKernel>& million_kernels();    ///< bench/templates/million
-[[nodiscard]] const std::vector<RegisteredKernel>& reduce_kernels();     ///< templates/reduce and reproducible_reduce, f32 sums only
+[[nodiscard]] const std::vector<RegisteredKernel>& support_kernels();     ///< tuner/measure/support.cu
+[[nodiscard]] const std::vector<RegisteredKernel>& synthetic_kernels();   ///< tests/support/fake_templates
+[[nodiscard]] const std::vector<RegisteredKernel>& scratch_kernels();     ///< tests/support/fake_templates/tickets and steps
+[[nodiscard]] const std::vector<RegisteredKernel>& million_kernels();     ///< bench/templates/million
+[[nodiscard]] const std::vector<RegisteredKernel>& reduce_kernels();      ///< templates/reduce and reproducible_reduce, f32 sums only
 [[nodiscard]] const std::vector<RegisteredKernel>& arg_reduce_kernels();  ///< templates/argreduce, arg-max of f32 only; arg_scan
-[[nodiscard]] const std::vector<RegisteredKernel>& row_kernels();        ///< templates/segmented_reduce, f32 sums only; row_scan
+[[nodiscard]] const std::vector<RegisteredKernel>& row_kernels();         ///< templates/segmented_reduce, f32 sums only; row_scan
 
 }  // namespace attune::fake_cuda

@@ -17,12 +17,18 @@ constexpr std::size_t kAlign = 256;
 
 CUresult result_of(Fault fault) {
   switch (fault) {
-    case Fault::IllegalAddress: return CUDA_ERROR_ILLEGAL_ADDRESS;
-    case Fault::MisalignedAddress: return CUDA_ERROR_MISALIGNED_ADDRESS;
-    case Fault::Trap: return CUDA_ERROR_LAUNCH_FAILED;
-    case Fault::Assert: return CUDA_ERROR_ASSERT;
-    case Fault::StackOverflow: return CUDA_ERROR_HARDWARE_STACK_ERROR;
-    default: return CUDA_SUCCESS;
+    case Fault::IllegalAddress:
+      return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case Fault::MisalignedAddress:
+      return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case Fault::Trap:
+      return CUDA_ERROR_LAUNCH_FAILED;
+    case Fault::Assert:
+      return CUDA_ERROR_ASSERT;
+    case Fault::StackOverflow:
+      return CUDA_ERROR_HARDWARE_STACK_ERROR;
+    default:
+      return CUDA_SUCCESS;
   }
 }
 
@@ -33,9 +39,9 @@ CUresult result_of(Fault fault) {
 }  // namespace
 
 Memory::Memory(std::size_t bytes)
-    : bytes_(static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), std::align_val_t{kAlign}))), size_bytes_(bytes) {}
+    : bytes_(static_cast<std::byte*>(::operator new (std::max<std::size_t>(bytes, 1), std::align_val_t{kAlign}))), size_bytes_(bytes) {}
 
-void Memory::Free::operator()(std::byte* bytes) const { ::operator delete(bytes, std::align_val_t{kAlign}); }
+void Memory::Free::operator()(std::byte* bytes) const { ::operator delete (bytes, std::align_val_t{kAlign}); }
 
 bool Device::contains(CUdeviceptr address, std::size_t bytes) const {
   auto after = ranges.upper_bound(address);
@@ -128,8 +134,10 @@ void Process::submit(Stream& stream, const std::vector<Operation>& operations) {
 void Process::raise(Stream& stream, Fault fault) {
   if (fault == Fault::OutOfResources) throw CallFailed{CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES};
   if (fault == Fault::ProcessKilled) ::kill(::getpid(), SIGKILL);
-  if (fault == Fault::EndlessLoop) stream.hung = true;
-  else pending_ = result_of(fault);
+  if (fault == Fault::EndlessLoop)
+    stream.hung = true;
+  else
+    pending_ = result_of(fault);
 }
 
 void Process::synchronize(Stream& stream) {

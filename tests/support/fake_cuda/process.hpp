@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <optional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string>
 #include <unordered_map>

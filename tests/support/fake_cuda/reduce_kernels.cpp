@@ -27,7 +27,8 @@ Effect sum_into(const KernelLaunch& launch, float* out) {
 /// The second kernel of two.
 Effect second(const KernelLaunch& launch, float* out) {
   const std::size_t partial_bytes = launch.argument<std::uint32_t>(1) * sizeof(float);
-  if (!launch.may_access(launch.argument<const float*>(0), partial_bytes) || !launch.may_access(out, sizeof(float))) return {kLaunchUs, Fault::IllegalAddress};
+  if (!launch.may_access(launch.argument<const float*>(0), partial_bytes) || !launch.may_access(out, sizeof(float)))
+    return {kLaunchUs, Fault::IllegalAddress};
   *out = last_sum;
   return {kLaunchUs, Fault::None};
 }

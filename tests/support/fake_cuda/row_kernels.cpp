@@ -17,8 +17,8 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 Effect sum_rows(const KernelLaunch& launch, const float* in, float* out, std::int64_t rows, std::int64_t columns) {
   const std::size_t bytes = static_cast<std::size_t>(rows * columns) * sizeof(float);
   const double us = kLaunchUs + static_cast<double>(bytes) / kBytesPerUs;
-  const bool allowed = (rows == 0 || launch.may_access(out, static_cast<std::size_t>(rows) * sizeof(float))) &&
-                       (bytes == 0 || launch.may_access(in, bytes));
+  const bool allowed =
+      (rows == 0 || launch.may_access(out, static_cast<std::size_t>(rows) * sizeof(float))) && (bytes == 0 || launch.may_access(in, bytes));
   if (!allowed) return {us, Fault::IllegalAddress};
   for (std::int64_t row = 0; row < rows; ++row) {
     double sum = 0;
@@ -48,7 +48,8 @@ thread_local std::vector<float> last_sums;
 Effect by_blocks(const KernelLaunch& launch) {
   const auto* const out = launch.argument<const float*>(1);
   const auto rows = launch.argument<std::int64_t>(2);
-  const Effect effect = sum_rows(launch, launch.argument<const float*>(0), launch.argument<float*>(1), rows, launch.argument<std::int64_t>(3));
+  const Effect effect =
+      sum_rows(launch, launch.argument<const float*>(0), launch.argument<float*>(1), rows, launch.argument<std::int64_t>(3));
   if (effect.fault == Fault::None) last_sums.assign(out, out + rows);
   return effect;
 }

@@ -19,8 +19,7 @@ Effect tickets(const KernelLaunch& launch) {
   auto* const partials = launch.argument<std::int64_t*>(4);
   const auto count = static_cast<std::size_t>(n);
   const bool allowed = launch.may_access(in, count * sizeof(*in)) && launch.may_access(out, sizeof(*out)) &&
-                       launch.may_access(ticket, sizeof(*ticket)) &&
-                       launch.may_access(partials, count * sizeof(*partials));
+                       launch.may_access(ticket, sizeof(*ticket)) && launch.may_access(partials, count * sizeof(*partials));
   if (!allowed) return {1, Fault::IllegalAddress};
   if (std::atomic_ref(*ticket).exchange(1) != 0) {
     *out = kScratchWasTaken;

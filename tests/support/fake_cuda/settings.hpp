@@ -24,7 +24,7 @@ struct PlannedFault {
   std::string kernel;
   std::uint64_t launch = 0;  ///< counted from 0, in each process anew
   Fault fault = Fault::None;
-  double stall_ms = 0;       ///< really slept before it
+  double stall_ms = 0;  ///< really slept before it
 };
 
 /// What the fake driver pretends, from the environment variable ATTUNE_FAKE_CUDA: a JSON text or the path of a file.

@@ -46,7 +46,9 @@ inline float __fsub_rn(float a, float b) { return a - b; }
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __fdiv_rn(float a, float b) { return a / b; }
 __extension__ typedef unsigned __int128 Wide;
-inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return static_cast<unsigned long long>(Wide{a} * b >> 64); }
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+  return static_cast<unsigned long long>(Wide{a} * b >> 64);
+}
 inline void __syncthreads() { throw std::logic_error("a kernel with barriers needs a host version"); }
 
 struct Half;
@@ -66,9 +68,9 @@ void convert(Half& value, float x);
 // The only assembly of the text converts `x` between f16 and f32 into `value`.
 #define asm(...) convert(value, x)
 #include "tuner/measure/support.cu"
+#include "tuner/measure/support_histogram.cu"
 #include "tuner/measure/support_reduce.cu"
 #include "tuner/measure/support_rows.cu"
-#include "tuner/measure/support_histogram.cu"
 #undef asm
 #undef __forceinline__
 #undef __shared__
@@ -142,23 +144,22 @@ Effect read(const KernelLaunch& launch) {
 
 const std::vector<RegisteredKernel>& support_kernels() {
   using namespace device;
-  static const std::vector<RegisteredKernel> kernels = {
-      {"attune_fill", OnHost<attune_fill>::run},
-      {"attune_check_fill", OnHost<attune_check_fill>::run},
-      {"attune_guard", OnHost<attune_guard>::run},
-      {"attune_check_guard", OnHost<attune_check_guard>::run},
-      {"attune_check_zero", OnHost<attune_check_zero>::run},
-      {"attune_compare", OnHost<attune_compare>::run},
-      {"attune_reduce_rows", OnHost<attune_reduce_rows>::run},
-      {"attune_join_rows", OnHost<attune_join_rows>::run},
-      {"attune_compare_rows", OnHost<attune_compare_rows>::run},
-      {"attune_fill_histogram", OnHost<attune_fill_histogram>::run},
-      {"attune_count", OnHost<attune_count>::run},
-      {"attune_compare_counts", OnHost<attune_compare_counts>::run},
-      {"attune_reduce", reduce},
-      {"attune_extreme", OnHost<attune_extreme>::run},
-      {"attune_find_extreme", OnHost<attune_find_extreme>::run},
-      {"attune_read", read}};
+  static const std::vector<RegisteredKernel> kernels = {{"attune_fill", OnHost<attune_fill>::run},
+                                                        {"attune_check_fill", OnHost<attune_check_fill>::run},
+                                                        {"attune_guard", OnHost<attune_guard>::run},
+                                                        {"attune_check_guard", OnHost<attune_check_guard>::run},
+                                                        {"attune_check_zero", OnHost<attune_check_zero>::run},
+                                                        {"attune_compare", OnHost<attune_compare>::run},
+                                                        {"attune_reduce_rows", OnHost<attune_reduce_rows>::run},
+                                                        {"attune_join_rows", OnHost<attune_join_rows>::run},
+                                                        {"attune_compare_rows", OnHost<attune_compare_rows>::run},
+                                                        {"attune_fill_histogram", OnHost<attune_fill_histogram>::run},
+                                                        {"attune_count", OnHost<attune_count>::run},
+                                                        {"attune_compare_counts", OnHost<attune_compare_counts>::run},
+                                                        {"attune_reduce", reduce},
+                                                        {"attune_extreme", OnHost<attune_extreme>::run},
+                                                        {"attune_find_extreme", OnHost<attune_find_extreme>::run},
+                                                        {"attune_read", read}};
   return kernels;
 }
 

@@ -26,15 +26,24 @@ enum class Ask : std::int64_t {
 
 Fault reported(Ask ask) {
   switch (ask) {
-    case Ask::IllegalAddress: return Fault::IllegalAddress;
-    case Ask::MisalignedAddress: return Fault::MisalignedAddress;
-    case Ask::Trap: return Fault::Trap;
-    case Ask::Assert: return Fault::Assert;
-    case Ask::StackOverflow: return Fault::StackOverflow;
-    case Ask::EndlessLoop: return Fault::EndlessLoop;
-    case Ask::OutOfResources: return Fault::OutOfResources;
-    case Ask::ProcessKilled: return Fault::ProcessKilled;
-    default: return Fault::None;
+    case Ask::IllegalAddress:
+      return Fault::IllegalAddress;
+    case Ask::MisalignedAddress:
+      return Fault::MisalignedAddress;
+    case Ask::Trap:
+      return Fault::Trap;
+    case Ask::Assert:
+      return Fault::Assert;
+    case Ask::StackOverflow:
+      return Fault::StackOverflow;
+    case Ask::EndlessLoop:
+      return Fault::EndlessLoop;
+    case Ask::OutOfResources:
+      return Fault::OutOfResources;
+    case Ask::ProcessKilled:
+      return Fault::ProcessKilled;
+    default:
+      return Fault::None;
   }
 }
 
@@ -72,7 +81,7 @@ Effect synthetic(const KernelLaunch& launch) {
   if (!copy.allowed(launch)) return {us, Fault::IllegalAddress};
   copy.run(ask == Ask::PartialWrite ? copy.n / 2 : copy.n);
   if (ask == Ask::WrongResult) copy.out[copy.n / 3] ^= 0x00800000u;  // twice or half of a float
-  if (ask == Ask::OutOfBoundsWrite) copy.out[copy.n] = 42;  // a guard zone lies there
+  if (ask == Ask::OutOfBoundsWrite) copy.out[copy.n] = 42;           // a guard zone lies there
   if (ask == Ask::InputWrite) copy.in[0] ^= 1u;
   return {us, Fault::None};
 }

@@ -40,13 +40,13 @@ const std::map<std::string, std::set<std::string>>& allowed() {
 
 /// The layers that must not see CUDA: what they do has to work, and to be understood, without it.
 bool without_cuda(const std::string& layer) {
-  static const std::set<std::string> layers = {"db",          "tuner/include", "tuner/base",    "tuner/spec",
-                                               "tuner/space", "tuner/search", "tuner/report"};
+  static const std::set<std::string> layers = {"db",          "tuner/include", "tuner/base",  "tuner/spec",
+                                               "tuner/space", "tuner/search",  "tuner/report"};
   return layers.count(layer) != 0 || starts_with(layer, "tuner/session/");
 }
 
-/// "tuner/spec" of "tuner/spec/value.hpp", "tuner/session/tune" of "tuner/session/tune/store.hpp", "db" of "db/records.hpp"; nothing for paths
-/// outside the tree.
+/// "tuner/spec" of "tuner/spec/value.hpp", "tuner/session/tune" of "tuner/session/tune/store.hpp", "db" of "db/records.hpp"; nothing for
+/// paths outside the tree.
 std::optional<std::string> layer_of(const std::string& path) {
   for (const std::string folder : {"db", "tools", "tests", "bench", "examples", "templates"}) {
     if (starts_with(path, folder + "/")) return folder;
@@ -92,8 +92,7 @@ std::string judge(const std::string& layer, const Include& include) {
   const auto target = layer_of(include.name);
   if (!target) return "\"" + include.name + "\" is not written from the repository root";
   if (*target == layer || (*target == "tuner/base" && layer != "tuner/include")) return "";
-  if (layer == "tools" ? starts_with(*target, "tuner/") || *target == "db" : allowed().at(layer).count(*target) != 0)
-    return "";
+  if (layer == "tools" ? starts_with(*target, "tuner/") || *target == "db" : allowed().at(layer).count(*target) != 0) return "";
   return "\"" + include.name + "\" points against the arrows: " + layer + " may not know " + *target;
 }
 
@@ -127,8 +126,7 @@ Breaches check_file(const std::string& path, const std::string& text) {
     if (!wrong.empty()) breaches.push_back(path + ":" + std::to_string(number) + ": " + wrong);
   }
   if (number > kMaximumLines) {
-    breaches.push_back(path + ":" + std::to_string(number) + ": over " + std::to_string(kMaximumLines) +
-                       " lines; split it");
+    breaches.push_back(path + ":" + std::to_string(number) + ": over " + std::to_string(kMaximumLines) + " lines; split it");
   }
   return breaches;
 }
@@ -155,7 +153,8 @@ Breaches check_tree(const std::filesystem::path& root) {
   }
   for (const auto& [layer, targets] : allowed()) {
     for (const std::string& target : targets) {
-      if (!used[layer].contains(target)) breaches.push_back("nothing in " + layer + " includes " + target + ": take this arrow out of tests/unit/architecture/layers.cpp");
+      if (!used[layer].contains(target))
+        breaches.push_back("nothing in " + layer + " includes " + target + ": take this arrow out of tests/unit/architecture/layers.cpp");
     }
   }
   return breaches;

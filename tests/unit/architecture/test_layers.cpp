@@ -14,9 +14,7 @@ using attune::test::check_tree;
 
 namespace {
 
-bool allowed(const std::string& path, const std::string& include) {
-  return check_file(path, "#include " + include + "\n").empty();
-}
+bool allowed(const std::string& path, const std::string& include) { return check_file(path, "#include " + include + "\n").empty(); }
 
 }  // namespace
 
@@ -76,8 +74,7 @@ TEST_CASE("an arrow that nobody uses is refused") {
 }
 
 TEST_CASE("all may use the base and the errors, tools may use everything below") {
-  for (const std::string path :
-       {"db/database.hpp", "tuner/spec/value.cpp", "tuner/runtime/runtime.cpp", "tools/main.cpp"}) {
+  for (const std::string path : {"db/database.hpp", "tuner/spec/value.cpp", "tuner/runtime/runtime.cpp", "tools/main.cpp"}) {
     CAPTURE(path);
     CHECK(allowed(path, "\"tuner/base/text.hpp\""));
     CHECK(allowed(path, "\"attune/error.hpp\""));
@@ -121,6 +118,5 @@ TEST_CASE("a file may have 450 lines and no more") {
 }
 
 TEST_CASE("a commented or textual include is no include") {
-  CHECK(check_file("tuner/spec/value.cpp", "// #include \"db/records.hpp\"\nconst char* s = \"#include <cuda.h>\";\n")
-            .empty());
+  CHECK(check_file("tuner/spec/value.cpp", "// #include \"db/records.hpp\"\nconst char* s = \"#include <cuda.h>\";\n").empty());
 }

@@ -19,7 +19,8 @@ using attune::test::imaginary_cpus;
 namespace {
 
 std::vector<int> without(std::vector<int> cpus, std::initializer_list<std::size_t> places) {
-  for (auto place = std::rbegin(places); place != std::rend(places); ++place) cpus.erase(cpus.begin() + static_cast<std::ptrdiff_t>(*place));
+  for (auto place = std::rbegin(places); place != std::rend(places); ++place)
+    cpus.erase(cpus.begin() + static_cast<std::ptrdiff_t>(*place));
   return cpus;
 }
 

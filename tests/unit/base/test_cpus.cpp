@@ -111,8 +111,8 @@ TEST_CASE("a worker gets no more address space than its limit") {
 TEST_CASE("a processor that is not there is an error that names the call, and leaves no process") {
   WorkerLimits limits;
   limits.cpus = {100000};
-  CHECK_THROWS_WITH_AS(WorkerProcess(ATTUNE_TEST_WORKER, {"sleep"}, limits),
-                       doctest::Contains("sched_setaffinity returned EINVAL"), attune::EnvironmentError);
+  CHECK_THROWS_WITH_AS(WorkerProcess(ATTUNE_TEST_WORKER, {"sleep"}, limits), doctest::Contains("sched_setaffinity returned EINVAL"),
+                       attune::EnvironmentError);
 }
 
 }  // namespace test_cpus

@@ -52,7 +52,9 @@ std::string everything() {
 }  // namespace
 
 TEST_CASE("ordinary text stays as it is, whatever its language") {
-  for (const std::string& text : {std::string("NVIDIA H200, 4096 µs, 2^20"), std::string("Größe \xe4\xbd\xa0\xe5\xa5\xbd \xd7\xa9 \xf0\x9f\x9a\x80"), std::string("a\\x1b \\n \\u202e")}) {
+  for (const std::string& text :
+       {std::string("NVIDIA H200, 4096 µs, 2^20"), std::string("Größe \xe4\xbd\xa0\xe5\xa5\xbd \xd7\xa9 \xf0\x9f\x9a\x80"),
+        std::string("a\\x1b \\n \\u202e")}) {
     CAPTURE(text);
     CHECK(escape_line(text) == text);
     CHECK(escape_lines(text + "\n\tmore") == text + "\n\tmore");
@@ -61,8 +63,10 @@ TEST_CASE("ordinary text stays as it is, whatever its language") {
 
 TEST_CASE("what acts is shown by its number: escape sequences, C1, changes of direction, bytes that are no UTF-8") {
   CHECK(escape_line("\x1b[31mred\x07\x7f") == "\\x1b[31mred\\x07\\x7f");
-  CHECK(escape_line("\xc2\x9b" "31m") == "\\u009b31m");
-  CHECK(escape_line("\x9b" "31m") == "\\x9b31m");
+  CHECK(escape_line("\xc2\x9b"
+                    "31m") == "\\u009b31m");
+  CHECK(escape_line("\x9b"
+                    "31m") == "\\x9b31m");
   CHECK(escape_line(utf8(0x202E) + "cba") == "\\u202ecba");
   CHECK(escape_line(utf8(0xE0041)) == "\\U000e0041");
   CHECK(escape_line("a\nb\r\tc") == "a\\nb\\r\\tc");

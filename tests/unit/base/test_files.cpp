@@ -19,8 +19,8 @@ namespace test_files {
 namespace fs = std::filesystem;
 using namespace attune::base;
 using attune::Error;
-using attune::testing::ScopedVariable;
 using attune::test::TempFolder;
+using attune::testing::ScopedVariable;
 
 namespace {
 
@@ -68,14 +68,12 @@ TEST_CASE("reading names the path and the reason") {
 TEST_CASE("a failed write leaves the old file and no other") {
   const TempFolder folder;
   SUBCASE("the folder does not exist") {
-    CHECK_THROWS_WITH_AS(write_file_atomic(folder.path() / "no/file", "x"), doctest::Contains("open returned ENOENT"),
-                         Error);
+    CHECK_THROWS_WITH_AS(write_file_atomic(folder.path() / "no/file", "x"), doctest::Contains("open returned ENOENT"), Error);
     CHECK(entries(folder.path()) == 0);
   }
   SUBCASE("the target is a folder") {
     fs::create_directory(folder.path() / "target");
-    CHECK_THROWS_WITH_AS(write_file_atomic(folder.path() / "target", "x"), doctest::Contains("rename returned EISDIR"),
-                         Error);
+    CHECK_THROWS_WITH_AS(write_file_atomic(folder.path() / "target", "x"), doctest::Contains("rename returned EISDIR"), Error);
     CHECK(entries(folder.path()) == 1);
   }
   SUBCASE("the disk is full") {
@@ -86,8 +84,7 @@ TEST_CASE("a failed write leaves the old file and no other") {
     const rlimit limit{4096, before.rlim_max};
     auto* const handler = ::signal(SIGXFSZ, SIG_IGN);
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
-    CHECK_THROWS_WITH_AS(write_file_atomic(path, std::string(10000, 'x')), doctest::Contains("write returned EFBIG"),
-                         Error);
+    CHECK_THROWS_WITH_AS(write_file_atomic(path, std::string(10000, 'x')), doctest::Contains("write returned EFBIG"), Error);
     ::setrlimit(RLIMIT_FSIZE, &before);
     ::signal(SIGXFSZ, handler);
     CHECK(read_file(path) == "old");

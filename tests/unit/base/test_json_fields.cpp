@@ -37,7 +37,8 @@ std::string error_of(const std::function<void()>& read) {
 }  // namespace
 
 TEST_CASE("sound JSON has no fault, whatever is in it") {
-  for (const char* const text : {"{}", "[]", "0", "\"a\\u0000b\"", "{\"a\":{\"a\":1},\"b\":[{\"a\":1},{\"a\":2}]}", " [1e308,-1e308,18446744073709551615,true,null] \n"}) {
+  for (const char* const text : {"{}", "[]", "0", "\"a\\u0000b\"", "{\"a\":{\"a\":1},\"b\":[{\"a\":1},{\"a\":2}]}",
+                                 " [1e308,-1e308,18446744073709551615,true,null] \n"}) {
     CAPTURE(text);
     CHECK(fault_of(text) == "");
     CHECK_NOTHROW((void)parse_json(text));
@@ -58,7 +59,9 @@ TEST_CASE("a fault is told with its line and column") {
 }
 
 TEST_CASE("depth and memory are bounded, just at the limit") {
-  const auto nested = [](int depth) { return std::string(static_cast<std::size_t>(depth), '[') + std::string(static_cast<std::size_t>(depth), ']'); };
+  const auto nested = [](int depth) {
+    return std::string(static_cast<std::size_t>(depth), '[') + std::string(static_cast<std::size_t>(depth), ']');
+  };
   CHECK(fault_of(nested(5), {5}) == "");
   CHECK(has(fault_of(nested(6), {5}), "nested more than 5 deep"));
   CHECK(has(fault_of(nested(5000000), {5}), "nested more than 5 deep"));
@@ -70,8 +73,16 @@ TEST_CASE("depth and memory are bounded, just at the limit") {
 }
 
 TEST_CASE("a field is taken for what it is, or refused by name, type and range") {
-  const json object = {{"n", 132},   {"large", (std::int64_t{1} << 32) + 132}, {"huge", std::numeric_limits<std::uint64_t>::max()},
-                       {"minus", -1}, {"half", 0.5}, {"text", "132"}, {"flag", true}, {"list", {"a", "b"}}, {"mixed", {"a", 1}}, {"inner", {{"n", 5}}}};
+  const json object = {{"n", 132},
+                       {"large", (std::int64_t{1} << 32) + 132},
+                       {"huge", std::numeric_limits<std::uint64_t>::max()},
+                       {"minus", -1},
+                       {"half", 0.5},
+                       {"text", "132"},
+                       {"flag", true},
+                       {"list", {"a", "b"}},
+                       {"mixed", {"a", 1}},
+                       {"inner", {{"n", 5}}}};
   const JsonFields fields(object, "failed reading a thing: ");
   CHECK(fields.integer<int>("n") == 132);
   CHECK(fields.integer<std::int64_t>("large") == 4294967428);
@@ -80,12 +91,14 @@ TEST_CASE("a field is taken for what it is, or refused by name, type and range")
   CHECK(fields.number("n") == 132);
   CHECK(fields.object("inner").integer<int>("n") == 5);
   CHECK(fields.texts("list") == std::vector<std::string>{"a", "b"});
-  CHECK(error_of([&] { (void)fields.integer<int>("large"); }) == "failed reading a thing: field 'large' must be a whole number from 0 to 2147483647, not 4294967428");
+  CHECK(error_of([&] { (void)fields.integer<int>("large"); }) ==
+        "failed reading a thing: field 'large' must be a whole number from 0 to 2147483647, not 4294967428");
   for (const char* const name : {"huge", "minus", "half", "text", "flag", "list", "inner"}) {
     CHECK(has(error_of([&] { (void)fields.integer<int>(name); }), "field '" + std::string(name) + "' must be a whole number from 0 to"));
     CHECK(has(error_of([&] { (void)fields.integer<std::int64_t>(name); }), "must be a whole number"));
   }
-  CHECK(has(error_of([&] { (void)fields.integer<std::uint64_t>("minus"); }), "must be a whole number from 0 to 18446744073709551615, not -1"));
+  CHECK(has(error_of([&] { (void)fields.integer<std::uint64_t>("minus"); }),
+            "must be a whole number from 0 to 18446744073709551615, not -1"));
   CHECK(has(error_of([&] { (void)fields.number("minus"); }), "must be a number from 0 to"));
   CHECK(has(error_of([&] { (void)fields.number("huge"); }), "must be a number from 0 to"));
   CHECK(has(error_of([&] { (void)fields.number("text"); }), "must be a number from 0 to"));
@@ -96,7 +109,11 @@ TEST_CASE("a field is taken for what it is, or refused by name, type and range")
   CHECK(has(error_of([&] { (void)fields.at("none"); }), "field 'none' is missing"));
   CHECK(has(error_of([&] { (void)fields.object("inner").at("none"); }), "field 'inner.none' is missing"));
   CHECK(has(error_of([&] { (void)fields.object("n"); }), "field 'n' must be an object, not 132"));
-  CHECK(has(error_of([] { const json list = json::array(); (void)JsonFields(list, "reading: "); }), "reading: must be an object, not an array of 0"));
+  CHECK(has(error_of([] {
+              const json list = json::array();
+              (void)JsonFields(list, "reading: ");
+            }),
+            "reading: must be an object, not an array of 0"));
 }
 
 TEST_CASE("a value is shown shortly, whatever it is") {

@@ -84,7 +84,8 @@ TEST_CASE("compressed data that is cut or damaged is an error") {
   write_file_atomic(folder / "cut.zst", frame.substr(0, frame.size() - 1));
   write_file_atomic(folder / "wrong.zst", "no zstd at all\n");
   for (const char* name : {"cut.zst", "wrong.zst"}) {
-    CHECK_THROWS_WITH_AS((void)lines_in(folder / name), doctest::Contains(":1: truncated or damaged zstd"), SpecError);  // at its end, or before
+    CHECK_THROWS_WITH_AS((void)lines_in(folder / name), doctest::Contains(":1: truncated or damaged zstd"),
+                         SpecError);  // at its end, or before
   }
 }
 
@@ -110,7 +111,8 @@ TEST_CASE("a file that unpacks to more than its size allows is refused before it
   const auto read_all = [&] {
     for (auto line = reader.next(); line; line = reader.next()) given += line->size() + 1;
   };
-  const std::string expected = "bytes unpack to more than " + std::to_string(bound) + ", which is the limit for so small a file; if you trust it, unpack it (zstd -d)";
+  const std::string expected = "bytes unpack to more than " + std::to_string(bound) +
+                               ", which is the limit for so small a file; if you trust it, unpack it (zstd -d)";
   CHECK_THROWS_WITH_AS(read_all(), doctest::Contains(expected.c_str()), SpecError);
   CHECK(given <= bound);
   CHECK(reader.line_number() > 0);

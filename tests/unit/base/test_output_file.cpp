@@ -61,7 +61,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::size_t count_in(const fs::path& folder) { return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator())); }
+std::size_t count_in(const fs::path& folder) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
 
 struct stat status_of(const fs::path& path) {
   struct stat status {};
@@ -79,10 +81,11 @@ std::string all_of(int fd) {
 }
 
 struct PipeReader {
-  explicit PipeReader(const fs::path& path) : thread([this, path] {
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY));
-    text = all_of(file.get());
-  }) {}
+  explicit PipeReader(const fs::path& path)
+      : thread([this, path] {
+          const FileDescriptor file(::open(path.c_str(), O_RDONLY));
+          text = all_of(file.get());
+        }) {}
   std::string wait() {
     thread.join();
     return text;
@@ -255,14 +258,16 @@ TEST_CASE("a descriptor that this program was given is written at its place, by 
   REQUIRE(::write(file.get(), "first ", 6) == 6);
   const std::string number = std::to_string(file.get());
   fs::create_symlink("/dev/fd/" + number, folder / "link");
-  for (const std::string& name : {"/dev/fd/" + number, "/proc/self/fd/" + number, "/proc/" + std::to_string(::getpid()) + "/fd/" + number, (folder / "link").string()}) {
+  for (const std::string& name : {"/dev/fd/" + number, "/proc/self/fd/" + number, "/proc/" + std::to_string(::getpid()) + "/fd/" + number,
+                                  (folder / "link").string()}) {
     CAPTURE(name);
     write_output(name, "x");
     CHECK(output_place(name).empty());
   }
   CHECK(read_file(folder / "log") == "first xxxx");
   const FileDescriptor own(::open((folder / "log").c_str(), O_WRONLY | O_CLOEXEC));
-  CHECK_THROWS_WITH_AS(write_output("/dev/fd/" + std::to_string(own.get()), "x"), doctest::Contains("was not given to this program"), UsageError);
+  CHECK_THROWS_WITH_AS(write_output("/dev/fd/" + std::to_string(own.get()), "x"), doctest::Contains("was not given to this program"),
+                       UsageError);
   CHECK_THROWS_WITH_AS(write_output("/dev/fd/987", "x"), doctest::Contains("was not given to this program"), UsageError);
   const FileDescriptor read_only(::open((folder / "log").c_str(), O_RDONLY));
   CHECK_THROWS_WITH_AS(check_output("/dev/fd/" + std::to_string(read_only.get())), doctest::Contains("reading only"), EnvironmentError);
@@ -347,7 +352,10 @@ TEST_CASE("where files without a name or links are not known, an output is writt
   CHECK(read_file(folder / "a") == "new");
   CHECK(mode_of(folder / "a") == 0604);
   CHECK(count_in(folder.path()) == 1);
-  { const attune::test::FileSizeLimit limit(4096); CHECK_THROWS_AS(write_output(folder / "a", bytes), EnvironmentError); }
+  {
+    const attune::test::FileSizeLimit limit(4096);
+    CHECK_THROWS_AS(write_output(folder / "a", bytes), EnvironmentError);
+  }
   { OutputFile unfinished(folder / "a"); }
   CHECK(read_file(folder / "a") == "new");
   CHECK(count_in(folder.path()) == 1);

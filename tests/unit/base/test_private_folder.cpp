@@ -146,10 +146,10 @@ TEST_CASE("a file that is none, has another name or too many bytes is not read, 
   CHECK(mentions(replaced([](const Tree& tree) { REQUIRE(::mkfifo(tree.file.c_str(), 0600) == 0); }), "is no regular file"));
   CHECK(mentions(replaced([](const Tree& tree) { fs::create_directory(tree.file); }), "is no regular file"));
   CHECK(mentions(replaced([](const Tree& tree) {
-          write_file_atomic(tree.data / "elsewhere", "code");
-          fs::permissions(tree.data / "elsewhere", fs::perms(0600));
-          fs::create_hard_link(tree.data / "elsewhere", tree.file);
-        }),
+                   write_file_atomic(tree.data / "elsewhere", "code");
+                   fs::permissions(tree.data / "elsewhere", fs::perms(0600));
+                   fs::create_hard_link(tree.data / "elsewhere", tree.file);
+                 }),
                  "has 2 names"));
   const std::string large = replaced([](const Tree& tree) {
     PrivateFolder::open(tree.sub, IfMissing::Leave).write("file", "");
@@ -200,7 +200,8 @@ TEST_CASE("a link of the user's on the way is followed where nobody else can put
   CHECK(PrivateFolder::open(tree.folder / "link" / ".." / "data", IfMissing::Leave).path() == fs::canonical(tree.data));
   REQUIRE(::chmod(tree.folder.path().c_str(), 01777) == 0);
   CHECK(PrivateFolder::open(tree.data, IfMissing::Leave).is_open());
-  CHECK(mentions(PrivateFolder::open(tree.folder / "link", IfMissing::Leave).refusal(), "the symbolic link '" + (tree.folder / "link").string()));
+  CHECK(mentions(PrivateFolder::open(tree.folder / "link", IfMissing::Leave).refusal(),
+                 "the symbolic link '" + (tree.folder / "link").string()));
 }
 
 TEST_CASE("while somebody swaps a folder for a link all the time, nothing but the user's own file is ever read") {

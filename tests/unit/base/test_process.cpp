@@ -159,11 +159,10 @@ TEST_CASE("a worker subcommand run by hand is a usage error") {
 }
 
 TEST_CASE("a worker executable that does not exist is named") {
-  CHECK_THROWS_WITH_AS(
-      WorkerProcess("/nonexistent/attune", {"worker-compile"}),
-      "failed starting worker /nonexistent/attune: posix_spawn returned ENOENT (No such file or directory); "
-      "name the attune executable (Options::worker)",
-      attune::EnvironmentError);
+  CHECK_THROWS_WITH_AS(WorkerProcess("/nonexistent/attune", {"worker-compile"}),
+                       "failed starting worker /nonexistent/attune: posix_spawn returned ENOENT (No such file or directory); "
+                       "name the attune executable (Options::worker)",
+                       attune::EnvironmentError);
 }
 
 }  // namespace test_process

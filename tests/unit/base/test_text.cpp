@@ -39,19 +39,17 @@ TEST_CASE("2^62 is the largest count") {
   CHECK(parse_count("2^62") == largest);
   CHECK(parse_count("4611686018427387904") == largest);
   CHECK(parse_count("4294967296G") == largest);
-  for (const char* text :
-       {"2^63", "2^62000", "4611686018427387905", "99999999999999999999", "4294967297G", "1e19", "10^1_000"}) {
+  for (const char* text : {"2^63", "2^62000", "4611686018427387905", "99999999999999999999", "4294967297G", "1e19", "10^1_000"}) {
     CAPTURE(text);
     CHECK_THROWS_WITH_AS((void)parse_count(text), doctest::Contains("too large"), UsageError);
   }
 }
 
 TEST_CASE("a malformed count is named with the accepted forms") {
-  for (const char* text : {"", "x", "-1", "+1", " 1", "1 ", "1.5M", "16m", "16MB", "2^", "2^-1", "2^3^2", "1e", "1e3K",
-                           "_1", "1_", "1__0", "1_K"}) {
+  for (const char* text :
+       {"", "x", "-1", "+1", " 1", "1 ", "1.5M", "16m", "16MB", "2^", "2^-1", "2^3^2", "1e", "1e3K", "_1", "1_", "1__0", "1_K"}) {
     CAPTURE(text);
-    CHECK_THROWS_WITH_AS((void)parse_count(text), doctest::Contains((std::string("count '") + text + "'").c_str()),
-                         UsageError);
+    CHECK_THROWS_WITH_AS((void)parse_count(text), doctest::Contains((std::string("count '") + text + "'").c_str()), UsageError);
     CHECK_THROWS_WITH_AS((void)parse_count(text), doctest::Contains("write 4096"), UsageError);
   }
 }
@@ -73,8 +71,10 @@ TEST_CASE("a list is sorted and has no duplicates") {
 }
 
 TEST_CASE("a range without a step that leaves counts out is told, one with a step or of neighbours is not") {
-  CHECK(doubling_note("1..10") == "1..10 takes 1, 2, 4, 8, for a range without a step doubles; write 1..10:+1 for steps of 1, 1..10:x4 for a factor of 4");
-  CHECK(doubling_note("7, 1..3") == "1..3 takes 1, 2, for a range without a step doubles; write 1..3:+1 for steps of 1, 1..3:x4 for a factor of 4");
+  CHECK(doubling_note("1..10") ==
+        "1..10 takes 1, 2, 4, 8, for a range without a step doubles; write 1..10:+1 for steps of 1, 1..10:x4 for a factor of 4");
+  CHECK(doubling_note("7, 1..3") ==
+        "1..3 takes 1, 2, for a range without a step doubles; write 1..3:+1 for steps of 1, 1..3:x4 for a factor of 4");
   CHECK(doubling_note("2^10..2^20").starts_with("2^10..2^20 takes 2^10, 2^11, 2^12, 2^13 ... 2^20, for"));
   for (const char* text : {"1..10:+1", "1..10:x2", "1..2", "5..5", "3, 4", "2^20"}) {
     CAPTURE(text);

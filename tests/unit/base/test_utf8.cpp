@@ -37,7 +37,8 @@ TEST_CASE("a text is UTF-8 where the JSON writer takes it: every pair of bytes, 
     for (const unsigned b : {0x00U, 0x7FU, 0x80U, 0x8FU, 0x90U, 0x9FU, 0xA0U, 0xBFU, 0xC0U}) {
       for (const unsigned c : {0x7FU, 0x80U, 0xBFU, 0xC0U}) {
         differing += is_utf8(text_of({a, b, c})) != writer_takes(text_of({a, b, c})) ? 1 : 0;
-        for (const unsigned d : {0x7FU, 0x80U, 0xBFU, 0xC0U}) differing += is_utf8(text_of({a, b, c, d})) != writer_takes(text_of({a, b, c, d})) ? 1 : 0;
+        for (const unsigned d : {0x7FU, 0x80U, 0xBFU, 0xC0U})
+          differing += is_utf8(text_of({a, b, c, d})) != writer_takes(text_of({a, b, c, d})) ? 1 : 0;
       }
     }
   }

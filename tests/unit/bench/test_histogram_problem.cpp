@@ -29,8 +29,8 @@ TEST_CASE("the grid is ten kinds by four skews by four sizes, nothing of it extr
   const auto problems = histogram_problems({});
   CHECK(problems.size() == 160);
   CHECK(std::none_of(problems.begin(), problems.end(), [](const auto& problem) { return problem.extra || problem.skew == Skew::Sorted; }));
-  CHECK(kinds_of(problems) == std::set<std::string>{"u8 256", "i32 16", "i32 256", "i32 2048", "i32 16384", "i32 65536", "i32 2048 scaled", "f32 256",
-                                                    "f32 4096", "i32 100 edges"});
+  CHECK(kinds_of(problems) == std::set<std::string>{"u8 256", "i32 16", "i32 256", "i32 2048", "i32 16384", "i32 65536", "i32 2048 scaled",
+                                                    "f32 256", "f32 4096", "i32 100 edges"});
 }
 
 TEST_CASE("the largest input of every kind of the grid is 2^28 bytes") {
@@ -59,7 +59,8 @@ TEST_CASE("filters keep what they name, an extra kind or skew too") {
 
 TEST_CASE("a filter that names no kind or skew is refused with the names that there are") {
   CHECK_THROWS_WITH_AS(histogram_problems({"", "zipfian", "", false}),
-                       "failed choosing problems: there is no skew \"zipfian\"; there are uniform, zipf, hot, constant, sorted", UsageError);
+                       "failed choosing problems: there is no skew \"zipfian\"; there are uniform, zipf, hot, constant, sorted",
+                       UsageError);
   CHECK_THROWS_AS(histogram_problems({"u8 256,i64 16", "", "", false}), UsageError);
 }
 

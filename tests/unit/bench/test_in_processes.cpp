@@ -13,13 +13,15 @@ using bench::Json;
 namespace {
 
 Json file_of(double added_ns, double within_low, double within_high) {
-  return {{"date", "2026-01-01"}, {"timer_ns", 10 + added_ns},
+  return {{"date", "2026-01-01"},
+          {"timer_ns", 10 + added_ns},
           {"rows", {{{"threads", 8}, {"added_ns", added_ns}, {"added_ns_interval", {within_low, within_high}}, {"samples", 100}}}}};
 }
 
 }  // namespace
 
-TEST_CASE("of several processes each figure is the median, and its interval that of the median over them, whatever each saw within itself") {
+TEST_CASE(
+    "of several processes each figure is the median, and its interval that of the median over them, whatever each saw within itself") {
   std::vector<Json> files;
   for (const double added : {90., -20., 10., 50., 20., 40., 30., 70., 400.}) files.push_back(file_of(added, added - 1, added + 1));
   const Json merged = bench::medians_of(files);
@@ -34,10 +36,12 @@ TEST_CASE("of several processes each figure is the median, and its interval that
 TEST_CASE("results of unlike cases are not merged, nor such without a number") {
   std::vector<Json> files{file_of(1, 0, 0), file_of(2, 0, 0)};
   files[1]["rows"][0]["threads"] = 1;
-  CHECK_THROWS_WITH_AS(static_cast<void>(bench::medians_of(files)), "failed merging results: \"threads\" is not the same in all of them", Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(bench::medians_of(files)), "failed merging results: \"threads\" is not the same in all of them",
+                       Error);
   files[1] = file_of(2, 0, 0);
   files[1]["timer_ns"] = nullptr;
-  CHECK_THROWS_WITH_AS(static_cast<void>(bench::medians_of(files)), "failed merging results: \"timer_ns\" is no number in one of them", Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(bench::medians_of(files)), "failed merging results: \"timer_ns\" is no number in one of them",
+                       Error);
 }
 
 TEST_CASE("too few processes for an interval of 95 % show the least and the most") {

@@ -34,8 +34,10 @@ TEST_CASE("every family is drawn, within its ranges, and lies together") {
     before = problem.family();
     const auto sizes = problem.sizes();
     double elements = 1;
-    if (problem.template_name() == "histogram") elements = static_cast<double>(sizes.at(0));
-    else for (const auto size : sizes) elements *= static_cast<double>(size);
+    if (problem.template_name() == "histogram")
+      elements = static_cast<double>(sizes.at(0));
+    else
+      for (const auto size : sizes) elements *= static_cast<double>(size);
     CAPTURE(problem.to_json().dump());
     CHECK(elements >= 128);
     CHECK(elements <= std::exp2(29.6));
@@ -60,8 +62,10 @@ TEST_CASE("a problem is told as the command line reads it: every axis of its tem
     for (const auto& [axis, value] : json.items()) axes.insert(axis);
     std::set<std::string> expected;
     for (const auto& [axis, value] : problem.choices()) expected.insert(axis);
-    if (problem.template_name() == "segmented_reduce") expected.insert({"rows", "columns"});
-    else expected.insert("n");
+    if (problem.template_name() == "segmented_reduce")
+      expected.insert({"rows", "columns"});
+    else
+      expected.insert("n");
     if (problem.template_name() == "histogram") expected.insert("bins");
     CHECK(axes == expected);
   }

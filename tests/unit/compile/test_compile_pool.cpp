@@ -36,8 +36,7 @@ CompileRequest slow_request(int statements) {
 }  // namespace
 
 TEST_CASE("the pool compiles what NVRTC in this process compiles, byte for byte") {
-  const CompileRequest request{
-      "extern \"C\" __global__ void f(float* p) { p[threadIdx.x] += 1; }", "f.cu", "sm_90", {}};
+  const CompileRequest request{"extern \"C\" __global__ void f(float* p) { p[threadIdx.x] += 1; }", "f.cu", "sm_90", {}};
   CompilePool pool(real());
   Nvrtc here;
   CHECK(pool.nvrtc_build() == here.build());
@@ -114,10 +113,8 @@ CompileRequest endless_source() {
 
 /// Its code generator wants the 6 GB of this array.
 CompileRequest huge_array() {
-  return {"__device__ int huge[1500000000] = {1};\nextern \"C\" __global__ void f(int* p) { p[0] = huge[p[1]]; }\n",
-          "huge.cu",
-          "sm_90",
-          {}};
+  return {
+      "__device__ int huge[1500000000] = {1};\nextern \"C\" __global__ void f(int* p) { p[0] = huge[p[1]]; }\n", "huge.cu", "sm_90", {}};
 }
 
 CompilePool::Options small_memory() {
@@ -174,7 +171,10 @@ TEST_CASE("a pool tells once, with the remedy, that its workers found no safe pl
   const ScopedVariable variable("TMPDIR", folder.path().c_str());
   CompilePool pool(real());
   const CompileResult result =
-      pool.compile_now({"#include <cuda_fp16.h>\n#pragma nv_hdrstop\nextern \"C\" __global__ void f(__half* p) { *p = *p + *p; }\n", "half.cu", "sm_90", {}});
+      pool.compile_now({"#include <cuda_fp16.h>\n#pragma nv_hdrstop\nextern \"C\" __global__ void f(__half* p) { *p = *p + *p; }\n",
+                        "half.cu",
+                        "sm_90",
+                        {}});
   CHECK(result.status == CompileStatus::Ok);
   CHECK(pool.counts().headers_refused == 1);
   const auto warnings = pool.take_warnings();
@@ -185,8 +185,7 @@ TEST_CASE("a pool tells once, with the remedy, that its workers found no safe pl
 
 TEST_CASE("a pool without NVRTC names the file that was asked for") {
   const ScopedVariable library("ATTUNE_NVRTC", "/nonexistent/libnvrtc.so");
-  CHECK_THROWS_WITH_AS((void)CompilePool(real()), doctest::Contains("/nonexistent/libnvrtc.so (ATTUNE_NVRTC)"),
-                       attune::EnvironmentError);
+  CHECK_THROWS_WITH_AS((void)CompilePool(real()), doctest::Contains("/nonexistent/libnvrtc.so (ATTUNE_NVRTC)"), attune::EnvironmentError);
 }
 
 }  // namespace test_compile_pool

@@ -240,8 +240,7 @@ TEST_CASE("a job that kills two workers is Crashed, and the next job is well") {
   CompilePool pool(faulty());
   const CompileResult result = pool.compile_now(request("exit"));
   CHECK(result.status == CompileStatus::Crashed);
-  CHECK(result.log ==
-        "failed compiling some.cu for sm_90: lost the compile worker 2 times, last: exited with code 7\n");
+  CHECK(result.log == "failed compiling some.cu for sm_90: lost the compile worker 2 times, last: exited with code 7\n");
   CHECK(result.key == cubin_key(request("exit"), "1.0 test"));
   CHECK(pool.compile_now(request("ok")).status == CompileStatus::Ok);
 }
@@ -369,13 +368,11 @@ TEST_CASE("a pool that cannot start says why") {
   SUBCASE("no worker executable") {
     CompilePool::Options options = faulty();
     options.worker = "/nonexistent/attune";
-    CHECK_THROWS_WITH_AS((void)CompilePool(options), doctest::Contains("/nonexistent/attune"),
-                         attune::EnvironmentError);
+    CHECK_THROWS_WITH_AS((void)CompilePool(options), doctest::Contains("/nonexistent/attune"), attune::EnvironmentError);
   }
   SUBCASE("a worker that leaves at once") {
     const ScopedVariable start("ATTUNE_FAULTY_START", "exit");
-    CHECK_THROWS_WITH_AS((void)CompilePool(faulty()),
-                         doctest::Contains("lost 3 times before it was ready, last: exited with code 9"),
+    CHECK_THROWS_WITH_AS((void)CompilePool(faulty()), doctest::Contains("lost 3 times before it was ready, last: exited with code 9"),
                          attune::EnvironmentError);
   }
   SUBCASE("no workers asked for") { CHECK_THROWS_AS((void)CompilePool(faulty(0)), attune::UsageError); }
@@ -390,8 +387,7 @@ TEST_CASE("a compiler that changes during a run ends it: its cubins would share 
   CHECK(pool.nvrtc_build() == "1.0 old");
   attune::base::write_file_atomic(file, "1.0 new");
   (void)pool.submit(request("exit"));
-  CHECK_THROWS_WITH_AS((void)pool.collect(kForEver), doctest::Contains("NVRTC changed from 1.0 old to 1.0 new"),
-                       attune::EnvironmentError);
+  CHECK_THROWS_WITH_AS((void)pool.collect(kForEver), doctest::Contains("NVRTC changed from 1.0 old to 1.0 new"), attune::EnvironmentError);
 }
 
 }  // namespace test_compile_pool_faults

@@ -45,8 +45,7 @@ TEST_CASE("a request comes back from JSON and CBOR as it was") {
 }
 
 TEST_CASE("a result comes back from JSON and CBOR as it was, whatever its status") {
-  for (const auto status :
-       {CompileStatus::Ok, CompileStatus::Failed, CompileStatus::TimedOut, CompileStatus::Crashed}) {
+  for (const auto status : {CompileStatus::Ok, CompileStatus::Failed, CompileStatus::TimedOut, CompileStatus::Crashed}) {
     CompileResult result = some_result();
     result.status = status;
     const CompileResult back = result_from_json(json::from_cbor(json::to_cbor(to_json(result))));

@@ -34,9 +34,7 @@ CompileResult result_of(const std::string& key, std::size_t bytes = 10) {
   return result;
 }
 
-fs::path path_in(const fs::path& folder, const std::string& key) {
-  return folder / key.substr(0, 2) / (key + ".cubin");
-}
+fs::path path_in(const fs::path& folder, const std::string& key) { return folder / key.substr(0, 2) / (key + ".cubin"); }
 
 void set_used(const fs::path& path, long second) {
   const timespec times[2] = {{second, 0}, {second, 0}};
@@ -122,8 +120,7 @@ TEST_CASE("a file under another key is a miss") {
   CubinCache cache(folder.path());
   cache.store(key_of(1), result_of(key_of(1)));
   cache.store(key_of(2), result_of(key_of(2)));
-  fs::copy_file(path_in(folder.path(), key_of(1)), path_in(folder.path(), key_of(2)),
-                fs::copy_options::overwrite_existing);
+  fs::copy_file(path_in(folder.path(), key_of(1)), path_in(folder.path(), key_of(2)), fs::copy_options::overwrite_existing);
   CHECK_FALSE(cache.find(key_of(2)).has_value());
 }
 
@@ -198,7 +195,8 @@ TEST_CASE("storing keeps the folder near its limit by itself") {
 
 // What runs as code: nothing that others could have written is found, wherever on the way it is.
 
-TEST_CASE("where others may write a folder on the way, the cache, one of its folders or a file, nothing is found, and the path is told once") {
+TEST_CASE(
+    "where others may write a folder on the way, the cache, one of its folders or a file, nothing is found, and the path is told once") {
   const std::string key = key_of(1), second = key_of(2);
   for (const char* const which : {"home", "home/cache", "home/cache/cubins", "folder", "file"}) {
     for (const mode_t bits : {0020, 0002, 0022}) {
@@ -223,7 +221,7 @@ TEST_CASE("where others may write a folder on the way, the cache, one of its fol
       }
       const bool only_one_key = which == std::string("file") || which == std::string("folder");
       CHECK(fresh.find(second).has_value() == only_one_key);  // the rest of the cache serves
-      CHECK(fs::exists(file));  // it is the user's to look at
+      CHECK(fs::exists(file));                                // it is the user's to look at
     }
   }
 }

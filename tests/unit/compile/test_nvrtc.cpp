@@ -17,8 +17,7 @@ using attune::testing::ScopedVariable;
 
 namespace {
 
-CompileResult compile(const std::string& source, const std::string& architecture = "sm_90",
-                      std::vector<std::string> options = {}) {
+CompileResult compile(const std::string& source, const std::string& architecture = "sm_90", std::vector<std::string> options = {}) {
   static Nvrtc nvrtc;
   return nvrtc.compile({source, "test.cu", architecture, std::move(options)});
 }
@@ -128,8 +127,8 @@ TEST_CASE("the options of a request reach the compiler after ours") {
 }
 
 TEST_CASE("functions are device functions unless they say otherwise") {
-  CHECK(compile("int twice(int x) { return 2 * x; }\nextern \"C\" __global__ void f(int* p) { p[0] = twice(p[1]); }")
-            .status == CompileStatus::Ok);
+  CHECK(compile("int twice(int x) { return 2 * x; }\nextern \"C\" __global__ void f(int* p) { p[0] = twice(p[1]); }").status ==
+        CompileStatus::Ok);
 }
 
 TEST_CASE("CUDA's headers are found by sources that include some, CCCL's as well") {
@@ -153,8 +152,7 @@ TEST_CASE("compiling twice gives the same bytes") {
 TEST_CASE("$ATTUNE_NVRTC is the only file that is tried") {
   SUBCASE("a file that does not exist") {
     const ScopedVariable library("ATTUNE_NVRTC", "/nonexistent/libnvrtc.so");
-    CHECK_THROWS_WITH_AS(Nvrtc(), doctest::Contains("/nonexistent/libnvrtc.so (ATTUNE_NVRTC)"),
-                         attune::EnvironmentError);
+    CHECK_THROWS_WITH_AS(Nvrtc(), doctest::Contains("/nonexistent/libnvrtc.so (ATTUNE_NVRTC)"), attune::EnvironmentError);
   }
   SUBCASE("a library that is another one") {
     const ScopedVariable library("ATTUNE_NVRTC", "libm.so.6");

@@ -35,9 +35,7 @@ const DeviceInfo kA100 = device(80, 164, 163);
 const DeviceInfo kH200 = device(90, 228, 227);
 const DeviceInfo kT4 = device(75, 64, 64);
 
-KernelResources kernel(int registers, int static_shared_bytes) {
-  return {"f", registers, static_shared_bytes, 0, 0, 0};
-}
+KernelResources kernel(int registers, int static_shared_bytes) { return {"f", registers, static_shared_bytes, 0, 0, 0}; }
 
 void check(const Occupancy& got, int blocks, double fraction, const char* limited_by) {
   CHECK(got.blocks_per_sm == blocks);
@@ -100,10 +98,8 @@ TEST_CASE("what cannot be computed is an error that names it") {
   CHECK_THROWS_AS((void)occupancy(kernel(16, 0), 0, 0, kH200), attune::UsageError);
   CHECK_THROWS_AS((void)occupancy(kernel(16, 0), 128, -1, kH200), attune::UsageError);
   CHECK_THROWS_WITH_AS((void)occupancy(kernel(16, 0), 128, 0, device(200, 228, 227)),
-                       doctest::Contains("f on sm_200: cudaOccMaxActiveBlocksPerMultiprocessor returned"),
-                       attune::Error);
-  CHECK_THROWS_WITH_AS((void)occupancy(kernel(16, 0), 128, 0, DeviceInfo{}), doctest::Contains("invalid input"),
-                       attune::Error);
+                       doctest::Contains("f on sm_200: cudaOccMaxActiveBlocksPerMultiprocessor returned"), attune::Error);
+  CHECK_THROWS_WITH_AS((void)occupancy(kernel(16, 0), 128, 0, DeviceInfo{}), doctest::Contains("invalid input"), attune::Error);
 }
 
 }  // namespace test_occupancy

@@ -44,8 +44,7 @@ Nvrtc precompiling() { return Nvrtc(Nvrtc::Headers::Precompiled); }
 }  // namespace
 
 TEST_CASE("what can be precompiled ends with the pragma, at the beginning of a line") {
-  CHECK(PrecompiledHeaders::prefix_of("#include <a>\n#pragma nv_hdrstop\nint x;") ==
-        "#include <a>\n#pragma nv_hdrstop\n");
+  CHECK(PrecompiledHeaders::prefix_of("#include <a>\n#pragma nv_hdrstop\nint x;") == "#include <a>\n#pragma nv_hdrstop\n");
   CHECK_FALSE(PrecompiledHeaders::prefix_of("#include <a>\nint x;"));
   CHECK_FALSE(PrecompiledHeaders::prefix_of("#include <a>\n// #pragma nv_hdrstop\nint x;"));
 }
@@ -105,9 +104,7 @@ TEST_CASE("headers are precompiled anew for other options and other architecture
 
 TEST_CASE("the headers of the four last kinds of source are kept") {
   Nvrtc nvrtc = precompiling();
-  const auto use_of = [&](int kind) {
-    return nvrtc.compile(half_request(1, {fmt::format("-DKIND={}", kind)})).headers;
-  };
+  const auto use_of = [&](int kind) { return nvrtc.compile(half_request(1, {fmt::format("-DKIND={}", kind)})).headers; };
   for (int kind = 0; kind < 5; ++kind) CHECK(use_of(kind) == HeaderUse::Created);
   for (int kind = 1; kind < 5; ++kind) CHECK(use_of(kind) == HeaderUse::Used);
   CHECK(use_of(0) == HeaderUse::Created);
@@ -138,8 +135,7 @@ TEST_CASE("a broken first configuration leaves headers for the next one") {
 
 TEST_CASE("a header that is not there is an error that names it") {
   Nvrtc nvrtc = precompiling();
-  const CompileResult result =
-      nvrtc.compile({"#include <no_such_header.h>\n#pragma nv_hdrstop\nint x;\n", "some.cu", "sm_90", {}});
+  const CompileResult result = nvrtc.compile({"#include <no_such_header.h>\n#pragma nv_hdrstop\nint x;\n", "some.cu", "sm_90", {}});
   CHECK(result.status == CompileStatus::Failed);
   CHECK(result.log.find("no_such_header.h") != std::string::npos);
 }
@@ -171,9 +167,7 @@ TEST_CASE("headers that do not fit NVRTC's heap are precompiled by the next comp
 TEST_CASE("nothing stays in the temporary folder, and what a killed process left there is removed") {
   const TempFolder folder;
   const ScopedVariable variable("TMPDIR", folder.path().c_str());
-  const auto path_for = [&](const std::string& pid) {
-    return folder.path() / fmt::format("attune-headers-{}-{}", ::getuid(), pid);
-  };
+  const auto path_for = [&](const std::string& pid) { return folder.path() / fmt::format("attune-headers-{}-{}", ::getuid(), pid); };
   const fs::path dead = path_for("4194999"), alive = path_for(std::to_string(::getppid())), other = path_for("x");
   for (const fs::path& path : {dead, alive, other}) fs::create_directory(path);
   Nvrtc nvrtc = precompiling();

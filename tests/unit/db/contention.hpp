@@ -16,9 +16,7 @@ inline constexpr int kSharedKeys = 12;
 
 inline std::string writer_name(int writer) { return "writer-" + std::string(writer < 10 ? "0" : "") + std::to_string(writer); }
 
-inline std::string winner_of(int index, int writers) {
-  return writer_name(index % 3 == 2 ? writers - 1 : (7 * index) % writers);
-}
+inline std::string winner_of(int index, int writers) { return writer_name(index % 3 == 2 ? writers - 1 : (7 * index) % writers); }
 
 template <class Row>
 void fill_shared(Row& row, int index, int writer, int writers) {

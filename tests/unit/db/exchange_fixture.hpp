@@ -26,7 +26,9 @@ inline DeviceRow real_device(int i, const std::string& driver = "580.10") {
 }
 
 inline TemplateRow real_template(int i) {
-  TemplateRow row{"", "kernel_" + std::to_string(i), R"({"attune":1,"i":)" + std::to_string(i) + "}",
+  TemplateRow row{"",
+                  "kernel_" + std::to_string(i),
+                  R"({"attune":1,"i":)" + std::to_string(i) + "}",
                   {{"a.cu", "// " + std::to_string(i) + "\n"}, {"bytes.cu", std::string("\0\xff\x80 bytes", 9)}}};
   row.hash = content_hash(row);
   return row;
@@ -108,7 +110,8 @@ inline void put_real_rows(Database& database) {
 inline std::string export_text(const Database& database) {
   std::string text;
   NoRules rules;
-  (void)export_lines(database, [&](const std::string& line) { text += line + "\n"; }, rules);
+  (void)export_lines(
+      database, [&](const std::string& line) { text += line + "\n"; }, rules);
   return text;
 }
 

@@ -17,9 +17,7 @@ inline std::string joined(const std::vector<std::string>& lines) {
 }
 
 /// A line with a checksum that matches, whatever it says.
-inline std::string sealed(const std::string& body) {
-  return R"({"checksum":")" + base::content_key(body) + "\"," + body.substr(1);
-}
+inline std::string sealed(const std::string& body) { return R"({"checksum":")" + base::content_key(body) + "\"," + body.substr(1); }
 
 inline std::string body_of(const std::string& line) { return "{" + line.substr(line.find(',') + 1); }
 

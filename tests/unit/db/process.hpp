@@ -88,9 +88,7 @@ class Process {
     }
   }
   /// Lines.
-  [[nodiscard]] std::size_t acknowledged() const {
-    return static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n'));
-  }
+  [[nodiscard]] std::size_t acknowledged() const { return static_cast<std::size_t>(std::count(text_.begin(), text_.end(), '\n')); }
 
   /// Exit status as waitpid gives it.
   int wait() {

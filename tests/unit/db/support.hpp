@@ -48,31 +48,28 @@ inline bool same(const TemplateRow& a, const TemplateRow& b) {
 }
 
 inline bool same(const RecordRow& a, const RecordRow& b) {
-  return a.template_hash == b.template_hash && a.problem == b.problem && a.device_key == b.device_key &&
-         a.policy == b.policy && a.configuration == b.configuration && a.outcome == b.outcome && a.stage == b.stage &&
-         a.verified == b.verified && a.median_us == b.median_us && a.low_us == b.low_us && a.high_us == b.high_us &&
-         a.samples == b.samples && a.detail_json == b.detail_json && a.driver == b.driver && a.nvrtc == b.nvrtc &&
-         a.recorded_at == b.recorded_at && a.origin == b.origin;
+  return a.template_hash == b.template_hash && a.problem == b.problem && a.device_key == b.device_key && a.policy == b.policy &&
+         a.configuration == b.configuration && a.outcome == b.outcome && a.stage == b.stage && a.verified == b.verified &&
+         a.median_us == b.median_us && a.low_us == b.low_us && a.high_us == b.high_us && a.samples == b.samples &&
+         a.detail_json == b.detail_json && a.driver == b.driver && a.nvrtc == b.nvrtc && a.recorded_at == b.recorded_at &&
+         a.origin == b.origin;
 }
 
 inline bool same(const SessionRow& a, const SessionRow& b) {
-  return a.key == b.key && a.template_hash == b.template_hash && a.problem == b.problem &&
-         a.device_key == b.device_key && a.policy == b.policy && a.strategy == b.strategy && a.seed == b.seed &&
-         a.state == b.state && a.space_size == b.space_size && a.started_at == b.started_at &&
-         a.finished_at == b.finished_at && a.summary_json == b.summary_json;
+  return a.key == b.key && a.template_hash == b.template_hash && a.problem == b.problem && a.device_key == b.device_key &&
+         a.policy == b.policy && a.strategy == b.strategy && a.seed == b.seed && a.state == b.state && a.space_size == b.space_size &&
+         a.started_at == b.started_at && a.finished_at == b.finished_at && a.summary_json == b.summary_json;
 }
 
 inline bool same(const BestRow& a, const BestRow& b) {
-  return a.template_hash == b.template_hash && a.template_name == b.template_name && a.family == b.family &&
-         a.problem == b.problem && a.sizes_json == b.sizes_json && a.device_key == b.device_key &&
-         a.policy == b.policy && a.objective == b.objective && a.configuration == b.configuration &&
-         a.median_us == b.median_us && a.default_us == b.default_us && a.tie == b.tie && a.cubin_key == b.cubin_key &&
-         a.driver == b.driver && a.recorded_at == b.recorded_at && a.detail_json == b.detail_json && a.nvrtc == b.nvrtc;
+  return a.template_hash == b.template_hash && a.template_name == b.template_name && a.family == b.family && a.problem == b.problem &&
+         a.sizes_json == b.sizes_json && a.device_key == b.device_key && a.policy == b.policy && a.objective == b.objective &&
+         a.configuration == b.configuration && a.median_us == b.median_us && a.default_us == b.default_us && a.tie == b.tie &&
+         a.cubin_key == b.cubin_key && a.driver == b.driver && a.recorded_at == b.recorded_at && a.detail_json == b.detail_json &&
+         a.nvrtc == b.nvrtc;
 }
 
-inline DeviceRow device() {
-  return {"device-1", R"({"architecture":"sm_90","backend":"cuda"})", R"({"name":"A GPU"})"};
-}
+inline DeviceRow device() { return {"device-1", R"({"architecture":"sm_90","backend":"cuda"})", R"({"name":"A GPU"})"}; }
 
 /// As schema version 1 stored it.
 inline TemplateRow kernel_template_v1() { return {"hash-1", "reduce", R"({"attune":1,"name":"reduce"})"}; }
@@ -156,8 +153,8 @@ inline const std::string kCubin(
     "ELF\0cubin\0bytes",
     16);
 
-/// What tests/golden/db_v3.db holds; db_v2.db lacks the compilers of best rows, db_v1.db the template's files too. Never changes: it is what users of a released
-/// version have on disk.
+/// What tests/golden/db_v3.db holds; db_v2.db lacks the compilers of best rows, db_v1.db the template's files too. Never changes: it is
+/// what users of a released version have on disk.
 inline void put_golden_rows(Database& database) {
   database.put(device());
   database.put(kernel_template());

@@ -28,12 +28,14 @@ std::string shown(const StoredValue& value) {
 /// Every cell of four values, as text.
 std::multiset<std::string> cells_of(const fs::path& path) {
   std::multiset<std::string> cells;
-  for_each_cell(path, [] {}, [&](const Cell& cell) {
-    if (cell.values.size() != 4) return;
-    std::string row = cell.row_number ? std::to_string(*cell.row_number) : "-";
-    for (const StoredValue& value : cell.values) row += "|" + shown(value);
-    cells.insert(row);
-  });
+  for_each_cell(
+      path, [] {},
+      [&](const Cell& cell) {
+        if (cell.values.size() != 4) return;
+        std::string row = cell.row_number ? std::to_string(*cell.row_number) : "-";
+        for (const StoredValue& value : cell.values) row += "|" + shown(value);
+        cells.insert(row);
+      });
   return cells;
 }
 
@@ -44,7 +46,9 @@ std::multiset<std::string> rows_of(SQLite::Database& sqlite) {
     SQLite::Statement row(sqlite, numbered ? "SELECT id, k, v, n FROM numbered" : "SELECT 0, k, v, n FROM keyed");
     while (row.executeStep()) {
       const SQLite::Column number = row.getColumn(3);
-      const std::string last = number.isNull() ? "null" : number.isFloat() ? "real " + std::to_string(number.getDouble()) : std::to_string(number.getInt64());
+      const std::string last = number.isNull()    ? "null"
+                               : number.isFloat() ? "real " + std::to_string(number.getDouble())
+                                                  : std::to_string(number.getInt64());
       const std::string id = numbered ? row.getColumn(0).getString() + "|null" : "-";
       const std::string value = (row.getColumn(2).isBlob() ? "blob " : "text ") + row.getColumn(2).getString();
       rows.insert(id + "|text " + row.getColumn(1).getString() + "|" + value + "|" + last + (numbered ? "" : "|1"));
@@ -55,14 +59,17 @@ std::multiset<std::string> rows_of(SQLite::Database& sqlite) {
 
 /// Values of every length around what fits into a page and into an entry of a tree by key, and of every kind of number.
 void fill(SQLite::Database& sqlite) {
-  sqlite.exec("PRAGMA page_size = 4096; CREATE TABLE numbered (id INTEGER PRIMARY KEY, k, v, n); CREATE TABLE keyed (k PRIMARY KEY, v, n, one) WITHOUT ROWID");
-  const std::vector<std::string> numbers{"NULL", "0", "1", "-1", "127", "-32768", "8388607", "-2147483648", "140737488355327", "-9223372036854775808", "1.5", "-2.25e300"};
+  sqlite.exec(
+      "PRAGMA page_size = 4096; CREATE TABLE numbered (id INTEGER PRIMARY KEY, k, v, n); CREATE TABLE keyed (k PRIMARY KEY, v, n, one) WITHOUT ROWID");
+  const std::vector<std::string> numbers{
+      "NULL", "0", "1", "-1", "127", "-32768", "8388607", "-2147483648", "140737488355327", "-9223372036854775808", "1.5", "-2.25e300"};
   int i = 0;
   for (const int length : {0, 1, 400, 480, 489, 490, 980, 1000, 1002, 1003, 1100, 4050, 4061, 4062, 4090, 4093, 8180, 50000}) {
     for (int more = 0; more < 12; ++more, ++i) {
-      const std::string value = (i % 3 == 0 ? "zeroblob(" : "printf('%." ) + std::to_string(length + more) + (i % 3 == 0 ? ")" : "c', 'v')");
+      const std::string value = (i % 3 == 0 ? "zeroblob(" : "printf('%.") + std::to_string(length + more) + (i % 3 == 0 ? ")" : "c', 'v')");
       const std::string& number = numbers[static_cast<std::size_t>(i) % numbers.size()];
-      sqlite.exec("INSERT INTO numbered VALUES (" + std::to_string(i % 5 == 0 ? -i * 1000003LL : i) + ", 'k" + std::to_string(i) + "', " + value + ", " + number + ")");
+      sqlite.exec("INSERT INTO numbered VALUES (" + std::to_string(i % 5 == 0 ? -i * 1000003LL : i) + ", 'k" + std::to_string(i) + "', " +
+                  value + ", " + number + ")");
       sqlite.exec("INSERT INTO keyed VALUES ('k" + std::to_string(i) + "', " + value + ", " + number + ", 1)");
     }
   }
@@ -74,7 +81,8 @@ std::string big_endian_of(std::uint32_t number) {
   return bytes;
 }
 
-/// A WAL of one frame, which commits `page` and says that the file then has `pages` pages. Of https://www.sqlite.org/fileformat.html, "The WAL".
+/// A WAL of one frame, which commits `page` and says that the file then has `pages` pages. Of https://www.sqlite.org/fileformat.html, "The
+/// WAL".
 std::string wal_of(std::uint32_t number, const std::string& page, std::uint32_t pages) {
   std::uint32_t a = 0, b = 0;
   const auto sum = [&](const std::string& bytes) {

@@ -22,7 +22,8 @@ std::string big_endian(std::uint32_t value) {
   return bytes;
 }
 
-/// The journal of a commit in several databases at once that was cut short: it changed no page of this one, and `second` is said to list them.
+/// The journal of a commit in several databases at once that was cut short: it changed no page of this one, and `second` is said to list
+/// them.
 std::string journal_naming(const std::string& second, std::size_t pages) {
   constexpr std::uint32_t kSector = 512, kPage = 4096, kLockPage = 0x40000000 / kPage + 1;
   std::string journal = kMagic;

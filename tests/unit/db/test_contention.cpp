@@ -22,8 +22,8 @@ std::size_t contend(const fs::path& path, int writers, int count) {
   const TemporaryFolder outputs;
   std::vector<int> running;
   for (int writer = 0; writer < writers; ++writer) {
-    const std::vector<std::string> words{ATTUNE_DB_PROCESS, "contend", path.string(), std::to_string(writer),
-                                         std::to_string(writers), std::to_string(count)};
+    const std::vector<std::string> words{ATTUNE_DB_PROCESS,    "contend", path.string(), std::to_string(writer), std::to_string(writers),
+                                         std::to_string(count)};
     running.push_back(attune::test::start(words, {}, (outputs / writer_name(writer)).string()));
   }
   std::size_t acknowledged = 0;
@@ -52,8 +52,10 @@ TEST_CASE("32 processes on overlapping keys lose nothing, and the best is the sa
     // Own records are there, every one; of a shared key there is one record and one best row, the known winner's.
     std::size_t own = 0;
     for (const RecordRow& row : database.records({})) {
-      if (!is_shared(row)) ++own;
-      else if (row.driver != winner_of(shared_index(row), kWriters)) ++wrong;
+      if (!is_shared(row))
+        ++own;
+      else if (row.driver != winner_of(shared_index(row), kWriters))
+        ++wrong;
     }
     lost += static_cast<std::size_t>(kWriters * count) - own;
     CHECK(database.info().records == static_cast<std::uint64_t>(kWriters * count + kSharedKeys));
@@ -68,8 +70,12 @@ TEST_CASE("32 processes on overlapping keys lose nothing, and the best is the sa
   CHECK(differing == 0);
   CHECK(acknowledged == static_cast<std::size_t>(rounds * kWriters * (count + 2 * kSharedKeys)));
   attune::test::record_figures(3, "concurrent_writers",
-                               {{"writers", kWriters}, {"rounds", rounds}, {"rows_acknowledged", acknowledged}, {"lost", lost},
-                                {"wrong_best", wrong}, {"rounds_that_differ", differing}});
+                               {{"writers", kWriters},
+                                {"rounds", rounds},
+                                {"rows_acknowledged", acknowledged},
+                                {"lost", lost},
+                                {"wrong_best", wrong},
+                                {"rounds_that_differ", differing}});
 }
 
 }  // namespace test_contention

@@ -39,8 +39,7 @@ bool names(const CheckReport& report, const std::string& part) {
 TEST_CASE("a record whose fields were changed is skipped and counted, and the others are returned") {
   for (const char* change :
        {"UPDATE records SET outcome = 'crashed' WHERE id = 2", "UPDATE records SET verified = 0 WHERE id = 2",
-        "UPDATE records SET detail_json = '{\"registers\":41}' WHERE id = 2",
-        "UPDATE records SET device_key = 'device-2' WHERE id = 2",
+        "UPDATE records SET detail_json = '{\"registers\":41}' WHERE id = 2", "UPDATE records SET device_key = 'device-2' WHERE id = 2",
         "UPDATE records SET key = 'no such key' WHERE id = 2", "UPDATE records SET checksum = '' WHERE id = 2",
         "UPDATE records SET configuration_key = (SELECT configuration_key FROM records WHERE id = 3) WHERE id = 2",
         "UPDATE metrics SET value = 0.5 WHERE record_key = (SELECT key FROM records WHERE id = 2)",
@@ -97,8 +96,7 @@ TEST_CASE("changed sessions, devices, templates, cubins and in-flight notes are 
 TEST_CASE("a row that is put again after damage is good again") {
   const TemporaryFolder folder;
   const fs::path path = folder / "a.db";
-  make_changed(
-      path, "UPDATE records SET outcome = 'x'; UPDATE configurations SET text = 'x'; UPDATE problems SET text = 'x'");
+  make_changed(path, "UPDATE records SET outcome = 'x'; UPDATE configurations SET text = 'x'; UPDATE problems SET text = 'x'");
   Database database = Database::open(path, OpenMode::ReadWrite);
   CHECK(database.notices().size() == 1);  // of the texts, which took every row with them
   CHECK(database.records({}).empty());
@@ -144,8 +142,7 @@ TEST_CASE("check reports what SQLite finds in the pages, and goes on to the othe
     Database database = Database::open(path, OpenMode::ReadWrite);
     put_golden_rows(database);
   }
-  page =
-      SQLite::Database(path.string()).execAndGet("SELECT rootpage FROM sqlite_master WHERE name = 'cubins'").getInt64();
+  page = SQLite::Database(path.string()).execAndGet("SELECT rootpage FROM sqlite_master WHERE name = 'cubins'").getInt64();
   std::string bytes = bytes_of(path);
   bytes.replace(static_cast<std::size_t>(page - 1) * 4096, 4096, std::string(4096, '\x5a'));
   write_bytes(path, bytes);
@@ -233,12 +230,12 @@ TEST_CASE("a database with anything that is not ours is refused by readers and w
   // Endless where it is read: whoever uses one of these tables does not come back.
   const std::string endless = "WITH RECURSIVE x(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM x)";
   const auto in_place_of = [&](const std::string& table, const std::string& columns) {
-    return "ALTER TABLE " + table + " RENAME TO aside; CREATE VIEW " + table + " AS " + endless + " SELECT " + columns + " FROM x WHERE i < 0";
+    return "ALTER TABLE " + table + " RENAME TO aside; CREATE VIEW " + table + " AS " + endless + " SELECT " + columns +
+           " FROM x WHERE i < 0";
   };
   for (const std::string& addition :
        {std::string("CREATE VIEW fast AS SELECT * FROM best"), std::string("CREATE TABLE notes (text)"),
-        std::string("CREATE INDEX own ON best (median_us)"),
-        std::string("CREATE INDEX own ON best (abs(median_us))"),
+        std::string("CREATE INDEX own ON best (median_us)"), std::string("CREATE INDEX own ON best (abs(median_us))"),
         std::string("CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END"),
         std::string("CREATE TRIGGER t BEFORE INSERT ON records BEGIN SELECT RAISE(IGNORE); END"),
         in_place_of("devices", "'' AS hard_key, '' AS checksum, '' AS hard_json, '' AS info_json"),
@@ -346,8 +343,7 @@ TEST_CASE("after any single bit flip a query returns rows as they were put or no
     try {
       Database database = Database::open(path, OpenMode::ReadOnly);
       for (const RecordRow& row : database.records({.problem = record(0).problem})) {
-        const bool known =
-            std::any_of(records.begin(), records.end(), [&](const auto& other) { return same(row, other); });
+        const bool known = std::any_of(records.begin(), records.end(), [&](const auto& other) { return same(row, other); });
         if (!known) ++wrong;
       }
       for (const BestRow& row : database.candidates("hash-1", R"({"T":"f32","op":"sum"})", "cold/graph")) {

@@ -12,9 +12,7 @@ using namespace attune::db;
 
 namespace {
 
-std::string message(int code) {
-  return sqlite_failure("/x/a.db", "storing a record", SQLite::Exception("why", code)).what();
-}
+std::string message(int code) { return sqlite_failure("/x/a.db", "storing a record", SQLite::Exception("why", code)).what(); }
 
 bool mentions(int code, const std::string& part) { return message(code).find(part) != std::string::npos; }
 
@@ -24,7 +22,9 @@ TEST_CASE("a failure of SQLite reads as what was done, where, what SQLite said a
   CHECK(message(SQLITE_FULL) ==
         "failed storing a record in database '/x/a.db': SQLite returned SQLITE_FULL (why); nothing of this transaction "
         "was stored: free disk space or name another file with ATTUNE_DB or --db");
-  const auto opening = [](const char* doing) { return std::string(sqlite_failure("/x/a.db", doing, SQLite::Exception("why", SQLITE_ERROR)).what()); };
+  const auto opening = [](const char* doing) {
+    return std::string(sqlite_failure("/x/a.db", doing, SQLite::Exception("why", SQLITE_ERROR)).what());
+  };
   CHECK(opening("opening it for reading") == "failed opening database '/x/a.db' for reading: SQLite returned SQLITE_ERROR (why)");
   CHECK(opening("vacuuming it") == "failed vacuuming database '/x/a.db': SQLite returned SQLITE_ERROR (why)");
   const DatabaseError error = sqlite_failure("/x/a.db", "reading", SQLite::Exception("why", SQLITE_ERROR));

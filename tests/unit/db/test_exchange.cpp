@@ -82,7 +82,8 @@ TEST_CASE("damaged rows, templates without all sources, and what refers to them 
   raw.exec("UPDATE template_files SET contents = x'00' WHERE name = 'a.cu' AND template_hash = '" + real_template(1).hash + "'");
   std::string text;
   NoRules rules;
-  const ExportReport report = export_lines(database, [&](const std::string& line) { text += line + "\n"; }, rules);
+  const ExportReport report = export_lines(
+      database, [&](const std::string& line) { text += line + "\n"; }, rules);
   CHECK(report.left_out.damaged == 2);
   CHECK(report.left_out.unsourced == 1);
   CHECK(report.left_out.orphaned == 1);
@@ -188,7 +189,8 @@ TEST_CASE("one bad row rolls the whole import back, and its line says what is wr
   CHECK(mentions(target.refusal(file_edited(R"("kind":"record")", R"("kind":"cubin")"), 4), "no kind of row"));
   CHECK(mentions(target.refusal(file_edited(R"("verified":true)", R"("verified":true )"), 4), "canonical"));
   CHECK(mentions(target.refusal(file_edited(R"("samples":31)", R"("samples":31,"samples":31)"), 4), "canonical"));
-  CHECK(mentions(target.refusal(file_edited(R"("detail_json":"{\"registers\":40}")", R"("detail_json":)" + std::string(100000, '[')), 4), "nested"));
+  CHECK(mentions(target.refusal(file_edited(R"("detail_json":"{\"registers\":40}")", R"("detail_json":)" + std::string(100000, '[')), 4),
+                 "nested"));
   // A newer attune.
   CHECK(mentions(target.refusal(sealed(R"({"attune_exchange":2,"kind":"header","schema":2})") + "\n", 1), "update attune"));
   CHECK(mentions(target.refusal(sealed(R"({"attune_exchange":1,"kind":"header","schema":99})") + "\n", 1), "update attune"));
@@ -222,8 +224,13 @@ TEST_CASE("a file of an older schema is taken without the fields that came later
 TEST_CASE("a template whose files have any name, and texts of any bytes, comes back as it was") {
   Target source, target;
   TemplateRow row = real_template(0);
-  row.files = {{"caf\xe9.cu", "latin 1"}, {"base16:636166e9", "named as a code"}, {"base16:", "nothing"}, {"base16:zz", "no code"},
-               {"caf\xc3\xa9.cu", "utf-8"}, {"new\nline.cu", "\n"}, {std::string("nul\0.cu", 7), std::string("\0\xff", 2)},
+  row.files = {{"caf\xe9.cu", "latin 1"},
+               {"base16:636166e9", "named as a code"},
+               {"base16:", "nothing"},
+               {"base16:zz", "no code"},
+               {"caf\xc3\xa9.cu", "utf-8"},
+               {"new\nline.cu", "\n"},
+               {std::string("nul\0.cu", 7), std::string("\0\xff", 2)},
                {std::string(1000, 'd') + "/a.cu", "deep"}};
   row.hash = content_hash(row);
   source.database.put(row);

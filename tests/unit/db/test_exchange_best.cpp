@@ -104,7 +104,8 @@ TEST_CASE("a best row without a verified record is not exported, and counted") {
   target.database.put(real_best("8192"));  // without a record
   std::string text;
   NoRules rules;
-  const ExportReport report = export_lines(target.database, [&](const std::string& line) { text += line + "\n"; }, rules);
+  const ExportReport report = export_lines(
+      target.database, [&](const std::string& line) { text += line + "\n"; }, rules);
   CHECK(report.left_out.unverified == 1);
   CHECK(report.rows.best == 2);
   CHECK(Target().import_text(text).stored.all() == report.rows.all());
@@ -136,7 +137,8 @@ TEST_CASE("what no import takes is not exported, nor what refers to it, and coun
   source.database.put(undated);
   Refusing rules;
   std::string text;
-  const ExportReport report = export_lines(source.database, [&](const std::string& line) { text += line + "\n"; }, rules);
+  const ExportReport report = export_lines(
+      source.database, [&](const std::string& line) { text += line + "\n"; }, rules);
   CHECK(report.left_out.refused == 4);  // the template, two records of one configuration, one without a date
   CHECK(report.left_out.orphaned == 1);
   CHECK(report.left_out.unverified == 1);
@@ -147,7 +149,9 @@ TEST_CASE("what no import takes is not exported, nor what refers to it, and coun
   Target nothing_left_out;
   put_real_rows(nothing_left_out.database);
   NoRules any;
-  CHECK(export_lines(nothing_left_out.database, [](const std::string&) {}, any).first_refusal.empty());
+  CHECK(export_lines(
+            nothing_left_out.database, [](const std::string&) {}, any)
+            .first_refusal.empty());
 }
 
 TEST_CASE("a row dated in the future is imported, and the next one that is measured replaces it") {

@@ -94,7 +94,8 @@ TEST_CASE("a copy of the golden database of any version opens for writing, migra
   }
 }
 
-TEST_CASE("the migration to schema 3 takes the compiler of a best row from the record of its configuration, where that is of the same driver") {
+TEST_CASE(
+    "the migration to schema 3 takes the compiler of a best row from the record of its configuration, where that is of the same driver") {
   const TemporaryFolder folder;
   const fs::path path = folder / "a.db";
   {
@@ -147,7 +148,8 @@ TEST_CASE("rows that older versions stored are kept when the file is damaged, be
   }
 }
 
-TEST_CASE("damage that a migration is the first to meet, in a file too large to be checked on opening, stops no run: every row that can be read is there") {
+TEST_CASE(
+    "damage that a migration is the first to meet, in a file too large to be checked on opening, stops no run: every row that can be read is there") {
   const TemporaryFolder folder;
   const fs::path made = folder / "made.db";
   {

@@ -166,7 +166,9 @@ TEST_CASE("of a table with several damaged pages only the rows on them are lost,
       gone.push_back(sound.substr(page * 4096, 4096));
       damaged.replace(page * 4096, 4096, std::string(4096, '\x5a'));
     }
-    const auto on_a_damaged_page = [&](const std::string& key) { return std::any_of(gone.begin(), gone.end(), [&](const std::string& page) { return mentions(page, key); }); };
+    const auto on_a_damaged_page = [&](const std::string& key) {
+      return std::any_of(gone.begin(), gone.end(), [&](const std::string& page) { return mentions(page, key); });
+    };
     const TemporaryFolder folder;
     write_bytes(folder / "a.db", damaged);
     const Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
@@ -174,7 +176,8 @@ TEST_CASE("of a table with several damaged pages only the rows on them are lost,
     for (int r = 0; r < kRecords; ++r) {
       const RecordRow row = numbered_record(r, "2026-11-20T00:00:00Z");
       const auto found = database.record({row.template_hash, std::nullopt, row.problem, row.device_key, row.policy}, row.configuration);
-      const bool may_be = on_a_damaged_page(Table<RecordRow>::key(row)) || on_a_damaged_page(base::content_key(row.problem)) || on_a_damaged_page(base::content_key(row.configuration));
+      const bool may_be = on_a_damaged_page(Table<RecordRow>::key(row)) || on_a_damaged_page(base::content_key(row.problem)) ||
+                          on_a_damaged_page(base::content_key(row.configuration));
       lost += !may_be && !(found && same(*found, row)) ? 1 : 0;
     }
     CHECK(lost == 0);
@@ -194,7 +197,8 @@ TEST_CASE("what only the WAL has is kept as well, up to the last commit, and an 
     // Damage that is in the WAL alone: to SQLite a change like any other.
     SQLite::Database raw((folder / "made.db").string(), SQLite::OPEN_READWRITE);
     REQUIRE(raw.exec("UPDATE configurations SET key = 'x' || key") > 0);
-    for (const char* suffix : {"", "-wal"}) fs::copy_file(folder / (std::string("made.db") + suffix), folder / (std::string("a.db") + suffix));
+    for (const char* suffix : {"", "-wal"})
+      fs::copy_file(folder / (std::string("made.db") + suffix), folder / (std::string("a.db") + suffix));
   }
   const auto frames = (fs::file_size(path.string() + "-wal") - 32) / (24 + 4096);
   REQUIRE(frames > 10);

@@ -113,8 +113,11 @@ TEST_CASE("a process killed at any statement or file change of a migration leave
   CHECK(tally.old_version > 0);
   CHECK(tally.new_version > 0);
   record_figures(8, "killed_while_migrating",
-                 {{"versions", Database::kSchemaVersion - 1}, {"kills", tally.kills}, {"left_old", tally.old_version},
-                  {"left_new", tally.new_version}, {"lost", tally.acknowledged_lost}});
+                 {{"versions", Database::kSchemaVersion - 1},
+                  {"kills", tally.kills},
+                  {"left_old", tally.old_version},
+                  {"left_new", tally.new_version},
+                  {"lost", tally.acknowledged_lost}});
 }
 
 namespace {

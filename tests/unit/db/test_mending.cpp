@@ -86,8 +86,9 @@ Tally try_every_page(int each) {
 }
 
 nlohmann::json figures(const Tally& tally) {
-  return {{"damages", tally.damages}, {"unnoticed", tally.unnoticed}, {"failed_once", tally.failed_once}, {"mended", tally.mended},
-          {"set_aside", tally.set_aside}, {"refused", tally.refused}, {"stuck", tally.stuck}, {"wrong", tally.wrong}};
+  return {{"damages", tally.damages}, {"unnoticed", tally.unnoticed}, {"failed_once", tally.failed_once},
+          {"mended", tally.mended},   {"set_aside", tally.set_aside}, {"refused", tally.refused},
+          {"stuck", tally.stuck},     {"wrong", tally.wrong}};
 }
 
 }  // namespace
@@ -139,7 +140,8 @@ TEST_CASE("an index that leads to another row of the same table costs no row of 
   CHECK(tally.wrong == 0);
 }
 
-TEST_CASE("whatever bit of the file's header is flipped, the next run succeeds, unless the file then calls itself newer or another program's") {
+TEST_CASE(
+    "whatever bit of the file's header is flipped, the next run succeeds, unless the file then calls itself newer or another program's") {
   const std::string exported = sound_database();
   std::string wal = exported;
   wal[18] = wal[19] = 2;
@@ -229,7 +231,8 @@ TEST_CASE("a run that is ended while it keeps what can be read leaves the damage
 
 TEST_CASE("whatever else has the name of what takes a damaged file's place stays, and is named; a sound database is used beside it") {
   for (const std::string& name : {std::string("a.db.salvaged"), std::string("a.db.salvaged-wal"), std::string("a.db.salvaged.lock")}) {
-    for (const std::string& kind : {std::string("text"), std::string("database"), std::string("link"), std::string("pipe"), std::string("folder")}) {
+    for (const std::string& kind :
+         {std::string("text"), std::string("database"), std::string("link"), std::string("pipe"), std::string("folder")}) {
       CAPTURE(name);
       CAPTURE(kind);
       const TemporaryFolder folder;
@@ -266,7 +269,8 @@ TEST_CASE("a file that is set aside takes no other file's name, whatever stands 
     fs::remove(folder / "a.db");
   }
   int aside = 0;
-  for (const std::string& name : names_in(folder.path())) aside += mentions(name, ".corrupt-") && !name.ends_with("-wal") && !name.ends_with("-shm") ? 1 : 0;
+  for (const std::string& name : names_in(folder.path()))
+    aside += mentions(name, ".corrupt-") && !name.ends_with("-wal") && !name.ends_with("-shm") ? 1 : 0;
   CHECK(aside == 3);
 }
 

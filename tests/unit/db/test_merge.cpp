@@ -125,8 +125,12 @@ TEST_CASE("merging random databases is commutative, associative and idempotent, 
   CHECK(round_trips == rounds);
   CHECK(contradicted > 0);  // the random rows do contradict each other
   attune::test::record_figures(15, "merge_algebra",
-                               {{"databases", 3 * rounds}, {"rounds", rounds}, {"commutative", commutative},
-                                {"associative", associative}, {"idempotent", idempotent}, {"round_trips_identical", round_trips}});
+                               {{"databases", 3 * rounds},
+                                {"rounds", rounds},
+                                {"commutative", commutative},
+                                {"associative", associative},
+                                {"idempotent", idempotent},
+                                {"round_trips_identical", round_trips}});
 }
 
 TEST_CASE("a best row that another file contradicts displaces no best row that holds, whatever the order of the files") {
@@ -201,7 +205,8 @@ TEST_CASE("a merge carries no cubin, leaves the other file as it is, and counts 
   {
     Database database = Database::open(other, OpenMode::ReadWrite);
     put_real_rows(database);
-    SQLite::Database(other.string(), SQLite::OPEN_READWRITE).exec("UPDATE metrics SET value = 77 WHERE record_key = (SELECT key FROM records WHERE id = 1)");
+    SQLite::Database(other.string(), SQLite::OPEN_READWRITE)
+        .exec("UPDATE metrics SET value = 77 WHERE record_key = (SELECT key FROM records WHERE id = 1)");
   }
   const std::string bytes = bytes_of(other);
   Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);

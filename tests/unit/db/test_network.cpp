@@ -39,14 +39,14 @@ const std::string kRollback("\1\1"), kWal("\2\2");
 
 TEST_CASE("network file systems are told by their magic numbers, and local ones are not taken for one") {
   // statfs(2) and linux/magic.h of kernel 6.1
-  const std::pair<std::uint32_t, const char*> network[] = {
-      {0x6969, "NFS"},        {0x517B, "SMB"},       {0xFF534D42, "CIFS"},  {0xFE534D42, "SMB2"}, {0x65735546, "FUSE"},
-      {0x0BD00BD0, "Lustre"}, {0x47504653, "GPFS"},  {0x19830326, "BeeGFS"}, {0x00C36400, "Ceph"}, {0x01021997, "9p"},
-      {0x5346414F, "AFS"},    {0x73757245, "Coda"}};
+  const std::pair<std::uint32_t, const char*> network[] = {{0x6969, "NFS"},      {0x517B, "SMB"},        {0xFF534D42, "CIFS"},
+                                                           {0xFE534D42, "SMB2"}, {0x65735546, "FUSE"},   {0x0BD00BD0, "Lustre"},
+                                                           {0x47504653, "GPFS"}, {0x19830326, "BeeGFS"}, {0x00C36400, "Ceph"},
+                                                           {0x01021997, "9p"},   {0x5346414F, "AFS"},    {0x73757245, "Coda"}};
   for (const auto& [magic, name] : network) CHECK(network_file_system(magic) == name);
   // ext4, tmpfs, xfs, btrfs, overlayfs, f2fs, zfs, ramfs, squashfs
-  for (const std::uint32_t magic : {0xEF53u, 0x01021994u, 0x58465342u, 0x9123683Eu, 0x794C7630u, 0xF2F52010u, 0x2FC12FC1u,
-                                    0x858458F6u, 0x73717368u}) {
+  for (const std::uint32_t magic :
+       {0xEF53u, 0x01021994u, 0x58465342u, 0x9123683Eu, 0x794C7630u, 0xF2F52010u, 0x2FC12FC1u, 0x858458F6u, 0x73717368u}) {
     CHECK_FALSE(network_file_system(magic).has_value());
   }
 }
@@ -130,9 +130,8 @@ TEST_CASE("several processes create and write one database on a network file sys
     Barrier barrier;
     std::vector<std::unique_ptr<Process>> writers;
     for (int i = 0; i < processes; ++i) {
-      writers.push_back(std::make_unique<Process>(std::vector<std::string>{"put-together", path.string(), std::to_string(i * records),
-                                                                           std::to_string(records)},
-                                                  &barrier));
+      writers.push_back(std::make_unique<Process>(
+          std::vector<std::string>{"put-together", path.string(), std::to_string(i * records), std::to_string(records)}, &barrier));
     }
     for (const auto& writer : writers) (void)writer->read_lines(1);
     barrier.open();
@@ -147,7 +146,9 @@ TEST_CASE("several processes create and write one database on a network file sys
   CHECK(database.check().ok);
   CHECK(journal_bytes(path) == kRollback);
   record_figures(7, "network_file_system",
-                 {{"processes", processes}, {"rows", database.records({}).size()}, {"failures", failures},
+                 {{"processes", processes},
+                  {"rows", database.records({}).size()},
+                  {"failures", failures},
                   {"journal_mode", database.info().journal_mode}});
 }
 

@@ -15,9 +15,7 @@ using namespace attune::db::test;
 
 namespace {
 
-void run_sql(const fs::path& path, const std::string& sql) {
-  SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec(sql);
-}
+void run_sql(const fs::path& path, const std::string& sql) { SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec(sql); }
 
 }  // namespace
 
@@ -57,8 +55,7 @@ TEST_CASE("a closed database leaves only itself and its lock file") {
 
 TEST_CASE("a newer schema is opened by nobody, and every byte of its folder stays") {
   const std::string newer = std::to_string(Database::kSchemaVersion + 1);
-  const std::string later = "PRAGMA user_version = " + newer + "; INSERT INTO schema_version VALUES (" + newer +
-                            ", 'later.sql', '2027')";
+  const std::string later = "PRAGMA user_version = " + newer + "; INSERT INTO schema_version VALUES (" + newer + ", 'later.sql', '2027')";
   enum class Left { Nothing, Wal, WalAndSharedMemory };
   for (const Left left : {Left::Nothing, Left::Wal, Left::WalAndSharedMemory}) {
     CAPTURE(static_cast<int>(left));
@@ -124,9 +121,10 @@ TEST_CASE("a file whose tables and header name different versions is refused as 
 
 TEST_CASE("a file that is no database is refused, and every byte of its folder stays, whatever its size") {
   const std::string header("SQLite format 3\0", 16);
-  for (const std::string& content : {std::string("this is no database, but somebody still wants it"), std::string("x"), std::string(8192, '\0'),
-                                     std::string(20000, '\xff'), std::string("\x7f\x45\x4c\x46") + std::string(5000, '\1'),
-                                     header.substr(0, 15), std::string(68, 'a') + "ATUN" + std::string(9000, 'b')}) {
+  for (const std::string& content :
+       {std::string("this is no database, but somebody still wants it"), std::string("x"), std::string(8192, '\0'),
+        std::string(20000, '\xff'), std::string("\x7f\x45\x4c\x46") + std::string(5000, '\1'), header.substr(0, 15),
+        std::string(68, 'a') + "ATUN" + std::string(9000, 'b')}) {
     CAPTURE(content.size());
     const TemporaryFolder folder;
     write_bytes(folder / "notes.txt", content);
@@ -178,7 +176,8 @@ TEST_CASE("whichever byte of the magic text is damaged, a database of ours is kn
   }
 }
 
-TEST_CASE("a file with a damaged header is set aside together with its WAL, which is not replayed into the new one; that has the rows of both") {
+TEST_CASE(
+    "a file with a damaged header is set aside together with its WAL, which is not replayed into the new one; that has the rows of both") {
   const TemporaryFolder folder;
   const fs::path live = folder / "live.db", path = folder / "a.db";
   make_database(live);

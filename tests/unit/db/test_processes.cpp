@@ -26,8 +26,7 @@ namespace {
 
 std::unique_ptr<Process> start_put(const fs::path& path, int first, int count, const Barrier* barrier = nullptr) {
   return std::make_unique<Process>(
-      std::vector<std::string>{barrier != nullptr ? "put-together" : "put", path.string(), std::to_string(first),
-                               std::to_string(count)},
+      std::vector<std::string>{barrier != nullptr ? "put-together" : "put", path.string(), std::to_string(first), std::to_string(count)},
       barrier);
 }
 
@@ -172,8 +171,13 @@ TEST_CASE("processes that start at one moment on a database that does not exist 
   }
   std::sort(seconds.begin(), seconds.end());
   record_figures(2, "cold_starts",
-                 {{"processes", processes}, {"rounds", rounds}, {"rows", rows}, {"failures", failures},
-                  {"wrong_counts", wrong_counts}, {"unsound", unsound}, {"round_s_p50", seconds[seconds.size() / 2]},
+                 {{"processes", processes},
+                  {"rounds", rounds},
+                  {"rows", rows},
+                  {"failures", failures},
+                  {"wrong_counts", wrong_counts},
+                  {"unsound", unsound},
+                  {"round_s_p50", seconds[seconds.size() / 2]},
                   {"round_s_max", seconds.back()}});
 }
 

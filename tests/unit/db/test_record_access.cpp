@@ -12,9 +12,7 @@ using namespace attune::db::test;
 
 namespace {
 
-Query of_record(const RecordRow& row) {
-  return {row.template_hash, std::nullopt, row.problem, row.device_key, row.policy};
-}
+Query of_record(const RecordRow& row) { return {row.template_hash, std::nullopt, row.problem, row.device_key, row.policy}; }
 
 /// Five records of one problem, one of another, one of another policy, put in no order of content.
 void put_records(Database& database) {

@@ -81,14 +81,18 @@ std::vector<RecordRow> record_rows() {
 
 TEST_CASE("the best row of a key is the measured, the newer, the one of more finalists, the faster, whatever order rows come in") {
   const auto read = [](const Database& database) { return database.best({}); };
-  check_first_remains(best_rows(), [](Database& database, const BestRow& row) { database.put(row); }, read);
-  check_first_remains(best_rows(), [](Database& database, const BestRow& row) { (void)database.offer(row); }, read);
+  check_first_remains(
+      best_rows(), [](Database& database, const BestRow& row) { database.put(row); }, read);
+  check_first_remains(
+      best_rows(), [](Database& database, const BestRow& row) { (void)database.offer(row); }, read);
 }
 
 TEST_CASE("the record of a key is the measured, the newer, the failed, the further, whatever order rows come in") {
   const auto read = [](const Database& database) { return database.records({}); };
-  check_first_remains(record_rows(), [](Database& database, const RecordRow& row) { database.put(row); }, read);
-  check_first_remains(record_rows(), [](Database& database, const RecordRow& row) { (void)database.offer(row); }, read);
+  check_first_remains(
+      record_rows(), [](Database& database, const RecordRow& row) { database.put(row); }, read);
+  check_first_remains(
+      record_rows(), [](Database& database, const RecordRow& row) { (void)database.offer(row); }, read);
 }
 
 TEST_CASE("an offered session is the finished, the one that ended later, whatever order they come in") {
@@ -100,9 +104,9 @@ TEST_CASE("an offered session is the finished, the one that ended later, whateve
   earlier.state = "finished";
   SessionRow later = earlier;
   later.finished_at = "2026-11-20T13:01:00.5Z";
-  check_first_remains(std::vector{later, earlier, interrupted, running},
-                      [](Database& database, const SessionRow& row) { (void)database.offer(row); },
-                      [](const Database& database) { return database.sessions({}); });
+  check_first_remains(
+      std::vector{later, earlier, interrupted, running}, [](Database& database, const SessionRow& row) { (void)database.offer(row); },
+      [](const Database& database) { return database.sessions({}); });
 }
 
 TEST_CASE("an offered device is the one of the newer driver, by its numbers, whatever order they come in") {
@@ -110,9 +114,10 @@ TEST_CASE("an offered device is the one of the newer driver, by its numbers, wha
   named.info_json = R"({"driver":"580.10","name":"Z, which decides nothing but the tie"})";
   DeviceRow newer = real_device(0, "580.10");
   newer.info_json = R"({"driver":"580.10","name":"A name"})";
-  check_first_remains(std::vector{named, newer, real_device(0, "580.9"), real_device(0, "")},
-                      [](Database& database, const DeviceRow& row) { (void)database.offer(row); },
-                      [](const Database& database) { return database.devices(); });
+  check_first_remains(
+      std::vector{named, newer, real_device(0, "580.9"), real_device(0, "")},
+      [](Database& database, const DeviceRow& row) { (void)database.offer(row); },
+      [](const Database& database) { return database.devices(); });
 }
 
 TEST_CASE("a damaged row gives way to any other") {

@@ -128,8 +128,7 @@ TEST_CASE("a template's files come back byte for byte, stay when it is stored ag
   REQUIRE(database.templates().size() == 2);
   CHECK(database.templates()[0].files.at("reduce.cu") == "another file of the same name");
   CHECK(same(database.templates()[1], kernel_template()));
-  SQLite::Database(path.string(), SQLite::OPEN_READWRITE)
-      .exec("UPDATE template_files SET contents = x'00' WHERE name = 'values.cu'");
+  SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("UPDATE template_files SET contents = x'00' WHERE name = 'values.cu'");
   CHECK(database.templates()[1].files == std::map<std::string, std::string>{{"reduce.cu", "// reduce\n"}});
   CHECK(database.bad_rows() == 1);
   CHECK_FALSE(database.check().ok);
@@ -160,12 +159,9 @@ TEST_CASE("records are filtered by each field of the query and by several at onc
   CHECK(only({.problem = R"({"n":2})"}, other));
   CHECK(only({.device_key = "device-1"}, plain));
   CHECK(only({.policy = "hot/graph"}, other));
-  CHECK(only({.template_hash = "hash-1",
-              .template_name = "reduce",
-              .problem = plain.problem,
-              .device_key = "device-1",
-              .policy = "cold/graph"},
-             plain));
+  CHECK(only(
+      {.template_hash = "hash-1", .template_name = "reduce", .problem = plain.problem, .device_key = "device-1", .policy = "cold/graph"},
+      plain));
   CHECK(database.records({.template_hash = "hash-1", .policy = "hot/graph"}).empty());
   CHECK(database.records({.template_name = "histogram"}).empty());
   CHECK(database.bad_rows() == 0);
@@ -222,8 +218,7 @@ TEST_CASE("counts tell how many best rows a family has under each policy and in 
   const TemporaryFolder folder;
   Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
   CHECK(database.best_counts("reduce", best("1").family).empty());
-  const auto put = [&](const std::string& name, const std::string& hash, const std::string& size,
-                       const std::string& policy) {
+  const auto put = [&](const std::string& name, const std::string& hash, const std::string& size, const std::string& policy) {
     BestRow row = best(size);
     row.template_name = name;
     row.template_hash = hash;
@@ -301,8 +296,7 @@ TEST_CASE("what is in flight is one configuration a session until it is cleared"
   database.set_in_flight("session-a", "{\"a\":2}");
   database.set_in_flight("session-b", "{\"a\":3}");
   using Pairs = std::vector<std::pair<std::string, std::string>>;
-  CHECK(Database::open(path, OpenMode::ReadOnly).in_flight() ==
-        Pairs{{"session-a", "{\"a\":2}"}, {"session-b", "{\"a\":3}"}});
+  CHECK(Database::open(path, OpenMode::ReadOnly).in_flight() == Pairs{{"session-a", "{\"a\":2}"}, {"session-b", "{\"a\":3}"}});
   database.clear_in_flight("session-a");
   database.clear_in_flight("session-c");
   CHECK(database.in_flight() == Pairs{{"session-b", "{\"a\":3}"}});

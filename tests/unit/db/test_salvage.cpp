@@ -73,7 +73,9 @@ std::string damaged(std::string bytes, std::size_t page_bytes = 4096) {
 
 TEST_CASE("what is taken out is overwritten, however SQLite was built") {
   struct Extension {
-    static int keep_deleted(sqlite3* handle, const char**, const void*) { return sqlite3_exec(handle, "PRAGMA secure_delete = OFF", nullptr, nullptr, nullptr); }
+    static int keep_deleted(sqlite3* handle, const char**, const void*) {
+      return sqlite3_exec(handle, "PRAGMA secure_delete = OFF", nullptr, nullptr, nullptr);
+    }
   };
   using Entry = void (*)();
   REQUIRE(sqlite3_auto_extension(reinterpret_cast<Entry>(&Extension::keep_deleted)) == SQLITE_OK);
@@ -103,8 +105,10 @@ TEST_CASE("pages of an earlier state bring back neither a time of what failed si
     const auto record = database.record(key_of(record_of(i)), record_of(i).configuration);
     lost += record ? 0 : 1;
     if (record && i % 3 == 0) wrong += record->outcome == "wrong_result" ? 0 : 1;
-    if (i % 3 == 0) back += database.best_of(key_of(record_of(i))) ? 1 : 0;
-    else lost += database.best_of(key_of(record_of(i))) ? 0 : 1;
+    if (i % 3 == 0)
+      back += database.best_of(key_of(record_of(i))) ? 1 : 0;
+    else
+      lost += database.best_of(key_of(record_of(i))) ? 0 : 1;
   }
   CHECK(lost == 0);
   CHECK(wrong == 0);
@@ -164,8 +168,8 @@ TEST_CASE("thousands of rows of one key, which each other table's rows would be 
     SQLite::Database made((folder / "made.db").string());
     raw.exec("ATTACH '" + (folder / "made.db").string() + "' AS made");
     for (const char* table : {"records", "metrics"}) {
-      raw.exec(std::string("CREATE TABLE ") + table + " AS SELECT * FROM made." + table + " WHERE " + (std::string(table) == "records" ? "key" : "record_key") +
-               " = (SELECT record_key FROM made.metrics LIMIT 1)");
+      raw.exec(std::string("CREATE TABLE ") + table + " AS SELECT * FROM made." + table + " WHERE " +
+               (std::string(table) == "records" ? "key" : "record_key") + " = (SELECT record_key FROM made.metrics LIMIT 1)");
       for (int twice = 0; twice < 14; ++twice) raw.exec(std::string("INSERT INTO ") + table + " SELECT * FROM " + table);
     }
     CHECK(raw.execAndGet("SELECT count(*) FROM records").getInt() == 1 << 14);

@@ -77,8 +77,7 @@ json run_off(const json& request, base::Channel& channel) {
 
 json prepare(const json& request, bool& fatal) {
   const std::string problem = request.at("problem");
-  if (problem.find("13") != std::string::npos)
-    return {{"error", "needs 99 bytes, 7 are free"}, {"class", "known"}, {"exit_code", 4}};
+  if (problem.find("13") != std::string::npos) return {{"error", "needs 99 bytes, 7 are free"}, {"class", "known"}, {"exit_code", 4}};
   if (problem.find("14") != std::string::npos) ::_exit(9);
   if (problem.find("15") != std::string::npos) {
     fatal = true;

@@ -21,9 +21,9 @@ spec::ResolvedBuffer buffer(spec::ElementType type, std::int64_t count, bool wor
   return result;
 }
 
-const std::vector<spec::ResolvedBuffer> kBuffers = {
-    buffer(spec::ElementType::F32, 1001, false, 0), buffer(spec::ElementType::I8, 7, true, 0),
-    buffer(spec::ElementType::F64, 3, false, 16), buffer(spec::ElementType::I8, 0, false, 0)};
+const std::vector<spec::ResolvedBuffer> kBuffers = {buffer(spec::ElementType::F32, 1001, false, 0),
+                                                    buffer(spec::ElementType::I8, 7, true, 0), buffer(spec::ElementType::F64, 3, false, 16),
+                                                    buffer(spec::ElementType::I8, 0, false, 0)};
 
 }  // namespace
 

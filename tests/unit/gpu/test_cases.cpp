@@ -14,14 +14,14 @@ using measure::CachePolicy;
 namespace {
 
 spec::KernelTemplate make(const std::string& sizes, const std::string& count) {
-  return spec::KernelTemplate::parse(
-      R"({"attune": 1, "name": "t", "sources": ["k.cu"], "problem": {"T": {"type": ["f32", "i8"]}, )" + sizes + R"(},
+  return spec::KernelTemplate::parse(R"({"attune": 1, "name": "t", "sources": ["k.cu"], "problem": {"T": {"type": ["f32", "i8"]}, )" +
+                                         sizes + R"(},
       "parameters": {"p": {"values": [1, 2], "default": 2}},
       "buffers": {"in": {"type": "T", "count": ")" +
-          count + R"("}, "out": {"type": "f32", "count": "1", "output": true},
+                                         count + R"("}, "out": {"type": "f32", "count": "1", "output": true},
                   "scratch": {"type": "u64", "count": "p * 100", "workspace": true}},
       "launches": [{"kernel": "k", "grid": "1", "block": "32", "args": ["in", "out"]}], "reference": "none"})",
-      {{"k.cu", ""}}, "template.json");
+                                     {{"k.cu", ""}}, "template.json");
 }
 
 const measure::CasePlan* find(const std::vector<measure::CasePlan>& cases, const std::string& label) {
@@ -98,8 +98,7 @@ TEST_CASE("ragged sizes of small and odd problems differ from the asked ones and
 
 TEST_CASE("data buffers are sized by the problem, scratch is left to the configuration") {
   const auto kernel = make(R"("n": {"size": {"min": 1}})", "n * 3");
-  const auto buffers =
-      measure::data_buffers(kernel, {{{"T", "i8"}}, {{"n", 100}}}, spec::DeviceInfo::of_architecture("sm_90"));
+  const auto buffers = measure::data_buffers(kernel, {{{"T", "i8"}}, {{"n", 100}}}, spec::DeviceInfo::of_architecture("sm_90"));
   REQUIRE(buffers.size() == 3);
   CHECK(buffers[0].type == spec::ElementType::I8);
   CHECK(buffers[0].count == 300);

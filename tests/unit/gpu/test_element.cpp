@@ -28,8 +28,7 @@ TEST_CASE("limits of floating types are infinities, finite ones the largest magn
     CHECK(to_double(type, lowest_finite_bits(type)) == -to_double(type, highest_finite_bits(type)));
   }
   CHECK(to_double(ElementType::F16, highest_finite_bits(ElementType::F16)) == 65504);
-  CHECK(to_double(ElementType::F32, highest_finite_bits(ElementType::F32)) ==
-        static_cast<double>(std::numeric_limits<float>::max()));
+  CHECK(to_double(ElementType::F32, highest_finite_bits(ElementType::F32)) == static_cast<double>(std::numeric_limits<float>::max()));
   CHECK(to_double(ElementType::F64, highest_finite_bits(ElementType::F64)) == std::numeric_limits<double>::max());
 }
 

@@ -100,12 +100,9 @@ TEST_CASE("a wrong result is an outcome and costs no worker") {
 
 TEST_CASE("a problem that cannot be prepared is an error, and the executor takes the next one") {
   GpuExecutor executor(options());
-  CHECK_THROWS_WITH_AS(executor.prepare(any_template(), problem(13), ""), "needs 99 bytes, 7 are free",
-                       EnvironmentError);
-  CHECK_THROWS_WITH_AS(executor.prepare(any_template(), problem(14), ""), doctest::Contains("exited with code 9"),
-                       EnvironmentError);
-  CHECK_THROWS_WITH_AS(executor.prepare(any_template(), problem(15), ""), doctest::Contains("illegal address"),
-                       SpecError);
+  CHECK_THROWS_WITH_AS(executor.prepare(any_template(), problem(13), ""), "needs 99 bytes, 7 are free", EnvironmentError);
+  CHECK_THROWS_WITH_AS(executor.prepare(any_template(), problem(14), ""), doctest::Contains("exited with code 9"), EnvironmentError);
+  CHECK_THROWS_WITH_AS(executor.prepare(any_template(), problem(15), ""), doctest::Contains("illegal address"), SpecError);
   executor.prepare(any_template(), problem(1), "");
   CHECK(visit(executor, request("any")).outcome == Outcome::Ok);
 }

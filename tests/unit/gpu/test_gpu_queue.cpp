@@ -62,8 +62,7 @@ TEST_CASE_FIXTURE(Prepared, "a worker that dies on the first of two does not cos
   CHECK(executor.replacements() == 2);  // "dies" was tried twice, nobody else had to be
 }
 
-TEST_CASE_FIXTURE(Prepared,
-                  "a first visit that dies once is tried again with what is queued behind it, and both are answered") {
+TEST_CASE_FIXTURE(Prepared, "a first visit that dies once is tried again with what is queued behind it, and both are answered") {
   const TempFolder folder;
   const std::string once = fmt::format("dies-once:{}", (folder / "marker").string());
   executor.submit(request(once));
@@ -152,8 +151,7 @@ TEST_CASE_FIXTURE(Prepared, "a dropped cubin goes along again even when nothing 
   CHECK(reply.detail == "cubin of 5");
 }
 
-TEST_CASE_FIXTURE(Prepared,
-                  "there is room for a second visit, for a large unknown cubin only when nothing is in hand") {
+TEST_CASE_FIXTURE(Prepared, "there is room for a second visit, for a large unknown cubin only when nothing is in hand") {
   CHECK(executor.has_room(large("a")));
   executor.submit(request("first"));
   CHECK(executor.has_room(request("second")));
@@ -203,8 +201,7 @@ TEST_CASE_FIXTURE(Prepared, "abandoning nothing keeps the worker, and waits for 
   CHECK(visit(executor, request("next")).outcome == Outcome::Ok);
 }
 
-TEST_CASE_FIXTURE(
-    Prepared, "abandoning visits that are answered in time keeps the worker, and no later visit gets their replies") {
+TEST_CASE_FIXTURE(Prepared, "abandoning visits that are answered in time keeps the worker, and no later visit gets their replies") {
   const int worker = executor.worker_pid();
   executor.submit(request("busy"));
   executor.submit(request("drops"));
@@ -217,8 +214,7 @@ TEST_CASE_FIXTURE(
   CHECK(reply.detail == "cubin of 5");  // "drops" was heard
 }
 
-TEST_CASE_FIXTURE(Prepared,
-                  "abandoning a visit that hangs kills the worker after the grace, and the next visit works") {
+TEST_CASE_FIXTURE(Prepared, "abandoning a visit that hangs kills the worker after the grace, and the next visit works") {
   executor.submit(request("hangs"));
   executor.submit(request("behind"));
   executor.abandon(milliseconds(50));

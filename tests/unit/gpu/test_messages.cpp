@@ -15,8 +15,7 @@ TEST_CASE("a visit request survives the wire, its cubin only when it goes along"
   request.verify = true;
   request.best_us = 12.5;
   request.max_samples = 9;
-  const auto with =
-      messages::visit_from(nlohmann::json::from_cbor(nlohmann::json::to_cbor(messages::visit(request, true))));
+  const auto with = messages::visit_from(nlohmann::json::from_cbor(nlohmann::json::to_cbor(messages::visit(request, true))));
   CHECK(with.configuration == request.configuration);
   CHECK(with.cubin_key == "abc");
   CHECK(with.cubin == request.cubin);
@@ -48,8 +47,7 @@ TEST_CASE("a reply survives the wire") {
 TEST_CASE("errors of the worker arrive in their class, with the same text and exit code") {
   const SpecError spec_error("t.json", 3, 14, "failed reading it");
   CHECK_THROWS_WITH_AS(messages::rethrow(messages::failure(spec_error)), spec_error.what(), SpecError);
-  CHECK_THROWS_WITH_AS(messages::rethrow(messages::failure(CudaError(700, "cuCall", "failed x"))), "failed x",
-                       CudaError);
+  CHECK_THROWS_WITH_AS(messages::rethrow(messages::failure(CudaError(700, "cuCall", "failed x"))), "failed x", CudaError);
   CHECK_THROWS_WITH_AS(messages::rethrow(messages::failure(EnvironmentError("no room"))), "no room", EnvironmentError);
   CHECK_THROWS_WITH_AS(messages::rethrow(messages::failure(UsageError("no such"))), "no such", UsageError);
   CHECK_THROWS_WITH_AS(messages::rethrow(messages::failure(std::runtime_error("oops"))), "oops", Error);

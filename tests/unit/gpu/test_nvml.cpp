@@ -35,11 +35,11 @@ struct Ask {
 };
 
 json read(const json& told, const Ask& ask) {
-  std::map<std::string, std::string> environment{
-      {"LD_LIBRARY_PATH", std::string(ATTUNE_FAKE_NVML_FOLDER) + "/" + ask.variant}, {"ATTUNE_FAKE_NVML", attune::base::dump_json(told)}};
+  std::map<std::string, std::string> environment{{"LD_LIBRARY_PATH", std::string(ATTUNE_FAKE_NVML_FOLDER) + "/" + ask.variant},
+                                                 {"ATTUNE_FAKE_NVML", attune::base::dump_json(told)}};
   if (!ask.log.empty()) environment["ATTUNE_FAKE_NVML_LOG"] = ask.log;
-  const auto result = attune::test::run(
-      {ATTUNE_NVML_READER, ask.uuid, std::to_string(ask.readings), std::to_string(ask.refresh_ms)}, environment);
+  const auto result =
+      attune::test::run({ATTUNE_NVML_READER, ask.uuid, std::to_string(ask.readings), std::to_string(ask.refresh_ms)}, environment);
   INFO(result.err);
   REQUIRE(result.exit_code == 0);
   return attune::base::parse_json(result.out);
@@ -94,8 +94,7 @@ TEST_CASE("a call that fails leaves its own value unread and no other") {
   told["failing"] = {"nvmlDeviceGetClockInfo"};
   CHECK(read_once(told).at("sm_clock_mhz") == 0);
   CHECK(read_once(told).at("throttle") == "power_cap");
-  told["failing"] = {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetEnforcedPowerLimit",
-                     "nvmlDeviceGetTemperature"};
+  told["failing"] = {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetEnforcedPowerLimit", "nvmlDeviceGetTemperature"};
   const json reading = read_once(told);
   CHECK(reading.at("sm_clock_mhz") == 1980);
   CHECK(reading.at("throttle") == "");

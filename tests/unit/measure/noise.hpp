@@ -26,9 +26,7 @@ class Noise {
     return uniform() < kTailShare ? usual * (1 + kTailStart * std::pow(uniform(), -1 / kTailShape)) : usual;
   }
   /// What half of the samples stay below. Exact: the tail lies above it, so that the other samples alone decide.
-  static double kernel_median_us(double floor_us) {
-    return floor_us * (1 - kJitter * std::log(1 - 0.5 / (1 - kTailShare)));
-  }
+  static double kernel_median_us(double floor_us) { return floor_us * (1 - kJitter * std::log(1 - 0.5 / (1 - kTailShare))); }
   /// The expectation: the tail adds its share of 5 % x shape / (shape - 1).
   static double kernel_mean_us(double floor_us) {
     return floor_us * (1 + kJitter) * (1 + kTailShare * kTailStart * kTailShape / (kTailShape - 1));

@@ -45,8 +45,7 @@ bool mean_interval_covers(const Samples& samples, double student, double truth) 
 }
 
 /// Visits that each meet another state of the device: everything in one is longer or shorter by the same factor.
-std::vector<Samples> drifting_visits(Noise& noise, double floor_us, double drift, std::size_t visits,
-                                     std::size_t each) {
+std::vector<Samples> drifting_visits(Noise& noise, double floor_us, double drift, std::size_t visits, std::size_t each) {
   std::vector<Samples> all;
   for (std::size_t visit = 0; visit < visits; ++visit) {
     const double state = 1 + drift * noise.normal();

@@ -57,9 +57,7 @@ std::int64_t f32_bin(const HistogramCase& of, float x) {
   return std::min(of.bins - 1, static_cast<std::int64_t>(std::floor(product)));
 }
 
-spec::KernelTemplate histogram() {
-  return spec::KernelTemplate::parse(test::histogram_template(), {{"kernel.cu", ""}}, "template.json");
-}
+spec::KernelTemplate histogram() { return spec::KernelTemplate::parse(test::histogram_template(), {{"kernel.cu", ""}}, "template.json"); }
 
 HistogramCase case_of(const std::map<std::string, std::string>& choices, std::int64_t n, std::int64_t bins) {
   const auto kernel = histogram();
@@ -207,9 +205,8 @@ TEST_CASE("a histogram that no reference computes is refused with the reason") {
   text.replace(text.find(shift), shift.size(), "(mapping == 'shift') * bins * 12");
   const auto kernel = spec::KernelTemplate::parse(text, {{"kernel.cu", ""}}, "template.json");
   const spec::Problem problem{{{"T", "i32"}, {"mapping", "shift"}}, {{"n", 1}, {"bins", 5}}};
-  CHECK_THROWS_WITH_AS(
-      (void)histogram_case(kernel, problem, data_buffers(kernel, problem, spec::DeviceInfo::of_architecture("sm_90"))),
-      doctest::Contains("'bins' times a power of two"), SpecError);
+  CHECK_THROWS_WITH_AS((void)histogram_case(kernel, problem, data_buffers(kernel, problem, spec::DeviceInfo::of_architecture("sm_90"))),
+                       doctest::Contains("'bins' times a power of two"), SpecError);
 }
 
 TEST_CASE("an unknown skew is timed on five groups of windows, one of each kind, and verified on the first") {
@@ -237,8 +234,8 @@ TEST_CASE("samples lie outside and weights are whole where histograms are verifi
 }
 
 TEST_CASE("what stands around the samples counts, so that reading too far shows") {
-  for (const auto& of : {integers(ElementType::I32, -5, 1000, 7), integers(ElementType::U8, 0, 65536, 256), integers(ElementType::I16, -40000, 5, 2),
-                         floats(-1, 1, 3)}) {
+  for (const auto& of : {integers(ElementType::I32, -5, 1000, 7), integers(ElementType::U8, 0, 65536, 256),
+                         integers(ElementType::I16, -40000, 5, 2), floats(-1, 1, 3)}) {
     const auto guards = histogram_guards(of);
     CHECK(guards[0] != guards[1]);
     for (const auto guard : guards) CHECK(bin_of(of, guard, {}).has_value());

@@ -56,12 +56,11 @@ std::string reading_error(const json& object) {
 }  // namespace
 
 TEST_CASE("every outcome, stage and policy reads back from its name") {
-  for (const auto outcome : {Outcome::Ok, Outcome::CompileFailed, Outcome::ExceedsLimits, Outcome::LaunchFailed,
-                             Outcome::WrongResult, Outcome::Crashed, Outcome::TimedOut}) {
+  for (const auto outcome : {Outcome::Ok, Outcome::CompileFailed, Outcome::ExceedsLimits, Outcome::LaunchFailed, Outcome::WrongResult,
+                             Outcome::Crashed, Outcome::TimedOut}) {
     CHECK(outcome_from_name(name(outcome)) == outcome);
   }
-  for (const auto stage : {Stage::None, Stage::Screened, Stage::Measured, Stage::RunOff})
-    CHECK(stage_from_name(name(stage)) == stage);
+  for (const auto stage : {Stage::None, Stage::Screened, Stage::Measured, Stage::RunOff}) CHECK(stage_from_name(name(stage)) == stage);
   for (const auto cache : {CachePolicy::Cold, CachePolicy::Hot}) {
     for (const auto launch : {LaunchMode::Graph, LaunchMode::Stream}) {
       CHECK(policy_from_text(to_text(Policy{cache, launch})) == Policy{cache, launch});
@@ -73,12 +72,11 @@ TEST_CASE("every outcome, stage and policy reads back from its name") {
 }
 
 TEST_CASE("an unknown name is refused with the known ones") {
-  CHECK_THROWS_WITH_AS(static_cast<void>(outcome_from_name("fine")),
-                       doctest::Contains("'fine' is unknown; known: ok, compile_failed"), Error);
-  CHECK_THROWS_WITH_AS(static_cast<void>(stage_from_name("")), doctest::Contains("none, screened, measured, run_off"),
+  CHECK_THROWS_WITH_AS(static_cast<void>(outcome_from_name("fine")), doctest::Contains("'fine' is unknown; known: ok, compile_failed"),
                        Error);
-  CHECK_THROWS_WITH_AS(static_cast<void>(policy_from_text("cold")),
-                       doctest::Contains("cold/graph, cold/stream, hot/graph, hot/stream"), UsageError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(stage_from_name("")), doctest::Contains("none, screened, measured, run_off"), Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(policy_from_text("cold")), doctest::Contains("cold/graph, cold/stream, hot/graph, hot/stream"),
+                       UsageError);
 }
 
 TEST_CASE("a measurement reads back from its JSON unchanged") {

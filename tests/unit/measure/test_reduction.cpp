@@ -85,7 +85,7 @@ TEST_CASE("a compensated sum is allowed a small part of what a plain one is") {
   const double compensated = combined(of, totals, DataSet::Random).allowed;
   CHECK(compensated < plain / 10000);
   CHECK(compensated >= 100 * std::exp2(-24));  // the rounding of the result itself
-  of.transform = Transform::Times;  // whose products are rounded before
+  of.transform = Transform::Times;             // whose products are rounded before
   CHECK(combined(of, totals, DataSet::Random).allowed >= std::exp2(-24) * (1 << 19));
   CHECK(combined(of, totals, DataSet::Random, 0.0).allowed == compensated);  // unless they are known to be exact
 }

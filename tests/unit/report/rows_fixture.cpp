@@ -10,9 +10,7 @@ using nlohmann::json;
 
 std::string problem_text(std::int64_t n) { return base::dump_json(json{{"T", "f32"}, {"n", n}}); }
 
-std::string configuration_text(int block, const std::string& stage) {
-  return base::dump_json(json{{"block", block}, {"stage", stage}});
-}
+std::string configuration_text(int block, const std::string& stage) { return base::dump_json(json{{"block", block}, {"stage", stage}}); }
 
 db::RecordRow record(std::int64_t n, const std::string& configuration, double median_us, const std::string& outcome,
                      const std::string& detail) {
@@ -75,10 +73,9 @@ db::SessionRow session(std::int64_t n, const std::string& started_at, const std:
 }
 
 db::DeviceRow toy_device() {
-  const json info = {{"backend", "cuda"},          {"architecture", "sm_90"}, {"sm_count", 10},
-                     {"l2_bytes", 62914560},       {"memory_bus_bits", 1024}, {"memory_clock_khz", 1000000},
-                     {"name", "Toy <GPU> & Sons"}, {"driver", "555.1"},       {"ecc", true},
-                     {"power_limit_w", 0.0}};
+  const json info = {
+      {"backend", "cuda"},           {"architecture", "sm_90"},    {"sm_count", 10},    {"l2_bytes", 62914560}, {"memory_bus_bits", 1024},
+      {"memory_clock_khz", 1000000}, {"name", "Toy <GPU> & Sons"}, {"driver", "555.1"}, {"ecc", true},          {"power_limit_w", 0.0}};
   return {kDevice, R"({"backend":"cuda"})", base::dump_json(info)};
 }
 

@@ -13,10 +13,9 @@ inline constexpr const char* kPolicy = "cold/graph";
 [[nodiscard]] std::string configuration_text(int block, const std::string& stage);
 
 /// A record that ran; `outcome` other than "ok" makes it a failure with `detail` as its reason.
-[[nodiscard]] db::RecordRow record(std::int64_t n, const std::string& configuration, double median_us,
-                                   const std::string& outcome = "ok", const std::string& detail = "");
-[[nodiscard]] db::BestRow best_row(std::int64_t n, const std::string& configuration, double median_us,
-                                   double default_us);
+[[nodiscard]] db::RecordRow record(std::int64_t n, const std::string& configuration, double median_us, const std::string& outcome = "ok",
+                                   const std::string& detail = "");
+[[nodiscard]] db::BestRow best_row(std::int64_t n, const std::string& configuration, double median_us, double default_us);
 [[nodiscard]] db::SessionRow session(std::int64_t n, const std::string& started_at, const std::string& summary_json);
 
 /// One template ("toy": block in {32, 64, 128}, default 64; stage in {tree, shuffle}, default tree), one device, n =

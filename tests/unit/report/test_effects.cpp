@@ -18,16 +18,14 @@ std::vector<report::ParameterEffect> effects_of(const std::vector<db::RecordRow>
   return report::parameter_effects(pointers, declared);
 }
 
-const std::vector<report::DeclaredParameter> kDeclared = {{"stage", {"tree", "shuffle"}, "tree"},
-                                                          {"block", {"32", "64", "128"}, "64"}};
+const std::vector<report::DeclaredParameter> kDeclared = {{"stage", {"tree", "shuffle"}, "tree"}, {"block", {"32", "64", "128"}, "64"}};
 
 }  // namespace
 
 TEST_CASE("a value's effect is its fastest and its median time over the fastest of all") {
-  const auto effects =
-      effects_of({record(1, configuration_text(64, "tree"), 8.0), record(1, configuration_text(64, "shuffle"), 3.0),
-                  record(1, configuration_text(64, "shuffle"), 5.0), record(1, configuration_text(128, "tree"), 2.0)},
-                 kDeclared);
+  const auto effects = effects_of({record(1, configuration_text(64, "tree"), 8.0), record(1, configuration_text(64, "shuffle"), 3.0),
+                                   record(1, configuration_text(64, "shuffle"), 5.0), record(1, configuration_text(128, "tree"), 2.0)},
+                                  kDeclared);
   REQUIRE(effects.size() == 2);
   const auto& block = effects[1];
   CHECK(block.parameter == "block");
@@ -41,10 +39,9 @@ TEST_CASE("a value's effect is its fastest and its median time over the fastest 
 }
 
 TEST_CASE("parameters and values keep the template's order and the default is marked") {
-  const auto effects =
-      effects_of({record(1, configuration_text(128, "shuffle"), 1.0), record(1, configuration_text(64, "tree"), 1.0),
-                  record(1, configuration_text(32, "tree"), 1.0)},
-                 kDeclared);
+  const auto effects = effects_of({record(1, configuration_text(128, "shuffle"), 1.0), record(1, configuration_text(64, "tree"), 1.0),
+                                   record(1, configuration_text(32, "tree"), 1.0)},
+                                  kDeclared);
   REQUIRE(effects.size() == 2);
   CHECK(effects[0].parameter == "stage");
   CHECK(effects[0].values[0].value == "tree");
@@ -56,10 +53,9 @@ TEST_CASE("parameters and values keep the template's order and the default is ma
 }
 
 TEST_CASE("undeclared values follow as numbers in order, then texts") {
-  const auto effects =
-      effects_of({record(1, R"({"x":16})", 1.0), record(1, R"({"x":"auto"})", 1.0), record(1, R"({"x":8})", 1.0),
-                  record(1, R"({"x":true})", 1.0), record(1, R"({"x":4})", 1.0)},
-                 {{"x", {"4"}, ""}});
+  const auto effects = effects_of({record(1, R"({"x":16})", 1.0), record(1, R"({"x":"auto"})", 1.0), record(1, R"({"x":8})", 1.0),
+                                   record(1, R"({"x":true})", 1.0), record(1, R"({"x":4})", 1.0)},
+                                  {{"x", {"4"}, ""}});
   REQUIRE(effects.size() == 1);
   std::string order;
   for (const auto& value : effects[0].values) order += value.value + " ";
@@ -67,9 +63,8 @@ TEST_CASE("undeclared values follow as numbers in order, then texts") {
 }
 
 TEST_CASE("a value with which nothing ran has counts but no ratio") {
-  const auto effects = effects_of(
-      {record(1, configuration_text(64, "tree"), 1.0), record(1, configuration_text(128, "tree"), 0, "crashed", "")},
-      kDeclared);
+  const auto effects =
+      effects_of({record(1, configuration_text(64, "tree"), 1.0), record(1, configuration_text(128, "tree"), 0, "crashed", "")}, kDeclared);
   const auto& value = effects[1].values[1];
   CHECK(value.value == "128");
   CHECK(value.configurations == 1);

@@ -13,7 +13,8 @@ using nlohmann::json;
 namespace {
 
 json rung(const std::string& name, double us) {
-  json rung = {{"name", name}, {"why", "because <b>"}, {"where", "block == 32"}, {"configurations", us > 0 ? 3 : 0}, {"published", json::array()}};
+  json rung = {
+      {"name", name}, {"why", "because <b>"}, {"where", "block == 32"}, {"configurations", us > 0 ? 3 : 0}, {"published", json::array()}};
   rung["configuration"] = us > 0 ? json{{"block", 32}} : json(nullptr);
   rung["median_us"] = us > 0 ? json(us) : json(nullptr);
   rung["bytes_per_s"] = us > 0 ? json(4096 / (us * 1e-6)) : json(nullptr);
@@ -25,7 +26,9 @@ json ladder_summary() {
   ladder["rungs"] = {rung("naive", 4), rung("too large", 0), rung("fast", 2)};
   ladder["rungs"][0]["published"].push_back({{"text", "380 GB/s"}, {"hardware", "X100"}, {"source", "a paper"}});
   ladder["rungs"][2]["step"] = 2.0;
-  ladder["tables"].push_back({{"parameter", "stage"}, {"rung", "fast"}, {"cells", {{{"value", "tree"}, {"median_us", 2.5}}, {{"value", "shuffle"}, {"median_us", 2.0}}}}});
+  ladder["tables"].push_back({{"parameter", "stage"},
+                              {"rung", "fast"},
+                              {"cells", {{{"value", "tree"}, {"median_us", 2.5}}, {{"value", "shuffle"}, {"median_us", 2.0}}}}});
   return {{"work_bytes", 4096}, {"ladder", ladder}};
 }
 
@@ -60,8 +63,8 @@ TEST_CASE("the page shows every rung, empty ones too, with what was published an
   built.series[0].problems[0].ladder->peers.push_back({"lib::Sum", 3.0, "Lib 2", "580", "2026-01-01T00:00:00Z"});
   const std::string page = report::write_html(built);
   CHECK(page.find("Ladder of published variants") != std::string::npos);
-  for (const char* part : {"naive", "too large", "empty at this size", "Peer: lib::Sum", "<b>X100</b>: 380 GB/s", "(a paper)", "because &lt;b&gt;",
-                           "data-ladder=\"0\"", "stage shuffle", "one run-off"}) {
+  for (const char* part : {"naive", "too large", "empty at this size", "Peer: lib::Sum", "<b>X100</b>: 380 GB/s", "(a paper)",
+                           "because &lt;b&gt;", "data-ladder=\"0\"", "stage shuffle", "one run-off"}) {
     CAPTURE(part);
     CHECK(page.find(part) != std::string::npos);
   }
@@ -70,7 +73,8 @@ TEST_CASE("the page shows every rung, empty ones too, with what was published an
   CHECK(data["series"][0]["problems"][0]["ladder"]["peers"][0]["name"] == "lib::Sum");
 }
 
-TEST_CASE("a rung of which nothing was tried is not measured, one of which all failed has none valid, and what is not recorded is not claimed") {
+TEST_CASE(
+    "a rung of which nothing was tried is not measured, one of which all failed has none valid, and what is not recorded is not claimed") {
   json summary = ladder_summary();
   json& rungs = summary["ladder"]["rungs"];
   const auto cell = [&](const json& decided) {
@@ -91,7 +95,9 @@ TEST_CASE("a rung of which nothing was tried is not measured, one of which all f
 
 TEST_CASE("a page without ladders has no section for them, and a ladder of other types is not recorded rather than an error") {
   CHECK(report::write_html(report::build(test::toy_rows(), {})).find("Ladder of published") == std::string::npos);
-  const json odd = {{"ladder", {{"rungs", {1, {{"name", 7}, {"median_us", "4"}, {"configurations", -1}, {"published", {{{"text", 1}}, 2}}}}}, {"tables", {3, {{"cells", {1}}}}}}}};
+  const json odd = {{"ladder",
+                     {{"rungs", {1, {{"name", 7}, {"median_us", "4"}, {"configurations", -1}, {"published", {{{"text", 1}}, 2}}}}},
+                      {"tables", {3, {{"cells", {1}}}}}}}};
   const auto built = with_ladder(odd);
   REQUIRE(smallest(built).ladder.has_value());
   CHECK(smallest(built).ladder->rungs.size() == 1);

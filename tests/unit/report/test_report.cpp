@@ -120,22 +120,19 @@ TEST_CASE("the interval is the run-off's; that of the search serves only where i
   CHECK(build(rows, {}).series[0].problems[0].best->low_us.value() == doctest::Approx(1.5));
   rows.best[0].median_us = 2.6;  // above the record's 1.5 to 2.5
   CHECK_FALSE(build(rows, {}).series[0].problems[0].best->low_us.has_value());
-  rows.best[0].detail_json = json{{"rounds", 31},
-                                  {"finalists",
-                                   {{{"configuration", configuration_text(64, "tree")},
-                                     {"median_us", 4.0},
-                                     {"ratio", 1.5},
-                                     {"low", 1.4},
-                                     {"high", 1.6}},
-                                    {{"configuration", rows.best[0].configuration},
-                                     {"median_us", 2.6},
-                                     {"low_us", 2.55},
-                                     {"high_us", 2.65},
-                                     {"ratio", 1.0},
-                                     {"low", 1.0},
-                                     {"high", 1.0}},
-                                    {{"configuration", "without a time"}}}}}
-                                 .dump();
+  rows.best[0].detail_json = json{
+      {"rounds", 31},
+      {"finalists",
+       {{{"configuration", configuration_text(64, "tree")}, {"median_us", 4.0}, {"ratio", 1.5}, {"low", 1.4}, {"high", 1.6}},
+        {{"configuration", rows.best[0].configuration},
+         {"median_us", 2.6},
+         {"low_us", 2.55},
+         {"high_us", 2.65},
+         {"ratio", 1.0},
+         {"low", 1.0},
+         {"high", 1.0}},
+        {{"configuration",
+          "without a time"}}}}}.dump();
   const auto built = build(rows, {});
   const auto& best = built.series[0].problems[0].best.value();
   CHECK(best.low_us.value() == 2.55);
@@ -293,8 +290,7 @@ TEST_CASE("provenance gathers drivers, compilers, origins, versions and dates") 
 
 TEST_CASE("sessions come newest first with what their summaries tell") {
   auto rows = toy_rows();
-  rows.sessions.push_back(
-      session(1024, "2026-03-01T00:00:00Z", R"({"measured": 5, "reused": 1, "failed": {"crashed": 2, "timed_out": 1},
+  rows.sessions.push_back(session(1024, "2026-03-01T00:00:00Z", R"({"measured": 5, "reused": 1, "failed": {"crashed": 2, "timed_out": 1},
       "convergence": [[1, 0.5, 4.0], [3, 1.5, 2.0], ["bad", 1, 1], [4, 2.0, 0]], "budget": "100%", "replayed_from": "recording:a.zst"})"));
   rows.sessions.push_back(session(1024, "2026-03-02T00:00:00Z", R"({"measured": 0, "convergence": [[6, 0.1, 2.0]]})"));
   const auto report = build(rows, {});

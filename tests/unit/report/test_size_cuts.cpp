@@ -29,8 +29,12 @@ std::string ladder_of(Shape shape) {
   for (const char* name : {"global", "private"}) {
     const bool there = name == std::string("global") || shape.second < 4096;
     const double us = static_cast<double>(shape.first) / (name == std::string("global") ? 1e5 : 1e6);
-    ladder["rungs"].push_back({{"name", name}, {"configurations", there ? 3 : 0}, {"decided", there ? 3 : 0}, {"published", json::array()},
-                               {"configuration", there ? json{{"block", 32}} : json(nullptr)}, {"median_us", there ? json(us) : json(nullptr)},
+    ladder["rungs"].push_back({{"name", name},
+                               {"configurations", there ? 3 : 0},
+                               {"decided", there ? 3 : 0},
+                               {"published", json::array()},
+                               {"configuration", there ? json{{"block", 32}} : json(nullptr)},
+                               {"median_us", there ? json(us) : json(nullptr)},
                                {"bytes_per_s", there ? json(4e6 * static_cast<double>(shape.first) / us) : json(nullptr)}});
   }
   return base::dump_json(json{{"work_bytes", 4 * shape.first + 4 * shape.second}, {"ladder", ladder}});

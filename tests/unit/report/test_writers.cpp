@@ -17,8 +17,7 @@ namespace {
 
 report::Report toy_report() {
   auto rows = toy_rows();
-  rows.sessions.push_back(
-      session(1024, "2026-03-04T05:00:00Z", R"({"measured": 5, "reused": 0, "failed": {"wrong_result": 1},
+  rows.sessions.push_back(session(1024, "2026-03-04T05:00:00Z", R"({"measured": 5, "reused": 0, "failed": {"wrong_result": 1},
       "read_ceiling_bytes_per_s": 4.096e9, "budget": "100%", "run": "one-command", "convergence": [[1, 0.5, 4.0], [4, 1.5, 2.0]], "attune_version": "0.1.0"})"));
   return report::build(rows, {});
 }
@@ -166,12 +165,9 @@ TEST_CASE("every format but csv says which problems were measured while throttle
   auto rows = toy_rows();
   rows.records[0].detail_json = base::dump_json(json{{"sm_clock_mhz", 1200}, {"throttle", "power_cap"}});
   const auto built = report::build(rows, {});
-  const auto clocks =
-      base::parse_json(report::write(built, Format::Json)).at("series").at(0).at("problems").at(0).at("clocks");
-  CHECK(clocks ==
-        json{{"read", 5}, {"low_mhz", 1200}, {"high_mhz", 1500}, {"throttled", 1}, {"reasons", {{"power_cap", 1}}}});
-  CHECK(contains(report::write(built, Format::Markdown),
-                 "| n = 2^10 | 1200 to 1500 MHz | 1 of 5 (power_cap 1) | 1500 MHz |"));
+  const auto clocks = base::parse_json(report::write(built, Format::Json)).at("series").at(0).at("problems").at(0).at("clocks");
+  CHECK(clocks == json{{"read", 5}, {"low_mhz", 1200}, {"high_mhz", 1500}, {"throttled", 1}, {"reasons", {{"power_cap", 1}}}});
+  CHECK(contains(report::write(built, Format::Markdown), "| n = 2^10 | 1200 to 1500 MHz | 1 of 5 (power_cap 1) | 1500 MHz |"));
   const std::string page = report::write(built, Format::Html);
   CHECK(contains(page, "1 of the stored measurements were made while something held the clocks down"));
   CHECK(contains(page, "1 of 5 (power_cap 1)"));
@@ -241,8 +237,7 @@ TEST_CASE("csv gives a spreadsheet no formula, and numbers their minus") {
 TEST_CASE("markdown tells origin, best, failures, effects and what is missing") {
   const std::string text = report::write(toy_report(), Format::Markdown);
   CHECK(contains(text, "**Measured on Toy &lt;GPU&gt; &amp; Sons by the tuning runs themselves.**"));
-  CHECK(contains(
-      text, "| n = 2^10 | block=128, stage=shuffle | 2.000 | 1.500 to 2.500 | 4.000 | 2.00× | 2.048 | 50.0 % | no |"));
+  CHECK(contains(text, "| n = 2^10 | block=128, stage=shuffle | 2.000 | 1.500 to 2.500 | 4.000 | 2.00× | 2.048 | 50.0 % | no |"));
   CHECK(contains(text, "| n = 2^12 | no valid configuration |"));
   CHECK(contains(text, "| n = 2^10 | wrong result | block=128, stage=tree | out\\[0\\] is 1, expected 2 | 1 |"));
   CHECK(contains(text, "| block | 64 (default) | 1.50× | 1.75× | 2 | 2 |"));
@@ -285,9 +280,8 @@ TEST_CASE("html carries the same data as json") {
 
 TEST_CASE("html shows every number in a table, with charts for who has scripts") {
   const std::string page = report::write(toy_report(), Format::Html);
-  for (const char* text :
-       {"2.000", "1.500&thinsp;&ndash;&thinsp;2.500", "4.000", "2.00×", "50.0 %", "no valid configuration",
-        "out[0] is 1, expected 2", "wrong result", "random, seed 7", "60 MiB"}) {
+  for (const char* text : {"2.000", "1.500&thinsp;&ndash;&thinsp;2.500", "4.000", "2.00×", "50.0 %", "no valid configuration",
+                           "out[0] is 1, expected 2", "wrong result", "random, seed 7", "60 MiB"}) {
     CAPTURE(text);
     CHECK(contains(page, text));
   }

@@ -25,13 +25,16 @@ inline Standard always(const std::string& configuration) {
 }
 
 /// Every configuration is known by its own name.
-inline runtime::LaunchesAt launches(Standard standard, std::function<std::optional<runtime::LaunchFacts>(const std::string&, const spec::Problem&)> facts) {
-  return {std::move(standard), std::move(facts), [](const std::string& configuration, const spec::Problem&) { return std::optional(configuration); },
+inline runtime::LaunchesAt launches(Standard standard,
+                                    std::function<std::optional<runtime::LaunchFacts>(const std::string&, const spec::Problem&)> facts) {
+  return {std::move(standard), std::move(facts),
+          [](const std::string& configuration, const spec::Problem&) { return std::optional(configuration); },
           [](const spec::Problem&) { return false; }};
 }
 
 /// With nothing read before.
-inline std::vector<runtime::Forecast> forecast_between(const spec::Problem& asked, const std::vector<runtime::TunedSize>& results, const runtime::LaunchesAt& launches) {
+inline std::vector<runtime::Forecast> forecast_between(const spec::Problem& asked, const std::vector<runtime::TunedSize>& results,
+                                                       const runtime::LaunchesAt& launches) {
   runtime::Evidence evidence;
   return runtime::forecast_between(asked, results, launches, evidence);
 }

@@ -58,14 +58,12 @@ inline std::string configuration(int block_size, const std::string& style = "pla
 /// A database file in the making; every `add` also describes the donor device.
 class LayerFile {
  public:
-  explicit LayerFile(std::filesystem::path path)
-      : path_(std::move(path)), database_(db::Database::open(path_, db::OpenMode::ReadWrite)) {}
+  explicit LayerFile(std::filesystem::path path) : path_(std::move(path)), database_(db::Database::open(path_, db::OpenMode::ReadWrite)) {}
   void add(const db::BestRow& row, const spec::DeviceInfo& donor) {
     database_.put(device_row(donor));
     database_.put(row);
   }
-  void add(const spec::KernelTemplate& kernel, std::int64_t n, const spec::DeviceInfo& donor,
-           const std::string& chosen) {
+  void add(const spec::KernelTemplate& kernel, std::int64_t n, const spec::DeviceInfo& donor, const std::string& chosen) {
     add(best_row(kernel, twice_problem(n), donor, chosen), donor);
   }
   /// What the search of that row's problem measured, in microseconds; 0: a wrong result.

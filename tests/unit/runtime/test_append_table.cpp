@@ -57,8 +57,7 @@ TEST_CASE("readers see every published entry while a writer appends") {
     for (int known = 0; known < kEntries; known = published.load(std::memory_order_acquire)) {
       if (known == 0) continue;
       const int wanted = known - 1;
-      const int* found =
-          table.find(mix(1, static_cast<std::uint64_t>(wanted)), [&](const int& value) { return value == wanted; });
+      const int* found = table.find(mix(1, static_cast<std::uint64_t>(wanted)), [&](const int& value) { return value == wanted; });
       if (found == nullptr) missed.fetch_add(1);
     }
   };

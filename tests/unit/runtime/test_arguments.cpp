@@ -51,8 +51,7 @@ Argument address(std::uint64_t value) { return Argument::pointer(reinterpret_cas
 TEST_CASE("scratch that must stay zero comes first and every part is 256-byte aligned") {
   spec::LaunchPlan resolved;
   resolved.buffers = {buffer("in", 1000), scratch("partials", 100, spec::WorkspaceInit::None),
-                      scratch("flags", 10, spec::WorkspaceInit::ZeroOnce),
-                      scratch("each", 256, spec::WorkspaceInit::ZeroEach),
+                      scratch("flags", 10, spec::WorkspaceInit::ZeroOnce), scratch("each", 256, spec::WorkspaceInit::ZeroEach),
                       scratch("tickets", 300, spec::WorkspaceInit::ZeroOnce)};
   const auto layout = runtime::layout_workspace(resolved);
   CHECK(layout.offsets == std::vector<std::size_t>{runtime::WorkspaceLayout::kNone, 768, 0, 1024, 256});
@@ -69,8 +68,7 @@ TEST_CASE("a plan without scratch, or with empty scratch, needs no workspace") {
 
 TEST_CASE("arguments are the public buffers in order, then the scalars") {
   CHECK(refusal({address(1024), address(2048), Argument::scalar(1.0f)}).empty());
-  CHECK(refusal({address(1024), address(2048)}) ==
-        "failed launching kernel 'k': it takes 3 argument(s) (in, out, a), 2 were given");
+  CHECK(refusal({address(1024), address(2048)}) == "failed launching kernel 'k': it takes 3 argument(s) (in, out, a), 2 were given");
 }
 
 TEST_CASE("an argument of the wrong size is refused by name") {
@@ -81,8 +79,7 @@ TEST_CASE("an argument of the wrong size is refused by name") {
 }
 
 TEST_CASE("a null address is refused unless the buffer is empty") {
-  CHECK(refusal({address(0), address(2048), Argument::scalar(1.0f)}) ==
-        "failed launching kernel 'k': buffer 'in' is null");
+  CHECK(refusal({address(0), address(2048), Argument::scalar(1.0f)}) == "failed launching kernel 'k': buffer 'in' is null");
   auto empty = plan();
   empty.buffers[0].bytes = 0;
   CHECK(refusal({address(0), address(2048), Argument::scalar(1.0f)}, empty).empty());

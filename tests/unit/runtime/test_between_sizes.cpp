@@ -46,7 +46,8 @@ TEST_CASE_FIXTURE(BetweenSizes, "of two equally good on average the steady one i
   CHECK(choose(2400).decision.configuration == kB);
 }
 
-TEST_CASE_FIXTURE(BetweenSizes, "what grows with the work is foreseen to grow: where two configurations cross is found between tuned sizes") {
+TEST_CASE_FIXTURE(BetweenSizes,
+                  "what grows with the work is foreseen to grow: where two configurations cross is found between tuned sizes") {
   // kA has the lower start and the steeper line; they meet at 2^13.
   for (int log = 10; log <= 16; ++log) {
     const double a = 4 * std::exp2(0.5 * (log - 10)), b = 8 * std::exp2(0.1667 * (log - 10));
@@ -83,7 +84,8 @@ TEST_CASE_FIXTURE(BetweenSizes, "that the default is erratic is no reason to lea
 
 TEST_CASE_FIXTURE(BetweenSizes, "ratios of the run-off count before those of the search") {
   const auto detail = [](double a, double b) {
-    return base::dump_json(nlohmann::json{{"finalists", {{{"configuration", kA}, {"ratio", a}}, {{"configuration", kB}, {"ratio", b}}}}, {"left", nlohmann::json::array()}});
+    return base::dump_json(nlohmann::json{{"finalists", {{{"configuration", kA}, {"ratio", a}}, {{"configuration", kB}, {"ratio", b}}}},
+                                          {"left", nlohmann::json::array()}});
   };
   tuned(1000, kA, {{kA, 10.0}, {kB, 15.0}}, detail(1.02, 1.0));
   tuned(4000, kB, {{kA, 10.0}, {kB, 15.0}}, detail(1.02, 1.0));
@@ -105,7 +107,8 @@ TEST_CASE_FIXTURE(BetweenSizes, "what failed at a neighbour is not expected to w
   CHECK(choose(2900).decision.configuration == kC);
 }
 
-TEST_CASE_FIXTURE(BetweenSizes, "the default is taken where it is expected to be the fastest, though it never won; no stored code is claimed for it") {
+TEST_CASE_FIXTURE(BetweenSizes,
+                  "the default is taken where it is expected to be the fastest, though it never won; no stored code is claimed for it") {
   tuned(1000, kA, {{kA, 10.0}, {kC, 14.0}, {kDefault, 10.1}});
   tuned(4000, kC, {{kA, 14.0}, {kC, 10.0}, {kDefault, 10.1}});
   const auto choice = choose(2000);
@@ -125,7 +128,8 @@ TEST_CASE_FIXTURE(BetweenSizes, "the best forecast that violates a constraint at
   CHECK(choice.decision.passed_over.at(0).find("violates 'block_size > 32 or n <= 4096' here") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(BetweenSizes, "where the best forecast violates a constraint the default stands before the next that does not clearly beat it") {
+TEST_CASE_FIXTURE(BetweenSizes,
+                  "where the best forecast violates a constraint the default stands before the next that does not clearly beat it") {
   const std::string narrow = configuration(32, "plain", 1);  // allowed up to 4096
   for (const std::int64_t n : {2000, 4000}) tuned(n, narrow, {{narrow, 9.0}, {kB, 9.98}, {kDefault, 10.0}});
   tuned(9000, kB, {{kB, 9.98}, {kDefault, 10.0}});
@@ -182,9 +186,12 @@ TEST_CASE_FIXTURE(BetweenSizes, "what a single block took says nothing about gri
   tuned(2000, kA, {{kA, 2.5}, {kB, 7.0}});
   tuned(4000, kB, {{kA, 9.0}, {kB, 8.0}});
   const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA), r4 = best_row(kernel, p4, here, kB);
-  const std::vector<runtime::TunedSize> results{{&p4, &r4, &user.database(), 0.3}, {&p2, &r2, &user.database(), 0.7}, {&p1, &r1, &user.database(), 1.7}};
+  const std::vector<runtime::TunedSize> results{
+      {&p4, &r4, &user.database(), 0.3}, {&p2, &r2, &user.database(), 0.7}, {&p1, &r1, &user.database(), 1.7}};
   // One block up to 2000 elements; a grid above, which only one size tells of.
-  const auto facts = [](const std::string& configuration, const spec::Problem& at) { return runtime::LaunchFacts{configuration == kA && at.sizes.at("n") <= 2000}; };
+  const auto facts = [](const std::string& configuration, const spec::Problem& at) {
+    return runtime::LaunchFacts{configuration == kA && at.sizes.at("n") <= 2000};
+  };
   const auto forecasts = forecast_between(twice_problem(3250), results, launches(always(kDefault), facts));
   REQUIRE(forecasts.size() == 2);
   CHECK(forecasts[0].configuration == kB);
@@ -199,8 +206,11 @@ TEST_CASE_FIXTURE(BetweenSizes, "a default that is another kind of launch here t
   tuned(8000, kDefault, {{kDefault, 3.2}, {kA, 5.2}});
   tuned(16000, kA, {{kDefault, 5.6}, {kA, 5.4}});
   const auto r4 = best_row(kernel, p4, here, kDefault), r8 = best_row(kernel, p8, here, kDefault), r16 = best_row(kernel, p16, here, kA);
-  const std::vector<runtime::TunedSize> results{{&p4, &r4, &user.database(), 0.4}, {&p8, &r8, &user.database(), 1.4}, {&p16, &r16, &user.database(), 2.4}};
-  const auto facts = [](const std::string& configuration, const spec::Problem& at) { return runtime::LaunchFacts{configuration == kDefault && at.sizes.at("n") <= 3000}; };
+  const std::vector<runtime::TunedSize> results{
+      {&p4, &r4, &user.database(), 0.4}, {&p8, &r8, &user.database(), 1.4}, {&p16, &r16, &user.database(), 2.4}};
+  const auto facts = [](const std::string& configuration, const spec::Problem& at) {
+    return runtime::LaunchFacts{configuration == kDefault && at.sizes.at("n") <= 3000};
+  };
   const auto first = forecast_between(twice_problem(3000), results, launches(always(kDefault), facts)).front();
   CHECK(first.configuration == kDefault);
   CHECK(first.basis.find("{\"n\":4000}") != std::string::npos);
@@ -210,7 +220,8 @@ TEST_CASE_FIXTURE(BetweenSizes, "of several launches none makes a configuration 
   // The first of two launches is one block up to 2048 elements, and two at the asked size.
   std::string text = kTwiceJson;
   const std::string launch = R"({"kernel": "twice", "grid": "grid",)";
-  text.insert(text.find(launch), R"json({"kernel": "twice", "grid": "ceil_div(n, 2048)", "block": "block_size", "args": ["x", "n", "y"]}, )json");
+  text.insert(text.find(launch),
+              R"json({"kernel": "twice", "grid": "ceil_div(n, 2048)", "block": "block_size", "args": ["x", "n", "y"]}, )json");
   kernel = spec::KernelTemplate::parse(text, {{"twice.cu", kTwiceSource}}, "twice/template.json");
   tuned(1000, kA, {{kDefault, 10.0}, {kA, 8.0}, {kC, 12.0}});
   tuned(2000, kA, {{kDefault, 10.0}, {kA, 8.0}, {kC, 12.0}});
@@ -218,13 +229,15 @@ TEST_CASE_FIXTURE(BetweenSizes, "of several launches none makes a configuration 
   CHECK(choose(2200).decision.configuration == kA);
 }
 
-TEST_CASE_FIXTURE(BetweenSizes, "where another configuration makes the same launches its time counts, and where it does not it counts for nothing") {
+TEST_CASE_FIXTURE(BetweenSizes,
+                  "where another configuration makes the same launches its time counts, and where it does not it counts for nothing") {
   const auto p1 = twice_problem(1000), p2 = twice_problem(2000), p4 = twice_problem(4000);
   tuned(1000, kB, {{kB, 10.0}});
   tuned(2000, kB, {{kB, 10.0}});
   tuned(4000, kA, {{kA, 10.0}, {kB, 10.0}});
   const auto r1 = best_row(kernel, p1, here, kB), r2 = best_row(kernel, p2, here, kB), r4 = best_row(kernel, p4, here, kA);
-  const std::vector<runtime::TunedSize> results{{&p4, &r4, &user.database(), 0.4}, {&p2, &r2, &user.database(), 0.6}, {&p1, &r1, &user.database(), 1.6}};
+  const std::vector<runtime::TunedSize> results{
+      {&p4, &r4, &user.database(), 0.4}, {&p2, &r2, &user.database(), 0.6}, {&p1, &r1, &user.database(), 1.6}};
   auto asking = launches(always(kDefault), [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; });
   const auto forecast_of_a = [&] {
     const auto forecasts = forecast_between(twice_problem(3000), results, asking);
@@ -234,7 +247,9 @@ TEST_CASE_FIXTURE(BetweenSizes, "where another configuration makes the same laun
   };
   const auto of_one_size = forecast_of_a();
   CHECK(of_one_size.basis.find("{\"n\":2000}") == std::string::npos);
-  asking.key = [](const std::string& configuration, const spec::Problem& at) { return std::optional(configuration == kA && at.sizes.at("n") < 3000 ? kB : configuration); };
+  asking.key = [](const std::string& configuration, const spec::Problem& at) {
+    return std::optional(configuration == kA && at.sizes.at("n") < 3000 ? kB : configuration);
+  };
   CHECK(forecast_of_a().basis.find("{\"n\":2000}") != std::string::npos);
   CHECK(forecast_of_a().deviation < of_one_size.deviation);
 }
@@ -245,17 +260,22 @@ TEST_CASE_FIXTURE(BetweenSizes, "how a grid's times grow says nothing about thos
   std::vector<spec::Problem> problems;
   std::vector<db::BestRow> rows;
   for (const auto& [n, us] : of_default) {
-    tuned(n, n == 1 << 14 ? kA : kB, n == 1 << 14 ? std::map<std::string, double>{{kDefault, us}, {kA, 3.0}} : std::map<std::string, double>{{kDefault, us}, {kB, us}});
+    tuned(
+        n, n == 1 << 14 ? kA : kB,
+        n == 1 << 14 ? std::map<std::string, double>{{kDefault, us}, {kA, 3.0}} : std::map<std::string, double>{{kDefault, us}, {kB, us}});
     problems.push_back(twice_problem(n));
     rows.push_back(best_row(kernel, problems.back(), here, n == 1 << 14 ? kA : kB));
   }
-  const std::vector<runtime::TunedSize> results{{&problems[1], &rows[1], &user.database(), 1.0}, {&problems[2], &rows[2], &user.database(), 1.0},
-                                                {&problems[0], &rows[0], &user.database(), 2.0}, {&problems[3], &rows[3], &user.database(), 2.0}};
+  const std::vector<runtime::TunedSize> results{{&problems[1], &rows[1], &user.database(), 1.0},
+                                                {&problems[2], &rows[2], &user.database(), 1.0},
+                                                {&problems[0], &rows[0], &user.database(), 2.0},
+                                                {&problems[3], &rows[3], &user.database(), 2.0}};
   const auto facts = [](const std::string& configuration, const spec::Problem&) { return runtime::LaunchFacts{configuration == kA}; };
   CHECK(forecast_between(twice_problem(1 << 15), results, launches(always(kDefault), facts)).front().configuration == kDefault);
 }
 
-TEST_CASE_FIXTURE(BetweenSizes, "decisions that share their evidence are those that each would make alone, also after something was tuned in between") {
+TEST_CASE_FIXTURE(BetweenSizes,
+                  "decisions that share their evidence are those that each would make alone, also after something was tuned in between") {
   for (const std::int64_t n : {1000, 2000, 4000, 8000}) tuned(n, kA, {{kA, 9.0}, {kB, 9.5}, {kDefault, 10.0}});
   const auto opened = runtime::open_layers({user.path()});
   runtime::Evidence evidence;

@@ -25,7 +25,8 @@ TEST_CASE_FIXTURE(BetweenSizes, "far from all that was tuned a default that a ta
   CHECK(choose(400'000).decision.configuration == standard);  // several
 }
 
-TEST_CASE_FIXTURE(BetweenSizes, "the default is expected to take no more than its configuration took around, where other defaults took longer") {
+TEST_CASE_FIXTURE(BetweenSizes,
+                  "the default is expected to take no more than its configuration took around, where other defaults took longer") {
   const auto p1 = twice_problem(1000), p4 = twice_problem(4000);
   tuned(1000, kA, {{kA, 10.0}, {kB, 30.0}});
   tuned(4000, kA, {{kA, 10.0}, {kB, 30.0}});
@@ -53,7 +54,9 @@ TEST_CASE_FIXTURE(BetweenSizes, "one far time of the default's own configuration
       problems.push_back(twice_problem(n + (with_own ? 0 : 1)));
       rows.push_back(best_row(kernel, problems.back(), here, kA));
     }
-    const std::vector<runtime::TunedSize> results{{&problems[0], &rows[0], &user.database(), 1.0}, {&problems[1], &rows[1], &user.database(), 1.0}, {&problems[2], &rows[2], &user.database(), 2.0}};
+    const std::vector<runtime::TunedSize> results{{&problems[0], &rows[0], &user.database(), 1.0},
+                                                  {&problems[1], &rows[1], &user.database(), 1.0},
+                                                  {&problems[2], &rows[2], &user.database(), 2.0}};
     const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
     const auto by_size = [&](const spec::Problem& at) { return at.sizes.at("n") == kAsked ? kDefault : kB; };
     return forecast_between(twice_problem(kAsked), results, launches(by_size, facts)).front().configuration;
@@ -91,7 +94,8 @@ TEST_CASE_FIXTURE(BetweenSizes, "where nothing is known of a default that a tabl
   auto chosen = launches(always(kDefault), [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; });
   chosen.standard_is_chosen = [](const spec::Problem&) { return true; };
   const auto first_at = [&](double octaves) {
-    const std::vector<runtime::TunedSize> results{{&problem, &row, &user.database(), octaves}, {&other_problem, &other, &user.database(), octaves}};
+    const std::vector<runtime::TunedSize> results{{&problem, &row, &user.database(), octaves},
+                                                  {&other_problem, &other, &user.database(), octaves}};
     return forecast_between(twice_problem(1050), results, chosen).front().configuration;
   };
   CHECK(first_at(0.8) == kA);
@@ -104,9 +108,15 @@ TEST_CASE_FIXTURE(BetweenSizes, "what was measured on one side only, far away, i
   tuned(2000, kA, {{kA, 10.0}, {kB, 10.0}});
   tuned(4000, kA, {{kB, 10.0}, {kA, 10.0}});
   tuned(8000, kB, {{kB, 10.0}});
-  const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA), r4 = best_row(kernel, p4, here, kA), r8 = best_row(kernel, p8, here, kB);
-  const std::vector<runtime::TunedSize> results{{&p8, &r8, &user.database(), 0.3}, {&p4, &r4, &user.database(), 0.7}, {&p2, &r2, &user.database(), 1.7}, {&p1, &r1, &user.database(), 2.7}};
-  const auto forecasts = forecast_between(twice_problem(6500), results, launches(always(kDefault), [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; }));
+  const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA), r4 = best_row(kernel, p4, here, kA),
+             r8 = best_row(kernel, p8, here, kB);
+  const std::vector<runtime::TunedSize> results{{&p8, &r8, &user.database(), 0.3},
+                                                {&p4, &r4, &user.database(), 0.7},
+                                                {&p2, &r2, &user.database(), 1.7},
+                                                {&p1, &r1, &user.database(), 2.7}};
+  const auto forecasts =
+      forecast_between(twice_problem(6500), results,
+                       launches(always(kDefault), [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; }));
   REQUIRE(forecasts.size() == 2);
   CHECK(forecasts[0].configuration == kB);
   CHECK(forecasts[0].deviation < forecasts[1].deviation);
@@ -120,7 +130,8 @@ TEST_CASE_FIXTURE(BetweenSizes, "what was measured at one size alone is expected
   tuned(1 << 23, kB, {{kDefault, 80.0}, {kB, 80.0}});
   const auto r1 = best_row(kernel, p1, here, kA), r2 = best_row(kernel, p2, here, kA), r8 = best_row(kernel, p8, here, kB);
   const auto expected_of_b = [&](const std::string& standard) {
-    const std::vector<runtime::TunedSize> results{{&p8, &r8, &user.database(), 1.0}, {&p2, &r2, &user.database(), 1.0}, {&p1, &r1, &user.database(), 2.0}};
+    const std::vector<runtime::TunedSize> results{
+        {&p8, &r8, &user.database(), 1.0}, {&p2, &r2, &user.database(), 1.0}, {&p1, &r1, &user.database(), 2.0}};
     const auto facts = [](const std::string&, const spec::Problem&) { return runtime::LaunchFacts{}; };
     const auto forecasts = forecast_between(twice_problem(1 << 22), results, launches(always(standard), facts));
     const auto found = std::find_if(forecasts.begin(), forecasts.end(), [](const auto& forecast) { return forecast.configuration == kB; });

@@ -68,13 +68,17 @@ detail::Mapping mapping_of(std::int64_t lower, std::int64_t upper, std::int64_t 
 }
 
 template <class T>
-concept HasHistogram = requires(Runtime& runtime) { runtime.histogram<T>(1); };
+concept HasHistogram = requires(Runtime& runtime) {
+  runtime.histogram<T>(1);
+};
 template <class T>
-concept Counts = requires(Runtime& runtime) { runtime.histogram<int, T>(1); };
+concept Counts = requires(Runtime& runtime) {
+  runtime.histogram<int, T>(1);
+};
 
 /// docs/histogram.md's example; it is compiled, not run.
-[[maybe_unused]] void example(const unsigned char* pixels, const float* values, const int* numbers, const int* edges, const float* weights, std::int64_t n,
-                              unsigned* counts, std::uint64_t* wide_counts, float* sums, void* workspace, Stream stream) {
+[[maybe_unused]] void example(const unsigned char* pixels, const float* values, const int* numbers, const int* edges, const float* weights,
+                              std::int64_t n, unsigned* counts, std::uint64_t* wide_counts, float* sums, void* workspace, Stream stream) {
 #include "tests/unit/runtime/histogram_example.inc"
 }
 
@@ -144,10 +148,13 @@ TEST_CASE("bounds that are none are misuse that names them") {
   CHECK(contains(message_of([] { static_cast<void>(mapping_of<int>(6, 5, 10)); }), "is not below"));
   CHECK(contains(message_of([] { static_cast<void>(mapping_of<unsigned>(-1, 5, 10)); }), "u32 samples are 0 to 4294967295"));
   CHECK(contains(message_of([] { static_cast<void>(mapping_of<unsigned>(0, (std::int64_t{1} << 32) + 1, 10)); }), "at most one above"));
-  CHECK(contains(message_of([] { static_cast<void>(mapping_of<int>(0, (std::int64_t{1} << 31) + 1, 10)); }), "i32 samples are -2147483648 to 2147483647"));
+  CHECK(contains(message_of([] { static_cast<void>(mapping_of<int>(0, (std::int64_t{1} << 31) + 1, 10)); }),
+                 "i32 samples are -2147483648 to 2147483647"));
   CHECK(contains(message_of([] { static_cast<void>(mapping_of<int>(kLeast, kGreatest, 10)); }), "give bounds among them"));
   const float nan = std::nanf(""), infinity = HUGE_VALF, greatest = std::numeric_limits<float>::max();
-  const auto refusal = [](float lower, float upper) { return message_of([&] { static_cast<void>(detail::even_mapping(lower, upper, 10)); }); };
+  const auto refusal = [](float lower, float upper) {
+    return message_of([&] { static_cast<void>(detail::even_mapping(lower, upper, 10)); });
+  };
   for (const float other : {0.0f, 1.0f, nan}) {
     CHECK(contains(refusal(nan, other), "is not below"));
     CHECK(contains(refusal(other, nan), "is not below"));
@@ -177,7 +184,8 @@ TEST_CASE_FIXTURE(Fixture, "numbers of bins and channels that are not counted ar
   }
   CHECK(contains(message_of([&] { static_cast<void>(runtime.multi_histogram<int>(1, 5, 1)); }), "5 channels; give 1 to 4"));
   CHECK(contains(message_of([&] { static_cast<void>(runtime.multi_histogram<int>(1, 0, 0)); }), "0 channels"));
-  CHECK(contains(message_of([&] { static_cast<void>(runtime.multi_histogram<int>(1, 3, 4)); }), "4 of 3 channels are to be counted; give 1 to 3"));
+  CHECK(contains(message_of([&] { static_cast<void>(runtime.multi_histogram<int>(1, 3, 4)); }),
+                 "4 of 3 channels are to be counted; give 1 to 3"));
   CHECK(contains(message_of([&] { static_cast<void>(runtime.multi_histogram<int>(1, 3, 0)); }), "0 of 3"));
   CHECK(runtime.histogram<int>(std::int64_t{1} << 24).bins() == 1 << 24);
 }
@@ -210,12 +218,15 @@ TEST_CASE_FIXTURE(Fixture, "the template's default serves every type, counter, m
   serves(std::int32_t{}, -1000, 1000003);
   serves(std::uint32_t{}, 0, 1000003);
   serves(float{}, -1, 1);
-  static_assert(!HasHistogram<double> && !HasHistogram<std::int64_t> && !HasHistogram<std::int8_t> && !HasHistogram<std::int16_t> && !HasHistogram<bool>);
-  static_assert(HasHistogram<float> && Counts<std::uint64_t> && Counts<unsigned long long> && !Counts<int> && !Counts<float> && !Counts<std::uint16_t>);
+  static_assert(!HasHistogram<double> && !HasHistogram<std::int64_t> && !HasHistogram<std::int8_t> && !HasHistogram<std::int16_t> &&
+                !HasHistogram<bool>);
+  static_assert(HasHistogram<float> && Counts<std::uint64_t> && Counts<unsigned long long> && !Counts<int> && !Counts<float> &&
+                !Counts<std::uint16_t>);
 }
 
 TEST_CASE_FIXTURE(Fixture, "arguments are in the order of the template, bounds in its type") {
-  const auto plan = spec::resolve(kernel, {{{"T", "u8"}, {"mapping", "unit"}}, {{"n", kCount}, {"bins", 256}}}, spec::default_configuration(kernel), gpu);
+  const auto plan =
+      spec::resolve(kernel, {{{"T", "u8"}, {"mapping", "unit"}}, {{"n", kCount}, {"bins", 256}}}, spec::default_configuration(kernel), gpu);
   std::vector<std::string> names;
   for (const auto& buffer : plan.buffers)
     if (!buffer.workspace) names.push_back(buffer.name);
@@ -243,7 +254,8 @@ TEST_CASE_FIXTURE(Fixture, "arguments are in the order of the template, bounds i
   CHECK(scalar_of<float>(weighted[4]) == -0.5f);
   CHECK(scalar_of<float>(weighted[5]) == 1.5f);
   CHECK(WeightedHistogram<float>::arguments(values, weights, values, sums)[1].bits == 0x4000);
-  CHECK(scalar_of<std::int64_t>(Histogram<unsigned, std::uint64_t>::arguments(nullptr, 0, std::int64_t{1} << 32, nullptr)[5]) == std::int64_t{1} << 32);
+  CHECK(scalar_of<std::int64_t>(Histogram<unsigned, std::uint64_t>::arguments(nullptr, 0, std::int64_t{1} << 32, nullptr)[5]) ==
+        std::int64_t{1} << 32);
 }
 
 }  // namespace test_histogram

@@ -28,8 +28,7 @@ struct Fixture {
   }
   runtime::Choice choose(std::int64_t n) const { return choose(n, {user.path()}); }
   std::string prefix(const char* tier, std::int64_t n, const std::string& device_name) const {
-    return std::string(tier) + ": " + spec::to_text(twice_problem(n)) + " on " + device_name + " (" +
-           user.path().string() + "): ";
+    return std::string(tier) + ": " + spec::to_text(twice_problem(n)) + " on " + device_name + " (" + user.path().string() + "): ";
   }
 };
 
@@ -60,8 +59,7 @@ TEST_CASE_FIXTURE(Fixture, "between tuned sizes the nearest in log size wins") {
   CHECK(choose(9000).decision.tier == Tier::NearestSize);
 }
 
-TEST_CASE_FIXTURE(Fixture,
-                  "a nearer size whose configuration violates a constraint here is passed over and explained") {
+TEST_CASE_FIXTURE(Fixture, "a nearer size whose configuration violates a constraint here is passed over and explained") {
   user.add(kernel, 4096, here, configuration(32));
   user.add(kernel, 100, here, configuration(64));
   const auto choice = choose(5000);
@@ -79,8 +77,7 @@ TEST_CASE_FIXTURE(Fixture, "any size of this device comes before the same size o
   CHECK(choose(1000).decision.donor_device == "Here");
 }
 
-TEST_CASE_FIXTURE(Fixture,
-                  "a sibling of the architecture serves a device without results, the nearer in SM count first") {
+TEST_CASE_FIXTURE(Fixture, "a sibling of the architecture serves a device without results, the nearer in SM count first") {
   user.add(kernel, 1000, device("sm_90", "Small sibling", 78), configuration(256));
   user.add(kernel, 1000, device("sm_90", "Near sibling", 114), configuration(64, "fancy"));
   user.add(kernel, 1000, device("sm_80", "Other", 132), configuration(32));
@@ -105,7 +102,8 @@ TEST_CASE_FIXTURE(Fixture, "of two equally near architectures the older serves")
   CHECK(choose(1000).decision.donor_device == "Older");
 }
 
-TEST_CASE_FIXTURE(Fixture, "a default that a table chose stands before results of other devices, but for this architecture's at these very sizes") {
+TEST_CASE_FIXTURE(Fixture,
+                  "a default that a table chose stands before results of other devices, but for this architecture's at these very sizes") {
   const auto sibling = device("sm_90", "Sibling", 114), other = device("sm_80", "Other", 108);
   user.add(best_row(kernel, twice_problem(1000), sibling, configuration(64)), sibling);
   user.add(best_row(kernel, twice_problem(2000), other, configuration(64)), other);
@@ -131,10 +129,9 @@ TEST_CASE_FIXTURE(Fixture, "what a newer architecture tuned is refused where a c
   const auto choice = choose(1000);
   CHECK(choice.decision.tier == Tier::Default);
   REQUIRE(choice.decision.passed_over.size() == 1);
-  CHECK(
-      choice.decision.passed_over[0] ==
-      prefix("other device", 1000, "Newer") +
-          R"({"block_size":64,"blocks_per_sm":4,"style":"fancy"} violates 'style != 'fancy' or device.compute_capability >= 90' here)");
+  CHECK(choice.decision.passed_over[0] ==
+        prefix("other device", 1000, "Newer") +
+            R"({"block_size":64,"blocks_per_sm":4,"style":"fancy"} violates 'style != 'fancy' or device.compute_capability >= 90' here)");
 }
 
 TEST_CASE_FIXTURE(Fixture, "without any result the template's default is chosen") {
@@ -189,10 +186,8 @@ TEST_CASE_FIXTURE(Fixture, "of equal candidates the earlier layer's wins") {
   LayerFile shipped(folder / "shipped.db");
   shipped.add(kernel, 1000, here, configuration(32));
   user.add(kernel, 1000, here, configuration(64));
-  CHECK(choose(1000, {user.path(), shipped.path()}).decision.configuration.find("\"block_size\":64") !=
-        std::string::npos);
-  CHECK(choose(1000, {shipped.path(), user.path()}).decision.configuration.find("\"block_size\":32") !=
-        std::string::npos);
+  CHECK(choose(1000, {user.path(), shipped.path()}).decision.configuration.find("\"block_size\":64") != std::string::npos);
+  CHECK(choose(1000, {shipped.path(), user.path()}).decision.configuration.find("\"block_size\":32") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a result recorded under another driver is aged, not refused") {
@@ -214,10 +209,8 @@ TEST_CASE_FIXTURE(Fixture, "results for another version of the template or anoth
   const auto choice = choose(1000);
   CHECK(choice.decision.tier == Tier::Default);
   REQUIRE(choice.decision.passed_over.size() == 2);
-  CHECK(choice.decision.passed_over[0] ==
-        user.path().string() + ": 1 result(s) belong to another version of the template 'twice'");
-  CHECK(choice.decision.passed_over[1] ==
-        user.path().string() + ": 1 result(s) were tuned for another policy than cold/graph");
+  CHECK(choice.decision.passed_over[0] == user.path().string() + ": 1 result(s) belong to another version of the template 'twice'");
+  CHECK(choice.decision.passed_over[1] == user.path().string() + ": 1 result(s) were tuned for another policy than cold/graph");
 }
 
 TEST_CASE_FIXTURE(Fixture, "a layer that turns out damaged is passed over, and the next one serves") {
@@ -264,8 +257,7 @@ TEST_CASE_FIXTURE(Fixture, "rows that cannot be placed are passed over with the 
   user.database().put(unknown_device);
   const auto passed = choose(1000).decision.passed_over;
   const auto holds = [&](const std::string& text) {
-    return std::any_of(passed.begin(), passed.end(),
-                       [&](const auto& line) { return line.find(text) != std::string::npos; });
+    return std::any_of(passed.begin(), passed.end(), [&](const auto& line) { return line.find(text) != std::string::npos; });
   };
   CHECK(passed.size() == 3);
   CHECK(holds("its sizes {\"rows\":10} are not those of the template"));

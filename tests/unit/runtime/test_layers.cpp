@@ -31,8 +31,7 @@ TEST_CASE_FIXTURE(Fixture, "default layers that are missing are noted and left o
   const auto opened = runtime::open_layers({});
   CHECK(opened.layers.empty());
   REQUIRE(opened.notices.size() == 2);
-  CHECK(opened.notices[0] ==
-        "no tuning database at " + (folder / "user.db").string() + ": nothing was tuned by this user yet");
+  CHECK(opened.notices[0] == "no tuning database at " + (folder / "user.db").string() + ": nothing was tuned by this user yet");
   CHECK(opened.notices[1] == "no shipped database at " + (folder / "shipped.db").string());
 }
 
@@ -108,8 +107,7 @@ TEST_CASE_FIXTURE(Fixture, "a recorded device is found by name, slug, key or an 
     file.add(kernel, 1000, h, configuration(64));
   }
   const auto opened = runtime::open_layers({});
-  for (const auto& text :
-       {std::string("NVIDIA H200"), std::string("nvidia_h200"), h.hard_key(), std::string("sm_90")}) {
+  for (const auto& text : {std::string("NVIDIA H200"), std::string("nvidia_h200"), h.hard_key(), std::string("sm_90")}) {
     CHECK(runtime::device_by_name(opened.layers, text).name == "NVIDIA H200");
   }
 }

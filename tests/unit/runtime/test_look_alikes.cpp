@@ -69,9 +69,8 @@ spec::DeviceInfo device_of(const Part& part) {
 
 /// The pairs that share results: the same silicon under two names, with memory as fast. By the rows' own names, not by any figure.
 bool is_same_silicon(const Part& a, const Part& b) {
-  static const std::vector<std::set<std::string>> kSame = {{"H200", "H200 NVL, the same silicon"},
-                                                           {"H100 SXM5", "GH200"},
-                                                           {"H100 PCIe", "H100 PCIe with the SXM5's name"}};
+  static const std::vector<std::set<std::string>> kSame = {
+      {"H200", "H200 NVL, the same silicon"}, {"H100 SXM5", "GH200"}, {"H100 PCIe", "H100 PCIe with the SXM5's name"}};
   if (a.what == b.what) return true;
   for (const auto& pair : kSame) {
     if (pair.contains(a.what) && pair.contains(b.what)) return true;
@@ -118,9 +117,8 @@ TEST_CASE_FIXTURE(Fixture, "of every pair of look-alikes only the same silicon c
   }
   CHECK(pairs == 20 * 20);
   CHECK(alike == 34);  // ordered pairs of the same name that are not the same device
-  record_figures(
-      10, "look_alikes",
-      {{"devices", kParts.size()}, {"pairs", pairs}, {"same_name_other_device", alike}, {"crossed", crossed}});
+  record_figures(10, "look_alikes",
+                 {{"devices", kParts.size()}, {"pairs", pairs}, {"same_name_other_device", alike}, {"crossed", crossed}});
 }
 
 TEST_CASE_FIXTURE(Fixture, "each hard figure alone makes another device, and the difference is told") {
@@ -179,8 +177,11 @@ TEST_CASE_FIXTURE(Fixture, "what is soft never makes another device: name, UUID,
   CHECK(decide(here, 1000, layers).aged);
 }
 
-TEST_CASE_FIXTURE(Fixture, "the same figures with another memory bandwidth are a sibling, and the difference is told; unknown is no difference") {
-  const auto find = [](const char* what) { return device_of(*std::find_if(kParts.begin(), kParts.end(), [&](const Part& part) { return part.what == what; })); };
+TEST_CASE_FIXTURE(Fixture,
+                  "the same figures with another memory bandwidth are a sibling, and the difference is told; unknown is no difference") {
+  const auto find = [](const char* what) {
+    return device_of(*std::find_if(kParts.begin(), kParts.end(), [&](const Part& part) { return part.what == what; }));
+  };
   const std::vector<std::pair<const char*, const char*>> pairs = {{"A100 40 GB", "A100 80 GB, faster memory"},
                                                                   {"A100 80 GB, faster memory", "A100 80 GB PCIe, memory in between"},
                                                                   {"A40", "RTX A6000, faster memory"}};
@@ -192,7 +193,8 @@ TEST_CASE_FIXTURE(Fixture, "the same figures with another memory bandwidth are a
     const auto layers = layers_of(donor);
     for (const std::int64_t n : {1000, 3000}) {
       const auto decision = decide(here, n, layers);
-      const std::string told = "memory_clock_khz " + std::to_string(donor.memory_clock_khz) + " instead of " + std::to_string(here.memory_clock_khz);
+      const std::string told =
+          "memory_clock_khz " + std::to_string(donor.memory_clock_khz) + " instead of " + std::to_string(here.memory_clock_khz);
       CHECK(decision.tier == Tier::SiblingDevice);
       CHECK(decision.device_difference == told);
       CHECK(describe(decision).find("\ndevice:        " + told + "\n") != std::string::npos);
@@ -236,8 +238,7 @@ TEST_CASE_FIXTURE(Fixture, "a device of another backend lends nothing, and is na
   CHECK(decision.passed_over[0].find("its device is of the backend hip") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Fixture,
-                  "of several look-alikes the device itself serves first, then the sibling nearer in SM count") {
+TEST_CASE_FIXTURE(Fixture, "of several look-alikes the device itself serves first, then the sibling nearer in SM count") {
   LayerFile file(folder / "all.db");
   for (const auto& part : kParts) {
     if (part.what != "H200" && part.what != "H200 NVL, the same silicon") {

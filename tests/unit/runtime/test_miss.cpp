@@ -28,8 +28,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture,
-                  "sizes up to the reach away from a tuned one are no miss, larger and smaller, and one more is") {
+TEST_CASE_FIXTURE(Fixture, "sizes up to the reach away from a tuned one are no miss, larger and smaller, and one more is") {
   file.add(kernel, 1000, kHere, configuration(64));
   CHECK_FALSE(miss(1000));
   CHECK_FALSE(miss(4000));
@@ -67,9 +66,7 @@ TEST_CASE_FIXTURE(Fixture, "a size of zero is no miss, and a row for zero is nea
   CHECK(miss(1));
 }
 
-TEST_CASE("without layers everything is a miss") {
-  CHECK(is_miss(twice_template(), twice_problem(1), kHere, {}, "cold/graph", 1e9));
-}
+TEST_CASE("without layers everything is a miss") { CHECK(is_miss(twice_template(), twice_problem(1), kHere, {}, "cold/graph", 1e9)); }
 
 TEST_CASE("the command that tunes a problem names template, axes, policy, folders and database, quoted for a shell") {
   Options options;

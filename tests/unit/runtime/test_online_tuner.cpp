@@ -70,8 +70,7 @@ struct Bench {
 
 }  // namespace
 
-TEST_CASE(
-    "the allowance lets the first problem start at once, and the next when the share of time covers what was spent") {
+TEST_CASE("the allowance lets the first problem start at once, and the next when the share of time covers what was spent") {
   TuningAllowance allowance(0.1);
   CHECK(allowance.wait_s(0) == 0);
   allowance.spend(12);

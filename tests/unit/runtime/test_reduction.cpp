@@ -76,11 +76,17 @@ T scalar_of(const Argument& argument) {
 }
 
 template <class T>
-concept HasNorm = requires(Runtime& runtime) { runtime.norm2<T>(); };
+concept HasNorm = requires(Runtime& runtime) {
+  runtime.norm2<T>();
+};
 template <class T>
-concept HasMean = requires(Runtime& runtime) { runtime.mean<T>(); };
+concept HasMean = requires(Runtime& runtime) {
+  runtime.mean<T>();
+};
 template <class T>
-concept IsReproducible = requires(Runtime& runtime) { runtime.reproducible_reduce<T>(Op::Sum); };
+concept IsReproducible = requires(Runtime& runtime) {
+  runtime.reproducible_reduce<T>(Op::Sum);
+};
 
 }  // namespace
 
@@ -93,7 +99,9 @@ TEST_CASE_FIXTURE(Fixture, "every front end asks for the problem that was tuned 
   tuned("reduce", {{"T", "f32"}, {"op", "sum"}, {"transform", "times"}, {"finish", "scale_bias"}});
   tuned("reduce", {{"T", "f64"}, {"op", "max"}, {"transform", "absolute"}});
   tuned("reduce", {{"T", "f64"}, {"op", "sum"}, {"transform", "shifted_square"}});
-  tuned("reduce", {{"T", "f32"}, {"op", "custom"}, {"combine", "a > b ? a : b"}, {"start", "A(-1000)"}, {"transform", "custom"}, {"map", "x * A(2)"}});
+  tuned(
+      "reduce",
+      {{"T", "f32"}, {"op", "custom"}, {"combine", "a > b ? a : b"}, {"start", "A(-1000)"}, {"transform", "custom"}, {"map", "x * A(2)"}});
   tuned("reproducible_reduce", {{"T", "f32"}, {"op", "sum"}});
   tuned("reproducible_reduce", {{"T", "f64"}, {"op", "sum"}, {"accumulate", "compensated"}, {"transform", "times"}});
   tuned("reproducible_reduce", {{"T", "f16"}, {"op", "sum"}, {"accumulate", "fixed_point"}, {"finish", "mean"}});
@@ -107,7 +115,8 @@ TEST_CASE_FIXTURE(Fixture, "every front end asks for the problem that was tuned 
   CHECK(tier(runtime.dot<float>({.finish = Finish::ScaleBias})) == Tier::ExactSize);
   CHECK(tier(runtime.reduce<double>({.op = Op::Max, .transform = Transform::Absolute})) == Tier::ExactSize);
   CHECK(tier(runtime.reduce<double>({.transform = Transform::ShiftedSquare})) == Tier::ExactSize);
-  CHECK(tier(runtime.reduce<float>({.op = CustomOp{"a > b ? a : b", "A(-1000)"}, .transform = CustomTransform{"x * A(2)"}})) == Tier::ExactSize);
+  CHECK(tier(runtime.reduce<float>({.op = CustomOp{"a > b ? a : b", "A(-1000)"}, .transform = CustomTransform{"x * A(2)"}})) ==
+        Tier::ExactSize);
   CHECK(tier(runtime.reproducible_reduce<float>(Op::Sum)) == Tier::ExactSize);
   CHECK(tier(runtime.reproducible_dot<double>({Accumulate::Compensated})) == Tier::ExactSize);
   CHECK(tier(runtime.reproducible_reduce<__half>({.finish = Finish::Mean}, {Accumulate::FixedPoint, 0.001})) == Tier::ExactSize);
@@ -116,15 +125,18 @@ TEST_CASE_FIXTURE(Fixture, "every front end asks for the problem that was tuned 
   CHECK(tier(runtime.dot<float>()) == Tier::Default);
   CHECK(tier(runtime.mean<float>()) == Tier::Default);
   CHECK(tier(runtime.reproducible_reduce<float>(Op::Min)) == Tier::Default);
-  CHECK(tier(runtime.reduce<float>({.op = CustomOp{"a > b ? a : b", "A(-1001)"}, .transform = CustomTransform{"x * A(2)"}})) == Tier::Default);
+  CHECK(tier(runtime.reduce<float>({.op = CustomOp{"a > b ? a : b", "A(-1001)"}, .transform = CustomTransform{"x * A(2)"}})) ==
+        Tier::Default);
 }
 
 TEST_CASE("what is left at its default is not in the key, so that a described sum is the plain one") {
   using detail::Inputs;
   const Choices plain{{"T", "f32"}, {"op", "sum"}};
   CHECK(canonical(detail::reduce_choices({}, "f32", Inputs::One)) == plain);
-  CHECK(canonical(detail::reduce_choices({.op = Op::Sum, .transform = Transform::Identity, .finish = Finish::None}, "f32", Inputs::One)) == plain);
-  CHECK(canonical(detail::reduce_choices({.op = CustomOp{"a + b", "A(0)"}}, "f32", Inputs::One)) == Choices{{"T", "f32"}, {"op", "custom"}});
+  CHECK(canonical(detail::reduce_choices({.op = Op::Sum, .transform = Transform::Identity, .finish = Finish::None}, "f32", Inputs::One)) ==
+        plain);
+  CHECK(canonical(detail::reduce_choices({.op = CustomOp{"a + b", "A(0)"}}, "f32", Inputs::One)) ==
+        Choices{{"T", "f32"}, {"op", "custom"}});
 }
 
 namespace {
@@ -184,8 +196,10 @@ TEST_CASE_FIXTURE(Fixture, "a finish or transform that the elements do not have 
   CHECK(contains(message_of([&] { static_cast<void>(runtime.reduce<int>({.finish = Finish::Mean})); }),
                  "the finish 'mean' is of floating-point elements, and these are i32"));
   CHECK(contains(message_of([&] { static_cast<void>(runtime.reduce<std::uint8_t>({.finish = Finish::Root})); }), "'root'"));
-  CHECK(contains(message_of([&] { static_cast<void>(runtime.dot<float>({.transform = Transform::Square})); }), "multiplied and cannot be transformed"));
-  CHECK(contains(message_of([&] { static_cast<void>(runtime.dot<float>({.transform = CustomTransform{"x"}})); }), "multiplied and cannot be transformed"));
+  CHECK(contains(message_of([&] { static_cast<void>(runtime.dot<float>({.transform = Transform::Square})); }),
+                 "multiplied and cannot be transformed"));
+  CHECK(contains(message_of([&] { static_cast<void>(runtime.dot<float>({.transform = CustomTransform{"x"}})); }),
+                 "multiplied and cannot be transformed"));
   CHECK(runtime.reduce<int>({.finish = Finish::ScaleBias}).explain_on("sm_90", kCount).tier == Tier::Default);
 }
 
@@ -194,7 +208,8 @@ TEST_CASE_FIXTURE(Fixture, "a way to accumulate that does not fit the operator, 
   const auto refusal = [&]<class T>(T, const Reduction& reduction, const Reproducible& how) {
     return message_of([&] { static_cast<void>(runtime.reproducible_reduce<T>(reduction, how)); });
   };
-  CHECK(contains(refusal(1.0f, {.op = Op::Max}, {Accumulate::Compensated}), "the accumulation 'compensated' is of sums, and the operator is 'max'"));
+  CHECK(contains(refusal(1.0f, {.op = Op::Max}, {Accumulate::Compensated}),
+                 "the accumulation 'compensated' is of sums, and the operator is 'max'"));
   CHECK(contains(refusal(1.0f, {.op = CustomOp{"a + b", "0"}}, {Accumulate::FixedPoint, 1}), "the operator is 'custom'"));
   CHECK(contains(refusal(1.0f, {}, {Accumulate::FixedOrder, 1}), "a resolution is of Accumulate::FixedPoint"));
   for (const double resolution : {0.0, -1.0, 1e39, 1e-39, 1e-60, std::numeric_limits<double>::quiet_NaN(), HUGE_VAL}) {
@@ -219,7 +234,8 @@ TEST_CASE("arguments are in the order of the template, with the values that were
   const Names names{"in", "other", "out", "shift", "scale", "bias"};
   CHECK(argument_names("reduce", {{"T", "f32"}, {"op", "sum"}}) == names);
   CHECK(argument_names("reduce", {{"T", "f16"}, {"op", "sum"}, {"transform", "times"}}) == names);
-  CHECK(argument_names("reproducible_reduce", {{"T", "f64"}, {"op", "sum"}}) == Names{"in", "other", "out", "shift", "scale", "bias", "resolution"});
+  CHECK(argument_names("reproducible_reduce", {{"T", "f64"}, {"op", "sum"}}) ==
+        Names{"in", "other", "out", "shift", "scale", "bias", "resolution"});
 
   const auto* const in = reinterpret_cast<const double*>(0x1000);
   const auto* const other = reinterpret_cast<const double*>(0x2000);

@@ -81,7 +81,8 @@ TEST_CASE_FIXTURE(Fixture, "nearer families come first: the last declared axis g
   CHECK(choose(problem("c", "unknown")).decision.tier == Tier::Default);  // 64 serves no mode "c"
 }
 
-TEST_CASE_FIXTURE(Fixture, "within a related family the ladder is the same: this device, a sibling, another architecture, the nearest size") {
+TEST_CASE_FIXTURE(Fixture,
+                  "within a related family the ladder is the same: this device, a sibling, another architecture, the nearest size") {
   tuned(problem("a", "unknown", 1000), 256, other);
   CHECK(choose(problem("a", "hot")).decision.donor_device == "Other");
   tuned(problem("a", "unknown", 1000), 256, sibling);
@@ -97,7 +98,9 @@ TEST_CASE_FIXTURE(Fixture, "within a related family the ladder is the same: this
   CHECK(nearest.median_us == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a default that a table chose stands before what other devices tuned for the problem that stands in, at these very sizes too") {
+TEST_CASE_FIXTURE(
+    Fixture,
+    "a default that a table chose stands before what other devices tuned for the problem that stands in, at these very sizes too") {
   tuned(problem("a", "unknown", 1000), 64, sibling);
   CHECK(choose(problem("a", "hot", 1000)).decision.donor_device == "Sibling");
   spec::DefaultRow row;
@@ -112,15 +115,17 @@ TEST_CASE_FIXTURE(Fixture, "a default that a table chose stands before what othe
   CHECK(choose(problem("a", "hot", 1000)).decision.tier == Tier::RelatedProblem);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what serves the other problem must satisfy the constraints of this one, and what does not is told after nearer rungs") {
+TEST_CASE_FIXTURE(Fixture,
+                  "what serves the other problem must satisfy the constraints of this one, and what does not is told after nearer rungs") {
   tuned(problem("c", "hot", 4096), 32, here);
   tuned(problem("a", "unknown", 5000), 64, here);
   const auto decision = choose(problem("c", "hot", 5000)).decision;
   CHECK(decision.tier == Tier::Default);
   REQUIRE(decision.passed_over.size() == 2);
   CHECK(decision.passed_over[0].starts_with(R"(nearest size: {"T":"f32","mode":"c","n":4096,"skew":"hot"} on Here)"));
-  CHECK(decision.passed_over[1] == R"(related problem: {"T":"f32","n":5000} on Here ()" + user.path().string() +
-                                       R"(): {"block_size":64,"blocks_per_sm":4,"style":"plain"} violates 'mode != 'c' or block_size != 64' here)");
+  CHECK(decision.passed_over[1] ==
+        R"(related problem: {"T":"f32","n":5000} on Here ()" + user.path().string() +
+            R"(): {"block_size":64,"blocks_per_sm":4,"style":"plain"} violates 'mode != 'c' or block_size != 64' here)");
 }
 
 TEST_CASE_FIXTURE(Fixture, "results of the own family under another policy are told where a related one serves") {

@@ -55,8 +55,7 @@ TEST_CASE_FIXTURE(Fixture, "a runtime starts without any database and says what 
 
 TEST_CASE_FIXTURE(Fixture, "options that name what does not exist are misuse") {
   options.policy = "warm/graph";
-  CHECK(message_of([&] { Runtime runtime(options); }).find("'warm/graph'; known: cold/graph, cold/stream") !=
-        std::string::npos);
+  CHECK(message_of([&] { Runtime runtime(options); }).find("'warm/graph'; known: cold/graph, cold/stream") != std::string::npos);
   options.policy = "hot/stream";
   CHECK_NOTHROW(Runtime{options});
   options.databases = {folder / "absent.db"};
@@ -72,8 +71,7 @@ TEST_CASE_FIXTURE(Fixture, "unknown templates, axes and values are misuse when t
   CHECK_FALSE(message_of([&] { static_cast<void>(runtime.kernel("twice", {{"T", "f16"}})); }).empty());
   CHECK_FALSE(message_of([&] { static_cast<void>(runtime.kernel("twice", {{"T", "f32"}, {"op", "sum"}})); }).empty());
   CHECK_FALSE(message_of([&] { static_cast<void>(runtime.kernel("twice", {})); }).empty());
-  CHECK_FALSE(
-      message_of([&] { static_cast<void>(runtime.kernel("twice", {})); }).empty());  // nothing half-made was kept
+  CHECK_FALSE(message_of([&] { static_cast<void>(runtime.kernel("twice", {})); }).empty());  // nothing half-made was kept
 }
 
 TEST_CASE_FIXTURE(Fixture, "a user's template is explained for an architecture without a GPU") {
@@ -128,12 +126,12 @@ TEST_CASE_FIXTURE(Fixture, "the typed front end of argreduce takes all ten types
   Runtime runtime(options);
   std::vector<std::string> names;
   for (const ArgOp op : {ArgOp::Max, ArgOp::Min}) {
-    names = {arg_reduce_decision<std::int8_t>(runtime, op),    arg_reduce_decision<std::uint8_t>(runtime, op),
-             arg_reduce_decision<std::int32_t>(runtime, op),   arg_reduce_decision<std::uint32_t>(runtime, op),
-             arg_reduce_decision<std::int64_t>(runtime, op),   arg_reduce_decision<std::uint64_t>(runtime, op),
-             arg_reduce_decision<__half>(runtime, op),         arg_reduce_decision<__nv_bfloat16>(runtime, op),
-             arg_reduce_decision<float>(runtime, op),          arg_reduce_decision<double>(runtime, op),
-             arg_reduce_decision<long long>(runtime, op),      arg_reduce_decision<unsigned long>(runtime, op)};
+    names = {arg_reduce_decision<std::int8_t>(runtime, op),  arg_reduce_decision<std::uint8_t>(runtime, op),
+             arg_reduce_decision<std::int32_t>(runtime, op), arg_reduce_decision<std::uint32_t>(runtime, op),
+             arg_reduce_decision<std::int64_t>(runtime, op), arg_reduce_decision<std::uint64_t>(runtime, op),
+             arg_reduce_decision<__half>(runtime, op),       arg_reduce_decision<__nv_bfloat16>(runtime, op),
+             arg_reduce_decision<float>(runtime, op),        arg_reduce_decision<double>(runtime, op),
+             arg_reduce_decision<long long>(runtime, op),    arg_reduce_decision<unsigned long>(runtime, op)};
   }
   CHECK(names == std::vector<std::string>{"i8", "u8", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64", "i64", "u64"});
 }
@@ -151,12 +149,11 @@ Decision segmented_decision(Runtime& runtime, Op op) {
 TEST_CASE_FIXTURE(Fixture, "the typed front end of segmented_reduce takes all ten types and four operations") {
   Runtime runtime(options);
   for (const Op op : {Op::Sum, Op::Min, Op::Max, Op::Product}) {
-    for (const Decision& decision :
-         {segmented_decision<std::int8_t>(runtime, op), segmented_decision<std::uint8_t>(runtime, op),
-          segmented_decision<std::int32_t>(runtime, op), segmented_decision<std::uint32_t>(runtime, op),
-          segmented_decision<std::int64_t>(runtime, op), segmented_decision<std::uint64_t>(runtime, op),
-          segmented_decision<__half>(runtime, op), segmented_decision<__nv_bfloat16>(runtime, op),
-          segmented_decision<float>(runtime, op), segmented_decision<double>(runtime, op)}) {
+    for (const Decision& decision : {segmented_decision<std::int8_t>(runtime, op), segmented_decision<std::uint8_t>(runtime, op),
+                                     segmented_decision<std::int32_t>(runtime, op), segmented_decision<std::uint32_t>(runtime, op),
+                                     segmented_decision<std::int64_t>(runtime, op), segmented_decision<std::uint64_t>(runtime, op),
+                                     segmented_decision<__half>(runtime, op), segmented_decision<__nv_bfloat16>(runtime, op),
+                                     segmented_decision<float>(runtime, op), segmented_decision<double>(runtime, op)}) {
       CHECK(decision.tier == Tier::Default);
       CHECK(decision.configuration.find("\"row_stage\":\"") != std::string::npos);
     }

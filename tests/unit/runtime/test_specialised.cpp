@@ -31,7 +31,8 @@ struct Fixture {
   spec::DeviceInfo here = device("sm_90", "Here", 132);
   LayerFile user{folder / "user.db"};
 
-  void tuned(std::int64_t n, const std::string& winner, const std::map<std::string, double>& medians_us = {}, const std::map<std::string, double>& ratios = {}) {
+  void tuned(std::int64_t n, const std::string& winner, const std::map<std::string, double>& medians_us = {},
+             const std::map<std::string, double>& ratios = {}) {
     auto row = best_row(kernel, twice_problem(n), here, winner, "the source key of what was measured");
     if (!ratios.empty()) {
       nlohmann::json finalists = nlohmann::json::array();
@@ -98,7 +99,8 @@ TEST_CASE_FIXTURE(Fixture, "only specialised code depends on the size") {
 TEST_CASE_FIXTURE(Fixture, "what ran off beside a specialised winner took its ratio of the winner's time, not of the general form's") {
   const std::string standard = spec::to_text(kernel, spec::default_configuration(kernel));
   for (const std::int64_t n : {1000, 2000}) {
-    tuned(n, with_exact(true), {{with_exact(true), 2.0}, {with_exact(false), 2.3}, {standard, 2.25}}, {{with_exact(true), 1.0}, {standard, 1.1}});
+    tuned(n, with_exact(true), {{with_exact(true), 2.0}, {with_exact(false), 2.3}, {standard, 2.25}},
+          {{with_exact(true), 1.0}, {standard, 1.1}});
   }
   const auto choice = choose(1500);
   CHECK(choice.decision.configuration == standard);

@@ -34,9 +34,7 @@ std::string with_options() {
   return text.insert(text.find("\"launches\""), "\"options\": [\"-DEXTRA=1\"],\n  ");
 }
 
-void write_text(const fs::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
-}
+void write_text(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary | std::ios::trunc) << text; }
 
 std::string replaced_once(const std::string& text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
@@ -48,8 +46,7 @@ std::string replaced_once(const std::string& text, const std::string& from, cons
 struct Tuned {
   TempFolder folder;
   fs::path place = folder / "twice";
-  std::map<std::string, std::string> files{
-      {"template.json", with_options()}, {"twice.cu", kSource}, {"twice.cuh", kHeader}};
+  std::map<std::string, std::string> files{{"template.json", with_options()}, {"twice.cu", kSource}, {"twice.cuh", kHeader}};
   spec::DeviceInfo here = device("sm_90", "Here", 132);
   spec::Problem problem = twice_problem(1000);
   std::vector<runtime::Layer> layers;
@@ -87,9 +84,7 @@ struct Tuned {
 
 /// One byte replaced, inserted or removed; never the same text.
 std::string edited(const std::string& text, std::mt19937& random) {
-  const auto below = [&](std::size_t limit) {
-    return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random);
-  };
+  const auto below = [&](std::size_t limit) { return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random); };
   // Half of the new bytes are such as the file has, so that many edits still make a valid template.
   const auto byte = [&](char old) {
     char made = old;
@@ -123,8 +118,7 @@ TEST_CASE_FIXTURE(Tuned, "the tuned bytes match their result and its cubin, wher
   CHECK(uses_stored_cubin(moved, choose(moved)));
 }
 
-TEST_CASE_FIXTURE(
-    Tuned, "a change of any one byte of specification, source or included header leaves results and cubins behind") {
+TEST_CASE_FIXTURE(Tuned, "a change of any one byte of specification, source or included header leaves results and cubins behind") {
   const int wanted = full_campaign() ? 10'000 : 400;
   std::mt19937 random(9);
   std::map<std::string, int> counts{{"edits", 0}, {"still_a_template", 0}, {"stale_matches", 0}, {"stale_cubins", 0}};
@@ -176,8 +170,7 @@ TEST_CASE_FIXTURE(Tuned, "each part of a template that means something is part o
     const auto choice = choose(load());
     CHECK(choice.decision.tier == Tier::Default);
     REQUIRE(choice.decision.passed_over.size() == 1);
-    CHECK(choice.decision.passed_over[0].find("1 result(s) belong to another version of the template 'twice'") !=
-          std::string::npos);
+    CHECK(choice.decision.passed_over[0].find("1 result(s) belong to another version of the template 'twice'") != std::string::npos);
     CHECK_FALSE(uses_stored_cubin(load(), choice));
     restore();
   }
@@ -199,10 +192,8 @@ TEST_CASE_FIXTURE(Tuned, "compiled code in the cache is found by its source, hea
   const std::vector<runtime::Layer> none;
   const auto found = [&] { return store.find(request(load(), configuration(64)), {}, none).has_value(); };
   CHECK(found());
-  for (const auto& [file, from, to] :
-       std::vector<std::array<std::string, 3>>{{"twice.cu", "i < n", "i <n"},
-                                               {"twice.cuh", "2 * x", "2 *x"},
-                                               {"template.json", "-DEXTRA=1", "-DEXTRA=2"}}) {
+  for (const auto& [file, from, to] : std::vector<std::array<std::string, 3>>{
+           {"twice.cu", "i < n", "i <n"}, {"twice.cuh", "2 * x", "2 *x"}, {"template.json", "-DEXTRA=1", "-DEXTRA=2"}}) {
     CAPTURE(file);
     write_text(place / file, replaced_once(files.at(file), from, to));
     CHECK_FALSE(found());

@@ -31,8 +31,8 @@ struct Fixture {
   spec::KernelTemplate kernel = twice_template();
   spec::DeviceInfo here = device("sm_90", "Here", 132);
   spec::Problem problem = twice_problem(1000);
-  runtime::CodeRequest request = runtime::make_code_request(
-      kernel, problem, spec::configuration_from_text(kernel, configuration(64)), here);
+  runtime::CodeRequest request =
+      runtime::make_code_request(kernel, problem, spec::configuration_from_text(kernel, configuration(64)), here);
 
   Fixture() { store(configuration(64)); }
 

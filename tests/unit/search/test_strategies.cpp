@@ -59,10 +59,13 @@ TEST_CASE("random proposes every configuration exactly once") {
 }
 
 TEST_CASE("random repeats with its seed and differs with another") {
-  CHECK(proposals(StrategyKind::Random, 50, {.seed = 4, .first = std::nullopt}) == proposals(StrategyKind::Random, 50, {.seed = 4, .first = std::nullopt}));
-  CHECK(proposals(StrategyKind::Random, 50, {.seed = 4, .first = std::nullopt}) != proposals(StrategyKind::Random, 50, {.seed = 5, .first = std::nullopt}));
+  CHECK(proposals(StrategyKind::Random, 50, {.seed = 4, .first = std::nullopt}) ==
+        proposals(StrategyKind::Random, 50, {.seed = 4, .first = std::nullopt}));
+  CHECK(proposals(StrategyKind::Random, 50, {.seed = 4, .first = std::nullopt}) !=
+        proposals(StrategyKind::Random, 50, {.seed = 5, .first = std::nullopt}));
   // From an independent implementation in Python: the order is the same on every platform.
-  CHECK(proposals(StrategyKind::Random, 12, {.seed = 7, .first = std::nullopt}) == std::vector<Ordinal>{3, 8, 10, 6, 9, 0, 4, 2, 5, 11, 7, 1});
+  CHECK(proposals(StrategyKind::Random, 12, {.seed = 7, .first = std::nullopt}) ==
+        std::vector<Ordinal>{3, 8, 10, 6, 9, 0, 4, 2, 5, 11, 7, 1});
 }
 
 TEST_CASE("random proposes the first configuration first and leaves the order of the others as it was") {

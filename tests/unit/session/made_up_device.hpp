@@ -33,8 +33,7 @@ class MadeUpDevice {
     for (int round = 0; round < rounds; ++round, ++rounds_made_) {
       const double shared = 1 + disturbance_.drift * std::sin(0.1 * rounds_made_);
       rounds_us.emplace_back();
-      for (const double us : usual_us)
-        rounds_us.back().push_back(us * shared * (1 + disturbance_.sample * noise_.normal()));
+      for (const double us : usual_us) rounds_us.back().push_back(us * shared * (1 + disturbance_.sample * noise_.normal()));
     }
     return rounds_us;
   }
@@ -70,13 +69,11 @@ struct MadeUpRunOff {
     for (std::size_t i = 0; i < device.finalists(); ++i) {
       if (!race.still_runs(i)) {
         const auto ratios = race.ratios(i, race.leader());
-        samples.left.push_back(
-            {finalist_name(i), measure::compare_paired(ratios, session::Race::kConfidence), ratios.size()});
+        samples.left.push_back({finalist_name(i), measure::compare_paired(ratios, session::Race::kConfidence), ratios.size()});
         continue;
       }
       samples.configurations.push_back(finalist_name(i));
-      for (std::size_t round = 0; round < samples.rounds_us.size(); ++round)
-        samples.rounds_us[round].push_back(rounds_us[i][round]);
+      for (std::size_t round = 0; round < samples.rounds_us.size(); ++round) samples.rounds_us[round].push_back(rounds_us[i][round]);
     }
   }
 

@@ -16,8 +16,7 @@ namespace attune::test {
 class MadeUpGpu : public session::Backend {
  public:
   using Measure = std::function<measure::Measurement(const std::string& configuration)>;
-  explicit MadeUpGpu(Measure measure)
-      : measure_(std::move(measure)), device_(spec::DeviceInfo::of_architecture("sm_90")) {
+  explicit MadeUpGpu(Measure measure) : measure_(std::move(measure)), device_(spec::DeviceInfo::of_architecture("sm_90")) {
     device_.name = "Made-up GPU";
   }
 
@@ -56,7 +55,7 @@ class MadeUpGpu : public session::Backend {
   [[nodiscard]] std::optional<session::CompiledCode> code(const spec::Configuration&) override { return std::nullopt; }
 
   static constexpr std::size_t kHeld = 4;
-  std::vector<std::string> submitted;  ///< in order, since the start
+  std::vector<std::string> submitted;    ///< in order, since the start
   std::size_t most_together = SIZE_MAX;  ///< more finalists do not work together
   struct RunOff {
     std::size_t finalists = 0;
@@ -78,14 +77,12 @@ inline measure::Measurement works(const std::string& configuration, double media
   measurement.configuration = configuration;
   measurement.stage = measure::Stage::Measured;
   measurement.verified = true;
-  measurement.timing = {
-      median_us, median_us - half_interval_us, median_us + half_interval_us, median_us - half_interval_us, 0, 0, 6, 3,
-      10};
+  measurement.timing = {median_us, median_us - half_interval_us, median_us + half_interval_us, median_us - half_interval_us, 0, 0, 6, 3,
+                        10};
   return measurement;
 }
 
-inline measure::Measurement fails(const std::string& configuration, measure::Outcome outcome,
-                                  const std::string& detail) {
+inline measure::Measurement fails(const std::string& configuration, measure::Outcome outcome, const std::string& detail) {
   measure::Measurement measurement;
   measurement.configuration = configuration;
   measurement.outcome = outcome;

@@ -27,7 +27,8 @@ TEST_CASE("a share of the space rounds up, so that a small space keeps at least 
 }
 
 TEST_CASE("a budget that is no time, count or share is refused") {
-  for (const char* text : {"", "%", "0", "-5", "0%", "101%", "abc", "0s", "5x", "10%%", "60s,", ",500", "60s,,500", "separate", "60s 500"}) {
+  for (const char* text :
+       {"", "%", "0", "-5", "0%", "101%", "abc", "0s", "5x", "10%%", "60s,", ",500", "60s,,500", "separate", "60s 500"}) {
     CAPTURE(text);
     CHECK_THROWS_WITH_AS((void)Budget::parse(text), doctest::Contains("a count of configurations (500)"), UsageError);
   }

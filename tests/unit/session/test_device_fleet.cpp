@@ -200,7 +200,8 @@ TEST_CASE_FIXTURE(Fixture, "a device that has used up its share of a time budget
 
 TEST_CASE_FIXTURE(Fixture, "a device that is not there, or dies as it starts, is named before anything is tuned") {
   request.problems = {test::small_problem(1000)};
-  CHECK_THROWS_WITH_AS(DeviceFleet(kernel, request, options({0, test::kNotThere})), doctest::Contains("device 7: failed selecting device 7"), Error);
+  CHECK_THROWS_WITH_AS(DeviceFleet(kernel, request, options({0, test::kNotThere})),
+                       doctest::Contains("device 7: failed selecting device 7"), Error);
   CHECK_THROWS_WITH_AS(DeviceFleet(kernel, request, options({0, test::kDeadOnArrival})), doctest::Contains("device 8"), EnvironmentError);
   DeviceFleet::Options nowhere = options({0});
   nowhere.worker = "/nonexistent/attune";
@@ -213,7 +214,8 @@ TEST_CASE("devices are counted by a process of their own") { CHECK(DeviceFleet::
 TEST_CASE("when the command is killed, its device process and that one's workers die with it") {
   const test::TempFolder folder;
   const int parent = test::start({ATTUNE_FAKE_DEVICE, "parent"}, {{"ATTUNE_TEST_FOLDER", folder.path().string()}});
-  for (int wait = 0; wait < 6000 && !std::filesystem::exists(folder / "pids"); ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  for (int wait = 0; wait < 6000 && !std::filesystem::exists(folder / "pids"); ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   int device_process = 0, grandchild = 0;
   std::ifstream(folder / "pids") >> device_process >> grandchild;
   REQUIRE(grandchild > 0);
@@ -226,7 +228,8 @@ TEST_CASE("when the command is killed, its device process and that one's workers
     std::string text((std::istreambuf_iterator<char>(status)), {});
     return text.empty() || text.find(") Z") != std::string::npos;
   };
-  for (int wait = 0; wait < 2000 && !(dead(device_process) && dead(grandchild)); ++wait) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  for (int wait = 0; wait < 2000 && !(dead(device_process) && dead(grandchild)); ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   CHECK(dead(device_process));
   CHECK(dead(grandchild));
 }

@@ -28,10 +28,8 @@ namespace {
 spec::KernelTemplate wide_template() {
   std::string text = test::small_template_json();
   const std::string from = R"("waves": {"values": [1, 2])";
-  text.replace(text.find(from), from.size(),
-               R"("waves": {"values": [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20])");
-  return spec::KernelTemplate::parse(text, {{"double_it.cu", test::small_template_source()}},
-                                     "double_it/template.json");
+  text.replace(text.find(from), from.size(), R"("waves": {"values": [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20])");
+  return spec::KernelTemplate::parse(text, {{"double_it.cu", test::small_template_source()}}, "double_it/template.json");
 }
 
 struct Engine {
@@ -87,8 +85,7 @@ std::vector<session::Sentinel::Point> points(const std::vector<double>& medians_
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Engine,
-                  "the budget \"separated\" ends the search once the best stands apart, and the best is found") {
+TEST_CASE_FIXTURE(Engine, "the budget \"separated\" ends the search once the best stands apart, and the best is found") {
   request.budget = session::Budget::parse("separated");
   MadeUpGpu gpu(fast_ones({{20, 0}}));
   const auto result = tune(gpu);
@@ -98,8 +95,7 @@ TEST_CASE_FIXTURE(Engine,
   CHECK(result.best->configuration == space[20]);
 }
 
-TEST_CASE_FIXTURE(Engine,
-                  "the budget \"separated\" goes through the whole space while another interval reaches the best's") {
+TEST_CASE_FIXTURE(Engine, "the budget \"separated\" goes through the whole space while another interval reaches the best's") {
   request.budget = session::Budget::parse("separated");
   MadeUpGpu gpu(fast_ones({{20, 0}, {30, 0.005}}));
   const auto result = tune(gpu);
@@ -110,9 +106,8 @@ TEST_CASE_FIXTURE(Engine, "a best that was found late must stand for as many dec
   request.budget = session::Budget::parse("separated");
   MadeUpGpu gpu(fast_ones({{80, 0}}));
   const auto result = tune(gpu);
-  const auto found_at = static_cast<std::size_t>(std::find(gpu.submitted.begin(), gpu.submitted.end(), space[80]) -
-                                                 gpu.submitted.begin()) +
-                        1;
+  const auto found_at =
+      static_cast<std::size_t>(std::find(gpu.submitted.begin(), gpu.submitted.end(), space[80]) - gpu.submitted.begin()) + 1;
   REQUIRE(found_at >= 64);
   CHECK(result.measured >= 2 * found_at);
   CHECK(result.measured < space.size());
@@ -157,9 +152,7 @@ TEST_CASE_FIXTURE(Engine, "a damaged record is measured again, and nothing else 
   for (const std::string& damage :
        {fmt::format("UPDATE records SET outcome = 'crashed' WHERE id = {}", id),
         fmt::format("UPDATE metrics SET value = 0.5 WHERE record_key = (SELECT key FROM records WHERE id = {})", id),
-        fmt::format(
-            "UPDATE configurations SET text = '?' WHERE key = (SELECT configuration_key FROM records WHERE id = {})",
-            id)}) {
+        fmt::format("UPDATE configurations SET text = '?' WHERE key = (SELECT configuration_key FROM records WHERE id = {})", id)}) {
     CAPTURE(damage);
     std::filesystem::remove(path());
     MadeUpGpu first(fast_ones({{20, 0}}));
@@ -177,13 +170,11 @@ TEST_CASE_FIXTURE(Engine, "a damaged record is measured again, and nothing else 
   }
 }
 
-TEST_CASE_FIXTURE(Engine,
-                  "the first configuration of every kind of failure is told with its detail, in a later run too") {
+TEST_CASE_FIXTURE(Engine, "the first configuration of every kind of failure is told with its detail, in a later run too") {
   const auto fast = fast_ones({{20, 0}});
   const auto measure = [&](const std::string& text) {
     const std::size_t ordinal = ordinals.at(text);
-    if (ordinal == 40 || ordinal == 41)
-      return test::fails(text, Outcome::WrongResult, fmt::format("out[{}] is 1, not 2", ordinal));
+    if (ordinal == 40 || ordinal == 41) return test::fails(text, Outcome::WrongResult, fmt::format("out[{}] is 1, not 2", ordinal));
     if (ordinal == 50) return test::fails(text, Outcome::TimedOut, "no answer");
     return fast(text);
   };
@@ -299,8 +290,7 @@ TEST_CASE_FIXTURE(Engine, "no idle time is negative, and a run that measured not
   CHECK(again.utilisation.wall_s == 0);
 }
 
-TEST_CASE_FIXTURE(Engine,
-                  "what a GPU worker is about to hold is in the database when it is handed over, and gone at the end") {
+TEST_CASE_FIXTURE(Engine, "what a GPU worker is about to hold is in the database when it is handed over, and gone at the end") {
   auto database = open();
   std::size_t named = 0;
   struct Watching : MadeUpGpu {

@@ -49,13 +49,14 @@ session::RunOffSamples rounds(const std::vector<std::string>& names, const std::
 }  // namespace
 
 TEST_CASE("finalists are the fastest measured configurations and the default, never a screened one") {
-  const std::vector<Candidate> all = {searched("slow", 9), searched("a", 1), searched("dropped", 0.5, Stage::Screened), searched("b", 2),
-                                      searched("default", 5), searched("c", 3)};
+  const std::vector<Candidate> all = {searched("slow", 9), searched("a", 1),       searched("dropped", 0.5, Stage::Screened),
+                                      searched("b", 2),    searched("default", 5), searched("c", 3)};
   CHECK(session::choose_finalists(all, "default", {.fewest = 2, .most = 2, .ratio = 1}) == Names{"a", "b", "default"});
 }
 
 TEST_CASE("everybody close to the best is a finalist, up to the most, and the fewest are there however far behind they lie") {
-  const std::vector<Candidate> all = {searched("far", 20), searched("c", 10.29), searched("a", 10), searched("d", 10.4), searched("b", 10.1)};
+  const std::vector<Candidate> all = {searched("far", 20), searched("c", 10.29), searched("a", 10), searched("d", 10.4),
+                                      searched("b", 10.1)};
   CHECK(session::choose_finalists(all, "none", {.fewest = 1, .most = 9, .ratio = 1.03}) == Names{"a", "b", "c"});
   CHECK(session::choose_finalists(all, "none", session::FinalistRule::of_at_most(1)) == Names{"a"});
   CHECK(session::choose_finalists(all, "none", {.fewest = 4, .most = 9, .ratio = 1.03}) == Names{"a", "b", "c", "d"});
@@ -111,8 +112,9 @@ TEST_CASE("a tie goes to the default and is called a tie") {
 }
 
 TEST_CASE("a tie without the default goes to the configuration with fewer registers") {
-  const auto decided = session::decide(rounds({"many", "few", "default"}, {1.0, 1.0001, 2.0}, 0.01),
-                                       {made("many", 10, Stage::Measured, 64), made("few", 10, Stage::Measured, 24), made("default", 20)}, "default");
+  const auto decided =
+      session::decide(rounds({"many", "few", "default"}, {1.0, 1.0001, 2.0}, 0.01),
+                      {made("many", 10, Stage::Measured, 64), made("few", 10, Stage::Measured, 24), made("default", 20)}, "default");
   CHECK(decided.tie);
   CHECK(decided.placed[decided.winner].configuration == "few");
   CHECK_FALSE(decided.placed.back().tied);

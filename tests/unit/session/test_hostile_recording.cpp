@@ -19,9 +19,9 @@
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/zstd.hpp"
-#include "tuner/session/tune/layer.hpp"
 #include "tuner/session/source/recording.hpp"
 #include "tuner/session/source/replay_backend.hpp"
+#include "tuner/session/tune/layer.hpp"
 #include "tuner/session/tune/session.hpp"
 
 namespace test_hostile_recording {
@@ -35,8 +35,9 @@ namespace {
 json whole_recording() {
   const test::TempFolder folder;
   const auto kernel = test::small_template();
-  test::synthetic_recording(kernel, {test::small_problem(1000), test::small_problem(5000)}, [](const std::string&, std::uint64_t i) { return 5.0 + static_cast<double>(i); })
-      .save(folder / "r.json");
+  test::synthetic_recording(kernel, {test::small_problem(1000), test::small_problem(5000)}, [](const std::string&, std::uint64_t i) {
+    return 5.0 + static_cast<double>(i);
+  }).save(folder / "r.json");
   return base::parse_json(base::read_file(folder / "r.json"));
 }
 
@@ -112,7 +113,8 @@ TEST_CASE("values nested deeply are refused, wherever they are and however deep"
       CAPTURE(place);
       CAPTURE(depth);
       const auto n = static_cast<std::size_t>(depth);
-      CHECK(has(refusal_of(with_text_at(whole, json::json_pointer(place), std::string(n, '[') + std::string(n, ']'))), "nested more than 16 deep"));
+      CHECK(has(refusal_of(with_text_at(whole, json::json_pointer(place), std::string(n, '[') + std::string(n, ']'))),
+                "nested more than 16 deep"));
     }
   }
   std::string objects;
@@ -132,8 +134,9 @@ TEST_CASE("a number in the place of any value is read as it is written, or refus
   const test::TempFolder folder;
   std::size_t read = 0, refused = 0;
   for (const auto& place : places) {
-    for (const char* const text : {"1e400", "-1e400", "4294967428", "-4294967164", "9223372036854775808", "18446744073709551615", "18446744073709551616",
-                                   "340282366920938463463374607431768211456", "1e308", "-1", "-0.5", "0.5", "NaN", "Infinity", "\"NaN\"", "\"-Infinity\"", "null"}) {
+    for (const char* const text :
+         {"1e400", "-1e400", "4294967428", "-4294967164", "9223372036854775808", "18446744073709551615", "18446744073709551616",
+          "340282366920938463463374607431768211456", "1e308", "-1", "-0.5", "0.5", "NaN", "Infinity", "\"NaN\"", "\"-Infinity\"", "null"}) {
       CAPTURE(place.to_string());
       CAPTURE(text);
       put(folder / "r.json", with_text_at(small, place, text));
@@ -216,7 +219,8 @@ TEST_CASE("names, dates and texts that are none are refused") {
     file[json::json_pointer(field)] = value;
     return refusal_of(base::dump_json(file));
   };
-  for (const char* const date : {"", "today", "2026-13-01T00:00:00Z", "2026-01-01 00:00:00", "9999-99-99T99:99:99Z", "2026-01-01T00:00:00Z; DROP"}) {
+  for (const char* const date :
+       {"", "today", "2026-13-01T00:00:00Z", "2026-01-01 00:00:00", "9999-99-99T99:99:99Z", "2026-01-01T00:00:00Z; DROP"}) {
     CHECK(has(with("/date", date), "field 'date' must be a UTC date"));
   }
   CHECK(has(with("/policy", "warm/graph"), "field 'policy'"));
@@ -277,7 +281,8 @@ TEST_CASE("empty, cut and doubled files are refused, or read as the zstd command
 TEST_CASE("a recording that claims to be of a template and holds what that has not is refused by name, replayed or made a layer") {
   const auto kernel = test::small_template();
   const auto problem = test::small_problem(1000);
-  auto recording = test::synthetic_recording(kernel, {problem}, [](const std::string&, std::uint64_t i) { return 5.0 + static_cast<double>(i); });
+  auto recording =
+      test::synthetic_recording(kernel, {problem}, [](const std::string&, std::uint64_t i) { return 5.0 + static_cast<double>(i); });
   const auto layer_refusal = [&] {
     try {
       (void)session::layer_rows({{recording, "hostile.json", kernel}});

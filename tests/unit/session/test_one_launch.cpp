@@ -10,10 +10,10 @@
 #include "tests/support/temp_folder.hpp"
 #include "tests/unit/session/made_up_gpu.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/session/variants/ladder_run.hpp"
 #include "tuner/session/source/replay_backend.hpp"
 #include "tuner/session/tune/session.hpp"
 #include "tuner/session/tune/store.hpp"
+#include "tuner/session/variants/ladder_run.hpp"
 #include "tuner/space/launch_classes.hpp"
 #include "tuner/spec/condition.hpp"
 
@@ -47,7 +47,8 @@ struct OneLaunch {
     return session::tune(kernel, request, gpu, database, observer).problems.at(0);
   }
   [[nodiscard]] static MadeUpGpu gpu() {
-    return MadeUpGpu([](const std::string& text) { return test::works(text, 1000.0 / base::parse_json(text)["block_size"].get<double>(), 0.01); });
+    return MadeUpGpu(
+        [](const std::string& text) { return test::works(text, 1000.0 / base::parse_json(text)["block_size"].get<double>(), 0.01); });
   }
 };
 
@@ -164,7 +165,8 @@ TEST_CASE_FIXTURE(OneLaunch, "a recording that has a launch under another name a
   CHECK(base::parse_json(result.best->configuration)["waves"] == 4);
 }
 
-TEST_CASE_FIXTURE(OneLaunch, "when the table of defaults changes the new default is known by the name under which its launches were measured") {
+TEST_CASE_FIXTURE(OneLaunch,
+                  "when the table of defaults changes the new default is known by the name under which its launches were measured") {
   request.finalists.fewest = 1;
   auto first = gpu();
   const auto before = tune(first);
@@ -200,7 +202,8 @@ TEST_CASE_FIXTURE(OneLaunch, "a budget of time is spent on measuring, and a budg
   CHECK(result.different_launches == 0);  // not counted
 }
 
-TEST_CASE_FIXTURE(OneLaunch, "of a launch that works by one name and failed by another, as older versions stored it, the working one counts") {
+TEST_CASE_FIXTURE(OneLaunch,
+                  "of a launch that works by one name and failed by another, as older versions stored it, the working one counts") {
   auto first = gpu();
   (void)tune(first);
   {
@@ -258,7 +261,8 @@ TEST_CASE_FIXTURE(OneLaunch, "rungs whose winners make the same launches run off
   });
   const auto ladder = spec::VariantLadder::parse(kernel, R"({"attune_ladder": 1, "summary": "s", "rungs": [
       {"name": "one", "why": "w", "where": "waves == 1"}, {"name": "four", "why": "w", "where": "waves == 4"},
-      {"name": "small", "why": "w", "where": "block_size == 64"}]})", "ladder.json");
+      {"name": "small", "why": "w", "where": "block_size == 64"}]})",
+                                                 "ladder.json");
   auto database = open();
   session::LadderRequest asked;
   asked.tune = request;

@@ -54,7 +54,8 @@ TEST_CASE_FIXTURE(Fixture, "the winners strategy tries what won for other types 
   CHECK(result.problems[0].measured == 3);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what won in another database is tried as well, though under another version of the template; what is in no space is not") {
+TEST_CASE_FIXTURE(
+    Fixture, "what won in another database is tried as well, though under another version of the template; what is in no space is not") {
   {
     auto other = db::Database::open(folder / "other.db", db::OpenMode::ReadWrite);
     auto old = backend();
@@ -81,14 +82,18 @@ TEST_CASE_FIXTURE(Fixture, "what won in another database is tried as well, thoug
   CHECK(result.problems[0].best->configuration == kFast);
 }
 
-TEST_CASE_FIXTURE(Fixture, "what a recording has of the same problem is tried as well; what failed there, was far behind, or is of others is not") {
+TEST_CASE_FIXTURE(Fixture,
+                  "what a recording has of the same problem is tried as well; what failed there, was far behind, or is of others is not") {
   const std::string slow = R"({"block_size":64,"items":1,"waves":1})", far = R"({"block_size":64,"items":2,"waves":1})";
   auto recording = test::synthetic_recording(kernel, problems, test::times(kFast));
   REQUIRE(recording.problems.size() == 2);
   auto& measured = recording.problems[1].measurements;
-  std::erase_if(measured, [&](const auto& measurement) { return measurement.configuration != kFast && measurement.configuration != slow && measurement.configuration != far; });
+  std::erase_if(measured, [&](const auto& measurement) {
+    return measurement.configuration != kFast && measurement.configuration != slow && measurement.configuration != far;
+  });
   REQUIRE(measured.size() == 3);
-  const double fastest_us = std::find_if(measured.begin(), measured.end(), [](const auto& m) { return m.configuration == kFast; })->timing.median_us;
+  const double fastest_us =
+      std::find_if(measured.begin(), measured.end(), [](const auto& m) { return m.configuration == kFast; })->timing.median_us;
   for (auto& measurement : measured) {
     if (measurement.configuration == far) measurement.timing.median_us = 1.26 * fastest_us;
     if (measurement.configuration != slow) continue;
@@ -157,7 +162,8 @@ TEST_CASE("the portfolio of a problem holds what won for those that stand in for
   const auto asked = spec::canonical(kernel, {{{"T", "f32"}, {"data", "sorted"}}, {{"n", 5000}}});
   const auto space = space::SearchSpace::build(kernel, asked, device);
   std::vector<std::string> proposed;
-  for (const auto ordinal : session::portfolio_of(database, session::WinnersFrom::Family, kernel, asked, "cold/graph", space)) proposed.push_back(spec::to_text(kernel, space.at(ordinal)));
+  for (const auto ordinal : session::portfolio_of(database, session::WinnersFrom::Family, kernel, asked, "cold/graph", space))
+    proposed.push_back(spec::to_text(kernel, space.at(ordinal)));
   CHECK(proposed == std::vector<std::string>{R"({"block_size":256})", R"({"block_size":64})"});
 }
 

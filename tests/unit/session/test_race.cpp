@@ -68,9 +68,7 @@ struct Reruns {
       most_tied = std::max(most_tied, ties.back().size());
       worst_regret = std::max(worst_regret, true_us[std::stoul(winner)] / true_us.front() - 1);
     }
-    const auto modal = std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) {
-                         return a.second < b.second;
-                       })->first;
+    const auto modal = std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
     for (const auto& tie : ties) agreeing += std::find(tie.begin(), tie.end(), modal) != tie.end() ? 1 : 0;
   }
 };
@@ -156,8 +154,8 @@ TEST_CASE("an epoch of another shape or with a time that is none is an error and
   Race race(2, {});
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinite = std::numeric_limits<double>::infinity();
-  for (const Rounds& bad : {Rounds{}, Rounds{{}}, Rounds{{1}}, Rounds{{1, 2, 3}}, Rounds{{1, 2}, {1}}, Rounds{{1, 0}},
-                            Rounds{{1, -1}}, Rounds{{1, nan}}, Rounds{{1, infinite}}}) {
+  for (const Rounds& bad : {Rounds{}, Rounds{{}}, Rounds{{1}}, Rounds{{1, 2, 3}}, Rounds{{1, 2}, {1}}, Rounds{{1, 0}}, Rounds{{1, -1}},
+                            Rounds{{1, nan}}, Rounds{{1, infinite}}}) {
     CHECK_THROWS_AS(race.add_epoch(bad), Error);
     CHECK(race.epochs() == 0);
     CHECK(race.epochs_of(0) == 0);

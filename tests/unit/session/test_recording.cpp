@@ -22,8 +22,7 @@ measure::Measurement measured(const std::string& configuration, double median_us
   measurement.configuration = configuration;
   measurement.stage = measure::Stage::Measured;
   measurement.verified = true;
-  measurement.timing = {median_us, median_us * 0.99, median_us * 1.01, median_us * 0.98, 0.0123456789, 0.005, 18, 3,
-                        71};
+  measurement.timing = {median_us, median_us * 0.99, median_us * 1.01, median_us * 0.98, 0.0123456789, 0.005, 18, 3, 71};
   measurement.resources = {32, 2048, 16, 24, 2.0 / 3, 31.23456};
   measurement.sm_clock_mhz = 1980;
   measurement.throttle = "sw_power_cap";
@@ -129,8 +128,8 @@ TEST_CASE("saving what was loaded gives the same bytes") {
 TEST_CASE("the file has the documented fields and one row a measurement") {
   const test::TempFolder folder;
   const json file = saved(folder, sample_recording());
-  for (const char* field : {"attune_recording", "device", "driver", "date", "template", "template_hash", "nvrtc",
-                            "policy", "read_ceiling_bytes_per_s", "coverage", "problems"}) {
+  for (const char* field : {"attune_recording", "device", "driver", "date", "template", "template_hash", "nvrtc", "policy",
+                            "read_ceiling_bytes_per_s", "coverage", "problems"}) {
     CHECK(file.contains(field));
   }
   CHECK(file["attune_recording"] == 1);
@@ -168,8 +167,8 @@ TEST_CASE("find tells problems apart by size and choice") {
 }
 
 TEST_CASE("a file that is not there is a usage error naming it") {
-  CHECK_THROWS_WITH_AS(static_cast<void>(Recording::load("/nonexistent/r.json.zst")),
-                       doctest::Contains("/nonexistent/r.json.zst"), UsageError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(Recording::load("/nonexistent/r.json.zst")), doctest::Contains("/nonexistent/r.json.zst"),
+                       UsageError);
 }
 
 TEST_CASE("a truncated or damaged file is refused by name") {
@@ -179,8 +178,7 @@ TEST_CASE("a truncated or damaged file is refused by name") {
   for (const std::size_t length : {std::size_t{0}, std::size_t{3}, compressed.size() / 2, compressed.size() - 1}) {
     base::write_file_atomic(folder / "cut.json.zst", compressed.substr(0, length));
     CAPTURE(length);
-    CHECK_THROWS_WITH_AS(static_cast<void>(Recording::load(folder / "cut.json.zst")), doctest::Contains("cut.json.zst"),
-                         SpecError);
+    CHECK_THROWS_WITH_AS(static_cast<void>(Recording::load(folder / "cut.json.zst")), doctest::Contains("cut.json.zst"), SpecError);
   }
   base::write_file_atomic(folder / "text.json.zst", "not compressed at all");
   CHECK_THROWS_AS(static_cast<void>(Recording::load(folder / "text.json.zst")), SpecError);
@@ -198,8 +196,7 @@ TEST_CASE("malformed JSON is refused with line and column") {
 }
 
 TEST_CASE("another format version is refused with what to do") {
-  CHECK(has(parse_error(R"({"attune_recording": 2})"),
-            "format version 2, this build reads version 1; use a newer attune"));
+  CHECK(has(parse_error(R"({"attune_recording": 2})"), "format version 2, this build reads version 1; use a newer attune"));
   CHECK(has(parse_error(R"({"attune_recording": 0})"), "record it again"));
   CHECK(has(parse_error(R"({"attune_recording": "1"})"), "field 'attune_recording' must be a whole number"));
   CHECK(has(parse_error(R"({"name": "something else"})"), "field 'attune_recording' is missing"));
@@ -236,8 +233,7 @@ TEST_CASE("every field is required, and named with its problem when it is missin
     for (json& name : file["problems"][1]["columns"]) {
       if (name == column) name = "other";
     }
-    CHECK(
-        has(parse_error(base::dump_json(file)), "problems[1]: field 'columns' lacks column '" + column.get<std::string>() + "'"));
+    CHECK(has(parse_error(base::dump_json(file)), "problems[1]: field 'columns' lacks column '" + column.get<std::string>() + "'"));
   }
 }
 
@@ -257,19 +253,13 @@ TEST_CASE("a mistyped or contradictory field is named with its place") {
   CHECK(has(error_with("/problems/1", 7), "problems[1]: must be an object, not 7"));
   CHECK(has(error_with("/problems/1/problem", 7), "problems[1]: field 'problem': "));
   CHECK(has(error_with("/problems/1/work_bytes", -1), "problems[1]: field 'work_bytes' must be a whole number"));
-  CHECK(has(error_with("/problems/0/space_size", 1),
-            "problems[0]: field 'space_size' is 1, but there are 2 measurements"));
+  CHECK(has(error_with("/problems/0/space_size", 1), "problems[0]: field 'space_size' is 1, but there are 2 measurements"));
   CHECK(has(error_with("/problems/0/parameters/0", 1), "field 'parameters' must be an array of strings, not 1"));
-  CHECK(has(error_with("/problems/0/measurements/1", json::array()),
-            "problems[0]: measurements[1]: must be an array of"));
-  CHECK(has(error_with("/problems/0/measurements/1/0", json::array({1})),
-            "measurements[1]: column 'values' must be an array of 4"));
-  CHECK(has(error_with("/problems/0/measurements/1/0/2", nullptr),
-            "measurements[1]: column 'values': parameter 'stage'"));
-  CHECK(has(error_with("/problems/0/measurements/1/1", "fine"),
-            "measurements[1]: failed reading an outcome: 'fine' is unknown"));
-  CHECK(has(error_with("/problems/0/rounds_us/1", json::array({1, 2})),
-            "problems[0]: rounds_us[1] has 2 times for 1 finalists"));
+  CHECK(has(error_with("/problems/0/measurements/1", json::array()), "problems[0]: measurements[1]: must be an array of"));
+  CHECK(has(error_with("/problems/0/measurements/1/0", json::array({1})), "measurements[1]: column 'values' must be an array of 4"));
+  CHECK(has(error_with("/problems/0/measurements/1/0/2", nullptr), "measurements[1]: column 'values': parameter 'stage'"));
+  CHECK(has(error_with("/problems/0/measurements/1/1", "fine"), "measurements[1]: failed reading an outcome: 'fine' is unknown"));
+  CHECK(has(error_with("/problems/0/rounds_us/1", json::array({1, 2})), "problems[0]: rounds_us[1] has 2 times for 1 finalists"));
   CHECK(has(error_with("/problems/0/rounds_us/1/0", 0), "problems[0]: rounds_us[1] must be an array of times above 0"));
 }
 

@@ -22,7 +22,8 @@ struct Fixture {
   std::vector<std::string> notices;
 
   session::ReplayBackend backend() const {
-    return {test::synthetic_recording(kernel, {test::small_problem(1000)}, [](const std::string&, std::uint64_t i) { return 10.0 + static_cast<double>(i); }),
+    return {test::synthetic_recording(kernel, {test::small_problem(1000)},
+                                      [](const std::string&, std::uint64_t i) { return 10.0 + static_cast<double>(i); }),
             "synthetic.json.zst", kernel};
   }
   session::TuneRequest request(const std::vector<std::string>& where) const {
@@ -97,7 +98,8 @@ TEST_CASE_FIXTURE(Fixture, "device processes get the conditions with their place
   CHECK(!got.finalists.grows);
   CHECK(got.race.most == 6);
   CHECK(got.race.fewest == 6);
-  const session::FinalistRule standard, same = session::messages::hello_from(session::messages::hello(kernel, request({}), {}, "tune.db")).request.finalists;
+  const session::FinalistRule standard,
+      same = session::messages::hello_from(session::messages::hello(kernel, request({}), {}, "tune.db")).request.finalists;
   CHECK(same.grows);
   CHECK(same.most == standard.most);
   CHECK(same.fewest == standard.fewest);

@@ -39,7 +39,8 @@ TEST_CASE("the rate is of the last seconds, not of the whole run, and what was k
   run.progress(0, at(500, 10000, 500), 0.5);
   CHECK(run.view(1).configurations_per_s == 0);
   for (int second = 1; second <= 100; ++second) run.progress(0, at(500 + 10 * static_cast<std::uint64_t>(second), 10000, 500), second);
-  for (int second = 101; second <= 110; ++second) run.progress(0, at(1500 + 100 * static_cast<std::uint64_t>(second - 100), 10000, 500), second);
+  for (int second = 101; second <= 110; ++second)
+    run.progress(0, at(1500 + 100 * static_cast<std::uint64_t>(second - 100), 10000, 500), second);
   CHECK(run.view(110).configurations_per_s == doctest::Approx(100));
   CHECK(run.view(110).reused == 500);
 }

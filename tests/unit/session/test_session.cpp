@@ -7,8 +7,8 @@
 #include "attune/error.hpp"
 #include "tests/unit/session/replay_fixture.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/session/tune/layer.hpp"
 #include "tuner/session/source/replay_backend.hpp"
+#include "tuner/session/tune/layer.hpp"
 #include "tuner/session/tune/session.hpp"
 #include "tuner/session/tune/store.hpp"
 #include "tuner/space/search_space.hpp"
@@ -318,8 +318,8 @@ class FlakyFinalist : public session::ReplayBackend {
   FlakyFinalist(session::Recording recording, const spec::KernelTemplate& kernel, std::string failing)
       : ReplayBackend(std::move(recording), "synthetic.json.zst", kernel), kernel_(&kernel), failing_(std::move(failing)) {}
   [[nodiscard]] std::string origin() const override { return "measured"; }
-  [[nodiscard]] std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const session::Race::Options&,
-                                                              std::uint64_t) override {
+  [[nodiscard]] std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists,
+                                                              const session::Race::Options&, std::uint64_t) override {
     session::RunOffSamples samples;
     samples.rounds_us.assign(9, {});
     for (const auto& finalist : finalists) {
@@ -363,8 +363,9 @@ TEST_CASE_FIXTURE(Fixture, "measurements of a run that ended before its run-off 
   // Everything else is stored as the killed run would have left it: records without a decision.
   const auto recording = test::synthetic_recording(kernel, problems, times(kFast));
   for (const auto& recorded : recording.problems) {
-    const session::RowContext context{kernel.content_hash, kernel.name, recorded.problem, recording.device.hard_key(), "cold/graph",
-                                      "0.0", "synthetic", replay.origin(), recording.date};
+    const session::RowContext context{kernel.content_hash, kernel.name, recorded.problem, recording.device.hard_key(),
+                                      "cold/graph",        "0.0",       "synthetic",      replay.origin(),
+                                      recording.date};
     for (const auto& measurement : recorded.measurements) database.put(session::to_row(context, measurement));
   }
   const auto result = session::tune(kernel, request(), replay, database, {});

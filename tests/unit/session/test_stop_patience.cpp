@@ -28,9 +28,7 @@ struct Asked {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Asked, "who was not asked to stop waits as long as it takes") {
-  CHECK(keeps_going_for(10 * StopPatience::kPatience));
-}
+TEST_CASE_FIXTURE(Asked, "who was not asked to stop waits as long as it takes") { CHECK(keeps_going_for(10 * StopPatience::kPatience)); }
 
 TEST_CASE_FIXTURE(Asked, "a wait that a stop meets goes on for a while, ends, and nothing is begun afterwards") {
   CHECK(keeps_going_for(10 * StopPatience::kPatience));

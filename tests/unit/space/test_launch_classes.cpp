@@ -91,7 +91,8 @@ TEST_CASE("four and eight blocks an SM are one where 367 blocks fill neither") {
 
 TEST_CASE("within a part of a space only those of the part are classed, and counting can be ended") {
   const Reduce reduce("f32", 5000);
-  const auto part = SearchSpace::build(reduce.kernel, reduce.problem, reduce.device, {spec::parse_condition(reduce.kernel, "blocks_per_sm == 8", {"--where", 1, 1})});
+  const auto part = SearchSpace::build(reduce.kernel, reduce.problem, reduce.device,
+                                       {spec::parse_condition(reduce.kernel, "blocks_per_sm == 8", {"--where", 1, 1})});
   LaunchClasses classes(reduce.kernel, reduce.problem, reduce.device, part);
   CHECK(classes.count() == part.size());
   LaunchClasses whole(reduce.kernel, reduce.problem, reduce.device, reduce.space);

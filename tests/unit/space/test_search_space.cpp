@@ -21,11 +21,12 @@ spec::KernelTemplate wide_template() {
   std::string values = "[0";
   for (int i = 1; i < 40; ++i) values += "," + std::to_string(i);
   const std::string parameter = ": {\"values\": " + values + "], \"default\": 0}";
-  return spec::KernelTemplate::parse(R"({"attune": 1, "name": "wide", "sources": ["a.cu"], "problem": {"n": {"size": {}}}, "parameters": {"a")" + parameter +
-                                         ", \"b\"" + parameter + ", \"c\"" + parameter + R"(}, "constraints": ["a + b + c != 7"],
+  return spec::KernelTemplate::parse(
+      R"({"attune": 1, "name": "wide", "sources": ["a.cu"], "problem": {"n": {"size": {}}}, "parameters": {"a")" + parameter + ", \"b\"" +
+          parameter + ", \"c\"" + parameter + R"(}, "constraints": ["a + b + c != 7"],
       "buffers": {"out": {"type": "f32", "count": "n", "output": true}},
       "launches": [{"kernel": "k", "grid": 1, "block": 1, "args": ["out"]}], "reference": "none"})",
-                                     {{"a.cu", ""}}, "t.json");
+      {{"a.cu", ""}}, "t.json");
 }
 
 }  // namespace
@@ -39,8 +40,8 @@ TEST_CASE("without conditions the space is the Cartesian product, the last param
 }
 
 TEST_CASE("a condition keeps the configurations it holds for") {
-  const auto space = SearchSpace::build({integers("a", {1, 2, 3}), integers("b", {1, 2, 3})},
-                                        conditions({"a * b <= 3", "b != 1"}), no_constants);
+  const auto space =
+      SearchSpace::build({integers("a", {1, 2, 3}), integers("b", {1, 2, 3})}, conditions({"a * b <= 3", "b != 1"}), no_constants);
   CHECK(rows(space) == Rows{{0, 1}, {0, 2}});
   CHECK(space.cartesian_size() == 9);
 }
@@ -51,8 +52,7 @@ TEST_CASE("conditions use constants next to parameters") {
     if (name == "device.sm_count") return std::int64_t{132};
     return std::nullopt;
   };
-  const auto space = SearchSpace::build({integers("a", {1, 2, 66, 67})},
-                                        conditions({"n == 2", "a * n <= device.sm_count"}), constants);
+  const auto space = SearchSpace::build({integers("a", {1, 2, 66, 67})}, conditions({"n == 2", "a * n <= device.sm_count"}), constants);
   CHECK(rows(space) == Rows{{0}, {1}, {2}});
 }
 
@@ -63,8 +63,7 @@ TEST_CASE("an empty space names the condition that removed the last configuratio
     CHECK(space.emptied_by() == "1 > 2");
   }
   SUBCASE("the deepest condition, however much an earlier one removed") {
-    const auto space = SearchSpace::build({counting("a", 100), integers("b", {1, 2})},
-                                          conditions({"a == 7", "a + b > 9"}), no_constants);
+    const auto space = SearchSpace::build({counting("a", 100), integers("b", {1, 2})}, conditions({"a == 7", "a + b > 9"}), no_constants);
     CHECK(space.size() == 0);
     CHECK(space.emptied_by() == "a + b > 9");
   }
@@ -73,8 +72,7 @@ TEST_CASE("an empty space names the condition that removed the last configuratio
     CHECK(space.emptied_by() == "a < 2");
   }
   SUBCASE("a condition that was never reached is not blamed") {
-    const auto space =
-        SearchSpace::build({counting("a", 3), counting("b", 3)}, conditions({"a > 5", "b > 5"}), no_constants);
+    const auto space = SearchSpace::build({counting("a", 3), counting("b", 3)}, conditions({"a > 5", "b > 5"}), no_constants);
     CHECK(space.emptied_by() == "a > 5");
   }
   SUBCASE("a parameter without values") {
@@ -116,8 +114,7 @@ TEST_CASE("a Cartesian size beyond 64 bits saturates") {
 }
 
 TEST_CASE("find is the inverse of at, and nothing for what is outside") {
-  const auto space =
-      SearchSpace::build({counting("a", 40), counting("b", 40)}, conditions({"(a + b) % 3 == 1"}), no_constants);
+  const auto space = SearchSpace::build({counting("a", 40), counting("b", 40)}, conditions({"(a + b) % 3 == 1"}), no_constants);
   // a + b = 1 mod 3: residues 0, 1, 2 occur 14, 13, 13 times in 0..39, so 14*13 + 13*14 + 13*13 pairs.
   REQUIRE(space.size() == 533);
   for (Ordinal ordinal = 0; ordinal < space.size(); ++ordinal) CHECK(space.find(space.at(ordinal)) == ordinal);
@@ -128,11 +125,9 @@ TEST_CASE("find is the inverse of at, and nothing for what is outside") {
 }
 
 TEST_CASE("Hamming neighbours differ in one parameter by any value, adjacent ones by one step") {
-  const auto space =
-      SearchSpace::build({counting("a", 4), counting("b", 3)}, conditions({"not (a == 2 and b == 1)"}), no_constants);
+  const auto space = SearchSpace::build({counting("a", 4), counting("b", 3)}, conditions({"not (a == 2 and b == 1)"}), no_constants);
   const auto at = [&](std::uint16_t a, std::uint16_t b) { return space.find({{a, b}}).value(); };
-  CHECK(space.neighbours(at(1, 1), Neighbourhood::Hamming) ==
-        std::vector<Ordinal>{at(0, 1), at(3, 1), at(1, 0), at(1, 2)});
+  CHECK(space.neighbours(at(1, 1), Neighbourhood::Hamming) == std::vector<Ordinal>{at(0, 1), at(3, 1), at(1, 0), at(1, 2)});
   CHECK(space.neighbours(at(1, 1), Neighbourhood::Adjacent) == std::vector<Ordinal>{at(0, 1), at(1, 0), at(1, 2)});
   CHECK(space.neighbours(at(0, 0), Neighbourhood::Adjacent) == std::vector<Ordinal>{at(1, 0), at(0, 1)});
   CHECK(space.neighbours(at(3, 2), Neighbourhood::Adjacent) == std::vector<Ordinal>{at(2, 2), at(3, 1)});
@@ -172,8 +167,7 @@ TEST_CASE("sampling is uniform") {
 
 TEST_CASE("an unknown variable is refused at its place, with a suggestion") {
   try {
-    static_cast<void>(SearchSpace::build({integers("block_size", {1})},
-                                         conditions({"1 < 2", "1 > 2 and blok_size > 0"}), no_constants));
+    static_cast<void>(SearchSpace::build({integers("block_size", {1})}, conditions({"1 < 2", "1 > 2 and blok_size > 0"}), no_constants));
     FAIL("must throw");
   } catch (const SpecError& error) {
     const std::string message = error.what();
@@ -186,8 +180,7 @@ TEST_CASE("an unknown variable is refused at its place, with a suggestion") {
 
 TEST_CASE("a condition that fails to evaluate throws at its place when nothing else removes the configuration") {
   try {
-    static_cast<void>(SearchSpace::build({integers("a", {4}), integers("b", {2, 0})},
-                                         conditions({"a > 0", "a % b == 0"}), no_constants));
+    static_cast<void>(SearchSpace::build({integers("a", {4}), integers("b", {2, 0})}, conditions({"a > 0", "a % b == 0"}), no_constants));
     FAIL("must throw");
   } catch (const SpecError& error) {
     CHECK(error.line() == 2);
@@ -197,22 +190,18 @@ TEST_CASE("a condition that fails to evaluate throws at its place when nothing e
 TEST_CASE("a guard protects a condition wherever it stands and whatever parameter it needs") {
   const std::vector<spec::Parameter> parameters = {integers("a", {4}), integers("b", {0, 2}), integers("c", {0, 1})};
   SUBCASE("before it") {
-    CHECK(rows(SearchSpace::build(parameters, conditions({"b > 0", "a % b == 0"}), no_constants)) ==
-          Rows{{0, 1, 0}, {0, 1, 1}});
+    CHECK(rows(SearchSpace::build(parameters, conditions({"b > 0", "a % b == 0"}), no_constants)) == Rows{{0, 1, 0}, {0, 1, 1}});
   }
   SUBCASE("after it") {
-    CHECK(rows(SearchSpace::build(parameters, conditions({"a % b == 0", "b > 0"}), no_constants)) ==
-          Rows{{0, 1, 0}, {0, 1, 1}});
+    CHECK(rows(SearchSpace::build(parameters, conditions({"a % b == 0", "b > 0"}), no_constants)) == Rows{{0, 1, 0}, {0, 1, 1}});
   }
   SUBCASE("at a deeper parameter") {
-    CHECK(rows(SearchSpace::build(parameters, conditions({"a % b == 0", "b > 0 and c == 1"}), no_constants)) ==
-          Rows{{0, 1, 1}});
+    CHECK(rows(SearchSpace::build(parameters, conditions({"a % b == 0", "b > 0 and c == 1"}), no_constants)) == Rows{{0, 1, 1}});
   }
 }
 
 TEST_CASE("a condition over more combinations than are remembered is still right") {
-  const auto space =
-      SearchSpace::build({counting("a", 600), counting("b", 600)}, conditions({"a + b == 599"}), no_constants);
+  const auto space = SearchSpace::build({counting("a", 600), counting("b", 600)}, conditions({"a + b == 599"}), no_constants);
   REQUIRE(space.size() == 600);
   for (const Ordinal ordinal : {0u, 17u, 599u}) {
     CHECK(space.at(ordinal).index ==
@@ -220,14 +209,16 @@ TEST_CASE("a condition over more combinations than are remembered is still right
   }
 }
 
-TEST_CASE("what a condition of many combinations says first decides where it holds, and an error in it is told where no other condition removes it") {
+TEST_CASE(
+    "what a condition of many combinations says first decides where it holds, and an error in it is told where no other condition removes it") {
   const auto space = SearchSpace::build({counting("a", 600), counting("b", 600)}, conditions({"b >= 1 or a + b == 599"}), no_constants);
   CHECK(space.size() == 600 * 599 + 1);
   CHECK_FALSE(space.find({{598, 0}}).has_value());
   CHECK(space.find({{599, 0}}).has_value());
   const auto failing = conditions({"1 % a == 0 or a + b == 599"});
   CHECK_THROWS_AS(static_cast<void>(SearchSpace::build({counting("a", 600), counting("b", 600)}, failing, no_constants)), SpecError);
-  CHECK(SearchSpace::build({counting("a", 600), counting("b", 600)}, conditions({"1 % a == 0 or a + b == 599", "a > 1"}), no_constants).size() == 598);
+  CHECK(SearchSpace::build({counting("a", 600), counting("b", 600)}, conditions({"1 % a == 0 or a + b == 599", "a > 1"}), no_constants)
+            .size() == 598);
 }
 
 TEST_CASE("the space survives being moved and copied") {
@@ -240,8 +231,7 @@ TEST_CASE("the space survives being moved and copied") {
 }
 
 TEST_CASE("a parameter of more values than an index can tell apart is refused") {
-  CHECK(SearchSpace::build({counting("a", 65536)}, conditions({"a == 65535"}), no_constants).at(0).index.front() ==
-        65535);
+  CHECK(SearchSpace::build({counting("a", 65536)}, conditions({"a == 65535"}), no_constants).at(0).index.front() == 65535);
   CHECK_THROWS_AS(static_cast<void>(SearchSpace::build({counting("a", 65537)}, {}, no_constants)), UsageError);
 }
 
@@ -279,7 +269,8 @@ TEST_CASE("a space of many parameters is refused by the memory that it takes, no
   for (int i = 0; i < 1000; ++i) parameters.push_back(integers("p" + std::to_string(i), {1}));
   parameters.push_back(counting("last", 60'000));
   parameters.push_back(counting("more", 10));
-  CHECK_THROWS_WITH_AS((void)SearchSpace::build(parameters, {}, no_constants), doctest::Contains("more than 535799 configurations"), UsageError);
+  CHECK_THROWS_WITH_AS((void)SearchSpace::build(parameters, {}, no_constants), doctest::Contains("more than 535799 configurations"),
+                       UsageError);
 }
 
 }  // namespace test_search_space

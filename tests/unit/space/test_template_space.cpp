@@ -17,9 +17,8 @@ namespace {
 spec::KernelTemplate make_template() {
   spec::KernelTemplate kernel;
   kernel.name = "sample";
-  kernel.problem = {{"T", spec::AxisKind::Type, {"f32", "f64"}},
-                    {"op", spec::AxisKind::Choice, {"sum", "max"}},
-                    {"n", spec::AxisKind::Size, {}}};
+  kernel.problem = {
+      {"T", spec::AxisKind::Type, {"f32", "f64"}}, {"op", spec::AxisKind::Choice, {"sum", "max"}}, {"n", spec::AxisKind::Size, {}}};
   return kernel;
 }
 
@@ -36,8 +35,8 @@ const spec::DeviceInfo kDevice = spec::DeviceInfo::of_architecture("sm_90");
 TEST_CASE("conditions see types, choices, sizes and the device") {
   auto kernel = make_template();
   kernel.parameters = {integers("width", {1, 2, 4, 8}), texts("stage", {"plain", "cluster"})};
-  kernel.constraints = conditions({"width * sizeof(T) <= 16", "width <= n", "op == 'sum'",
-                                   "stage != 'cluster' or device.compute_capability >= 90"});
+  kernel.constraints =
+      conditions({"width * sizeof(T) <= 16", "width <= n", "op == 'sum'", "stage != 'cluster' or device.compute_capability >= 90"});
   CHECK(SearchSpace::build(kernel, problem_of("f32", 1000), kDevice).size() == 3 * 2);
   CHECK(SearchSpace::build(kernel, problem_of("f64", 1000), kDevice).size() == 2 * 2);
   CHECK(SearchSpace::build(kernel, problem_of("f32", 1), kDevice).size() == 1 * 2);

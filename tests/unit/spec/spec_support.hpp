@@ -85,8 +85,6 @@ inline std::string sample_error(const std::string& from, const std::string& to) 
   return error_of([&] { static_cast<void>(parse_sample(replaced(sample_template(), from, to))); });
 }
 
-inline Problem sample_problem(const std::string& type = "f32", std::int64_t n = 1000) {
-  return {{{"T", type}, {"op", "sum"}}, {{"n", n}}};
-}
+inline Problem sample_problem(const std::string& type = "f32", std::int64_t n = 1000) { return {{{"T", type}, {"op", "sum"}}, {{"n", n}}}; }
 
 }  // namespace attune::spec::test

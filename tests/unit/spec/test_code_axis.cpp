@@ -62,8 +62,11 @@ TEST_CASE("other code makes another problem, and another family") {
 }
 
 TEST_CASE("a problem leaves out what stands at its default, and is compiled with it; what differs stays") {
-  const KernelTemplate kernel = parse_sample(replaced(with_axis(kMap), R"({"choice": ["sum", "max-abs"]})", R"({"choice": ["sum", "max-abs"], "default": "max-abs"})"));
-  const auto source = [&](const Problem& problem) { return make_source(kernel, problem, default_configuration(kernel), DeviceInfo::of_architecture("sm_90")); };
+  const KernelTemplate kernel = parse_sample(
+      replaced(with_axis(kMap), R"({"choice": ["sum", "max-abs"]})", R"({"choice": ["sum", "max-abs"], "default": "max-abs"})"));
+  const auto source = [&](const Problem& problem) {
+    return make_source(kernel, problem, default_configuration(kernel), DeviceInfo::of_architecture("sm_90"));
+  };
   const Problem spelled{{{"T", "f32"}, {"op", "max-abs"}, {"map", "x"}}, {{"n", 7}}};
   const Problem brief = canonical(kernel, spelled);
   CHECK(brief.choices == std::map<std::string, std::string>{{"T", "f32"}});
@@ -75,7 +78,6 @@ TEST_CASE("a problem leaves out what stands at its default, and is compiled with
   CHECK(canonical(kernel, other) == other);
   validate(kernel, other);
   CHECK(contains(error_of([&] { validate(kernel, canonical(kernel, {{}, {{"n", 7}}})); }), "gives no type 'T'"));
-
 }
 
 TEST_CASE("code that would leave its place is refused with the reason; what it means is the compiler's business") {
@@ -94,7 +96,8 @@ TEST_CASE("code that would leave its place is refused with the reason; what it m
   CHECK(contains(code_error("x // half"), "a comment"));
   CHECK(contains(code_error("x /* half"), "a comment"));
   CHECK(contains(code_error("x\\"), "it holds '\\'"));
-  for (const char* digraph : {"%:include </etc/passwd>", "a<:0:>", "x %> 2", "A<%x%>"}) CHECK(contains(code_error(digraph), "it holds the digraph"));
+  for (const char* digraph : {"%:include </etc/passwd>", "a<:0:>", "x %> 2", "A<%x%>"})
+    CHECK(contains(code_error(digraph), "it holds the digraph"));
   CHECK(contains(code_error(std::string(5000, 'x')), "5000 characters"));
   CHECK(code_error("x").find("names defaults") != std::string::npos);
 }
@@ -112,7 +115,8 @@ TEST_CASE("a malformed code axis is refused at its place") {
 
 TEST_CASE("expressions of the template cannot ask for code") {
   const std::string text = replaced(with_axis(kMap), R"("block_size * sizeof(T) <= 1024")", R"("map == 'x'")");
-  CHECK(contains(error_of([&] { static_cast<void>(parse_sample(text)); }), "'map' is a code of the problem, which a constraint cannot use"));
+  CHECK(
+      contains(error_of([&] { static_cast<void>(parse_sample(text)); }), "'map' is a code of the problem, which a constraint cannot use"));
 }
 
 }  // namespace test_code_axis

@@ -36,7 +36,8 @@ TEST_CASE("without a table, or a row that holds, the parameters' own defaults st
 }
 
 TEST_CASE("the first row whose condition holds counts, over the own defaults of what it does not name") {
-  const std::string rows = R"({"if": "n < 100", "use": {"block_size": 64}}, {"if": "n < 1000", "use": {"block_size": 256, "waves": 1}}, {"use": {"unroll": true}})";
+  const std::string rows =
+      R"({"if": "n < 100", "use": {"block_size": 64}}, {"if": "n < 1000", "use": {"block_size": 256, "waves": 1}}, {"use": {"unroll": true}})";
   CHECK(default_at(rows, 99) == R"({"block_size":64,"stage":"atomic","unroll":false,"waves":2})");
   CHECK(default_at(rows, 100) == R"({"block_size":256,"stage":"atomic","unroll":false,"waves":1})");
   CHECK(default_at(rows, 1000) == R"({"block_size":128,"stage":"atomic","unroll":true,"waves":2})");

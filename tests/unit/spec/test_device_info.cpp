@@ -35,10 +35,9 @@ TEST_CASE("an unknown architecture lists the known ones") {
 
 TEST_CASE("the hard identity is canonical JSON of hard fields alone") {
   DeviceInfo device = DeviceInfo::of_architecture("sm_80");
-  CHECK(
-      device.hard_json() ==
-      R"({"architecture":"sm_80","backend":"cuda","l2_bytes":41943040,"memory_bus_bits":5120,"registers_per_sm":65536,)"
-      R"("shared_optin_bytes":166912,"sm_count":108,"warp_size":32})");
+  CHECK(device.hard_json() ==
+        R"({"architecture":"sm_80","backend":"cuda","l2_bytes":41943040,"memory_bus_bits":5120,"registers_per_sm":65536,)"
+        R"("shared_optin_bytes":166912,"sm_count":108,"warp_size":32})");
   const std::string key = device.hard_key();
   device.driver = "999";
   device.name = "another name";
@@ -69,7 +68,8 @@ TEST_CASE("reading a device names the field that is missing or mistyped") {
   json.erase("sm_count");
   CHECK(contains(error_of([&] { (void)DeviceInfo::from_json(json); }), "'sm_count' is missing"));
   json["sm_count"] = "many";
-  CHECK(contains(error_of([&] { (void)DeviceInfo::from_json(json); }), "'sm_count' must be a whole number from 1 to 1048576, not \"many\""));
+  CHECK(
+      contains(error_of([&] { (void)DeviceInfo::from_json(json); }), "'sm_count' must be a whole number from 1 to 1048576, not \"many\""));
   json["sm_count"] = 1;
   json["ecc"] = 1;
   CHECK(contains(error_of([&] { (void)DeviceInfo::from_json(json); }), "'ecc' must be true or false, not 1"));
@@ -87,7 +87,8 @@ TEST_CASE("a figure that does not fit its type, or no device can have, is refuse
   };
   for (const auto& [field, value] : whole.items()) {
     if (value.is_number()) {
-      for (const char* const text : {"-1", "4294967428", "9223372036854775808", "18446744073709551615", "18446744073709551616", "1e300", "-1e300", "\"132\"", "\"NaN\"", "null", "[132]", "{}", "true"}) {
+      for (const char* const text : {"-1", "4294967428", "9223372036854775808", "18446744073709551615", "18446744073709551616", "1e300",
+                                     "-1e300", "\"132\"", "\"NaN\"", "null", "[132]", "{}", "true"}) {
         // 2^32 + 132 bytes is something that a device may have.
         if (field.ends_with("_bytes") && text == std::string("4294967428")) continue;
         refused(field.c_str(), nlohmann::json::parse(text));

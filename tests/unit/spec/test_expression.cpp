@@ -154,8 +154,7 @@ TEST_CASE("strings stand in either quotes and may hold escaped ones") {
 TEST_CASE("overflow of 64-bit integers is an error in every operator") {
   const std::map<std::string, Value> edge = {{"high", std::numeric_limits<std::int64_t>::max()},
                                              {"low", std::numeric_limits<std::int64_t>::min()}};
-  for (const char* text :
-       {"high + 1", "low - 1", "high * 2", "2 ** 63", "10 ** 40", "-low", "abs(low)", "low // -1", "int(1e19)"}) {
+  for (const char* text : {"high + 1", "low - 1", "high * 2", "2 ** 63", "10 ** 40", "-low", "abs(low)", "low // -1", "int(1e19)"}) {
     CAPTURE(text);
     CHECK(contains(failure(text, edge), "exceeds 64-bit integers"));
   }
@@ -217,9 +216,7 @@ TEST_CASE("columns count characters, not bytes") {
 
 TEST_CASE("an evaluation error points at the operator or the variable") {
   const Expression division = Expression::parse("1 + a // b", {"t.json", 3, 10});
-  const std::string message = error_of([&] {
-    (void)division.evaluate(scope_of({{"a", std::int64_t{1}}, {"b", std::int64_t{0}}}));
-  });
+  const std::string message = error_of([&] { (void)division.evaluate(scope_of({{"a", std::int64_t{1}}, {"b", std::int64_t{0}}})); });
   CHECK(message == "t.json:3:16: failed evaluating the expression \"1 + a // b\": '//' divides by zero");
   CHECK(contains(error_of([&] { (void)division.evaluate(scope_of({})); }), "t.json:3:14: "));
 }
@@ -270,8 +267,7 @@ TEST_CASE("integer() takes whole floats and booleans and refuses the rest") {
   const Scope none = scope_of({});
   CHECK(Expression::parse("6 / 3").integer(none) == 2);
   CHECK(Expression::parse("1 == 1").integer(none) == 1);
-  CHECK(contains(error_of([&] { (void)Expression::parse("7 / 2").integer(none); }),
-                 "an integer is needed, not 3.5; '//' divides"));
+  CHECK(contains(error_of([&] { (void)Expression::parse("7 / 2").integer(none); }), "an integer is needed, not 3.5; '//' divides"));
   CHECK(contains(error_of([&] { (void)Expression::parse("'x'").integer(none); }), "an integer is needed, not x"));
   CHECK_THROWS_AS((void)Expression::parse("1e300").integer(none), SpecError);
 }
@@ -307,14 +303,17 @@ TEST_CASE("the first alternative of a condition implies it, and is told from its
     CHECK(first->variables() == variables);
     int implied = 0;
     for (std::int64_t values = 0; values < 27; ++values) {
-      const Scope scope = [&](std::string_view name) { return std::optional<Value>(name == "a" ? values % 3 : name == "b" ? values / 3 % 3 : values / 9); };
+      const Scope scope = [&](std::string_view name) {
+        return std::optional<Value>(name == "a" ? values % 3 : name == "b" ? values / 3 % 3 : values / 9);
+      };
       if (!first->truth(scope)) continue;
       ++implied;
       CHECK(whole.truth(scope));
     }
     CHECK(implied > 0);
   }
-  for (const auto* text : {"a == 1", "a == 1 and b == 1", "not (a == 1 or b == 1)", "(a == 1 or b == 1) and c == 1", "int(a == 1 or b == 1) == 1"}) {
+  for (const auto* text :
+       {"a == 1", "a == 1 and b == 1", "not (a == 1 or b == 1)", "(a == 1 or b == 1) and c == 1", "int(a == 1 or b == 1) == 1"}) {
     CAPTURE(text);
     CHECK_FALSE(Expression::parse(text).first_alternative().has_value());
   }

@@ -1,5 +1,5 @@
-// Sources that hide an #include from whoever reads strings and comments in another way than the compiler does. Each is read by NVRTC 13.0, or
-// by another compiler, as one that includes the file.
+// Sources that hide an #include from whoever reads strings and comments in another way than the compiler does. Each is read by NVRTC 13.0,
+// or by another compiler, as one that includes the file.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -24,15 +24,15 @@ std::string error_for(const std::string& source, const std::map<std::string, std
 TEST_CASE("no string, number or comment hides an include from the reader") {
   const std::string include = "#include \"/etc/passwd\"\n";
   const std::string sources[] = {
-      "#define nameu8R\nauto k = nameu8R\"(\"\n" + include + "\")\";\n",              // a name that ends like a prefix
-      "#define X \"\"R\"(\"\n" + include + "//)\"\n",                                 // the suffix of a string
-      "#define X 'a'R\"(\"\n" + include + "//)\"\n",                                  // of a character
-      "#define X u\"a\"R\"(\"\n" + include + "//)\"\n",                               // of a string with a prefix
-      "#define X 1LR\"(\"\n" + include + "//)\"\n",                                   // of a number
-      "#define X 1'0'/*'\n" + include + "//*/\n",                                     // a quote of a number, then a character
-      "#define X \\u00e9R\"(\"\n" + include + "//)\"\n",                              // a name with a character by its number
+      "#define nameu8R\nauto k = nameu8R\"(\"\n" + include + "\")\";\n",  // a name that ends like a prefix
+      "#define X \"\"R\"(\"\n" + include + "//)\"\n",                     // the suffix of a string
+      "#define X 'a'R\"(\"\n" + include + "//)\"\n",                      // of a character
+      "#define X u\"a\"R\"(\"\n" + include + "//)\"\n",                   // of a string with a prefix
+      "#define X 1LR\"(\"\n" + include + "//)\"\n",                       // of a number
+      "#define X 1'0'/*'\n" + include + "//*/\n",                         // a quote of a number, then a character
+      "#define X \\u00e9R\"(\"\n" + include + "//)\"\n",                  // a name with a character by its number
       "#define X R\"abcdefghijklmnopqrstuvwxyz(\"\n" + include + "//)abcdefghijklmnopqrstuvwxyz\"\n",  // a delimiter that is none
-      "#if 0\n x = R\"(\n#endif\n" + include + "#if 0\n)\"\n#endif\n",                // skipped text
+      "#if 0\n x = R\"(\n#endif\n" + include + "#if 0\n)\"\n#endif\n",                                 // skipped text
       "#define X <'/*\n" + include + "//*/\n",
       "#if 0\n'/*'\n#endif\n" + include + "//*/\n",
       "/* \n" + include + "*/\n",  // a comment, today
@@ -71,9 +71,11 @@ TEST_CASE("a file of the template is not included where the reader sees a commen
 }
 
 TEST_CASE("what cannot be a directive is left alone") {
-  for (const char* source : {"// #include \"/etc/passwd\"\n", "/// use: #include \"/etc/passwd\"\n", "int a; // */ comment #include \"x\"\n",
-                             "/*\n * #include \"x\"\n */\n", "const char* s = \"#include \\\"x\\\"\";\n", "/*\n#include <cub/cub.cuh>\n*/\n",
-                             "void import(int);\nvoid f() {\n  import (1);\n}\n", "int important;\nint f(int import) {\n  return\nimport + 1;\n}\n", "#pragma include\n", "#define include 1\n", "int included;\n"}) {
+  for (const char* source :
+       {"// #include \"/etc/passwd\"\n", "/// use: #include \"/etc/passwd\"\n", "int a; // */ comment #include \"x\"\n",
+        "/*\n * #include \"x\"\n */\n", "const char* s = \"#include \\\"x\\\"\";\n", "/*\n#include <cub/cub.cuh>\n*/\n",
+        "void import(int);\nvoid f() {\n  import (1);\n}\n", "int important;\nint f(int import) {\n  return\nimport + 1;\n}\n",
+        "#pragma include\n", "#define include 1\n", "int included;\n"}) {
     CAPTURE(std::string(source));
     CHECK(error_for(source) == "");
   }

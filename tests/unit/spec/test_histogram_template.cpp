@@ -42,7 +42,8 @@ TEST_CASE("a built-in histogram needs its axes with words that it knows") {
                  "needs the choice 'mapping' among unit, shift, scaled, edges"));
   CHECK(contains(error_with(R"({"choice": ["1", "2", "3", "4"],)", R"({"choice": ["1", "2", "3", "4", "5"],)"),
                  "needs the choice 'channels' among 1, 2, 3, 4 in \"problem\", or another name for it"));
-  CHECK(contains(error_with(R"(["all", "1", "2", "3"])", R"(["all", "1", "2", "3", "4"])"), "needs the choice 'active' among all, 1, 2, 3"));
+  CHECK(
+      contains(error_with(R"(["all", "1", "2", "3"])", R"(["all", "1", "2", "3", "4"])"), "needs the choice 'active' among all, 1, 2, 3"));
   CHECK(contains(error_with(R"("uniform", "zipf")", R"("uniform", "normal")"), "needs the choice 'skew' among unknown, uniform, zipf"));
 }
 
@@ -55,7 +56,9 @@ TEST_CASE("a built-in histogram needs the sizes n and bins, and bins that f32 ca
 }
 
 TEST_CASE("a built-in histogram needs its buffers in order and both bounds") {
-  CHECK(contains(error_with(kEdges, "", "edges"), "needs the inputs samples of type T, edges of type T, weights of type f32, in this order, not samples of type T, weights of type f32"));
+  CHECK(contains(
+      error_with(kEdges, "", "edges"),
+      "needs the inputs samples of type T, edges of type T, weights of type f32, in this order, not samples of type T, weights of type f32"));
   CHECK(contains(error_with(kWeights, "", "weights"), "in this order, not samples of type T, edges of type T"));
   CHECK(contains(error_with(R"("counts": {"type": "Counter")", R"("counts": {"type": "u32")"),
                  "needs one output, the counts of type Counter, not counts of type u32"));

@@ -33,9 +33,7 @@ bool refused(const std::string& source) {
   return directives.size() == 1 && directives.front().kind == Kind::Refused;
 }
 
-KernelTemplate with_files(const Files& files) {
-  return KernelTemplate::parse(sample_template(), files, "t/template.json");
-}
+KernelTemplate with_files(const Files& files) { return KernelTemplate::parse(sample_template(), files, "t/template.json"); }
 
 std::string error_with(const Files& files) {
   return error_of([&] { static_cast<void>(with_files(files)); });
@@ -43,8 +41,7 @@ std::string error_with(const Files& files) {
 
 /// What a compiler gets of sample.cu, from its first line on.
 std::string compiled_text(const KernelTemplate& kernel) {
-  const std::string source =
-      make_source(kernel, sample_problem(), default_configuration(kernel), DeviceInfo::of_architecture("sm_90"));
+  const std::string source = make_source(kernel, sample_problem(), default_configuration(kernel), DeviceInfo::of_architecture("sm_90"));
   return source.substr(source.find("#line 1 \"sample.cu\""));
 }
 
@@ -70,8 +67,7 @@ TEST_CASE("what only looks like an include is none") {
   CHECK(included("const char* s = \"\\\n#include \\\"a.cuh\\\"\";\n").empty());
   CHECK(included("int a; #include \"a.cuh\"\n").empty());
   CHECK(included("#define INCLUDE #include \"a.cuh\"\n").empty());
-  CHECK(
-      file_directives("#include <cub/cub.cuh>\n#pragma unroll\n#if __has_cpp_attribute(nodiscard)\n#endif\n").empty());
+  CHECK(file_directives("#include <cub/cub.cuh>\n#pragma unroll\n#if __has_cpp_attribute(nodiscard)\n#endif\n").empty());
 }
 
 TEST_CASE("what reads files that nobody can name beforehand is refused, at its line") {
@@ -83,19 +79,16 @@ TEST_CASE("what reads files that nobody can name beforehand is refused, at its l
   CHECK(refused("#import \"a.cuh\"\n"));
   CHECK(refused("#embed \"a.bin\"\n"));
   CHECK(refused("#if __has_include(\"a.cuh\")\n"));
-  CHECK(contains(error_with({{"sample.cu", "\n#include HEADER\n"}}),
-                 "t/sample.cu:2:1: '#include HEADER' does not name a file"));
+  CHECK(contains(error_with({{"sample.cu", "\n#include HEADER\n"}}), "t/sample.cu:2:1: '#include HEADER' does not name a file"));
 }
 
 TEST_CASE("an included file belongs to the template: its bytes are hashed and compiled in its place") {
-  const Files files{
-      {"sample.cu", "int before;\n#include \"a.cuh\"\nint after;\n"}, {"a.cuh", "int inside;\n"}, {"other.cuh", "x"}};
+  const Files files{{"sample.cu", "int before;\n#include \"a.cuh\"\nint after;\n"}, {"a.cuh", "int inside;\n"}, {"other.cuh", "x"}};
   const KernelTemplate kernel = with_files(files);
   CHECK(kernel.includes_files);
   CHECK(kernel.files.size() == 2);
-  CHECK(
-      compiled_text(kernel) ==
-      "#line 1 \"sample.cu\"\nint before;\n\n#line 1 \"a.cuh\"\nint inside;\n\n#line 3 \"sample.cu\"\nint after;\n\n");
+  CHECK(compiled_text(kernel) ==
+        "#line 1 \"sample.cu\"\nint before;\n\n#line 1 \"a.cuh\"\nint inside;\n\n#line 3 \"sample.cu\"\nint after;\n\n");
   Files changed = files;
   changed["a.cuh"] = "int inside ;\n";
   CHECK(with_files(changed).content_hash != kernel.content_hash);
@@ -112,8 +105,7 @@ TEST_CASE("an include names a file relative to the one that includes it, and nev
   CHECK(kernel.files.size() == 4);
   CHECK(contains(error_with({{"sample.cu", "#include \"../a.cuh\"\n"}, {"../a.cuh", "x"}}),
                  "sample.cu:1:1: the included file '../a.cuh' must be a path inside"));
-  CHECK(contains(error_with({{"sample.cu", "#include \"/a.cuh\"\n"}, {"/a.cuh", "x"}}),
-                 "must be a path inside the template's folder"));
+  CHECK(contains(error_with({{"sample.cu", "#include \"/a.cuh\"\n"}, {"/a.cuh", "x"}}), "must be a path inside the template's folder"));
   CHECK(contains(error_with({{"sample.cu", "#include \"cuda_fp16.h\"\n"}}),
                  "'cuda_fp16.h' is missing; it belongs into the template's folder, and a header of CUDA is included as "
                  "<cuda_fp16.h>"));
@@ -163,15 +155,13 @@ TEST_CASE("no file of a template's folder takes the place of a header of attune'
 }
 
 TEST_CASE("pragma once holds across the files of one source; without it a cycle is refused") {
-  const KernelTemplate kernel = with_files(
-      {{"sample.cu", "#include \"a.cuh\"\n#include \"a.cuh\"\n"}, {"a.cuh", "#pragma once\n#include \"a.cuh\"\nA\n"}});
+  const KernelTemplate kernel =
+      with_files({{"sample.cu", "#include \"a.cuh\"\n#include \"a.cuh\"\n"}, {"a.cuh", "#pragma once\n#include \"a.cuh\"\nA\n"}});
   const std::string text = compiled_text(kernel);
   CHECK_FALSE(contains(text, "#pragma once"));
   CHECK(contains(text, "#ifndef ATTUNE_ONCE_"));
   CHECK(contains(text, "\n#line 3 \"a.cuh\"\nA\n"));
-  CHECK(contains(error_with({{"sample.cu", "#include \"a.cuh\"\n"},
-                             {"a.cuh", "#include \"b.cuh\"\n"},
-                             {"b.cuh", "#include \"a.cuh\"\n"}}),
+  CHECK(contains(error_with({{"sample.cu", "#include \"a.cuh\"\n"}, {"a.cuh", "#include \"b.cuh\"\n"}, {"b.cuh", "#include \"a.cuh\"\n"}}),
                  "t/b.cuh:1:1: 'a.cuh' includes itself; put #pragma once into it"));
 }
 
@@ -186,8 +176,7 @@ TEST_CASE("files that include each other twice, thirty deep, are refused before 
 
 TEST_CASE("a source that another source includes is compiled in both places, as written") {
   const std::string text = replaced(sample_template(), R"(["sample.cu"])", R"(["sample.cu", "b.cu"])");
-  const KernelTemplate kernel =
-      KernelTemplate::parse(text, {{"sample.cu", "#include \"b.cu\"\n"}, {"b.cu", "B\n"}}, "t.json");
+  const KernelTemplate kernel = KernelTemplate::parse(text, {{"sample.cu", "#include \"b.cu\"\n"}, {"b.cu", "B\n"}}, "t.json");
   CHECK(kernel.includes_files);
   CHECK_FALSE(contains(compiled_text(kernel), "#include"));
 }
@@ -202,8 +191,8 @@ TEST_CASE("a folder is read with what its sources include, and only that") {
   const KernelTemplate kernel = KernelTemplate::load(folder.path());
   CHECK(kernel.files == Files{{"sample.cu", "#include \"parts/a.cuh\"\n"}, {"parts/a.cuh", "int a;\n"}});
   std::filesystem::remove(folder / "parts/a.cuh");
-  CHECK(contains(error_of([&] { (void)KernelTemplate::load(folder.path()); }),
-                 "sample.cu:1:1: the included file 'parts/a.cuh' is missing"));
+  CHECK(
+      contains(error_of([&] { (void)KernelTemplate::load(folder.path()); }), "sample.cu:1:1: the included file 'parts/a.cuh' is missing"));
 }
 
 TEST_CASE("a link out of the folder is no part of a template, one within it is, and the folder itself may be one") {
@@ -240,7 +229,9 @@ TEST_CASE("a table of defaults or a ladder that is there but no file is an error
   CHECK_NOTHROW((void)KernelTemplate::load(folder.path()));
   for (const char* name : {"defaults.json", "ladder.json"}) {
     CAPTURE(name);
-    const auto refused = [&] { return contains(error_of([&] { (void)KernelTemplate::load(folder.path()); }), std::string(name) + ": it is no file that can be read"); };
+    const auto refused = [&] {
+      return contains(error_of([&] { (void)KernelTemplate::load(folder.path()); }), std::string(name) + ": it is no file that can be read");
+    };
     std::filesystem::create_symlink("nowhere", folder / name);
     CHECK(refused());
     std::filesystem::remove(folder / name);
@@ -251,8 +242,8 @@ TEST_CASE("a table of defaults or a ladder that is there but no file is an error
 }
 
 TEST_CASE("options that would read further files are refused") {
-  for (const char* option : {"-I/opt/include", "--include-path=/opt", "-include=a.h", "--pre-include=a.h",
-                             "--use-pch=a.pch", "--options-file=a"}) {
+  for (const char* option :
+       {"-I/opt/include", "--include-path=/opt", "-include=a.h", "--pre-include=a.h", "--use-pch=a.pch", "--options-file=a"}) {
     CAPTURE(option);
     CHECK(contains(sample_error(R"("work":)", std::string(R"("options": [")") + option + R"("], "work":)"),
                    "may not be given by a template, as it may read or write files"));

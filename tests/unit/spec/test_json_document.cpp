@@ -78,8 +78,7 @@ TEST_CASE("a value of the wrong kind says what was wanted and what is there") {
   CHECK(wrong([&] { (void)root.items[0].string("x"); }) == "f.json:1:2: x must be a string, not an integer");
   CHECK(contains(wrong([&] { (void)root.items[1].integer("x"); }), "x must be an integer, not a string"));
   CHECK(contains(wrong([&] { (void)root.items[2].number("x"); }), "x must be a number, not a boolean"));
-  CHECK(contains(wrong([&] { (void)root.items[3].boolean("x"); }),
-                 "x must be true or false, not a number with a fraction"));
+  CHECK(contains(wrong([&] { (void)root.items[3].boolean("x"); }), "x must be true or false, not a number with a fraction"));
   CHECK(contains(wrong([&] { (void)root.items[4].value("x"); }), "not null"));
   CHECK(contains(wrong([&] { (void)root.items[6].array("x"); }), "x must be a list, not an object"));
   CHECK(contains(wrong([&] { (void)root.items[5].object("x"); }), "x must be an object, not a list"));

@@ -36,9 +36,8 @@ TEST_CASE("a template is read as it is written") {
 }
 
 TEST_CASE("a buffer is input, output, both or workspace") {
-  const KernelTemplate kernel =
-      parse_sample(replaced(sample_template(), R"("count": "1", "output": true)",
-                            R"("count": "1", "output": true, "input": true, "fill": "ones", "align": 16)"));
+  const KernelTemplate kernel = parse_sample(replaced(sample_template(), R"("count": "1", "output": true)",
+                                                      R"("count": "1", "output": true, "input": true, "fill": "ones", "align": 16)"));
   CHECK(kernel.buffers[0].input);
   CHECK_FALSE(kernel.buffers[0].output);
   CHECK(kernel.buffers[1].input);
@@ -57,22 +56,21 @@ TEST_CASE("plain workspace starts with no promise about its contents") {
 }
 
 TEST_CASE("a reference may be kernels with a tolerance, or a built-in") {
-  const KernelTemplate kernel = parse_sample(replaced(
-      sample_template(), R"("reference": "none")",
-      R"("reference": {"launches": [{"kernel": "plain", "grid": 1, "block": 1, "args": ["in", "out"]}], "tolerance": 1e-5})"));
+  const KernelTemplate kernel = parse_sample(
+      replaced(sample_template(), R"("reference": "none")",
+               R"("reference": {"launches": [{"kernel": "plain", "grid": 1, "block": 1, "args": ["in", "out"]}], "tolerance": 1e-5})"));
   CHECK(kernel.reference.kind == ReferenceSpec::Kind::Kernel);
   CHECK(kernel.reference.steps.size() == 1);
   CHECK(kernel.reference.relative_tolerance == 1e-5);
   const std::string builtin =
-      replaced(replaced(sample_template(), R"("reference": "none")", R"("reference": {"builtin": "reduce"})"),
-               R"("max-abs")", R"("max")");
+      replaced(replaced(sample_template(), R"("reference": "none")", R"("reference": {"builtin": "reduce"})"), R"("max-abs")", R"("max")");
   CHECK(parse_sample(builtin).reference.builtin == "reduce");
 }
 
 TEST_CASE("launches may carry clusters, cooperation, shared memory and repeats") {
-  const KernelTemplate kernel = parse_sample(
-      replaced(sample_template(), R"({"kernel": "main_pass", "grid": "grid",)",
-               R"json({"kernel": "main_pass", "cluster": [2, 1], "cooperative": true, "shared": "block_size * 4 + pass",
+  const KernelTemplate kernel =
+      parse_sample(replaced(sample_template(), R"({"kernel": "main_pass", "grid": "grid",)",
+                            R"json({"kernel": "main_pass", "cluster": [2, 1], "cooperative": true, "shared": "block_size * 4 + pass",
           "repeat": {"count": "ceil_div(n, 100)", "index": "pass"}, "if": "pass < 3", "grid": "grid + pass",)json"));
   const auto& launch = std::get<LaunchSpec>(kernel.steps[1]);
   CHECK(launch.cluster.size() == 2);
@@ -87,17 +85,15 @@ TEST_CASE("the content hash changes with any byte of spec or source, and with no
   CHECK(KernelTemplate::parse(sample_template(), sample_files(), "elsewhere.json").content_hash == hash);
   CHECK(parse_sample(sample_template() + "\n").content_hash != hash);
   CHECK(KernelTemplate::parse(sample_template(), {{"sample.cu", "// sample \n"}}, "t.json").content_hash != hash);
-  CHECK(KernelTemplate::parse(sample_template(), {{"sample.cu", "// sample\n"}, {"unnamed.cu", "x"}}, "t.json")
-            .content_hash == hash);
+  CHECK(KernelTemplate::parse(sample_template(), {{"sample.cu", "// sample\n"}, {"unnamed.cu", "x"}}, "t.json").content_hash == hash);
 }
 
 TEST_CASE("a folder is read with its sources; one that lacks something says what") {
   const attune::test::TempFolder folder;
-  CHECK(contains(error_of([&] { (void)KernelTemplate::load(folder.path()); }),
-                 "template.json: failed reading the template: no such file"));
+  CHECK(contains(error_of([&] { (void)KernelTemplate::load(folder.path()); }), "template.json: failed reading the template: no such file"));
   std::ofstream(folder / "template.json") << sample_template();
-  CHECK(contains(error_of([&] { (void)KernelTemplate::load(folder.path()); }),
-                 "template.json:4:15: the source file 'sample.cu' is missing"));
+  CHECK(
+      contains(error_of([&] { (void)KernelTemplate::load(folder.path()); }), "template.json:4:15: the source file 'sample.cu' is missing"));
   std::ofstream(folder / "sample.cu") << "// sample\n";
   CHECK(KernelTemplate::load(folder.path()).content_hash == parse_sample().content_hash);
 }
@@ -107,17 +103,14 @@ TEST_CASE("configurations have a canonical text that reads back") {
   const Configuration standard = default_configuration(kernel);
   CHECK(to_text(kernel, standard) == R"({"block_size":128,"stage":"atomic","unroll":false,"waves":2})");
   CHECK(configuration_from_text(kernel, to_text(kernel, standard)) == standard);
-  CHECK(
-      configuration_from_text(kernel, R"({"waves": 1, "stage": "two_pass", "unroll": true, "block_size": 64})").index ==
-      std::vector<std::uint16_t>{0, 0, 0, 0});
+  CHECK(configuration_from_text(kernel, R"({"waves": 1, "stage": "two_pass", "unroll": true, "block_size": 64})").index ==
+        std::vector<std::uint16_t>{0, 0, 0, 0});
   CHECK(value_of(kernel, standard, 0) == Value(std::int64_t{128}));
 }
 
 TEST_CASE("a configuration text that does not fit the template is misuse") {
   const KernelTemplate kernel = parse_sample();
-  const auto failure = [&](const std::string& text) {
-    return error_of([&] { (void)configuration_from_text(kernel, text); });
-  };
+  const auto failure = [&](const std::string& text) { return error_of([&] { (void)configuration_from_text(kernel, text); }); };
   CHECK(contains(failure("{"), "it is no JSON"));
   CHECK(contains(failure("[]"), "a JSON object is needed"));
   CHECK(contains(failure(R"({"block_siz": 64})"), "no parameter 'block_siz'; did you mean 'block_size'?"));

@@ -29,7 +29,8 @@ Problem filling(std::int64_t blocks) {
 }
 
 Configuration configured(const KernelTemplate& kernel, int waves, const std::string& stage = "atomic") {
-  return configuration_from_text(kernel, R"({"block_size":128,"stage":")" + stage + R"(","unroll":false,"waves":)" + std::to_string(waves) + "}");
+  return configuration_from_text(kernel,
+                                 R"({"block_size":128,"stage":")" + stage + R"(","unroll":false,"waves":)" + std::to_string(waves) + "}");
 }
 
 std::vector<std::string> names(const KernelTemplate& kernel, const Problem& problem, int waves) {
@@ -61,12 +62,18 @@ TEST_CASE("plans have the same key only when everything that a launch is made of
       changed([](auto& other) { other.scalars[0].bits = 7; }),
       changed([](auto& other) { other.steps.pop_back(); }),
       changed([](auto& other) { std::swap(other.steps[0], other.steps[1]); }),
-      changed([](auto& other) { other.steps.emplace_back(ResolvedMemset{1, 0}); }),
-      changed([](auto& other) { other.steps.emplace_back(ResolvedMemset{1, 255}); }),
+      changed([](auto& other) {
+        other.steps.emplace_back(ResolvedMemset{1, 0});
+      }),
+      changed([](auto& other) {
+        other.steps.emplace_back(ResolvedMemset{1, 255});
+      }),
       changed(launch([](auto& l) { l.kernel = "another"; })),
       changed(launch([](auto& l) { l.grid[0] = 7; })),
       changed(launch([](auto& l) { l.block[1] = 7; })),
-      changed(launch([](auto& l) { l.cluster = {2, 1, 1}; })),
+      changed(launch([](auto& l) {
+        l.cluster = {2, 1, 1};
+      })),
       changed(launch([](auto& l) { l.shared_bytes = 7; })),
       changed(launch([](auto& l) { l.cooperative = true; })),
       changed(launch([](auto& l) { l.dependent = true; })),
@@ -93,7 +100,8 @@ TEST_CASE("a launch-bound parameter is another name where it changes no launch, 
 }
 
 TEST_CASE("the default at the problem names what it runs, else the values nearest to the parameters' own defaults do") {
-  const std::string four = replaced(sample_template(), R"("waves": {"values": [1, 2], "default": 2)", R"("waves": {"values": [1, 2, 4, 8], "default": 4)");
+  const std::string four =
+      replaced(sample_template(), R"("waves": {"values": [1, 2], "default": 2)", R"("waves": {"values": [1, 2, 4, 8], "default": 4)");
   const KernelTemplate plain = parse_sample(four);
   auto files = sample_files();
   files[kDefaultsFile] = R"({"attune_defaults": 1, "rows": [{"if": "n < 100000", "use": {"waves": 8}}]})";
@@ -108,9 +116,11 @@ TEST_CASE("the default at the problem names what it runs, else the values neares
 }
 
 TEST_CASE("a configuration that violates a constraint or cannot be launched is no other's name") {
-  const KernelTemplate kernel = parse_sample(replaced(sample_template(), R"("block_size * sizeof(T) <= 1024",)", R"("block_size * sizeof(T) <= 1024", "waves == 1 or n > 1000000",)"));
+  const KernelTemplate kernel = parse_sample(replaced(sample_template(), R"("block_size * sizeof(T) <= 1024",)",
+                                                      R"("block_size * sizeof(T) <= 1024", "waves == 1 or n > 1000000",)"));
   CHECK(names(kernel, filling(1), 1) == std::vector<std::string>{to_text(kernel, configured(kernel, 1))});
-  const KernelTemplate huge = parse_sample(replaced(sample_template(), R"("grid": "grid", "block": "block_size")", R"("grid": "grid", "block": "block_size * 100")"));
+  const KernelTemplate huge = parse_sample(
+      replaced(sample_template(), R"("grid": "grid", "block": "block_size")", R"("grid": "grid", "block": "block_size * 100")"));
   CHECK(names(huge, filling(1), 2).size() == 1);
 }
 

@@ -16,19 +16,14 @@ const DeviceInfo& h100() {
   return device;
 }
 
-KernelTemplate with(const std::string& from, const std::string& to) {
-  return parse_sample(replaced(sample_template(), from, to));
+KernelTemplate with(const std::string& from, const std::string& to) { return parse_sample(replaced(sample_template(), from, to)); }
+
+Configuration configured(const KernelTemplate& kernel, const std::string& stage, std::int64_t block, std::int64_t waves = 2) {
+  return configuration_from_text(kernel, R"({"unroll":false,"stage":")" + stage + R"(","block_size":)" + std::to_string(block) +
+                                             R"(,"waves":)" + std::to_string(waves) + "}");
 }
 
-Configuration configured(const KernelTemplate& kernel, const std::string& stage, std::int64_t block,
-                         std::int64_t waves = 2) {
-  return configuration_from_text(kernel, R"({"unroll":false,"stage":")" + stage + R"(","block_size":)" +
-                                             std::to_string(block) + R"(,"waves":)" + std::to_string(waves) + "}");
-}
-
-const ResolvedLaunch& launch_of(const LaunchPlan& plan, std::size_t step) {
-  return std::get<ResolvedLaunch>(plan.steps.at(step));
-}
+const ResolvedLaunch& launch_of(const LaunchPlan& plan, std::size_t step) { return std::get<ResolvedLaunch>(plan.steps.at(step)); }
 
 std::string resolve_error(const KernelTemplate& kernel, const DeviceInfo& device = h100()) {
   return error_of([&] { (void)resolve(kernel, sample_problem(), default_configuration(kernel), device); });
@@ -98,9 +93,7 @@ TEST_CASE("launch-bound parameters and the device shape the grid") {
   const Problem large = sample_problem("f32", 1 << 24);
   CHECK(launch_of(resolve(kernel, large, configured(kernel, "two_pass", 64, 2), h100()), 0).grid[0] == 264);
   CHECK(launch_of(resolve(kernel, large, configured(kernel, "two_pass", 64, 1), h100()), 0).grid[0] == 132);
-  CHECK(
-      launch_of(resolve(kernel, large, configured(kernel, "two_pass", 64, 1), DeviceInfo::of_architecture("sm_75")), 0)
-          .grid[0] == 40);
+  CHECK(launch_of(resolve(kernel, large, configured(kernel, "two_pass", 64, 1), DeviceInfo::of_architecture("sm_75")), 0).grid[0] == 40);
 }
 
 TEST_CASE("repeats unroll with their index in every expression of the launch") {
@@ -166,7 +159,8 @@ TEST_CASE("a dependent launch needs a device that has them and a step before it"
   CHECK(contains(resolve_error(kernel, DeviceInfo::of_architecture("sm_86")), "the dependent launch of"));
   CHECK(exceeds_limits(kernel, DeviceInfo::of_architecture("sm_86")));
   const KernelTemplate alone = with(R"({"memset": "out", "byte": 0, "if": "stage == 'atomic'"},
-    {"kernel": "main_pass", "grid": "grid", "block")", R"({"memset": "out", "byte": 0, "if": "stage == 'two_pass'"},
+    {"kernel": "main_pass", "grid": "grid", "block")",
+                                    R"({"memset": "out", "byte": 0, "if": "stage == 'two_pass'"},
     {"kernel": "main_pass", "dependent": true, "grid": "grid", "block")");
   CHECK(contains(resolve_error(alone), "is the first step here"));
 }
@@ -180,23 +174,20 @@ TEST_CASE("a cooperative launch needs a device that can") {
 }
 
 TEST_CASE("mistakes that no device could launch are spec errors at their place") {
-  CHECK(contains(resolve_error(with(R"("count": "n")", R"("count": "n - 1001")")),
-                 "t.json:20:35: the count of the buffer 'in' is -1"));
+  CHECK(contains(resolve_error(with(R"("count": "n")", R"("count": "n - 1001")")), "t.json:20:35: the count of the buffer 'in' is -1"));
   CHECK(contains(resolve_error(with(R"("count": "n")", R"("count": "n * 2 ** 40")")), "passes 2^48 bytes"));
   CHECK_FALSE(exceeds_limits(with(R"("count": "n")", R"("count": "n - 1001")")));
   const KernelTemplate narrow = with(R"(["in", "n",)", R"(["in", {"n": "u8"},)");
-  CHECK(contains(resolve_error(narrow),
-                 "t.json:27:84: the argument 'n' of kernel 'main_pass' is 1000, which is no u8; widen its type"));
-  const KernelTemplate fraction = parse_sample(replaced(
-      replaced(sample_template(), R"("tile": "block_size * 4")", R"("tile": "block_size * 4", "half": "n / 3")"),
-      R"(["in", "n",)", R"(["in", "half",)"));
+  CHECK(contains(resolve_error(narrow), "t.json:27:84: the argument 'n' of kernel 'main_pass' is 1000, which is no u8; widen its type"));
+  const KernelTemplate fraction =
+      parse_sample(replaced(replaced(sample_template(), R"("tile": "block_size * 4")", R"("tile": "block_size * 4", "half": "n / 3")"),
+                            R"(["in", "n",)", R"(["in", "half",)"));
   CHECK(contains(resolve_error(fraction), R"(give a type, e.g. {"half": "f32"})"));
   CHECK(contains(resolve_error(with(R"("tile": "block_size * 4")", R"("tile": "block_size // 0")")), "t.json:18:31: "));
 }
 
 TEST_CASE("fractional work is rounded, absent work is zero") {
-  const KernelTemplate kernel =
-      with(R"json({"bytes": "n * sizeof(T)", "operations": "n"})json", R"({"bytes": "n * 1.5"})");
+  const KernelTemplate kernel = with(R"json({"bytes": "n * sizeof(T)", "operations": "n"})json", R"({"bytes": "n * 1.5"})");
   const LaunchPlan plan = resolve(kernel, sample_problem("f32", 7), default_configuration(kernel), h100());
   CHECK(plan.work_bytes == 11);  // 10.5, halves away from zero
   CHECK(plan.work_operations == 0);
@@ -206,10 +197,8 @@ TEST_CASE("constraints decide whether a configuration belongs to the space") {
   const KernelTemplate kernel = parse_sample();
   CHECK(satisfies(kernel, sample_problem("f32"), configured(kernel, "atomic", 256), h100()));
   CHECK_FALSE(satisfies(kernel, sample_problem("f64"), configured(kernel, "atomic", 256), h100()));
-  CHECK_FALSE(
-      satisfies(kernel, sample_problem("f32"), configured(kernel, "atomic", 64), DeviceInfo::of_architecture("sm_75")));
-  CHECK(satisfies(kernel, sample_problem("f32"), configured(kernel, "two_pass", 64),
-                  DeviceInfo::of_architecture("sm_75")));
+  CHECK_FALSE(satisfies(kernel, sample_problem("f32"), configured(kernel, "atomic", 64), DeviceInfo::of_architecture("sm_75")));
+  CHECK(satisfies(kernel, sample_problem("f32"), configured(kernel, "two_pass", 64), DeviceInfo::of_architecture("sm_75")));
 }
 
 TEST_CASE("scopes know axes, aliases, device figures, parameters and lets") {
@@ -234,8 +223,7 @@ TEST_CASE("lets are evaluated once and only when needed") {
   std::string lets = R"("l0": "n")";
   for (int i = 1; i < 60; ++i) {  // without a cache this would take 2^60 evaluations
     const std::string before = "l" + std::to_string(i - 1);
-    lets +=
-        ", \"l" + std::to_string(i) + R"(": "()" + before + " + " + before + ") // 2 + (" + before + R"( - l0) * 0")";
+    lets += ", \"l" + std::to_string(i) + R"(": "()" + before + " + " + before + ") // 2 + (" + before + R"( - l0) * 0")";
   }
   const KernelTemplate kernel = with(R"("let": {)", R"("let": {"broken": "1 // 0", )" + lets + ", ");
   const Problem problem = sample_problem();
@@ -258,8 +246,7 @@ TEST_CASE("a reference kernel resolves over the same buffers; without one asking
   const KernelTemplate none = parse_sample();
   CHECK_THROWS_AS((void)resolve_reference(none, sample_problem(), default_configuration(none), h100()), UsageError);
   const KernelTemplate kernel =
-      with(R"("reference": "none")",
-           R"("reference": {"launches": [{"kernel": "plain", "grid": "n", "block": 1, "args": ["in", "out"]}]})");
+      with(R"("reference": "none")", R"("reference": {"launches": [{"kernel": "plain", "grid": "n", "block": 1, "args": ["in", "out"]}]})");
   const LaunchPlan plan = resolve_reference(kernel, sample_problem(), default_configuration(kernel), h100());
   CHECK(plan.buffers.size() == 3);
   REQUIRE(plan.steps.size() == 1);

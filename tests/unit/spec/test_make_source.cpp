@@ -49,10 +49,8 @@ TEST_CASE("the prelude holds types, choices and parameters, then the file") {
 TEST_CASE("configurations that differ only in launch-bound parameters or sizes share one source") {
   const KernelTemplate kernel = parse_sample();
   const std::string source = source_of(kernel, sample_problem("f32", 1000), kTwoPass);
-  CHECK(source_of(kernel, sample_problem("f32", 5),
-                  R"({"block_size":64,"stage":"two_pass","unroll":true,"waves":2})") == source);
-  CHECK(source_of(kernel, sample_problem("f32"), R"({"block_size":128,"stage":"two_pass","unroll":true,"waves":1})") !=
-        source);
+  CHECK(source_of(kernel, sample_problem("f32", 5), R"({"block_size":64,"stage":"two_pass","unroll":true,"waves":2})") == source);
+  CHECK(source_of(kernel, sample_problem("f32"), R"({"block_size":128,"stage":"two_pass","unroll":true,"waves":1})") != source);
   CHECK_FALSE(contains(source, "WAVES"));
 }
 
@@ -69,8 +67,7 @@ TEST_CASE("an empty prefix leaves names as they are written, for kernels of othe
 }
 
 TEST_CASE("half types bring their header, closed by the end of what is precompiled, and only they") {
-  const KernelTemplate kernel =
-      parse_sample(replaced(sample_template(), R"(["f32", "f64", "i8"])", R"(["f32", "f16", "bf16", "i8"])"));
+  const KernelTemplate kernel = parse_sample(replaced(sample_template(), R"(["f32", "f64", "i8"])", R"(["f32", "f16", "bf16", "i8"])"));
   CHECK(source_of(kernel, sample_problem("f16"), kTwoPass)
             .starts_with("#include <cuda_fp16.h>\n#pragma nv_hdrstop\nusing attune_T = __half;\n"));
   CHECK(source_of(kernel, sample_problem("bf16"), kTwoPass)
@@ -93,24 +90,21 @@ std::string source_of_files(const std::map<std::string, std::string>& files, con
 
 TEST_CASE("headers that a file begins with stand before everything, every other line keeps its number") {
   const std::string source = source_of_files(
-      {{"a.cu",
-        "// A kernel.\n\n#include <cub/block/block_reduce.cuh>\n /* why */ # include <b.h>  // because\nint x;\n"}});
-  CHECK(
-      source.starts_with("#include <cub/block/block_reduce.cuh>\n#include <b.h>\n#pragma nv_hdrstop\nusing attune_T"));
+      {{"a.cu", "// A kernel.\n\n#include <cub/block/block_reduce.cuh>\n /* why */ # include <b.h>  // because\nint x;\n"}});
+  CHECK(source.starts_with("#include <cub/block/block_reduce.cuh>\n#include <b.h>\n#pragma nv_hdrstop\nusing attune_T"));
   CHECK(source.ends_with("#line 1 \"a.cu\"\n// A kernel.\n\n\n /* why */   // because\nint x;\n\n"));
 }
 
 TEST_CASE("a header that several files begin with, or a type needs as well, is included once") {
   const std::string source = source_of_files(
-      {{"a.cu", "#include <x.h>\nint a;"}, {"b.cu", "#include <y.h>\n#include <x.h>\n#include <cuda_fp16.h>\nint b;"}},
-      "f16");
+      {{"a.cu", "#include <x.h>\nint a;"}, {"b.cu", "#include <y.h>\n#include <x.h>\n#include <cuda_fp16.h>\nint b;"}}, "f16");
   CHECK(source.starts_with("#include <cuda_fp16.h>\n#include <x.h>\n#include <y.h>\n#pragma nv_hdrstop\nusing"));
   CHECK(contains(source, "#line 1 \"a.cu\"\n\nint a;\n#line 1 \"b.cu\"\n\n\n\nint b;\n"));
 }
 
 TEST_CASE("an include that may depend on what is before it stays where it is") {
-  for (const std::string text : {"#define A 1\n#include <x.h>\n", "#if ATTUNE_T_F32\n#include <x.h>\n#endif\n",
-                                 "int a;\n#include <x.h>\n", "// only\n", "/* open\n#include <x.h>\n", "#"}) {
+  for (const std::string text : {"#define A 1\n#include <x.h>\n", "#if ATTUNE_T_F32\n#include <x.h>\n#endif\n", "int a;\n#include <x.h>\n",
+                                 "// only\n", "/* open\n#include <x.h>\n", "#"}) {
     CAPTURE(text);
     const std::string source = source_of_files({{"a.cu", text}});
     CHECK(source.starts_with("using attune_T"));
@@ -121,9 +115,8 @@ TEST_CASE("an include that may depend on what is before it stays where it is") {
 TEST_CASE("fractions stay floating-point in their macro") {
   const KernelTemplate kernel =
       parse_sample(replaced(sample_template(), "[64, 128, 256], \"default\": 128", "[0.5, 2.0], \"default\": 2.0"));
-  CHECK(
-      contains(source_of(kernel, sample_problem(), R"({"block_size":2.0,"stage":"two_pass","unroll":true,"waves":1})"),
-               "#define ATTUNE_BLOCK_SIZE 2.0\n"));
+  CHECK(contains(source_of(kernel, sample_problem(), R"({"block_size":2.0,"stage":"two_pass","unroll":true,"waves":1})"),
+                 "#define ATTUNE_BLOCK_SIZE 2.0\n"));
 }
 
 TEST_CASE("sources are chosen by their conditions, in order, each behind its own line marker") {
@@ -134,15 +127,14 @@ TEST_CASE("sources are chosen by their conditions, in order, each behind its own
       KernelTemplate::parse(text, {{"common.cu", "int a;"}, {"two.cu", "int b;"}, {"new.cu", "int c;"}}, "t.json");
   const std::string both = source_of(kernel, sample_problem("f32"), kTwoPass);
   CHECK(contains(both, "#line 1 \"common.cu\"\nint a;\n#line 1 \"two.cu\"\nint b;\n#line 1 \"new.cu\"\nint c;\n"));
-  const std::string one =
-      source_of(kernel, sample_problem("f64"), R"({"block_size":64,"stage":"atomic","unroll":true,"waves":1})");
+  const std::string one = source_of(kernel, sample_problem("f64"), R"({"block_size":64,"stage":"atomic","unroll":true,"waves":1})");
   CHECK_FALSE(contains(one, "two.cu"));
   CHECK_FALSE(contains(one, "new.cu"));
 }
 
 TEST_CASE("a configuration without any source is an error of the template") {
-  const KernelTemplate kernel = parse_sample(
-      replaced(sample_template(), R"(["sample.cu"])", R"([{"file": "sample.cu", "if": "stage == 'atomic'"}])"));
+  const KernelTemplate kernel =
+      parse_sample(replaced(sample_template(), R"(["sample.cu"])", R"([{"file": "sample.cu", "if": "stage == 'atomic'"}])"));
   CHECK(contains(error_of([&] { (void)source_of(kernel, sample_problem(), kTwoPass); }),
                  "no source's condition holds for {\"block_size\":64"));
 }

@@ -72,8 +72,10 @@ TEST_CASE("JSON beyond the limits is refused before it is built") {
   CHECK(contains(json_error(repeated("[", kMostSpecBytes)), "t.json:1:33: the values are nested too deeply"));
   CHECK(contains(json_error(repeated("{\"a\":", 1'000'000)), "nested too deeply"));
   CHECK(json_error(repeated("[", 32) + repeated("]", 32)) == "");
-  CHECK(contains(json_error("[" + repeated("\"[[[[,,,,\\\"\",", 100'000) + "]"), "t.json:1:"));  // what stands in strings does not count as depth
-  CHECK(contains(json_error("/*" + repeated("[", 100) + "*/ // [[[[\n" + repeated("[", 33)), "t.json:2:33: the values are nested too deeply"));
+  CHECK(contains(json_error("[" + repeated("\"[[[[,,,,\\\"\",", 100'000) + "]"),
+                 "t.json:1:"));  // what stands in strings does not count as depth
+  CHECK(contains(json_error("/*" + repeated("[", 100) + "*/ // [[[[\n" + repeated("[", 33)),
+                 "t.json:2:33: the values are nested too deeply"));
   CHECK(json_error("\"" + std::string(1'000'000, 'x')).size() < 1000);  // the token that the message quotes is cut
 }
 
@@ -89,7 +91,9 @@ TEST_CASE("a parameter of 65,535 values is read, equal values are found wherever
 }
 
 TEST_CASE("a template has at most 1,000 names of at most 128 characters") {
-  const auto lets = [](std::size_t count) { return "\"let\": {" + listed(count, [](std::size_t i) { return fmt::format("\"l{}\": 1", i); }) + ", "; };
+  const auto lets = [](std::size_t count) {
+    return "\"let\": {" + listed(count, [](std::size_t i) { return fmt::format("\"l{}\": 1", i); }) + ", ";
+  };
   CHECK(sample_error("\"let\": {", lets(900)) == "");
   CHECK(contains(sample_error("\"let\": {", lets(1'000)), "more than 1000 names"));
   CHECK(contains(sample_error("\"let\": {", lets(150'000)), "more than 1000 names"));
@@ -110,7 +114,10 @@ TEST_CASE("lets that follow from each other through the whole template are compu
 TEST_CASE("expressions and lists are refused beyond their length") {
   CHECK(Expression::parse(repeated("1+", 8'191) + "10").evaluate(std::span<const Value* const>{}) == Value(std::int64_t{8'201}));
   CHECK(contains(error_of([] { (void)Expression::parse(repeated("1+", 8'192) + "1"); }), "at most 16384 are read"));
-  CHECK(contains(error_of([] { (void)parse_value_list("[" + repeated("1,", 40'000) + "]", {"t1.json", 1, 1}); }), "at most 65536 are read"));
+  CHECK(contains(error_of([] {
+                   (void)parse_value_list("[" + repeated("1,", 40'000) + "]", {"t1.json", 1, 1});
+                 }),
+                 "at most 65536 are read"));
   const std::string slow = "[i" + repeated("+1", 8'000) + " for i in [i for i in range(65535)]]";
   CHECK(contains(error_of([&] { (void)parse_value_list(slow, {"t1.json", 1, 1}); }), "takes too long to compute"));
   CHECK(contains(error_of([] { (void)parse_value_list("range(0, 1000000000, 1)", {"t1.json", 1, 1}); }), "more than 65535 values"));
@@ -161,8 +168,31 @@ TEST_CASE("the lines that stand for directives count as well, before they fill t
 
 TEST_CASE("a source is read in time that grows with its size, whatever stands in it") {
   constexpr std::size_t bytes = std::size_t{2} << 20;
-  for (const char* part : {"R\"\"", "R\"", "R\"(", "R\"a(", "u8R\"x\"", "/*", "//", "*/", "\"", "'", "1'", "\\\n", "#", "#\n", "#/*\n", "#include <a>\n",
-                           "#include <a> ", "\n#/**/", "#/**/\n", "%:", "\\u", "a\"", ")\"", "\n#\\\n", "#pragma once\n"}) {
+  for (const char* part : {"R\"\"",
+                           "R\"",
+                           "R\"(",
+                           "R\"a(",
+                           "u8R\"x\"",
+                           "/*",
+                           "//",
+                           "*/",
+                           "\"",
+                           "'",
+                           "1'",
+                           "\\\n",
+                           "#",
+                           "#\n",
+                           "#/*\n",
+                           "#include <a>\n",
+                           "#include <a> ",
+                           "\n#/**/",
+                           "#/**/\n",
+                           "%:",
+                           "\\u",
+                           "a\"",
+                           ")\"",
+                           "\n#\\\n",
+                           "#pragma once\n"}) {
     CAPTURE(std::string(part));
     const std::string source = repeated(part, bytes / std::string_view(part).size());
     std::size_t made = 0;
@@ -174,7 +204,8 @@ TEST_CASE("a source is read in time that grows with its size, whatever stands in
   }
   // One file that includes itself at every line.
   CHECK(source_error({{"sample.cu", "#pragma once\n" + repeated("#include \"sample.cu\"\n", 100'000)}}) == "");
-  CHECK(contains(source_error({{"sample.cu", "/*" + repeated("#/*\n", 500'000) + "*/" + std::string(1 << 20, ' ')}}), "too many blanks and comments"));
+  CHECK(contains(source_error({{"sample.cu", "/*" + repeated("#/*\n", 500'000) + "*/" + std::string(1 << 20, ' ')}}),
+                 "too many blanks and comments"));
 }
 
 TEST_CASE("a configuration or a problem that is nested a million deep is refused, not walked through") {
@@ -184,7 +215,9 @@ TEST_CASE("a configuration or a problem that is nested a million deep is refused
     CHECK(contains(error_of([&] { (void)configuration_from_text(kernel, deep); }), "nested too deeply"));
     CHECK(contains(error_of([&] { (void)problem_from_text(deep); }), "nested too deeply"));
   }
-  CHECK(contains(error_of([&] { (void)configuration_from_text(kernel, R"({"block_size": [1], "stage": "atomic", "unroll": false, "waves": 1})"); }), "cannot be [1]"));
+  CHECK(contains(
+      error_of([&] { (void)configuration_from_text(kernel, R"({"block_size": [1], "stage": "atomic", "unroll": false, "waves": 1})"); }),
+      "cannot be [1]"));
 }
 
 TEST_CASE("a ladder has at most 1,000 rungs") {
@@ -207,10 +240,12 @@ TEST_CASE("a T1 file has at most 1,000 parameters") {
 }
 
 TEST_CASE("launches are unrolled a bounded number of times together") {
-  const std::string launch = R"({"kernel": "main_pass", "repeat": {"count": 65536, "index": "i"}, "grid": 1, "block": 32, "args": ["in", "n"]})";
+  const std::string launch =
+      R"({"kernel": "main_pass", "repeat": {"count": 65536, "index": "i"}, "grid": 1, "block": 32, "args": ["in", "n"]})";
   const auto kernel = parse_sample(replaced(sample_template(), "\"launches\": [", "\"launches\": [" + repeated(launch + ", ", 100)));
-  CHECK(contains(error_of([&] { (void)resolve(kernel, sample_problem(), default_configuration(kernel), DeviceInfo::of_architecture("sm_90")); }),
-                 "are more than 1048576; repeat fewer"));
+  CHECK(contains(
+      error_of([&] { (void)resolve(kernel, sample_problem(), default_configuration(kernel), DeviceInfo::of_architecture("sm_90")); }),
+      "are more than 1048576; repeat fewer"));
 }
 
 }  // namespace test_spec_limits

@@ -70,22 +70,19 @@ TEST_CASE("errors inside T1 strings point into the file") {
   CHECK(contains(failure("bx*by < 200", "bx*bz < 200"),
                  "t1.json:10:32: the condition \"32 <= bx*bz < 200\" names the unknown parameter 'bz'; did you mean"));
   CHECK(contains(failure("range(1, 4)", "range(1, 4"), "t1.json:6:64: "));
-  CHECK(contains(failure(R"("Default": 32)", R"("Default": 33)"),
-                 "t1.json:5:100: the default 33 of 'bx' is not among its values"));
+  CHECK(contains(failure(R"("Default": 32)", R"("Default": 33)"), "t1.json:5:100: the default 33 of 'bx' is not among its values"));
 }
 
 TEST_CASE("T1 files that lack what a space needs are refused") {
   CHECK(contains(failure(R"("ConfigurationSpace")", R"("Configurations")"), "lacks \"ConfigurationSpace\""));
   CHECK(contains(failure(R"("TuningParameters")", R"("Parameters")"), "lacks \"TuningParameters\""));
   CHECK(contains(failure(R"("Name": "by", )", ""), "a tuning parameter lacks \"Name\""));
-  CHECK(contains(failure(R"json("Values": "list(range(1, 4))")json", R"("Value": 1)"),
-                 "the parameter 'by' lacks \"Values\""));
+  CHECK(contains(failure(R"json("Values": "list(range(1, 4))")json", R"("Value": 1)"), "the parameter 'by' lacks \"Values\""));
   CHECK(contains(failure(R"("Name": "by")", R"("Name": "bx")"), "the parameter 'bx' is given twice"));
   CHECK(contains(failure("list(range(1, 4))", "[]"), "\"Values\" of 'by' are empty"));
   CHECK(contains(failure("list(range(1, 4))", "[1, 2, 1]"), "hold 1 twice"));
   CHECK(contains(failure(R"("Expression": "32 <= bx*by < 200", )", ""), "a condition lacks \"Expression\""));
-  CHECK(contains(error_of([] { (void)parse_t1(R"({"ConfigurationSpace": {"TuningParameters": []}})", "t1.json"); }),
-                 "has no parameters"));
+  CHECK(contains(error_of([] { (void)parse_t1(R"({"ConfigurationSpace": {"TuningParameters": []}})", "t1.json"); }), "has no parameters"));
   CHECK(contains(error_of([] { (void)parse_t1("[]", "t1.json"); }), "the file must be an object, not a list"));
   CHECK(contains(error_of([] { (void)parse_t1("{", "t1.json"); }), "malformed JSON"));
 }

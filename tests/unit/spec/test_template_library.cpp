@@ -28,8 +28,7 @@ class TemplatesVariable {
 
 void write_sample(const std::filesystem::path& folder, const std::string& name) {
   std::filesystem::create_directories(folder);
-  std::ofstream(folder / "template.json")
-      << replaced(sample_template(), R"("name": "sample")", R"("name": ")" + name + "\"");
+  std::ofstream(folder / "template.json") << replaced(sample_template(), R"("name": "sample")", R"("name": ")" + name + "\"");
   std::ofstream(folder / "sample.cu") << "// sample\n";
 }
 
@@ -87,8 +86,7 @@ TEST_CASE("a template is found by the path of its folder") {
   const TempFolder folder;
   write_sample(folder / "blur", "blur");
   CHECK(TemplateLibrary().find((folder / "blur").string()).name == "blur");
-  CHECK(contains(error_of([&] { (void)TemplateLibrary().find((folder / "nothing").string()); }),
-                 "the folder lacks template.json"));
+  CHECK(contains(error_of([&] { (void)TemplateLibrary().find((folder / "nothing").string()); }), "the folder lacks template.json"));
 }
 
 TEST_CASE("a bare name never means a folder of the working directory") {

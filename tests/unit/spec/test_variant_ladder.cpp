@@ -52,13 +52,15 @@ TEST_CASE("a ladder keeps the order of its rungs, their conditions and published
 
 TEST_CASE("what is wrong with a ladder is told with file, line and column") {
   const Wrong all[] = {
-      {"stage == 'atomic'", "stag == 'atomic'", "l.json:6:55: unknown variable 'stag' in the expression \"stag == 'atomic'\"; did you mean 'stage'?"},
+      {"stage == 'atomic'", "stag == 'atomic'",
+       "l.json:6:55: unknown variable 'stag' in the expression \"stag == 'atomic'\"; did you mean 'stage'?"},
       {"stage == 'atomic'", "stage ==", "l.json:6:"},
       {"stage == 'atomic'", "grid > 1", "l.json:6:55: 'grid' is a let, which a condition cannot use,"},
       {"stage == 'atomic'", "in > 1", "l.json:6:"},
       {"stage == 'atomic'", "", "l.json:6:54: \"where\" of the rung 'naive' is empty"},
       {R"("why": "a beginning", )", "", "l.json:6:5: a rung lacks \"why\""},
-      {R"("a beginning", )", R"("a beginning", "sample": 0, )", "l.json:6:55: \"sample\" of the rung 'naive' is 0; give a number of configurations from 1 up"},
+      {R"("a beginning", )", R"("a beginning", "sample": 0, )",
+       "l.json:6:55: \"sample\" of the rung 'naive' is 0; give a number of configurations from 1 up"},
       {R"("a beginning", )", R"("a beginning", "sample": "7", )", "l.json:6:55:"},
       {R"("why")", R"("reason")", "l.json:6:23: unknown key 'reason' in a rung"},
       {R"("source": "a paper")", R"("origin": "a paper")", "l.json:7:59: unknown key 'origin'"},
@@ -66,7 +68,8 @@ TEST_CASE("what is wrong with a ladder is told with file, line and column") {
       {R"("name": "better")", R"("name": "naive")", "l.json:8:5: there are two rungs 'naive'"},
       {R"({"op": "sum"})", R"({"op": "max"})", "l.json:3:22: the default 'max' of 'op' is not among its values: sum, max-abs"},
       {R"({"op": "sum"})", R"({"n": "sum"})", "l.json:3:16: \"defaults\" names 'n'"},
-      {R"(["block_size"])", R"(["blok_size"])", "l.json:4:14: \"tables\" names 'blok_size', which is no parameter of the template; did you mean 'block_size'?"},
+      {R"(["block_size"])", R"(["blok_size"])",
+       "l.json:4:14: \"tables\" names 'blok_size', which is no parameter of the template; did you mean 'block_size'?"},
       {R"("attune_ladder": 1)", R"("attune_ladder": 2)", "l.json:2:20: format version 2"},
       {R"("tables")", R"("rungz")", "l.json:4:3: unknown key 'rungz' in the ladder"},
   };

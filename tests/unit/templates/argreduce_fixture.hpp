@@ -15,8 +15,7 @@ inline const std::vector<std::string> kOperators = {"max", "min"};
 
 /// The template as it is in the source tree, not the copy built into the library.
 inline const spec::KernelTemplate& kernel() {
-  static const spec::KernelTemplate loaded =
-      spec::KernelTemplate::load(std::filesystem::path(ATTUNE_SOURCE_DIR) / "templates/argreduce");
+  static const spec::KernelTemplate loaded = spec::KernelTemplate::load(std::filesystem::path(ATTUNE_SOURCE_DIR) / "templates/argreduce");
   return loaded;
 }
 

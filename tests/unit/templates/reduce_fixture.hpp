@@ -58,7 +58,9 @@ inline spec::Configuration configuration_of(const spec::KernelTemplate& kernel, 
   }
   return result;
 }
-inline spec::Configuration configuration(const std::map<std::string, std::string>& changes) { return configuration_of(reduce_template(), changes); }
+inline spec::Configuration configuration(const std::map<std::string, std::string>& changes) {
+  return configuration_of(reduce_template(), changes);
+}
 
 /// The launches of a plan that only launches.
 inline std::vector<spec::ResolvedLaunch> launches(const spec::LaunchPlan& plan) {
@@ -83,7 +85,8 @@ inline void check_compiles(const spec::KernelTemplate& kernel, const spec::Probl
   CAPTURE(spec::to_text(kernel, chosen));
   CAPTURE(architecture);
   const auto device = spec::DeviceInfo::of_architecture(architecture);
-  const auto result = nvrtc.compile({spec::make_source(kernel, problem, chosen, device), kernel.name + ".cu", architecture, kernel.options});
+  const auto result =
+      nvrtc.compile({spec::make_source(kernel, problem, chosen, device), kernel.name + ".cu", architecture, kernel.options});
   REQUIRE_MESSAGE(result.status == compile::CompileStatus::Ok, result.log);
   CHECK_MESSAGE(result.log.empty(), result.log);
   for (const auto& compiled : result.kernels) {

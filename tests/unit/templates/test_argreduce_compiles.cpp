@@ -65,9 +65,11 @@ TEST_CASE("the argreduce template compiles without a warning or a spill for ever
 TEST_CASE("every combination of stages of the argreduce template has the kernels that its launches name") {
   for (const char* const block : {"shuffle", "shared_tree"}) {
     for (const char* const stage : {"two_pass", "last_block", "ticket", "single_block"}) {
-      const auto names = clean_kernels(problem("f32", "max", 1 << 20), configuration({{"block_stage", block}, {"grid_stage", stage}}), "sm_90");
+      const auto names =
+          clean_kernels(problem("f32", "max", 1 << 20), configuration({{"block_stage", block}, {"grid_stage", stage}}), "sm_90");
       const bool two_pass = std::string(stage) == "two_pass";
-      CHECK(names == (two_pass ? std::set<std::string>{"argreduce_blocks", "argreduce_partials"} : std::set<std::string>{"argreduce_blocks"}));
+      CHECK(names ==
+            (two_pass ? std::set<std::string>{"argreduce_blocks", "argreduce_partials"} : std::set<std::string>{"argreduce_blocks"}));
     }
   }
 }
@@ -82,7 +84,8 @@ TEST_CASE("argreduce compiles at the edges of its space: the most registers and 
   for (const auto& [type, block_size, items, vector_bytes] :
        {Edge{"f64", "1024", "8", "16"}, Edge{"f32", "1024", "8", "16"}, Edge{"f64", "64", "1", "8"}, Edge{"i8", "512", "8", "16"},
         Edge{"i8", "1024", "16", "8"}, Edge{"f16", "1024", "4", "16"}, Edge{"f16", "64", "8", "16"}}) {
-    const auto chosen = configuration({{"block_size", block_size}, {"items", items}, {"vector_bytes", vector_bytes}, {"blocks_per_sm", "1"}});
+    const auto chosen =
+        configuration({{"block_size", block_size}, {"items", items}, {"vector_bytes", vector_bytes}, {"blocks_per_sm", "1"}});
     const auto of = problem(type, "min", 1 << 20);
     CHECK(spec::satisfies(kernel(), of, chosen, device()));
     static_cast<void>(clean_kernels(of, chosen, "sm_90"));

@@ -58,12 +58,9 @@ TEST_CASE("the space of argreduce has the size that its parameters and constrain
     std::uint64_t loads;  // pairs of items and vector_bytes: five of each, without 16 items of 16 bytes
     bool narrow;          // 1024 threads cannot have 8 items of 16 bytes: 3 pairs with many blocks, 1 with a single one
   };
-  for (const auto& [type, loads, narrow] :
-       {Case{"f64", 9, false}, Case{"u32", 14, false}, Case{"bf16", 19, true}, Case{"u8", 24, true}}) {
+  for (const auto& [type, loads, narrow] : {Case{"f64", 9, false}, Case{"u32", 14, false}, Case{"bf16", 19, true}, Case{"u8", 24, true}}) {
     CAPTURE(type);
-    const auto size = [&, t = type](std::int64_t n) {
-      return space::SearchSpace::build(kernel(), problem(t, "max", n), device()).size();
-    };
+    const auto size = [&, t = type](std::int64_t n) { return space::SearchSpace::build(kernel(), problem(t, "max", n), device()).size(); };
     const std::uint64_t less_many = narrow ? 3 * 3 * 2 : 0, less_single = narrow ? 2 : 0;
     // Specialised on n, up to 2^20: the four loads of 16 bytes of one grid stage with many blocks and of the single block.
     const std::uint64_t exact_many = 4 * 22 * 2 - less_many / 3, exact_single = 4 * 5 * 2 - less_single;
@@ -121,7 +118,8 @@ TEST_CASE("the value of argreduce is of the element's type, its partial results 
     const char* type;
     const char* accumulator;
   };
-  for (const auto& [type, accumulator] : {Case{"i8", "i32"}, Case{"u8", "u32"}, Case{"f16", "f32"}, Case{"bf16", "f32"}, Case{"i64", "i64"}}) {
+  for (const auto& [type, accumulator] :
+       {Case{"i8", "i32"}, Case{"u8", "u32"}, Case{"f16", "f32"}, Case{"bf16", "f32"}, Case{"i64", "i64"}}) {
     const auto resolved = plan(type, 100000, {{"grid_stage", "two_pass"}});
     CHECK(std::string(spec::name(buffer(resolved, "value").type)) == type);
     CHECK(std::string(spec::name(buffer(resolved, "partial_values").type)) == accumulator);

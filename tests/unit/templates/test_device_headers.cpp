@@ -28,8 +28,8 @@ const std::vector<std::string> kFloats = {"f16", "bf16", "f32", "f64"};
 compile::CompileResult compile_probe(const std::string& source, const std::string& type, const std::string& architecture) {
   static compile::Nvrtc nvrtc(compile::Nvrtc::Headers::Precompiled);  // for the headers of the 16-bit types
   const auto kernel = spec::KernelTemplate::parse(kSpec, {{"probe.cu", source}}, "template.json");
-  const std::string text = spec::make_source(kernel, {{{"T", type}}, {}}, spec::default_configuration(kernel),
-                                             spec::DeviceInfo::of_architecture(architecture));
+  const std::string text =
+      spec::make_source(kernel, {{{"T", type}}, {}}, spec::default_configuration(kernel), spec::DeviceInfo::of_architecture(architecture));
   return nvrtc.compile({text, "probe.cu", architecture, kernel.options});
 }
 
@@ -76,7 +76,8 @@ __device__ void use(const attune_T* in, attune_T* out) {
   attune::store_element(out, x);
 }
 extern "C" __global__ void probe(const attune_T* in, attune_T* out) {
-)" + uses + "}\n";
+)" + uses +
+         "}\n";
 }
 
 }  // namespace

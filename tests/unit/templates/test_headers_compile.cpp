@@ -35,14 +35,13 @@ constexpr const char* kSpec = R"json({
 compile::CompileRequest request_for(std::uint16_t value, const std::string& more = "") {
   const auto kernel = spec::KernelTemplate::parse(kSpec, {{"block_sum.cu", kSource + more}}, "template.json");
   const spec::Problem problem{{{"T", "f32"}}, {{"n", 1}}};
-  return {spec::make_source(kernel, problem, {{value}}, spec::DeviceInfo::of_architecture("sm_90")), "block_sum.cu",
-          "sm_90", kernel.options};
+  return {spec::make_source(kernel, problem, {{value}}, spec::DeviceInfo::of_architecture("sm_90")), "block_sum.cu", "sm_90",
+          kernel.options};
 }
 
 }  // namespace
 
-TEST_CASE(
-    "configurations of a template with CUB share its precompiled headers, and their cubins are those of the text") {
+TEST_CASE("configurations of a template with CUB share its precompiled headers, and their cubins are those of the text") {
   compile::Nvrtc precompiling(compile::Nvrtc::Headers::Precompiled);
   const auto first = precompiling.compile(request_for(0));
   CHECK(first.headers == compile::HeaderUse::Created);

@@ -24,8 +24,9 @@ class Problems {
     const std::string channels = counter == "f32" ? "1" : draws_.one_of({"1", "1", "1", "2", "3", "4"});
     const std::string active = channels == "4" ? draws_.one_of({"all", "1", "3"}) : "all";
     const std::string skew = draws_.one_of({"unknown", "uniform", "zipf", "hot", "constant", "sorted"});
-    return spec::canonical(kernel_, {{{"T", type}, {"mapping", mapping}, {"Counter", counter}, {"channels", channels}, {"active", active}, {"skew", skew}},
-                                     {{"n", draws_.size(33)}, {"bins", draws_.size(type == "u8" ? 8 : 24)}}});
+    return spec::canonical(
+        kernel_, {{{"T", type}, {"mapping", mapping}, {"Counter", counter}, {"channels", channels}, {"active", active}, {"skew", skew}},
+                  {{"n", draws_.size(33)}, {"bins", draws_.size(type == "u8" ? 8 : 24)}}});
   }
   [[nodiscard]] const spec::KernelTemplate& kernel() const { return kernel_; }
 
@@ -56,7 +57,8 @@ TEST_CASE("a row of the table stands for every histogram on every architecture, 
       REQUIRE_MESSAGE(row != nullptr, spec::to_text(problem) << " on " << architecture);
       reached.add(row);
       const auto chosen = spec::default_configuration(kernel, problem, device);
-      const std::string strategy = value_of(kernel, chosen, "strategy");  // "adaptive" counts in global memory where shared memory is too small
+      const std::string strategy =
+          value_of(kernel, chosen, "strategy");  // "adaptive" counts in global memory where shared memory is too small
       const bool is_naive = (strategy == "global" || strategy == "adaptive") && value_of(kernel, chosen, "aggregate") == "none";
       CHECK_MESSAGE(!is_naive, spec::to_text(problem) << " on " << architecture);
     }

@@ -20,7 +20,8 @@ struct Climbed {
   spec::VariantLadder ladder;
 
   explicit Climbed(const std::string& name)
-      : kernel(spec::KernelTemplate::load(std::filesystem::path(ATTUNE_SOURCE_DIR) / "templates" / name)), ladder(spec::VariantLadder::of(kernel).value()) {}
+      : kernel(spec::KernelTemplate::load(std::filesystem::path(ATTUNE_SOURCE_DIR) / "templates" / name)),
+        ladder(spec::VariantLadder::of(kernel).value()) {}
 
   [[nodiscard]] session::LadderPlan plan(const spec::Problem& problem) const {
     return session::plan_ladder(kernel, ladder, session::LadderEffort::AsTheLadderSays, {}, problem, device());
@@ -48,16 +49,19 @@ Names joined(Names a, const Names& b) {
 
 }  // namespace
 
-TEST_CASE("no rung of reduce is empty but what the type or so large an input does not have, and a problem takes at most 400 configurations") {
+TEST_CASE(
+    "no rung of reduce is empty but what the type or so large an input does not have, and a problem takes at most 400 configurations") {
   const Climbed reduce("reduce");
-  const auto small = reduce.plan(sum_of("f32", kSmall)), integers = reduce.plan(sum_of("i32", kSmall)), large = reduce.plan(sum_of("i32", kLarge));
+  const auto small = reduce.plan(sum_of("f32", kSmall)), integers = reduce.plan(sum_of("i32", kSmall)),
+             large = reduce.plan(sum_of("i32", kLarge));
   const Names wide = {"loads of eight", "loads of sixteen"};  // for elements of two bytes and of one
   CHECK(reduce.empty(integers) == wide);
   CHECK(reduce.empty(small) == joined(wide, {"redux.sync"}));
   CHECK(reduce.empty(large) == joined(wide, {"single block", "single block, exact n", "ticket, exact n"}));
   for (const auto& plan : {small, integers, large}) CHECK(plan.configurations <= 400);
   for (const auto& rung : reduce.ladder.rungs) {
-    if (wide.contains(rung.name)) CHECK(space::SearchSpace::build(reduce.kernel, sum_of("i8", kSmall), Climbed::device(), {rung.where}).size() > 0);
+    if (wide.contains(rung.name))
+      CHECK(space::SearchSpace::build(reduce.kernel, sum_of("i8", kSmall), Climbed::device(), {rung.where}).size() > 0);
   }
 }
 
@@ -77,7 +81,8 @@ TEST_CASE("a rung that names a block stage, a schedule or a grid stage is there 
 TEST_CASE("no rung of argreduce is empty for a small input, and a large one lacks only the single block") {
   const Climbed arg("argreduce");
   for (const char* const type : {"i8", "f32", "f64"}) {
-    const auto small = arg.plan({{{"T", type}, {"op", "max"}}, {{"n", kSmall}}}), large = arg.plan({{{"T", type}, {"op", "max"}}, {{"n", kLarge}}});
+    const auto small = arg.plan({{{"T", type}, {"op", "max"}}, {{"n", kSmall}}}),
+               large = arg.plan({{{"T", type}, {"op", "max"}}, {{"n", kLarge}}});
     CHECK(arg.empty(small) == Names{});
     CHECK(arg.empty(large) == Names{"single block"});
     CHECK(small.configurations <= 400);
@@ -86,9 +91,11 @@ TEST_CASE("no rung of argreduce is empty for a small input, and a large one lack
 
 TEST_CASE("the rungs of segmented_reduce that hold something follow from the shape") {
   const Climbed rows("segmented_reduce");
-  const auto plan = [&](std::int64_t count, std::int64_t columns) { return rows.plan({{{"T", "f32"}, {"op", "sum"}}, {{"rows", count}, {"columns", columns}}}); };
+  const auto plan = [&](std::int64_t count, std::int64_t columns) {
+    return rows.plan({{{"T", "f32"}, {"op", "sum"}}, {{"rows", count}, {"columns", columns}}});
+  };
   const auto long_rows = plan(2, 3000000), short_rows = plan(1000000, 32), both = plan(100, 4096);
-  CHECK(rows.empty(long_rows) == Names{"thread", "sub-warp", "warp"});                                    // so few threads would take for ever
+  CHECK(rows.empty(long_rows) == Names{"thread", "sub-warp", "warp"});                           // so few threads would take for ever
   CHECK(rows.empty(short_rows) == Names{"block", "two launches", "last block done", "ticket"});  // most threads would have nothing to do
   CHECK(rows.empty(both) == Names{});
   for (const auto& one : {long_rows, short_rows, both}) CHECK(one.configurations <= 400);
@@ -99,23 +106,28 @@ TEST_CASE("what several rungs try whole is counted once, a sample in full, and n
   const auto problem = sum_of("f32", kLarge);
   const auto plan = [&](const std::string& rungs) {
     const auto ladder = spec::VariantLadder::parse(reduce.kernel, R"({"attune_ladder": 1, "rungs": [)" + rungs + "]}", "l.json");
-    return session::plan_ladder(reduce.kernel, ladder, session::LadderEffort::AsTheLadderSays, {}, problem, Climbed::device()).configurations;
+    return session::plan_ladder(reduce.kernel, ladder, session::LadderEffort::AsTheLadderSays, {}, problem, Climbed::device())
+        .configurations;
   };
   // 128 to 512 threads, one element a thread and a block a tile: three configurations, of which the second rung has one.
-  const std::string three = R"({"name": "a", "why": "w", "where": "grid_stage == 'thread_atomic' and vector_bytes == 4 and items == 1 and load == 'tiles' and blocks_per_sm == 0"})";
-  const std::string one = R"(, {"name": "b", "why": "w", "where": "grid_stage == 'thread_atomic' and vector_bytes == 4 and items == 1 and load == 'tiles' and blocks_per_sm == 0 and block_size == 256"})";
+  const std::string three =
+      R"({"name": "a", "why": "w", "where": "grid_stage == 'thread_atomic' and vector_bytes == 4 and items == 1 and load == 'tiles' and blocks_per_sm == 0"})";
+  const std::string one =
+      R"(, {"name": "b", "why": "w", "where": "grid_stage == 'thread_atomic' and vector_bytes == 4 and items == 1 and load == 'tiles' and blocks_per_sm == 0 and block_size == 256"})";
   CHECK(plan(three) == 3);
   CHECK(plan(three + one) == 3);
   CHECK(plan(three + one + R"(, {"name": "c", "why": "w", "where": "True", "sample": 7})") == 10);
   CHECK(plan(R"({"name": "c", "why": "w", "where": "True"})") == session::kRungSample);
-  CHECK(plan(R"({"name": "c", "why": "w", "where": "True", "sample": 10000000})") == space::SearchSpace::build(reduce.kernel, problem, Climbed::device()).size());
+  CHECK(plan(R"({"name": "c", "why": "w", "where": "True", "sample": 10000000})") ==
+        space::SearchSpace::build(reduce.kernel, problem, Climbed::device()).size());
 }
 
 TEST_CASE("a budget of the request holds for every rung, samples or not") {
   const Climbed arg("argreduce");
   session::Budget budget;
   budget.configurations = 2;
-  const auto plan = session::plan_ladder(arg.kernel, arg.ladder, session::LadderEffort::AsTheRequestSays, budget, {{{"T", "f32"}, {"op", "max"}}, {{"n", kSmall}}}, Climbed::device());
+  const auto plan = session::plan_ladder(arg.kernel, arg.ladder, session::LadderEffort::AsTheRequestSays, budget,
+                                         {{{"T", "f32"}, {"op", "max"}}, {{"n", kSmall}}}, Climbed::device());
   CHECK(plan.configurations == 2 * arg.ladder.rungs.size());
 }
 

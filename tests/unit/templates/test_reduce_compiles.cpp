@@ -12,10 +12,13 @@ using namespace attune::templates::test;
 
 namespace {
 
-std::string source_of(const spec::Problem& of, const spec::Configuration& chosen) { return spec::make_source(reduce_template(), of, chosen, device()); }
+std::string source_of(const spec::Problem& of, const spec::Configuration& chosen) {
+  return spec::make_source(reduce_template(), of, chosen, device());
+}
 
 /// Some configuration of the space for each pair of values of two parameters that occurs.
-std::map<std::pair<std::string, std::string>, spec::Configuration> one_of_each(const spec::Problem& problem, const std::string& a, const std::string& b) {
+std::map<std::pair<std::string, std::string>, spec::Configuration> one_of_each(const spec::Problem& problem, const std::string& a,
+                                                                               const std::string& b) {
   const auto& kernel = reduce_template();
   const auto space = space::SearchSpace::build(kernel, problem, device());
   const auto place = [&](const std::string& name) { return static_cast<std::size_t>(kernel.parameter(name) - kernel.parameters.data()); };
@@ -30,7 +33,9 @@ std::map<std::pair<std::string, std::string>, spec::Configuration> one_of_each(c
   }
   std::map<std::pair<std::string, std::string>, spec::Configuration> named;
   for (auto& [key, chosen] : found) {
-    named.emplace(std::pair(spec::to_text(kernel.parameters[first].values[key.first]), spec::to_text(kernel.parameters[second].values[key.second])), std::move(chosen));
+    named.emplace(
+        std::pair(spec::to_text(kernel.parameters[first].values[key.first]), spec::to_text(kernel.parameters[second].values[key.second])),
+        std::move(chosen));
   }
   return named;
 }
@@ -53,7 +58,8 @@ TEST_CASE("every block stage of reduce compiles with every grid stage that it go
   CHECK(stages.size() == 2 * 7 + 1 + 4 * 1 + 3 * 2 + 4);
   for (const auto& [names, chosen] : stages) check_compiles(reduce_template(), of, chosen);
   check_compiles(reduce_template(), problem("u8", "max", 4096), configuration({{"block_stage", "redux"}}));
-  check_compiles(reduce_template(), problem("i32", "xor", 4096), configuration({{"block_stage", "redux"}, {"load", "bulk"}, {"items", "2"}, {"blocks_per_sm", "1"}}));
+  check_compiles(reduce_template(), problem("i32", "xor", 4096),
+                 configuration({{"block_stage", "redux"}, {"load", "bulk"}, {"items", "2"}, {"blocks_per_sm", "1"}}));
 }
 
 TEST_CASE("every way of loading of reduce compiles with every width, and specialised on n") {
@@ -85,7 +91,8 @@ TEST_CASE("every transform and finish of reduce compiles, and the caller's own c
     check_compiles(kernel, problem_of(kernel, {{"T", type}, {"transform", transform}, {"map", "x > A(2) ? x : A(0)"}}, 4096), chosen);
   }
   check_compiles(kernel, problem_of(kernel, {{"T", "u64"}, {"finish", "scale_bias"}}, 4096), chosen);
-  for (const std::string finish : {"mean", "root"}) check_compiles(kernel, problem_of(kernel, {{"T", "f16"}, {"finish", finish}}, 4096), chosen);
+  for (const std::string finish : {"mean", "root"})
+    check_compiles(kernel, problem_of(kernel, {{"T", "f16"}, {"finish", finish}}, 4096), chosen);
   check_compiles(kernel, problem_of(kernel, {{"op", "custom"}, {"combine", "sqrtf(a * a + b * b)"}, {"start", "A(0)"}}, 4096), chosen);
 }
 
@@ -104,13 +111,17 @@ TEST_CASE("configurations of reduce that differ only in launches share one sourc
 }
 
 TEST_CASE("the size enters the source of reduce only where a configuration is specialised on it") {
-  const auto source = [](std::int64_t n, const char* exact) { return source_of(problem("f32", "sum", n), configuration({{"exact_n", exact}})); };
+  const auto source = [](std::int64_t n, const char* exact) {
+    return source_of(problem("f32", "sum", n), configuration({{"exact_n", exact}}));
+  };
   CHECK(source(1, "false") == source(std::int64_t{1} << 33, "false"));
   CHECK(source(1000, "true") != source(1001, "true"));
 }
 
 TEST_CASE("constants that stand in the sources of reduce and in its template.json agree") {
-  const auto plan_of = [](const char* stage) { return spec::resolve(reduce_template(), problem("f32", "sum", 1 << 20), configuration({{"grid_stage", stage}}), device()); };
+  const auto plan_of = [](const char* stage) {
+    return spec::resolve(reduce_template(), problem("f32", "sum", 1 << 20), configuration({{"grid_stage", stage}}), device());
+  };
   CHECK(launches(plan_of("two_pass")).at(1).block[0] == constant("kFinishThreads"));
   CHECK(count(plan_of("block_atomic"), "sync") == constant("kSyncHeader") + 1);
 }

@@ -14,7 +14,9 @@ spec::LaunchPlan plan(const std::string& type, std::int64_t n, const Changes& ch
   return spec::resolve(reduce_template(), problem(type, "sum", n), configuration(changes), device());
 }
 
-std::uint32_t blocks(const std::string& type, std::int64_t n, const Changes& changes) { return launches(plan(type, n, changes)).at(0).grid[0]; }
+std::uint32_t blocks(const std::string& type, std::int64_t n, const Changes& changes) {
+  return launches(plan(type, n, changes)).at(0).grid[0];
+}
 
 constexpr const char* kOneLaunch[] = {"ticket", "last_block", "block_atomic", "warp_atomic", "thread_atomic", "shared_atomic"};
 
@@ -38,7 +40,8 @@ TEST_CASE("the grid has a block for every begun tile, at least one, at most what
 }
 
 TEST_CASE("without a limit there is a block for every tile, however many") {
-  const Changes changes = {{"block_size", "128"}, {"items", "1"}, {"vector_bytes", "4"}, {"blocks_per_sm", "0"}, {"grid_stage", "two_pass"}};
+  const Changes changes = {
+      {"block_size", "128"}, {"items", "1"}, {"vector_bytes", "4"}, {"blocks_per_sm", "0"}, {"grid_stage", "two_pass"}};
   CHECK(blocks("f32", 1 << 25, changes) == (1 << 25) / 128);
   CHECK(blocks("f32", (1 << 25) + 1, changes) == (1 << 25) / 128 + 1);
   CHECK(blocks("f32", 0, changes) == 1);
@@ -66,7 +69,8 @@ TEST_CASE("one block is one block whatever the size, and so is one thread") {
 TEST_CASE("only two passes have a second launch, and only when there is more than one block") {
   for (const std::string stage : kOneLaunch) {
     CAPTURE(stage);
-    for (const std::int64_t n : {std::int64_t{0}, std::int64_t{1}, std::int64_t{1} << 20}) CHECK(launches(plan("f32", n, {{"grid_stage", stage}})).size() == 1);
+    for (const std::int64_t n : {std::int64_t{0}, std::int64_t{1}, std::int64_t{1} << 20})
+      CHECK(launches(plan("f32", n, {{"grid_stage", stage}})).size() == 1);
   }
   for (const std::string stage : {"two_pass", "dependent_two_pass"}) {
     CAPTURE(stage);
@@ -116,9 +120,10 @@ TEST_CASE("scratch has room for what each grid stage stores") {
     std::int64_t sync;
   };
   for (const auto& [stage, type, partials, sync] :
-       {Case{"two_pass", "f32", 8, 0}, Case{"dependent_two_pass", "f32", 8, 0}, Case{"last_block", "f32", 8, 16}, Case{"grid_sync", "f32", 8, 0},
-        Case{"block_atomic", "f32", 0, 17}, Case{"warp_atomic", "f64", 0, 17}, Case{"ticket", "f32", 0, 16 + 8}, Case{"ticket", "f64", 0, 16 + 2 * 16},
-        Case{"ticket", "i8", 0, 16 + 2}, Case{"ticket", "f16", 0, 16 + 4}}) {
+       {Case{"two_pass", "f32", 8, 0}, Case{"dependent_two_pass", "f32", 8, 0}, Case{"last_block", "f32", 8, 16},
+        Case{"grid_sync", "f32", 8, 0}, Case{"block_atomic", "f32", 0, 17}, Case{"warp_atomic", "f64", 0, 17},
+        Case{"ticket", "f32", 0, 16 + 8}, Case{"ticket", "f64", 0, 16 + 2 * 16}, Case{"ticket", "i8", 0, 16 + 2},
+        Case{"ticket", "f16", 0, 16 + 4}}) {
     CAPTURE(stage);
     CAPTURE(type);
     const auto resolved = plan(type, 1 << 16, {{"grid_stage", stage}});
@@ -140,7 +145,8 @@ TEST_CASE("narrow types accumulate into 32 bits, the other types into themselves
 TEST_CASE("the bytes that must move are those of the input, or of both inputs") {
   CHECK(plan("f64", 1000, {}).work_bytes == 8000);
   CHECK(plan("i8", 1000, {}).work_bytes == 1000);
-  const auto dot = spec::resolve(reduce_template(), problem_of(reduce_template(), {{"transform", "times"}}, 1000), configuration({}), device());
+  const auto dot =
+      spec::resolve(reduce_template(), problem_of(reduce_template(), {{"transform", "times"}}, 1000), configuration({}), device());
   CHECK(dot.work_bytes == 8000);
   CHECK(count(dot, "other") == 1000);
   CHECK(count(plan("f32", 1000, {}), "other") == 0);

@@ -11,10 +11,13 @@ using namespace attune::templates::test;
 namespace {
 
 std::uint64_t part_size(const spec::Problem& of, const std::string& where) {
-  return space::SearchSpace::build(reduce_template(), of, device(), {spec::parse_condition(reduce_template(), where, {"test", 1, 1})}).size();
+  return space::SearchSpace::build(reduce_template(), of, device(), {spec::parse_condition(reduce_template(), where, {"test", 1, 1})})
+      .size();
 }
 
-std::uint64_t sum_size(const std::string& type, std::int64_t n, const std::string& where) { return part_size(problem(type, "sum", n), where); }
+std::uint64_t sum_size(const std::string& type, std::int64_t n, const std::string& where) {
+  return part_size(problem(type, "sum", n), where);
+}
 
 constexpr std::int64_t kLarge = 1 << 24;
 
@@ -49,11 +52,14 @@ TEST_CASE("a mean or root of integers is in no space") {
   }
 }
 
-TEST_CASE("the grid stages of reduce go with every schedule on a fixed grid, where partial results need no order also with a block a tile") {
+TEST_CASE(
+    "the grid stages of reduce go with every schedule on a fixed grid, where partial results need no order also with a block a tile") {
   // Columns go with tiles alone.
   for (const auto& [block, loads] : {std::pair<std::string, std::uint64_t>{"shuffle", kAnyLoad}, {"column_tree", kLoads * kFixedGrids}}) {
     CAPTURE(block);
-    const auto count = [&, name = block](const std::string& stage) { return sum_size("f32", kLarge, "block_stage == '" + name + "' and load != 'bulk' and grid_stage == '" + stage + "'"); };
+    const auto count = [&, name = block](const std::string& stage) {
+      return sum_size("f32", kLarge, "block_stage == '" + name + "' and load != 'bulk' and grid_stage == '" + stage + "'");
+    };
     for (const char* const stage : {"two_pass", "last_block", "block_atomic"}) CHECK(count(stage) == loads + kLoads * kBlockSizes);
     CHECK(count("ticket") == loads);
     CHECK(count("dependent_two_pass") == kLoads * kFixedGrids);

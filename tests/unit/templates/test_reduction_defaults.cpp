@@ -24,7 +24,8 @@ spec::Problem next(Draws& draws, const spec::KernelTemplate& kernel, const std::
   const std::string type = draws.one_of(kTypes), op = draws.one_of(operators);
   if (kernel.name != "segmented_reduce") return problem_of(kernel, {{"T", type}, {"op", op}}, draws.size(32));
   const std::int64_t rows = draws.size(24);
-  return spec::canonical(kernel, {{{"T", type}, {"op", op}}, {{"rows", rows}, {"columns", draws.size(30 - static_cast<int>(std::log2(rows)))}}});
+  return spec::canonical(kernel,
+                         {{{"T", type}, {"op", op}}, {{"rows", rows}, {"columns", draws.size(30 - static_cast<int>(std::log2(rows)))}}});
 }
 
 /// Nobody measured short rows of types below four bytes, and rows of one element are copied: the plain default adapts to the shape.
@@ -37,8 +38,10 @@ bool is_left_out(const spec::KernelTemplate& kernel, const spec::Problem& proble
 }  // namespace
 
 TEST_CASE("a row of their tables stands for every reduction on every architecture, and every row for some problem") {
-  for (const auto& [name, operators] : std::map<std::string, std::vector<std::string>>{
-           {"reduce", {"sum", "product", "min", "max"}}, {"argreduce", {"max", "min"}}, {"segmented_reduce", {"sum", "product", "min", "max"}}}) {
+  for (const auto& [name, operators] :
+       std::map<std::string, std::vector<std::string>>{{"reduce", {"sum", "product", "min", "max"}},
+                                                       {"argreduce", {"max", "min"}},
+                                                       {"segmented_reduce", {"sum", "product", "min", "max"}}}) {
     CAPTURE(name);
     const auto& kernel = template_named(name);
     Draws draws;

@@ -44,7 +44,8 @@ TEST_CASE("the space of reproducible_reduce is that of widths, items, two grid s
   for (const auto& [type, widths] : {std::pair{"f64", 2}, std::pair{"f32", 3}, std::pair{"f16", 4}}) {
     CHECK(space::SearchSpace::build(kernel(), of({{"T", type}}), device()).size() == static_cast<std::uint64_t>(widths) * 4 * 2 * 4);
     // Two inputs have at most four vectors each in flight.
-    CHECK(space::SearchSpace::build(kernel(), of({{"T", type}, {"transform", "times"}}), device()).size() == static_cast<std::uint64_t>(widths) * 3 * 2 * 4);
+    CHECK(space::SearchSpace::build(kernel(), of({{"T", type}, {"transform", "times"}}), device()).size() ==
+          static_cast<std::uint64_t>(widths) * 3 * 2 * 4);
   }
 }
 
@@ -53,13 +54,15 @@ TEST_CASE("every type of reproducible_reduce compiles with every way of accumula
     for (const auto& accumulate : kAccumulate) {
       check_compiles(kernel(), of({{"T", type}, {"accumulate", accumulate}}), spec::default_configuration(kernel()));
       if (type != "f32" && type != "f64") continue;
-      check_compiles(kernel(), of({{"T", type}, {"accumulate", accumulate}, {"finish", "mean"}}), configuration_of(kernel(), {{"grid_stage", "two_pass"}, {"items", "1"}}), "sm_80");
+      check_compiles(kernel(), of({{"T", type}, {"accumulate", accumulate}, {"finish", "mean"}}),
+                     configuration_of(kernel(), {{"grid_stage", "two_pass"}, {"items", "1"}}), "sm_80");
     }
   }
 }
 
 TEST_CASE("every operator, transform and width of reproducible_reduce compiles") {
-  for (const std::string op : {"product", "min", "max", "custom"}) check_compiles(kernel(), of({{"op", op}}), spec::default_configuration(kernel()));
+  for (const std::string op : {"product", "min", "max", "custom"})
+    check_compiles(kernel(), of({{"op", op}}), spec::default_configuration(kernel()));
   for (const std::string transform : {"absolute", "square", "shifted_square", "times", "custom"}) {
     check_compiles(kernel(), of({{"transform", transform}}), spec::default_configuration(kernel()));
   }
@@ -70,11 +73,13 @@ TEST_CASE("every operator, transform and width of reproducible_reduce compiles")
 
 TEST_CASE("into how many chunks an input is dealt depends on n and the type alone, whatever the configuration") {
   // 4096 bytes a chunk, at most 1024 chunks; a partial result of f32 takes 4 bytes, two of them a word.
-  for (const auto& [n, words] : {std::pair{std::int64_t{0}, 1}, std::pair{std::int64_t{1024}, 1}, std::pair{std::int64_t{2049}, 2}, std::pair{std::int64_t{1} << 30, 512}}) {
+  for (const auto& [n, words] : {std::pair{std::int64_t{0}, 1}, std::pair{std::int64_t{1024}, 1}, std::pair{std::int64_t{2049}, 2},
+                                 std::pair{std::int64_t{1} << 30, 512}}) {
     const auto problem = of({}, n);
     const auto space = space::SearchSpace::build(kernel(), problem, device());
     std::set<std::int64_t> counts;
-    for (std::uint64_t i = 0; i < space.size(); ++i) counts.insert(count(spec::resolve(kernel(), problem, space.at(i), device()), "partials"));
+    for (std::uint64_t i = 0; i < space.size(); ++i)
+      counts.insert(count(spec::resolve(kernel(), problem, space.at(i), device()), "partials"));
     CHECK(counts == std::set<std::int64_t>{words});
   }
 }
@@ -90,7 +95,9 @@ TEST_CASE("no more blocks of reproducible_reduce than chunks, and no more than b
 
 TEST_CASE("partial results of reproducible_reduce have room for what their way of accumulating carries along") {
   // Two chunks of either type: a sum; a sum and its error; a count of 64 bits.
-  const auto words = [](const char* type, const char* accumulate, std::int64_t n) { return count(plan(of({{"T", type}, {"accumulate", accumulate}}, n), {}), "partials"); };
+  const auto words = [](const char* type, const char* accumulate, std::int64_t n) {
+    return count(plan(of({{"T", type}, {"accumulate", accumulate}}, n), {}), "partials");
+  };
   CHECK(words("f32", "fixed_order", 2048) == 1);
   CHECK(words("f32", "compensated", 2048) == 2);
   CHECK(words("f32", "fixed_point", 2048) == 2);

@@ -52,7 +52,8 @@ TEST_CASE("the segmented_reduce template compiles without a warning or a spill f
       const bool few = (op == "sum") != older;
       const auto shape = few ? problem(type, op, 3, 1 << 22) : problem(type, op, 65537, 1000);
       const auto space = space::SearchSpace::build(kernel(), shape, device());
-      for (const auto ordinal : space.sample(1, random)) static_cast<void>(clean_kernels(shape, space.at(ordinal), older ? "sm_80" : "sm_90"));
+      for (const auto ordinal : space.sample(1, random))
+        static_cast<void>(clean_kernels(shape, space.at(ordinal), older ? "sm_80" : "sm_90"));
       older = !older;
     }
     static_cast<void>(clean_kernels(problem(type, "min", 7, 7), spec::default_configuration(kernel()), older ? "sm_80" : "sm_90"));
@@ -90,8 +91,7 @@ TEST_CASE("segmented_reduce compiles at the edges of its space: the most registe
 TEST_CASE("older and newer architectures compile the default of segmented_reduce") {
   for (const char* const architecture : {"sm_75", "sm_86", "sm_100", "sm_120"}) {
     CAPTURE(architecture);
-    const auto result =
-        compile_for(architecture, source_of(problem("f32", "sum", 1, 1), spec::default_configuration(kernel())));
+    const auto result = compile_for(architecture, source_of(problem("f32", "sum", 1, 1), spec::default_configuration(kernel())));
     CHECK_MESSAGE(result.status == compile::CompileStatus::Ok, result.log);
   }
 }

@@ -12,8 +12,7 @@ namespace {
 
 constexpr std::int64_t kManySizes[] = {0, 1, 31, 1000, 65537, std::int64_t{1} << 28};
 
-spec::LaunchPlan plan(const std::string& type, std::int64_t rows, std::int64_t columns,
-                      const std::map<std::string, std::string>& changes) {
+spec::LaunchPlan plan(const std::string& type, std::int64_t rows, std::int64_t columns, const std::map<std::string, std::string>& changes) {
   return spec::resolve(kernel(), problem(type, "sum", rows, columns), configuration(changes), device());
 }
 
@@ -94,9 +93,8 @@ TEST_CASE("adaptive takes lanes, a block or several blocks by the shape") {
   };
   for (const auto& [rows, columns, name, lanes] :
        {Case{1, std::int64_t{1} << 28, "segmented_by_blocks", 0}, Case{500, 1 << 20, "segmented_by_blocks", 0},
-        Case{7, 1000, "segmented_by_block", 0}, Case{65537, 100000, "segmented_by_block", 0},
-        Case{65537, 1000, "segmented_by_lanes", 32}, Case{1 << 22, 64, "segmented_by_lanes", 4},
-        Case{1 << 22, 3, "segmented_by_lanes", 1}, Case{1 << 22, 33, "segmented_by_lanes", 16},
+        Case{7, 1000, "segmented_by_block", 0}, Case{65537, 100000, "segmented_by_block", 0}, Case{65537, 1000, "segmented_by_lanes", 32},
+        Case{1 << 22, 64, "segmented_by_lanes", 4}, Case{1 << 22, 3, "segmented_by_lanes", 1}, Case{1 << 22, 33, "segmented_by_lanes", 16},
         Case{1000, 0, "segmented_by_lanes", 1}, Case{0, 1 << 28, "segmented_by_block", 0}}) {
     CAPTURE(rows);
     CAPTURE(columns);

@@ -82,7 +82,8 @@ int DeviceFleet::count_devices(const std::filesystem::path& worker) {
   try {
     process.channel().send({{"type", "device_count"}});
     const auto answer = process.channel().receive(kStartTimeout);
-    if (!answer) throw EnvironmentError(fmt::format("failed counting devices: no answer within {} s; is a device hung?", kStartTimeout.count()));
+    if (!answer)
+      throw EnvironmentError(fmt::format("failed counting devices: no answer within {} s; is a device hung?", kStartTimeout.count()));
     measure::messages::rethrow(*answer);
     return answer->at("count");
   } catch (const base::ChannelClosed&) {
@@ -111,7 +112,8 @@ void DeviceFleet::await_ready(Slot& slot) {
     for (;;) {
       const auto left = std::chrono::duration_cast<milliseconds>(slot.starting_until - Clock::now());
       const auto message = slot.process.channel().receive(std::max(left, milliseconds(0)));
-      if (!message) throw EnvironmentError(fmt::format("failed starting {}: no answer within {} s; is it hung?", name(slot), kStartTimeout.count()));
+      if (!message)
+        throw EnvironmentError(fmt::format("failed starting {}: no answer within {} s; is it hung?", name(slot), kStartTimeout.count()));
       const std::string event = message->at("event");
       if (event == "error") {
         const Error error = error_from(*message);
@@ -164,7 +166,8 @@ void DeviceFleet::feed(std::size_t device) {
   const auto& problem = request_.problems[slot.problem];
   slot.observer.started(problem);
   try {
-    slot.process.channel().send({{"type", "tune"}, {"problem", spec::to_text(problem)}, {"seconds_left", seconds ? json(*seconds) : json(nullptr)}});
+    slot.process.channel().send(
+        {{"type", "tune"}, {"problem", spec::to_text(problem)}, {"seconds_left", seconds ? json(*seconds) : json(nullptr)}});
   } catch (const base::ChannelClosed&) {
     on_death(device, slot.process.kill_and_reap());
   }

@@ -24,7 +24,8 @@ constexpr milliseconds kProgressEvery{100};
 class DeviceProcess {
  public:
   DeviceProcess(base::Channel& channel, const DeviceHooks& hooks, const json& message)
-      : channel_(channel), hello_(messages::hello_from(message)),
+      : channel_(channel),
+        hello_(messages::hello_from(message)),
         backend_(hooks.open(hello_.settings, hello_.kernel, hello_.request.policy)),
         database_(db::Database::open(hello_.database, db::OpenMode::ReadWrite, StopPatience([this] { return stop_asked(); }))) {
     for (const auto& notice : database_.notices()) channel_.send({{"event", "notice"}, {"text", notice}});
@@ -57,7 +58,8 @@ class DeviceProcess {
     observer.recorded = [this](const measure::Measurement& measurement) {
       json described = measure::to_json(measurement);
       described["detail"] = "";  // apart, as bytes: a compiler log may be cut inside a character
-      channel_.send({{"event", "record"}, {"measurement", std::move(described)}, {"detail", measure::messages::binary(measurement.detail)}});
+      channel_.send(
+          {{"event", "record"}, {"measurement", std::move(described)}, {"detail", measure::messages::binary(measurement.detail)}});
     };
     observer.notice = [this](const std::string& text) { channel_.send({{"event", "notice"}, {"text", text}}); };
     observer.interrupted = [this] { return stop_asked(); };

@@ -16,9 +16,9 @@ struct DeviceSettings {
   int ordinal = 0;
   int compile_workers = 1;
   std::chrono::milliseconds compile_deadline{60000};  ///< of one compilation
-  std::filesystem::path cache;  ///< of cubins; empty: none
-  std::vector<int> timing_cpus;   ///< of its GPU worker alone (base::plan_cpus); empty: any
-  std::vector<int> compile_cpus;  ///< of everything else, shared by all devices; empty: any
+  std::filesystem::path cache;                        ///< of cubins; empty: none
+  std::vector<int> timing_cpus;                       ///< of its GPU worker alone (base::plan_cpus); empty: any
+  std::vector<int> compile_cpus;                      ///< of everything else, shared by all devices; empty: any
   std::shared_ptr<const base::CpuClaims> claims;  ///< keeps the processors of all of a run's devices from later runs; null: nothing does
 };
 

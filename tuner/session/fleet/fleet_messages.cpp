@@ -9,9 +9,13 @@ namespace {
 using nlohmann::json;
 
 json utilisation(const Utilisation& from) {
-  return {{"wall_s", from.wall_s}, {"gpu_busy_s", from.gpu_busy_s}, {"compile_busy_s", from.compile_busy_s},
-          {"compile_workers", from.compile_workers}, {"idle_waiting_compile_s", from.idle_waiting_compile_s},
-          {"recovering_s", from.recovering_s}, {"idle_other_s", from.idle_other_s}};
+  return {{"wall_s", from.wall_s},
+          {"gpu_busy_s", from.gpu_busy_s},
+          {"compile_busy_s", from.compile_busy_s},
+          {"compile_workers", from.compile_workers},
+          {"idle_waiting_compile_s", from.idle_waiting_compile_s},
+          {"recovering_s", from.recovering_s},
+          {"idle_other_s", from.idle_other_s}};
 }
 
 Utilisation utilisation_from(const json& message) {
@@ -37,11 +41,21 @@ json hello(const spec::KernelTemplate& kernel, const TuneRequest& request, const
            const std::filesystem::path& database) {
   json files = json::object();
   for (const auto& [name, contents] : kernel.parts()) files[name] = measure::messages::binary(contents);
-  json message = {{"type", "hello"}, {"spec", measure::messages::binary(kernel.spec_text)}, {"path", kernel.spec_path},
-                  {"files", std::move(files)}, {"database", database.string()}};
-  message["request"] = {{"strategy", search::name(request.strategy)}, {"seed", request.seed}, {"budget", request.budget.text()},
-                        {"policy", measure::to_text(request.policy)}, {"run", request.run}, {"retry_failed", request.retry_failed},
-                        {"most_finalists", request.finalists.most}, {"finalists_grow", request.finalists.grows}, {"most_epochs", request.race.most}, {"renew", request.renew}};
+  json message = {{"type", "hello"},
+                  {"spec", measure::messages::binary(kernel.spec_text)},
+                  {"path", kernel.spec_path},
+                  {"files", std::move(files)},
+                  {"database", database.string()}};
+  message["request"] = {{"strategy", search::name(request.strategy)},
+                        {"seed", request.seed},
+                        {"budget", request.budget.text()},
+                        {"policy", measure::to_text(request.policy)},
+                        {"run", request.run},
+                        {"retry_failed", request.retry_failed},
+                        {"most_finalists", request.finalists.most},
+                        {"finalists_grow", request.finalists.grows},
+                        {"most_epochs", request.race.most},
+                        {"renew", request.renew}};
   message["request"]["where"] = json::array();
   for (const auto& condition : request.where) {
     const auto& at = condition.expression.position();
@@ -49,8 +63,8 @@ json hello(const spec::KernelTemplate& kernel, const TuneRequest& request, const
   }
   message["request"]["also_try"] = json::array();
   for (const auto& path : request.also_try) message["request"]["also_try"].push_back(path.string());
-  message["settings"] = {{"ordinal", settings.ordinal}, {"compile_workers", settings.compile_workers},
-                         {"cache", settings.cache.string()}, {"timing_cpus", settings.timing_cpus},
+  message["settings"] = {{"ordinal", settings.ordinal},           {"compile_workers", settings.compile_workers},
+                         {"cache", settings.cache.string()},      {"timing_cpus", settings.timing_cpus},
                          {"compile_cpus", settings.compile_cpus}, {"compile_deadline_ms", settings.compile_deadline.count()}};
   return message;
 }
@@ -73,7 +87,8 @@ Hello hello_from(const json& message) {
   hello.request.finalists.grows = request.at("finalists_grow");
   hello.request.race = Race::Options::of_at_most(request.at("most_epochs"));
   for (const auto& condition : request.at("where")) {
-    hello.request.where.push_back(spec::parse_condition(hello.kernel, condition.at(0).get<std::string>(), {condition.at(1), condition.at(2), condition.at(3)}));
+    hello.request.where.push_back(
+        spec::parse_condition(hello.kernel, condition.at(0).get<std::string>(), {condition.at(1), condition.at(2), condition.at(3)}));
   }
   for (const auto& path : request.at("also_try")) hello.request.also_try.emplace_back(path.get<std::string>());
   const json& settings = message.at("settings");
@@ -87,8 +102,13 @@ Hello hello_from(const json& message) {
 }
 
 json progress(const Progress& progress) {
-  return {{"event", "progress"}, {"done", progress.done}, {"total", progress.total}, {"reused", progress.reused},
-          {"failed", progress.failed}, {"best_us", progress.best_us}, {"configurations_per_s", progress.configurations_per_s},
+  return {{"event", "progress"},
+          {"done", progress.done},
+          {"total", progress.total},
+          {"reused", progress.reused},
+          {"failed", progress.failed},
+          {"best_us", progress.best_us},
+          {"configurations_per_s", progress.configurations_per_s},
           {"eta_s", progress.eta_s ? json(*progress.eta_s) : json(nullptr)}};
 }
 
@@ -111,10 +131,20 @@ json result(const char* event, const ProblemResult& result) {
     // A compiler log may be cut inside a character.
     examples[outcome] = {{"configuration", example.configuration}, {"detail", measure::messages::binary(example.detail)}};
   }
-  return {{"event", event}, {"problem", spec::to_text(result.problem)}, {"space_size", result.space_size}, {"different_launches", result.different_launches},
-          {"measured", result.measured}, {"reused", result.reused}, {"failed", result.failed}, {"examples", std::move(examples)},
-          {"nothing_left", result.nothing_left}, {"former_stays", result.former_stays}, {"work_bytes", result.work_bytes}, {"elapsed_s", result.elapsed_s},
-          {"utilisation", utilisation(result.utilisation)}, {"restricted", restricted(result.restricted)}};
+  return {{"event", event},
+          {"problem", spec::to_text(result.problem)},
+          {"space_size", result.space_size},
+          {"different_launches", result.different_launches},
+          {"measured", result.measured},
+          {"reused", result.reused},
+          {"failed", result.failed},
+          {"examples", std::move(examples)},
+          {"nothing_left", result.nothing_left},
+          {"former_stays", result.former_stays},
+          {"work_bytes", result.work_bytes},
+          {"elapsed_s", result.elapsed_s},
+          {"utilisation", utilisation(result.utilisation)},
+          {"restricted", restricted(result.restricted)}};
 }
 
 ProblemResult result_from(const json& message) {

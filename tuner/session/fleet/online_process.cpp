@@ -13,8 +13,8 @@
 #include "tuner/base/cpus.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/process.hpp"
-#include "tuner/session/tune/session.hpp"
 #include "tuner/session/fleet/stop_patience.hpp"
+#include "tuner/session/tune/session.hpp"
 #include "tuner/spec/tuning_request.hpp"
 
 namespace attune::session {
@@ -29,9 +29,8 @@ struct Stopped {};
 DeviceSettings settings_of(const spec::TuningRequest& request) {
   DeviceSettings settings;
   settings.ordinal = request.device_ordinal;
-  settings.compile_workers = request.compile_workers > 0
-                                 ? request.compile_workers
-                                 : base::plan_cpus(base::available_cpus(), 1).compile_workers;
+  settings.compile_workers =
+      request.compile_workers > 0 ? request.compile_workers : base::plan_cpus(base::available_cpus(), 1).compile_workers;
   // No processor is kept for timing: the program's threads are on all of them, whatever we do.
   if (const auto cache = base::cache_folder(); !cache.empty()) settings.cache = cache / "cubins";
   return settings;
@@ -49,9 +48,10 @@ class OnlineProcess {
     backend_ = hooks.open(settings_of(request_), request_.kernel, tune_.policy);
     const auto& device = backend_->device();
     if (device.uuid != request_.device_uuid) {
-      throw EnvironmentError(fmt::format("failed tuning on device {}: the program means {}, here it is {} ({}); set CUDA_VISIBLE_DEVICES and "
-                                         "CUDA_DEVICE_ORDER before the program starts, not in it",
-                                         request_.device_ordinal, request_.device_uuid, device.uuid, device.name));
+      throw EnvironmentError(
+          fmt::format("failed tuning on device {}: the program means {}, here it is {} ({}); set CUDA_VISIBLE_DEVICES and "
+                      "CUDA_DEVICE_ORDER before the program starts, not in it",
+                      request_.device_ordinal, request_.device_uuid, device.uuid, device.name));
     }
   }
 
@@ -178,8 +178,10 @@ int online_process_main(const DeviceHooks& hooks) {
     } catch (const std::exception& error) {
       const auto* known = dynamic_cast<const Error*>(&error);
       const ExitCode code = known != nullptr ? known->exit_code() : ExitCode::Internal;
-      if (code == ExitCode::Interrupted) channel.send({{"event", "interrupted"}});  // while it waited for the database
-      else channel.send({{"event", "error"}, {"what", error.what()}});
+      if (code == ExitCode::Interrupted)
+        channel.send({{"event", "interrupted"}});  // while it waited for the database
+      else
+        channel.send({{"event", "error"}, {"what", error.what()}});
       return static_cast<int>(code);
     }
   } catch (const base::ChannelClosed&) {

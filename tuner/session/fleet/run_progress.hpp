@@ -52,9 +52,9 @@ class RunProgress {
 
   std::size_t problem_count_;
   std::optional<double> budget_s_;
-  std::vector<Running> running_;                          ///< by device
+  std::vector<Running> running_;  ///< by device
   std::size_t problems_done_ = 0;
-  std::uint64_t fresh_done_ = 0, decided_done_ = 0;       ///< of finished problems; measured / measured and reused
+  std::uint64_t fresh_done_ = 0, decided_done_ = 0;  ///< of finished problems; measured / measured and reused
   std::uint64_t reused_done_ = 0, failed_done_ = 0;
   std::deque<std::pair<double, std::uint64_t>> samples_;  ///< (time, freshly decided), of the last few seconds
 };

@@ -9,8 +9,8 @@ namespace attune::session {
 
 /// What equal devices came to together.
 struct GroupResult {
-  spec::DeviceInfo device;    ///< of one of them
-  std::vector<int> ordinals;  ///< empty for a recording
+  spec::DeviceInfo device;              ///< of one of them
+  std::vector<int> ordinals;            ///< empty for a recording
   double read_ceiling_bytes_per_s = 0;  ///< 0: not known
   std::vector<ProblemResult> problems;  ///< in the order of the request
 };

@@ -17,9 +17,10 @@ class StopPatience {
 
   static constexpr std::chrono::milliseconds kSilence{2000};
 
-  /// `stopped`: whether the run was asked to stop; what it throws counts as yes, without patience. `now`: the time, for tests. `waits`: called once,
-  /// when a wait is longer than kSilence.
-  explicit StopPatience(std::function<bool()> stopped, std::function<Clock::time_point()> now = Clock::now, std::function<void()> waits = [] {});
+  /// `stopped`: whether the run was asked to stop; what it throws counts as yes, without patience. `now`: the time, for tests. `waits`:
+  /// called once, when a wait is longer than kSilence.
+  explicit StopPatience(
+      std::function<bool()> stopped, std::function<Clock::time_point()> now = Clock::now, std::function<void()> waits = [] {});
   /// Whether to go on. Once it has said no it says nothing else. No exception: SQLite asks, which lets none through.
   [[nodiscard]] bool operator()() noexcept;
 

@@ -25,15 +25,20 @@ double Sentinel::drift() const {
 std::string drift_notice(const Sentinel& sentinel, const std::string& problem) {
   constexpr double kNoticed = 1.02;
   if (sentinel.drift() <= kNoticed) return "";
-  return fmt::format("the device drifted by {:.1f} % while {} was searched (the same configuration, measured {} times); the run-off compares "
-                     "in pairs and is not touched by that",
-                     100 * (sentinel.drift() - 1), problem, sentinel.points.size());
+  return fmt::format(
+      "the device drifted by {:.1f} % while {} was searched (the same configuration, measured {} times); the run-off compares "
+      "in pairs and is not touched by that",
+      100 * (sentinel.drift() - 1), problem, sentinel.points.size());
 }
 
 nlohmann::json to_json(const Utilisation& used) {
-  return {{"wall_s", used.wall_s}, {"gpu_busy_s", used.gpu_busy_s}, {"compile_busy_s", used.compile_busy_s},
-          {"compile_workers", used.compile_workers}, {"idle_waiting_compile_s", used.idle_waiting_compile_s},
-          {"recovering_s", used.recovering_s}, {"idle_other_s", used.idle_other_s}};
+  return {{"wall_s", used.wall_s},
+          {"gpu_busy_s", used.gpu_busy_s},
+          {"compile_busy_s", used.compile_busy_s},
+          {"compile_workers", used.compile_workers},
+          {"idle_waiting_compile_s", used.idle_waiting_compile_s},
+          {"recovering_s", used.recovering_s},
+          {"idle_other_s", used.idle_other_s}};
 }
 
 nlohmann::json to_json(const Sentinel& sentinel) {

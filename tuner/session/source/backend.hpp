@@ -50,9 +50,9 @@ struct Sentinel {
 
 /// How well the GPU and the compile workers were kept at work. All 0: the backend does not know.
 struct Utilisation {
-  double wall_s = 0;                  ///< from the first compile request to the last commit
-  double gpu_busy_s = 0;              ///< the GPU worker had a configuration
-  double compile_busy_s = 0;          ///< summed over the compile workers
+  double wall_s = 0;          ///< from the first compile request to the last commit
+  double gpu_busy_s = 0;      ///< the GPU worker had a configuration
+  double compile_busy_s = 0;  ///< summed over the compile workers
   int compile_workers = 0;
   double idle_waiting_compile_s = 0;  ///< of the GPU worker: nothing was compiled yet
   double recovering_s = 0;            ///< visits that ended in a worker's death, and fresh workers after it
@@ -101,8 +101,8 @@ class Backend {
   /// Forgets everything in flight (interrupt, budget spent).
   virtual void abandon() = 0;
   /// Nothing when these configurations cannot be run off: a recording without them, or they fail only together.
-  [[nodiscard]] virtual std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists,
-                                                             const Race::Options& race, std::uint64_t seed) = 0;
+  [[nodiscard]] virtual std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& race,
+                                                             std::uint64_t seed) = 0;
   /// Since the problem was prepared; `wall_s` and `idle_other_s` are the session's to fill in.
   [[nodiscard]] virtual Utilisation utilisation() const { return {}; }
   /// The sentinel of the prepared problem.

@@ -37,19 +37,21 @@ compile::CompilePool::Options pool_options(const LiveBackend::Options& options) 
 /// What nothing can go on without. Only what the compiler refused is a matter of the source.
 void require_compiled(const compile::CompileResult& result, const std::string& what) {
   if (result.status == compile::CompileStatus::Ok) return;
-  if (result.status == compile::CompileStatus::Failed) throw CompileError(fmt::format("failed compiling {}:\n{}", what, result.log), result.log);
+  if (result.status == compile::CompileStatus::Failed)
+    throw CompileError(fmt::format("failed compiling {}:\n{}", what, result.log), result.log);
   const std::string how = result.log.substr(0, result.log.find_last_not_of('\n') + 1);
-  throw EnvironmentError(fmt::format("nothing can be measured without {}: {}; the machine may be overloaded or lack memory: give longer with "
-                                     "--compile-timeout, fewer --compile-workers, or run less beside it",
-                                     what, how));
+  throw EnvironmentError(
+      fmt::format("nothing can be measured without {}: {}; the machine may be overloaded or lack memory: give longer with "
+                  "--compile-timeout, fewer --compile-workers, or run less beside it",
+                  what, how));
 }
 
 }  // namespace
 
 LiveBackend::LiveBackend(const Options& options, std::unique_ptr<measure::GpuExecutor> gpu)
     : compilers_(pool_options(options)), gpu_(std::move(gpu)) {
-  const auto support = compilers_.compile_now(
-      {measure::GpuExecutor::support_source(), "attune_support.cu", gpu_->device().architecture, {}});
+  const auto support =
+      compilers_.compile_now({measure::GpuExecutor::support_source(), "attune_support.cu", gpu_->device().architecture, {}});
   require_compiled(support, "attune's own device kernels for " + gpu_->device().architecture);
   gpu_->set_support(support.cubin);
 }
@@ -220,8 +222,10 @@ bool LiveBackend::start_visit(const EntryPtr& entry) {
   request.best_us = entry->visits.empty() ? best_us_ : 0;
   request.max_samples = kStopping.samples_per_visit;
   if (!gpu_->has_room(request)) return false;
-  if (!is_sentinel && !again_.empty() && again_.front() == entry) again_.pop_front();
-  else if (!is_sentinel) ready_.pop_front();
+  if (!is_sentinel && !again_.empty() && again_.front() == entry)
+    again_.pop_front();
+  else if (!is_sentinel)
+    ready_.pop_front();
   if (is_sentinel) sentinel_at_ = Clock::now();
   auto in_hand = gpu_->in_hand();
   in_hand.push_back(request.configuration);

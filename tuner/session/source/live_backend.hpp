@@ -24,7 +24,7 @@ class LiveBackend : public Backend {
     int compile_workers = 2;
     std::vector<int> compile_cpus;  ///< cores that may compile (base::plan_cpus); empty: all
     std::chrono::milliseconds compile_deadline{60000};
-    std::filesystem::path cache;    ///< cubin cache folder; empty: none
+    std::filesystem::path cache;  ///< cubin cache folder; empty: none
   };
 
   /// Throws: EnvironmentError (no NVRTC, no worker executable).

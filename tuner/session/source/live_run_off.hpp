@@ -19,9 +19,10 @@ class LiveRunOff {
     std::string configuration;
     std::shared_ptr<const compile::CompileResult> compiled;
   };
-  /// `hand_over`: called with the configurations that the GPU worker is about to hold. Requires: all that is passed outlives this, and the worker
-  /// is idle.
-  LiveRunOff(measure::GpuExecutor& gpu, const std::function<void(const std::vector<std::string>&)>& hand_over) : gpu_(gpu), hand_over_(hand_over) {}
+  /// `hand_over`: called with the configurations that the GPU worker is about to hold. Requires: all that is passed outlives this, and the
+  /// worker is idle.
+  LiveRunOff(measure::GpuExecutor& gpu, const std::function<void(const std::vector<std::string>&)>& hand_over)
+      : gpu_(gpu), hand_over_(hand_over) {}
 
   /// See Backend::run_off.
   [[nodiscard]] std::optional<RunOffSamples> run(const std::vector<Finalist>& finalists, const Race::Options& options, std::uint64_t seed);

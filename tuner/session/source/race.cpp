@@ -19,7 +19,8 @@ std::vector<double> observations(const std::vector<double>& values, std::size_t 
   std::vector<double> medians;
   for (std::size_t first = 0; first < values.size(); first += group) {
     const std::size_t last = std::min(values.size(), first + group);
-    medians.push_back(base::median({values.begin() + static_cast<std::ptrdiff_t>(first), values.begin() + static_cast<std::ptrdiff_t>(last)}));
+    medians.push_back(
+        base::median({values.begin() + static_cast<std::ptrdiff_t>(first), values.begin() + static_cast<std::ptrdiff_t>(last)}));
   }
   return medians;
 }
@@ -40,8 +41,7 @@ Race::Options Race::Options::of_at_most(int epochs) {
   return options;
 }
 
-Race::Race(std::size_t finalists, const Options& options)
-    : options_(options), rounds_us_(finalists), runs_(finalists, true) {}
+Race::Race(std::size_t finalists, const Options& options) : options_(options), rounds_us_(finalists), runs_(finalists, true) {}
 
 std::vector<std::size_t> Race::running() const {
   std::vector<std::size_t> running;

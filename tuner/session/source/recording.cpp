@@ -38,7 +38,8 @@ std::string context_of(const std::string& where) { return kFailed + where + (whe
 
 /// For each of `names`: its index in the file's header. Columns this build does not know are passed over.
 std::vector<std::size_t> locate(const std::vector<std::string>& header, const base::JsonFields& fields) {
-  if (const auto twice = recording::first_double(header)) fields.fail(fmt::format("field 'columns' has '{}' twice", recording::shortened(*twice)));
+  if (const auto twice = recording::first_double(header))
+    fields.fail(fmt::format("field 'columns' has '{}' twice", recording::shortened(*twice)));
   std::vector<std::size_t> places;
   const auto add = [&](const char* name) {
     const auto found = std::find(header.begin(), header.end(), name);
@@ -50,8 +51,8 @@ std::vector<std::size_t> locate(const std::vector<std::string>& header, const ba
   return places;
 }
 
-measure::Measurement read_row(const json& row, const std::vector<std::string>& header,
-                              const std::vector<std::size_t>& places, const std::vector<std::string>& parameters) {
+measure::Measurement read_row(const json& row, const std::vector<std::string>& header, const std::vector<std::size_t>& places,
+                              const std::vector<std::string>& parameters) {
   if (!row.is_array() || row.size() != header.size()) {
     throw Error(fmt::format("must be an array of {} values, as 'columns' says", header.size()));
   }
@@ -75,7 +76,8 @@ measure::Measurement read_row(const json& row, const std::vector<std::string>& h
 
 void read_measurements(const base::JsonFields& fields, RecordedProblem& problem) {
   const std::vector<std::string> parameters = fields.texts("parameters");
-  if (const auto twice = recording::first_double(parameters)) fields.fail(fmt::format("field 'parameters' has '{}' twice", recording::shortened(*twice)));
+  if (const auto twice = recording::first_double(parameters))
+    fields.fail(fmt::format("field 'parameters' has '{}' twice", recording::shortened(*twice)));
   const std::vector<std::string> header = fields.texts("columns");
   const std::vector<std::size_t> places = locate(header, fields);
   const json& rows = fields.array("measurements");
@@ -96,7 +98,8 @@ void read_rounds(const base::JsonFields& fields, RecordedProblem& problem) {
   };
   for (const json& round : fields.array("rounds_us")) {
     if (!round.is_array() || !std::all_of(round.begin(), round.end(), is_time)) {
-      fields.fail(fmt::format("rounds_us[{}] must be an array of times above 0, from {} to {} us", problem.rounds_us.size(), kShortestUs, kLongestUs));
+      fields.fail(fmt::format("rounds_us[{}] must be an array of times above 0, from {} to {} us", problem.rounds_us.size(), kShortestUs,
+                              kLongestUs));
     }
     problem.rounds_us.push_back(round.get<std::vector<double>>());
   }
@@ -109,7 +112,9 @@ void read_epochs(const base::JsonFields& fields, const std::string& where, Recor
   for (const json& item : fields.array("left")) {
     const base::JsonFields left(item, context_of(fmt::format("{}.left[{}]", where, problem.left.size())));
     const auto ratio = [&](const char* name) { return left.number(name, 0, kMostRatio); };
-    problem.left.push_back({left.text("configuration"), {left.number("ratio", 1 / kMostRatio, kMostRatio), ratio("low"), ratio("high")}, left.integer<std::size_t>("epochs", 0, kMostEpochs)});
+    problem.left.push_back({left.text("configuration"),
+                            {left.number("ratio", 1 / kMostRatio, kMostRatio), ratio("low"), ratio("high")},
+                            left.integer<std::size_t>("epochs", 0, kMostEpochs)});
   }
 }
 
@@ -179,7 +184,8 @@ std::vector<RecordedProblem> read_problems(const base::JsonFields& fields) {
   for (const json& object : fields.array("problems")) {
     problems.push_back(read_problem(object, problems.size()));
     if (!seen.insert(spec::to_text(problems.back().problem)).second) {
-      fields.fail(fmt::format("problems[{}]: the problem {} is there twice", problems.size() - 1, recording::shortened(spec::to_text(problems.back().problem))));
+      fields.fail(fmt::format("problems[{}]: the problem {} is there twice", problems.size() - 1,
+                              recording::shortened(spec::to_text(problems.back().problem))));
     }
   }
   return problems;
@@ -202,8 +208,8 @@ Recording read_recording(const json& object) {
 }
 
 [[noreturn]] void throw_malformed(const base::JsonFault& fault, const std::string& path) {
-  const std::string why = fault.at_end ? "the JSON ends in the middle, the file is truncated"
-                                       : "the JSON is damaged here (" + fault.what + ")";
+  const std::string why =
+      fault.at_end ? "the JSON ends in the middle, the file is truncated" : "the JSON is damaged here (" + fault.what + ")";
   throw SpecError(path, fault.line, fault.column, kFailed + why + "; fetch or record the file again");
 }
 
@@ -233,7 +239,8 @@ std::string stored_bytes_of(const std::filesystem::path& path) {
   try {
     return base::read_bounded_file(path, kMostStoredBytes);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("failed opening the recording {}", std::string(error.what()).substr(std::string("failed opening ").size())));
+    throw UsageError(
+        fmt::format("failed opening the recording {}", std::string(error.what()).substr(std::string("failed opening ").size())));
   } catch (const Error& error) {
     throw SpecError(path.string(), 0, 0, kFailed + std::string(error.what()));
   }
@@ -242,16 +249,18 @@ std::string stored_bytes_of(const std::filesystem::path& path) {
 }  // namespace
 
 const RecordedProblem* Recording::find(const spec::Problem& problem) const {
-  const auto found =
-      std::find_if(problems.begin(), problems.end(), [&](const auto& entry) { return entry.problem == problem; });
+  const auto found = std::find_if(problems.begin(), problems.end(), [&](const auto& entry) { return entry.problem == problem; });
   return found == problems.end() ? nullptr : &*found;
 }
 
-Recording Recording::parse(const std::string& json_text, const std::string& path) { return parse_stored(json_text, path, json_text.size()); }
+Recording Recording::parse(const std::string& json_text, const std::string& path) {
+  return parse_stored(json_text, path, json_text.size());
+}
 
 Recording Recording::load(const std::filesystem::path& path) {
   const std::string bytes = stored_bytes_of(path);
-  return recording::is_compressed(path) ? parse_stored(unpacked(bytes, path.string()), path.string(), bytes.size()) : parse(bytes, path.string());
+  return recording::is_compressed(path) ? parse_stored(unpacked(bytes, path.string()), path.string(), bytes.size())
+                                        : parse(bytes, path.string());
 }
 
 }  // namespace attune::session

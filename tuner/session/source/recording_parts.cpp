@@ -65,8 +65,7 @@ std::optional<std::string> first_double(const std::vector<std::string>& texts) {
 
 std::string contradiction(const RecordedProblem& problem) {
   if (problem.space_size < problem.measurements.size()) {
-    return fmt::format("field 'space_size' is {}, but there are {} measurements", problem.space_size,
-                       problem.measurements.size());
+    return fmt::format("field 'space_size' is {}, but there are {} measurements", problem.space_size, problem.measurements.size());
   }
   std::unordered_set<std::string_view> measured;
   for (const auto& measurement : problem.measurements) {

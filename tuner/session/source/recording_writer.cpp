@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "attune/error.hpp"
-#include "tuner/base/output_file.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/output_file.hpp"
 #include "tuner/base/zstd.hpp"
 #include "tuner/session/source/recording_parts.hpp"
 
@@ -37,9 +37,8 @@ json parse_configuration(const std::string& text) {
 json measurement_row(const measure::Measurement& measurement, const std::vector<std::string>& parameters) {
   const json configuration = parse_configuration(measurement.configuration);
   if (parameter_names(configuration) != parameters) {
-    throw Error(
-        fmt::format("failed saving the recording: {} has other parameters than the problem's first configuration",
-                    measurement.configuration));
+    throw Error(fmt::format("failed saving the recording: {} has other parameters than the problem's first configuration",
+                            measurement.configuration));
   }
   json values = json::array();
   for (const json& value : configuration) values.push_back(value);

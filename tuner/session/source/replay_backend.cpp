@@ -12,7 +12,10 @@
 namespace attune::session {
 
 ReplayBackend::ReplayBackend(Recording recording, const std::string& path, const spec::KernelTemplate& kernel)
-    : recording_(std::move(recording)), path_(path), origin_("recording:" + std::filesystem::path(path).filename().string()), kernel_(&kernel) {
+    : recording_(std::move(recording)),
+      path_(path),
+      origin_("recording:" + std::filesystem::path(path).filename().string()),
+      kernel_(&kernel) {
   if (recording_.template_hash != kernel.content_hash) {
     throw UsageError(fmt::format(
         "failed replaying {}: it was recorded with version {} of template \"{}\", the template here is version {}; record it again "

@@ -24,7 +24,9 @@ class ReplayBackend : public Backend {
   /// Throws: UsageError listing the recorded problems when this one is not among them.
   void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) override;
   [[nodiscard]] bool wants_more() const override { return ready_.size() < 256; }
-  [[nodiscard]] bool has_of_recording(const spec::Configuration& configuration) const override { return by_configuration_.contains(configuration); }
+  [[nodiscard]] bool has_of_recording(const spec::Configuration& configuration) const override {
+    return by_configuration_.contains(configuration);
+  }
   void submit(const spec::Configuration& configuration) override;
   [[nodiscard]] std::vector<measure::Measurement> collect(std::chrono::milliseconds timeout) override;
   [[nodiscard]] std::size_t in_flight() const override { return ready_.size(); }

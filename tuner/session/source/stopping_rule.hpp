@@ -11,9 +11,10 @@ struct StoppingRule {
   int samples_per_visit = 2;  ///< six samples in three visits are the fewest whose range covers the median by 95 %
   int fewest = 3;             ///< visits
   int most = 6;
-  double goal = 0.005;        ///< half width of the interval of the median, relative to it, with which no more are needed
-  double promising = 1.03;    ///< slower ones than this many times the fastest get the fewest visits: whether they are 5 or 5.2 % slower decides nothing
-  std::uint64_t spacing = 12; ///< visits of others between two of one configuration
+  double goal = 0.005;  ///< half width of the interval of the median, relative to it, with which no more are needed
+  double promising =
+      1.03;  ///< slower ones than this many times the fastest get the fewest visits: whether they are 5 or 5.2 % slower decides nothing
+  std::uint64_t spacing = 12;  ///< visits of others between two of one configuration
 
   /// `best_us`: of the fastest so far.
   [[nodiscard]] bool is_enough(const measure::Timing& timing, double best_us) const {

@@ -71,8 +71,10 @@ Budget Budget::parse(std::string_view text) {
     const std::size_t end = std::min(text.find(',', start), text.size());
     const auto limit = read_limit(text.substr(start, end - start));
     if (!limit) {
-      throw UsageError(fmt::format("failed reading the budget \"{}\"; write a time (60s, 5m), a count of configurations (500), a share "
-                                   "of the space (25%), \"separated\", or several with commas (5m,separated)", text));
+      throw UsageError(
+          fmt::format("failed reading the budget \"{}\"; write a time (60s, 5m), a count of configurations (500), a share "
+                      "of the space (25%), \"separated\", or several with commas (5m,separated)",
+                      text));
     }
     if (!given.insert(limit->kind).second) {
       throw UsageError(fmt::format("failed reading the budget \"{}\": it gives two limits of one kind; keep the smaller one", text));

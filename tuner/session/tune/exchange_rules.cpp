@@ -23,7 +23,8 @@ constexpr int kMaximumDepth = 16;  // of a detail: whoever writes it again walks
 json parse_object(const char* field, const std::string& text) {
   json parsed = base::try_parse_shallow_json(text, kMaximumDepth, fmt::format("the field '{}' is nested too deeply", field));
   if (!parsed.is_object()) throw Error(fmt::format("the field '{}' is no JSON object", field));
-  if (base::dump_json_replacing(parsed) != text) throw Error(fmt::format("the field '{}' is not in canonical form (sorted members, no spaces)", field));
+  if (base::dump_json_replacing(parsed) != text)
+    throw Error(fmt::format("the field '{}' is not in canonical form (sorted members, no spaces)", field));
   return parsed;
 }
 
@@ -72,13 +73,13 @@ spec::Problem ExchangeRules::require_problem(const spec::KernelTemplate& kernel,
   return problem;
 }
 
-void ExchangeRules::require_configuration(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                                          const std::string& device_key, const std::string& text) const {
+void ExchangeRules::require_configuration(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& device_key,
+                                          const std::string& text) const {
   const spec::Configuration configuration = spec::configuration_from_text(kernel, text);
   if (spec::to_text(kernel, configuration) != text) throw Error(fmt::format("the configuration {} is not in canonical form", text));
   if (!spec::satisfies(kernel, problem, configuration, devices_.at(device_key))) {
-    throw Error(fmt::format("the configuration {} violates a constraint of template '{}' for {} on its device", text,
-                            kernel.name, spec::to_text(problem)));
+    throw Error(fmt::format("the configuration {} violates a constraint of template '{}' for {} on its device", text, kernel.name,
+                            spec::to_text(problem)));
   }
 }
 
@@ -130,8 +131,10 @@ void ExchangeRules::take(const db::BestRow& row) {
   require_equal("sizes_json", row.sizes_json, base::dump_json(json(problem.sizes)));
   check_best_detail(parse_object("detail_json", row.detail_json));
   if (kernel.reference.kind == spec::ReferenceSpec::Kind::None) {
-    throw Error(fmt::format("template '{}' has no reference: nothing of it is verified, and only verified configurations are "
-                            "dispatched", kernel.name));
+    throw Error(
+        fmt::format("template '{}' has no reference: nothing of it is verified, and only verified configurations are "
+                    "dispatched",
+                    kernel.name));
   }
 }
 

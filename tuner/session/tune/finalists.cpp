@@ -51,8 +51,13 @@ std::vector<Placed> place_all(const RunOffSamples& samples) {
     std::vector<double> ratios;
     for (const auto& round : samples.rounds_us) ratios.push_back(round[i] / round[fastest]);
     const auto observed = observations(ratios, group);
-    Placed mine{samples.configurations[i], timings[i].median_us, timings[i].low_us, timings[i].high_us,
-                measure::compare_paired(observed, Race::kConfidence), false, observed.size()};
+    Placed mine{samples.configurations[i],
+                timings[i].median_us,
+                timings[i].low_us,
+                timings[i].high_us,
+                measure::compare_paired(observed, Race::kConfidence),
+                false,
+                observed.size()};
     const bool close = mine.to_best.low <= 1 && mine.to_best.median_ratio <= kFarthestTie;
     mine.tied = i == fastest || (close && placed.size() < Race::kFew);
     placed.push_back(std::move(mine));
@@ -97,8 +102,7 @@ std::vector<std::string> choose_finalists(std::vector<Candidate> candidates, con
   return chosen;
 }
 
-Decided decide(const RunOffSamples& samples, const std::vector<measure::Measurement>& resources,
-               const std::string& default_configuration) {
+Decided decide(const RunOffSamples& samples, const std::vector<measure::Measurement>& resources, const std::string& default_configuration) {
   if (samples.configurations.empty() || samples.rounds_us.empty()) throw Error("failed deciding the run-off: no rounds");
   Decided decided;
   decided.placed = place_all(samples);

@@ -31,9 +31,9 @@ struct FinalistRule {
   /// This rule after a search that tried `configurations`: where it grows, one of kTriedForEach may run off, and kMostGrown at most, should
   /// that be more than `most`.
   [[nodiscard]] FinalistRule for_search_of(std::size_t configurations) const;
-  /// After a search of a whole space the fastest 24 by its medians may lack the fastest: of 12,000 some sixty lie within 3 %, and a median is off by
-  /// half a per cent. Running off as many costs such a search a few per cent of its time. Code and scratch of all are there at once: hence the bound.
-  /// Source: docs/measurement.md
+  /// After a search of a whole space the fastest 24 by its medians may lack the fastest: of 12,000 some sixty lie within 3 %, and a median
+  /// is off by half a per cent. Running off as many costs such a search a few per cent of its time. Code and scratch of all are there at
+  /// once: hence the bound. Source: docs/measurement.md
   static constexpr std::size_t kTriedForEach = 100, kMostGrown = 125;
 };
 
@@ -53,8 +53,8 @@ struct Placed {
 };
 
 struct Decided {
-  std::size_t winner = 0;      ///< into `placed`
-  bool tie = false;            ///< another finalist cannot be told from the winner
+  std::size_t winner = 0;  ///< into `placed`
+  bool tie = false;        ///< another finalist cannot be told from the winner
   /// Those that ran to the end, ascending by their time relative to their rounds', then those that left earlier.
   std::vector<Placed> placed;
 };

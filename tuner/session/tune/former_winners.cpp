@@ -22,7 +22,9 @@ void put_first(const std::vector<db::BestRow>& rows, const spec::KernelTemplate&
 }  // namespace
 
 std::vector<db::BestRow> own_winners(const ProblemContext& context) {
-  auto rows = context.database.best({.template_name = context.kernel.name, .problem = context.query.problem, .device_key = context.query.device_key,
+  auto rows = context.database.best({.template_name = context.kernel.name,
+                                     .problem = context.query.problem,
+                                     .device_key = context.query.device_key,
                                      .policy = context.query.policy});
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.recorded_at > b.recorded_at; });
   return rows;
@@ -46,7 +48,8 @@ std::vector<space::Ordinal> winners_to_try(const ProblemContext& context, const 
     add_portfolio_of(context.database, from, context.kernel, context.problem, context.rows.policy, searched, ordinals);
     put_first(own_winners(context), context.kernel, searched, ordinals);
   }
-  for (const auto& other : request.also_try) add_portfolio_of(other, from, context.kernel, context.problem, context.rows.policy, searched, ordinals);
+  for (const auto& other : request.also_try)
+    add_portfolio_of(other, from, context.kernel, context.problem, context.rows.policy, searched, ordinals);
   return ordinals;
 }
 

@@ -10,7 +10,8 @@ namespace attune::session {
 [[nodiscard]] std::vector<db::BestRow> own_winners(const ProblemContext& context);
 
 /// Where a space has the configuration of a row; nothing where it is of another version's space.
-[[nodiscard]] std::optional<space::Ordinal> place_in(const space::SearchSpace& space, const spec::KernelTemplate& kernel, const db::BestRow& row);
+[[nodiscard]] std::optional<space::Ordinal> place_in(const space::SearchSpace& space, const spec::KernelTemplate& kernel,
+                                                     const db::BestRow& row);
 
 /// What won elsewhere, as ordinals of `searched`, in the order in which a strategy proposes it: of the database (in a run that renews of
 /// whatever version, what won at this very problem first), then of the request's other files.

@@ -36,18 +36,23 @@ void KnownResults::load() {
     if (const auto ordinal = context_.find(row.configuration)) memory_.remember(*ordinal, to_measurement(row));
   });
   if (foreign > 0) {
-    context_.observer.notice(fmt::format("{} records of {} came from a recording; on a GPU they are measured again", foreign, context_.name()));
+    context_.observer.notice(
+        fmt::format("{} records of {} came from a recording; on a GPU they are measured again", foreign, context_.name()));
   }
   if (of_other_memory > 0) {
-    context_.observer.notice(fmt::format("{} records of {} are of a device with the same figures and faster or slower memory than here ({} kHz); they are "
-                                         "measured again", of_other_memory, context_.name(), context_.rows.memory_clock_khz));
+    context_.observer.notice(
+        fmt::format("{} records of {} are of a device with the same figures and faster or slower memory than here ({} kHz); they are "
+                    "measured again",
+                    of_other_memory, context_.name(), context_.rows.memory_clock_khz));
   }
 }
 
 void KnownResults::keep(space::Ordinal ordinal, const Measurement& measurement) {
   const auto row = to_row(context_.rows, measurement);
-  if (to_replace_.contains(measurement.configuration) || memory_[ordinal].decided) context_.database.replace(row);
-  else context_.database.put(row);
+  if (to_replace_.contains(measurement.configuration) || memory_[ordinal].decided)
+    context_.database.replace(row);
+  else
+    context_.database.put(row);
   memory_.remember(ordinal, measurement);
 }
 

@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "attune/error.hpp"
-#include "tuner/session/tune/finalists.hpp"
 #include "tuner/session/source/replay_backend.hpp"
+#include "tuner/session/tune/finalists.hpp"
 #include "tuner/session/tune/session.hpp"
 #include "tuner/session/tune/store.hpp"
 #include "tuner/spec/launch_identity.hpp"
@@ -23,7 +23,9 @@ std::string default_of(const LayerSource& source, const RecordedProblem& problem
   const auto& device = source.recording.device;
   const auto standard = spec::default_configuration(source.kernel, problem.problem, device);
   const std::string own = spec::to_text(source.kernel, standard);
-  const auto ran = [&](const std::string& text) { return std::find(problem.finalists.begin(), problem.finalists.end(), text) != problem.finalists.end(); };
+  const auto ran = [&](const std::string& text) {
+    return std::find(problem.finalists.begin(), problem.finalists.end(), text) != problem.finalists.end();
+  };
   if (ran(own)) return own;
   for (const auto& name : spec::names_of(source.kernel, problem.problem, standard, device)) {
     if (std::string text = spec::to_text(source.kernel, name); ran(text)) return text;
@@ -33,8 +35,16 @@ std::string default_of(const LayerSource& source, const RecordedProblem& problem
 
 RowContext context_of(const LayerSource& source, const std::string& origin, const spec::Problem& problem) {
   const auto& recording = source.recording;
-  return {source.kernel.content_hash, source.kernel.name, problem, recording.device.hard_key(), recording.policy,
-          recording.device.driver, recording.nvrtc, origin, recording.date, recording.device.memory_clock_khz};
+  return {source.kernel.content_hash,
+          source.kernel.name,
+          problem,
+          recording.device.hard_key(),
+          recording.policy,
+          recording.device.driver,
+          recording.nvrtc,
+          origin,
+          recording.date,
+          recording.device.memory_clock_khz};
 }
 
 [[noreturn]] void refuse(const LayerSource& source, const RecordedProblem& problem, const std::string& why) {

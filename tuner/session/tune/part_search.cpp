@@ -17,7 +17,9 @@ using measure::Outcome;
 constexpr std::uint64_t kFewestForSeparation = 64;
 constexpr std::uint64_t kSeparationStep = 32;
 
-double seconds_since(PartSearch::Clock::time_point start) { return std::chrono::duration<double>(PartSearch::Clock::now() - start).count(); }
+double seconds_since(PartSearch::Clock::time_point start) {
+  return std::chrono::duration<double>(PartSearch::Clock::now() - start).count();
+}
 
 }  // namespace
 
@@ -64,8 +66,9 @@ void PartSearch::plan() {
   options.winners = winners_to_try(context_, space());
   if (search::needs_winners(request.strategy) && options.winners.empty()) {
     const bool of_template = request.strategy == search::StrategyKind::Winners;
-    context_.observer.notice(fmt::format("no {} of {} was tuned before: only the default can be tried; tune some with another strategy first",
-                                         of_template ? "problem" : "size", of_template ? context_.kernel.name : spec::family_text(context_.problem)));
+    context_.observer.notice(
+        fmt::format("no {} of {} was tuned before: only the default can be tried; tune some with another strategy first",
+                    of_template ? "problem" : "size", of_template ? context_.kernel.name : spec::family_text(context_.problem)));
   }
   strategy_ = search::make_strategy(options, space());
 }
@@ -85,9 +88,8 @@ std::uint64_t PartSearch::different_launches(bool may_try_all) {
 /// An impossible condition is told with its place and with what would have been possible; rungs are told by their own table.
 void PartSearch::tell_empty() const {
   if (!scope_.label.empty()) return;
-  const auto guilty = std::find_if(scope_.where.begin(), scope_.where.end(), [&](const spec::Constraint& condition) {
-    return condition.expression.text() == part_.emptied_by;
-  });
+  const auto guilty = std::find_if(scope_.where.begin(), scope_.where.end(),
+                                   [&](const spec::Constraint& condition) { return condition.expression.text() == part_.emptied_by; });
   const auto& named = guilty == scope_.where.end() ? scope_.where.front() : *guilty;
   const auto& at = named.expression.position();
   const std::string values = spec::values_of_named_parameters(context_.kernel, {named});
@@ -147,7 +149,8 @@ std::optional<PartSearch::Pending> PartSearch::place_of(space::Ordinal part) {
   const auto find = [&](auto&& holds) { return std::find_if(same.begin(), same.end(), holds); };
   auto name = find([&](auto other) { return known_[in_whole(other)].decided && known_[in_whole(other)].outcome == Outcome::Ok; });
   if (name == same.end()) name = find([&](auto other) { return known_[in_whole(other)].decided; });
-  if (name == same.end() && !context_.is_live()) name = find([&](auto other) { return context_.backend.has_of_recording(space().at(other)); });
+  if (name == same.end() && !context_.is_live())
+    name = find([&](auto other) { return context_.backend.has_of_recording(space().at(other)); });
   return Pending{in_whole(name == same.end() ? same.front() : *name), part};
 }
 
@@ -204,7 +207,8 @@ void PartSearch::note_outcome(const Pending& place) {
 bool PartSearch::separated() {
   separation_check_ = decided_here() + kSeparationStep;
   const auto counts = [this](space::Ordinal ordinal) { return !restricted_ || restricted_->find(context_.space.at(ordinal)).has_value(); };
-  return decided_here() >= kFewestForSeparation && tally_.evaluations() >= 2 * tally_.best_found_at() && known_.memory().best_is_apart(counts);
+  return decided_here() >= kFewestForSeparation && tally_.evaluations() >= 2 * tally_.best_found_at() &&
+         known_.memory().best_is_apart(counts);
 }
 
 /// The configuration of the whole space by which it is decided how one of the searched part does; nothing when it is not.

@@ -26,13 +26,13 @@ struct SearchScope {
 
 /// What a search came to.
 struct SearchedPart {
-  std::uint64_t size = 0;      ///< configurations that satisfy its conditions
-  std::uint64_t decided = 0;   ///< of them, those that have an outcome by now
+  std::uint64_t size = 0;     ///< configurations that satisfy its conditions
+  std::uint64_t decided = 0;  ///< of them, those that have an outcome by now
   std::uint64_t failed = 0;
-  std::uint64_t measured = 0;  ///< by this search
-  std::uint64_t reused = 0;    ///< proposals that were known
-  bool complete = false;       ///< the strategy or the budget had no more
-  std::string emptied_by;      ///< the condition that left nothing, when size is 0
+  std::uint64_t measured = 0;                   ///< by this search
+  std::uint64_t reused = 0;                     ///< proposals that were known
+  bool complete = false;                        ///< the strategy or the budget had no more
+  std::string emptied_by;                       ///< the condition that left nothing, when size is 0
   std::optional<measure::Measurement> fastest;  ///< verified; perhaps only screened, that is, of few samples
 };
 
@@ -49,8 +49,8 @@ class PartSearch {
   /// Tries what is not known yet. False when it was interrupted. A part without configurations is told and is no error.
   [[nodiscard]] bool run();
   [[nodiscard]] const SearchedPart& part() const noexcept { return part_; }
-  /// Calls `visit` with the configuration and what is known of it, for each decided one of the part, also where another configuration of the
-  /// same launches was measured.
+  /// Calls `visit` with the configuration and what is known of it, for each decided one of the part, also where another configuration of
+  /// the same launches was measured.
   void for_each(const std::function<void(const spec::Configuration&, const Known&)>& visit);
 
  private:

@@ -12,7 +12,8 @@ namespace attune::session {
 namespace {
 
 /// Adds what is of this space and not there yet. A configuration that is specialised on its size comes with its general form.
-void propose(std::vector<space::Ordinal>& ordinals, const std::string& text, const spec::KernelTemplate& kernel, const space::SearchSpace& space) {
+void propose(std::vector<space::Ordinal>& ordinals, const std::string& text, const spec::KernelTemplate& kernel,
+             const space::SearchSpace& space) {
   const auto add = [&](const spec::Configuration& configuration) {
     const auto ordinal = space.find(configuration);
     if (ordinal && std::find(ordinals.begin(), ordinals.end(), *ordinal) == ordinals.end()) ordinals.push_back(*ordinal);
@@ -26,7 +27,8 @@ void propose(std::vector<space::Ordinal>& ordinals, const std::string& text, con
   }
 }
 
-void propose(std::vector<space::Ordinal>& ordinals, const std::vector<db::BestRow>& rows, const spec::KernelTemplate& kernel, const space::SearchSpace& space) {
+void propose(std::vector<space::Ordinal>& ordinals, const std::vector<db::BestRow>& rows, const spec::KernelTemplate& kernel,
+             const space::SearchSpace& space) {
   for (const auto& row : rows) propose(ordinals, row.configuration, kernel, space);
 }
 
@@ -38,7 +40,8 @@ std::vector<std::string> families_of(const spec::KernelTemplate& kernel, const s
 }
 
 /// What had a chance there: what was farther behind the fastest than screening allows, has none here either.
-void propose_recorded(std::vector<space::Ordinal>& ordinals, const RecordedProblem& recorded, const spec::KernelTemplate& kernel, const space::SearchSpace& space) {
+void propose_recorded(std::vector<space::Ordinal>& ordinals, const RecordedProblem& recorded, const spec::KernelTemplate& kernel,
+                      const space::SearchSpace& space) {
   double fastest_us = 0;
   for (const auto& measurement : recorded.measurements) {
     const double us = measurement.timing.median_us;
@@ -61,16 +64,19 @@ const Recording& recording_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-std::vector<space::Ordinal> portfolio_of(const db::Database& database, WinnersFrom from, const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                                         const std::string& policy, const space::SearchSpace& space) {
+std::vector<space::Ordinal> portfolio_of(const db::Database& database, WinnersFrom from, const spec::KernelTemplate& kernel,
+                                         const spec::Problem& problem, const std::string& policy, const space::SearchSpace& space) {
   std::vector<space::Ordinal> ordinals;
-  for (const auto& family : families_of(kernel, problem)) propose(ordinals, database.candidates(kernel.content_hash, family, policy), kernel, space);
-  if (from == WinnersFrom::Template) propose(ordinals, database.best({.template_hash = kernel.content_hash, .policy = policy}), kernel, space);
+  for (const auto& family : families_of(kernel, problem))
+    propose(ordinals, database.candidates(kernel.content_hash, family, policy), kernel, space);
+  if (from == WinnersFrom::Template)
+    propose(ordinals, database.best({.template_hash = kernel.content_hash, .policy = policy}), kernel, space);
   return ordinals;
 }
 
-void add_portfolio_of(const std::filesystem::path& other, WinnersFrom from, const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                      const std::string& policy, const space::SearchSpace& space, std::vector<space::Ordinal>& ordinals) {
+void add_portfolio_of(const std::filesystem::path& other, WinnersFrom from, const spec::KernelTemplate& kernel,
+                      const spec::Problem& problem, const std::string& policy, const space::SearchSpace& space,
+                      std::vector<space::Ordinal>& ordinals) {
   if (is_recording(other)) {
     for (const RecordedProblem& recorded : recording_of(other).problems) {
       if (recorded.problem == problem) propose_recorded(ordinals, recorded, kernel, space);
@@ -91,8 +97,10 @@ void add_portfolio_of(const db::Database& database, WinnersFrom from, const spec
 }
 
 void check_portfolio(const std::filesystem::path& other) {
-  if (is_recording(other)) static_cast<void>(recording_of(other));
-  else static_cast<void>(db::Database::open(other, db::OpenMode::ReadOnly));
+  if (is_recording(other))
+    static_cast<void>(recording_of(other));
+  else
+    static_cast<void>(db::Database::open(other, db::OpenMode::ReadOnly));
 }
 
 }  // namespace attune::session

@@ -25,8 +25,9 @@ enum class WinnersFrom {
 /// recording (*.json, *.json.zst) every configuration that worked at this very problem and was not out of the running
 /// (measure::kScreeningRatio).
 /// Throws: DatabaseError, SpecError or UsageError when it cannot be read.
-void add_portfolio_of(const std::filesystem::path& other, WinnersFrom from, const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                    const std::string& policy, const space::SearchSpace& space, std::vector<space::Ordinal>& ordinals);
+void add_portfolio_of(const std::filesystem::path& other, WinnersFrom from, const spec::KernelTemplate& kernel,
+                      const spec::Problem& problem, const std::string& policy, const space::SearchSpace& space,
+                      std::vector<space::Ordinal>& ordinals);
 
 /// The same of a database that is open. Throws: DatabaseError.
 void add_portfolio_of(const db::Database& database, WinnersFrom from, const spec::KernelTemplate& kernel, const spec::Problem& problem,

@@ -4,13 +4,19 @@
 
 namespace attune::session {
 
-ProblemContext::ProblemContext(const spec::KernelTemplate& the_kernel, const TuneRequest& the_request, std::size_t the_number, Backend& the_backend,
-                               db::Database& the_database, const Observer& the_observer)
-    : kernel(the_kernel), request(the_request), number(the_number), problem(request.problems[number]), backend(the_backend), database(the_database),
-      observer(the_observer), space(space::SearchSpace::build(kernel, problem, backend.device(), {}, observer.watch(problem))),
+ProblemContext::ProblemContext(const spec::KernelTemplate& the_kernel, const TuneRequest& the_request, std::size_t the_number,
+                               Backend& the_backend, db::Database& the_database, const Observer& the_observer)
+    : kernel(the_kernel),
+      request(the_request),
+      number(the_number),
+      problem(request.problems[number]),
+      backend(the_backend),
+      database(the_database),
+      observer(the_observer),
+      space(space::SearchSpace::build(kernel, problem, backend.device(), {}, observer.watch(problem))),
       launches(kernel, problem, backend.device(), space) {
-  rows = {kernel.content_hash, kernel.name, problem, backend.device().hard_key(), measure::to_text(request.policy),
-          backend.device().driver, backend.nvrtc_build(), backend.origin(), backend.measured_at(), backend.device().memory_clock_khz};
+  rows = {kernel.content_hash,     kernel.name,           problem,          backend.device().hard_key(), measure::to_text(request.policy),
+          backend.device().driver, backend.nvrtc_build(), backend.origin(), backend.measured_at(),       backend.device().memory_clock_khz};
   query = {kernel.content_hash, std::nullopt, spec::to_text(problem), rows.device_key, rows.policy};
   default_text = spec::to_text(kernel, spec::default_configuration(kernel, problem, backend.device()));
 }

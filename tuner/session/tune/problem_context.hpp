@@ -14,8 +14,8 @@ namespace attune::session {
 class ProblemContext {
  public:
   /// Requires: all that is passed outlives this. Builds the space. Throws: SpecError, UsageError, space::BuildStopped.
-  ProblemContext(const spec::KernelTemplate& kernel, const TuneRequest& request, std::size_t number, Backend& backend, db::Database& database,
-                 const Observer& observer);
+  ProblemContext(const spec::KernelTemplate& kernel, const TuneRequest& request, std::size_t number, Backend& backend,
+                 db::Database& database, const Observer& observer);
   ProblemContext(const ProblemContext&) = delete;
   ProblemContext& operator=(const ProblemContext&) = delete;
 

@@ -59,7 +59,8 @@ void ProblemTally::account(const Utilisation& of_backend) {
   auto& utilisation = result.utilisation;
   utilisation = of_backend;
   utilisation.wall_s = std::chrono::duration<double>(last_commit_ - first_submit_.value_or(last_commit_)).count();
-  utilisation.idle_other_s = std::max(0.0, utilisation.wall_s - utilisation.gpu_busy_s - utilisation.idle_waiting_compile_s - utilisation.recovering_s);
+  utilisation.idle_other_s =
+      std::max(0.0, utilisation.wall_s - utilisation.gpu_busy_s - utilisation.idle_waiting_compile_s - utilisation.recovering_s);
 }
 
 void ProblemTally::finish() {

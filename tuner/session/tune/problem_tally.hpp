@@ -9,8 +9,8 @@
 
 namespace attune::session {
 
-/// What the searches of one problem come to together: how many configurations did what, when the best time fell, and how long the device was
-/// at work.
+/// What the searches of one problem come to together: how many configurations did what, when the best time fell, and how long the device
+/// was at work.
 class ProblemTally {
  public:
   using Clock = std::chrono::steady_clock;

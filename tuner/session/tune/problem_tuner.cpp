@@ -21,7 +21,10 @@ std::vector<std::string> texts_of(const std::vector<spec::Constraint>& condition
 
 ProblemTuner::ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest& request, std::size_t number, Backend& backend,
                            db::Database& database, const Observer& observer)
-    : context_(kernel, request, number, backend, database, observer), log_(database, observer.notice), known_(context_), tally_(context_, known_) {}
+    : context_(kernel, request, number, backend, database, observer),
+      log_(database, observer.notice),
+      known_(context_),
+      tally_(context_, known_) {}
 
 bool ProblemTuner::run(std::optional<Clock::time_point> deadline) {
   if (!begin()) return true;
@@ -38,8 +41,8 @@ bool ProblemTuner::run(std::optional<Clock::time_point> deadline) {
 bool ProblemTuner::begin() {
   const auto& space = context_.space;
   if (space.size() == 0) {
-    context_.observer.notice(fmt::format("the search space of {} is empty on this device: condition \"{}\" leaves no configuration", context_.name(),
-                                         space.emptied_by()));
+    context_.observer.notice(fmt::format("the search space of {} is empty on this device: condition \"{}\" leaves no configuration",
+                                         context_.name(), space.emptied_by()));
     return false;
   }
   if (const auto& bytes = context_.kernel.work.bytes) {
@@ -105,7 +108,9 @@ void ProblemTuner::finish(bool complete, const json& more) {
   backend.on_hand_over = [](const std::vector<std::string>&) {};
   tally_.finish();
   json summary = summary_of(context_.rows, tally_.result);
-  summary.update({{"budget", context_.request.budget.text()}, {"attune_version", build::kVersion}, {"device_name", backend.device().name},
+  summary.update({{"budget", context_.request.budget.text()},
+                  {"attune_version", build::kVersion},
+                  {"device_name", backend.device().name},
                   {"run", context_.request.run}});
   add_engine_figures(summary);
   summary["convergence"] = tally_.convergence();

@@ -17,8 +17,8 @@ class ProblemTuner {
   using Clock = PartSearch::Clock;
 
   /// Requires: all that is passed outlives it. Builds the space. Throws: SpecError, UsageError, space::BuildStopped.
-  ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest& request, std::size_t number, Backend& backend,
-               db::Database& database, const Observer& observer);
+  ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest& request, std::size_t number, Backend& backend, db::Database& database,
+               const Observer& observer);
 
   /// All of the steps below, as `tune` does them. Returns false when the run was interrupted.
   [[nodiscard]] bool run(std::optional<Clock::time_point> deadline);
@@ -32,7 +32,9 @@ class ProblemTuner {
   /// See WinnerChoice::choose.
   void choose_best();
   /// See WinnerChoice::compare.
-  [[nodiscard]] std::optional<RunOffSamples> compare(const std::vector<std::string>& configurations) { return choice_->compare(configurations); }
+  [[nodiscard]] std::optional<RunOffSamples> compare(const std::vector<std::string>& configurations) {
+    return choice_->compare(configurations);
+  }
   /// Takes down how busy everything was; after the searches, before anything runs off.
   void account() { tally_.account(context_.backend.utilisation()); }
   /// Closes the session. `more` is added to its summary.

@@ -88,8 +88,8 @@ RenewalPlan plan_renewal(const std::vector<db::BestRow>& rows, const Present& pr
       continue;
     }
     try {
-      RenewalCase one{problem_of_now(*kernel, row.problem), row.configuration, row.template_hash != kernel->content_hash, is_another(row.driver, present.driver),
-                      is_another(row.nvrtc, present.nvrtc)};
+      RenewalCase one{problem_of_now(*kernel, row.problem), row.configuration, row.template_hash != kernel->content_hash,
+                      is_another(row.driver, present.driver), is_another(row.nvrtc, present.nvrtc)};
       const RenewalKey key{row.template_name, row.policy, spec::to_text(one.problem)};
       const auto [at, added] = cases.emplace(key, one);
       if (!added && one.distance() < at->second.distance()) at->second = std::move(one);

@@ -12,7 +12,9 @@
 namespace attune::session {
 
 /// Whether a row says another version (of a driver, a compiler) than `current`. One that says none is not known to differ.
-[[nodiscard]] inline bool is_another(const std::string& recorded, const std::string& current) { return !recorded.empty() && recorded != current; }
+[[nodiscard]] inline bool is_another(const std::string& recorded, const std::string& current) {
+  return !recorded.empty() && recorded != current;
+}
 
 /// What results are compared with.
 struct Present {

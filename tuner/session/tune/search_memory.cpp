@@ -9,8 +9,13 @@ namespace attune::session {
 void SearchMemory::remember(space::Ordinal ordinal, const measure::Measurement& measurement) {
   const auto& timing = measurement.timing;
   if (!known_[ordinal].decided) decided_.push_back(ordinal);
-  known_[ordinal] = {static_cast<float>(timing.low_us), static_cast<float>(timing.high_us), timing.median_us, measurement.outcome,
-                     measurement.stage, measurement.verified, true};
+  known_[ordinal] = {static_cast<float>(timing.low_us),
+                     static_cast<float>(timing.high_us),
+                     timing.median_us,
+                     measurement.outcome,
+                     measurement.stage,
+                     measurement.verified,
+                     true};
 }
 
 std::vector<space::Ordinal> SearchMemory::fastest() const {
@@ -18,7 +23,8 @@ std::vector<space::Ordinal> SearchMemory::fastest() const {
   for (const space::Ordinal ordinal : decided_) {
     if (known_[ordinal].measured() && known_[ordinal].verified) found.push_back(ordinal);
   }
-  std::sort(found.begin(), found.end(), [&](auto a, auto b) { return std::tie(known_[a].median_us, a) < std::tie(known_[b].median_us, b); });
+  std::sort(found.begin(), found.end(),
+            [&](auto a, auto b) { return std::tie(known_[a].median_us, a) < std::tie(known_[b].median_us, b); });
   return found;
 }
 
@@ -27,9 +33,11 @@ bool SearchMemory::best_is_apart(const std::function<bool(space::Ordinal)>& coun
   for (const space::Ordinal ordinal : decided_) {
     if (known_[ordinal].measured() && counts(ordinal)) measured.push_back(&known_[ordinal]);
   }
-  const auto best = std::min_element(measured.begin(), measured.end(), [](const Known* a, const Known* b) { return a->median_us < b->median_us; });
+  const auto best =
+      std::min_element(measured.begin(), measured.end(), [](const Known* a, const Known* b) { return a->median_us < b->median_us; });
   if (best == measured.end()) return false;
-  return std::none_of(measured.begin(), measured.end(), [&](const Known* known) { return known != *best && known->low_us <= (*best)->high_us; });
+  return std::none_of(measured.begin(), measured.end(),
+                      [&](const Known* known) { return known != *best && known->low_us <= (*best)->high_us; });
 }
 
 std::uint64_t SearchMemory::working() const {

@@ -50,7 +50,8 @@ class SearchMemory {
 };
 
 /// Everything that may be a finalist: the `most` fastest and the default, none with the launches of another. Texts are made only for them.
-[[nodiscard]] std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::KernelTemplate& kernel, const space::SearchSpace& space,
-                                                   space::LaunchClasses& launches, const std::string& default_text, std::size_t most);
+[[nodiscard]] std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::KernelTemplate& kernel,
+                                                   const space::SearchSpace& space, space::LaunchClasses& launches,
+                                                   const std::string& default_text, std::size_t most);
 
 }  // namespace attune::session

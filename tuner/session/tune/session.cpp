@@ -58,7 +58,8 @@ std::string not_recorded_notice(const std::vector<const ProblemResult*>& problem
   if (incomplete.empty()) return "";
   std::string of = spec::to_text(incomplete.front()->problem);
   if (incomplete.size() > 1) {
-    of = fmt::format("{} problems ({} of each)", incomplete.size(), fewest == most ? fmt::to_string(most) : fmt::format("{} to {}", fewest, most));
+    of = fmt::format("{} problems ({} of each)", incomplete.size(),
+                     fewest == most ? fmt::to_string(most) : fmt::format("{} to {}", fewest, most));
   }
   return fmt::format("{} configurations of {} are not in the recording and were left out", all, of);
 }

@@ -45,12 +45,12 @@ struct TuneRequest {
 struct Progress {
   const spec::Problem* problem = nullptr;
   std::size_t problem_number = 0, problem_count = 0;
-  std::string part;                       ///< which part of its space is searched (a rung's name); empty: no named one
-  std::uint64_t done = 0, total = 0;      ///< configurations of this problem: decided / allowed by the budget
+  std::string part;                   ///< which part of its space is searched (a rung's name); empty: no named one
+  std::uint64_t done = 0, total = 0;  ///< configurations of this problem: decided / allowed by the budget
   std::uint64_t reused = 0, failed = 0;
-  double best_us = 0;                     ///< 0: none yet
-  double configurations_per_s = 0;        ///< freshly decided ones, over this problem
-  std::optional<double> eta_s;            ///< of this problem
+  double best_us = 0;               ///< 0: none yet
+  double configurations_per_s = 0;  ///< freshly decided ones, over this problem
+  std::optional<double> eta_s;      ///< of this problem
 };
 
 /// One configuration that failed in some way, for messages.
@@ -67,8 +67,8 @@ struct ProblemResult {
   std::uint64_t not_recorded = 0;               ///< of a replay: proposed, not in the recording and left out
   std::map<std::string, std::uint64_t> failed;  ///< by outcome name
   std::map<std::string, FailureExample> failure_examples;  ///< the first of each in `failed`
-  bool nothing_left = false;                    ///< everything had been measured and decided before
-  bool former_stays = false;                    ///< of a renewal: the budget ended before what had won was measured again, so nothing takes its place
+  bool nothing_left = false;                               ///< everything had been measured and decided before
+  bool former_stays = false;  ///< of a renewal: the budget ended before what had won was measured again, so nothing takes its place
   /// What the conditions of a request leave, and the fastest known configuration that satisfies them, by the search.
   struct Restricted {
     std::uint64_t size = 0;
@@ -76,7 +76,7 @@ struct ProblemResult {
     double median_us = 0;
   };
   std::optional<Restricted> restricted;
-  std::optional<db::BestRow> best;              ///< of everything known; nothing when no configuration was valid
+  std::optional<db::BestRow> best;  ///< of everything known; nothing when no configuration was valid
   std::int64_t work_bytes = 0;
   double elapsed_s = 0;
   Utilisation utilisation;
@@ -95,7 +95,8 @@ struct Observer {
   std::function<void(const std::string&)> notice = [](const std::string&) {};
   std::function<bool()> interrupted = [] { return false; };
   /// While the space of a problem, or of a part of it, is built; `interrupted` is asked as well.
-  std::function<void(const spec::Problem&, const space::BuildProgress&)> building = [](const spec::Problem&, const space::BuildProgress&) {};
+  std::function<void(const spec::Problem&, const space::BuildProgress&)> building = [](const spec::Problem&, const space::BuildProgress&) {
+  };
 
   /// Asks and tells both. Requires: this object and the problem outlive it.
   [[nodiscard]] space::BuildWatch watch(const spec::Problem& problem) const {
@@ -128,7 +129,7 @@ void refuse_nothing(const spec::Problem& problem);
 /// there (same template hash, problem, device and policy) answers a proposal without measuring.
 /// Throws: UsageError (problem), SpecError, EnvironmentError, DatabaseError. An empty space is a result without a best
 /// and a notice that names the condition.
-[[nodiscard]] TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, Backend& backend,
-                              db::Database& database, const Observer& observer);
+[[nodiscard]] TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, Backend& backend, db::Database& database,
+                              const Observer& observer);
 
 }  // namespace attune::session

@@ -66,8 +66,8 @@ void SessionLog::open(db::SessionRow row, const std::string& run) {
   row_.started_at = base::utc_now();
   row_.summary_json = base::dump_json(json{{"host", host_name()}, {"pid", ::getpid()}, {"start", start_of(::getpid())}, {"run", run}});
   base::ContentHasher hasher;
-  for (const std::string& part : {row_.template_hash, row_.problem, row_.device_key, row_.policy, row_.strategy,
-                                  std::to_string(row_.seed), row_.started_at, row_.summary_json, run}) {
+  for (const std::string& part : {row_.template_hash, row_.problem, row_.device_key, row_.policy, row_.strategy, std::to_string(row_.seed),
+                                  row_.started_at, row_.summary_json, run}) {
     hasher.add(part);
   }
   row_.key = hasher.key();

@@ -32,9 +32,16 @@ std::string coverage_text(std::uint64_t measured, std::uint64_t space) {
 }  // namespace
 
 json summary_of(const RowContext& context, const ProblemResult& result) {
-  json summary = {{"work_bytes", result.work_bytes}, {"space_size", result.space_size}, {"different_launches", result.different_launches}, {"measured", result.measured},
-                  {"reused", result.reused}, {"failed", result.failed}, {"elapsed_s", result.elapsed_s}, {"origin", context.origin},
-                  {"driver", context.driver}, {"nvrtc", context.nvrtc},
+  json summary = {{"work_bytes", result.work_bytes},
+                  {"space_size", result.space_size},
+                  {"different_launches", result.different_launches},
+                  {"measured", result.measured},
+                  {"reused", result.reused},
+                  {"failed", result.failed},
+                  {"elapsed_s", result.elapsed_s},
+                  {"origin", context.origin},
+                  {"driver", context.driver},
+                  {"nvrtc", context.nvrtc},
                   {"replayed_from", context.origin == "measured" ? "" : context.origin}};
   if (result.best) {
     summary["best_us"] = result.best->median_us;
@@ -86,7 +93,8 @@ std::optional<db::RecordRow> as_run_off(db::RecordRow row) {
 }
 
 db::BestRow to_best_row(const RowContext& context, const Decided& decided, const RunOffSamples& samples, std::int64_t work_bytes,
-                        const std::optional<CompiledCode>& code, const std::string& default_configuration, const std::vector<std::string>& asked) {
+                        const std::optional<CompiledCode>& code, const std::string& default_configuration,
+                        const std::vector<std::string>& asked) {
   const Placed& winner = decided.placed.at(decided.winner);
   db::BestRow row;
   row.template_hash = context.template_hash;
@@ -106,27 +114,41 @@ db::BestRow to_best_row(const RowContext& context, const Decided& decided, const
   json finalists = json::array();
   for (const auto& placed : decided.placed) {
     if (placed.configuration == default_configuration) row.default_us = placed.median_us;
-    finalists.push_back({{"configuration", placed.configuration}, {"median_us", placed.median_us}, {"low_us", placed.low_us},
-                         {"high_us", placed.high_us}, {"ratio", placed.to_best.median_ratio}, {"low", placed.to_best.low},
-                         {"high", placed.to_best.high}, {"tied", placed.tied}, {"observations", placed.observations}});
+    finalists.push_back({{"configuration", placed.configuration},
+                         {"median_us", placed.median_us},
+                         {"low_us", placed.low_us},
+                         {"high_us", placed.high_us},
+                         {"ratio", placed.to_best.median_ratio},
+                         {"low", placed.to_best.low},
+                         {"high", placed.to_best.high},
+                         {"tied", placed.tied},
+                         {"observations", placed.observations}});
   }
   json left = json::array();
   for (const auto& finalist : samples.left) {
-    left.push_back({{"configuration", finalist.configuration}, {"ratio", finalist.to_best.median_ratio}, {"low", finalist.to_best.low},
-                    {"high", finalist.to_best.high}, {"epochs", finalist.observations}});
+    left.push_back({{"configuration", finalist.configuration},
+                    {"ratio", finalist.to_best.median_ratio},
+                    {"low", finalist.to_best.low},
+                    {"high", finalist.to_best.high},
+                    {"epochs", finalist.observations}});
   }
-  json detail = {{"work_bytes", work_bytes}, {"rounds", samples.rounds_us.size()}, {"finalists", finalists},
-                 {"asked", asked}, {"round_configurations", samples.configurations}, {"rounds_us", samples.rounds_us},
-                 {"rounds_per_epoch", samples.rounds_per_epoch}, {"left", left}, {"origin", context.origin}};
+  json detail = {{"work_bytes", work_bytes},
+                 {"rounds", samples.rounds_us.size()},
+                 {"finalists", finalists},
+                 {"asked", asked},
+                 {"round_configurations", samples.configurations},
+                 {"rounds_us", samples.rounds_us},
+                 {"rounds_per_epoch", samples.rounds_per_epoch},
+                 {"left", left},
+                 {"origin", context.origin}};
   if (code) detail["source_key"] = code->source_key;
   if (context.memory_clock_khz > 0) detail[spec::kMemoryClockField] = context.memory_clock_khz;
   row.detail_json = base::dump_json(detail);
   return row;
 }
 
-Recording extract_recording(const db::Database& database, const spec::KernelTemplate& kernel,
-                            const std::vector<spec::Problem>& problems, const std::string& device_key, const std::string& policy,
-                            const std::string& origin) {
+Recording extract_recording(const db::Database& database, const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems,
+                            const std::string& device_key, const std::string& policy, const std::string& origin) {
   Recording recording;
   recording.template_name = kernel.name;
   recording.template_hash = kernel.content_hash;
@@ -161,7 +183,8 @@ Recording extract_recording(const db::Database& database, const spec::KernelTemp
       recorded.space_size = session.space_size;
       const std::int64_t different = base::member_or(summary, "different_launches", std::int64_t{0});
       if (different > 0) launches = static_cast<std::uint64_t>(different);  // a later session may not have counted
-      recording.read_ceiling_bytes_per_s = std::max(recording.read_ceiling_bytes_per_s, base::member_or(summary, "read_ceiling_bytes_per_s", 0.0));
+      recording.read_ceiling_bytes_per_s =
+          std::max(recording.read_ceiling_bytes_per_s, base::member_or(summary, "read_ceiling_bytes_per_s", 0.0));
     }
     measured += recorded.measurements.size();
     space += launches > 0 ? launches : recorded.space_size;

@@ -5,8 +5,8 @@
 #include "db/database.hpp"
 #include "tuner/measure/measurement.hpp"
 #include "tuner/session/source/backend.hpp"
-#include "tuner/session/tune/finalists.hpp"
 #include "tuner/session/source/recording.hpp"
+#include "tuner/session/tune/finalists.hpp"
 #include "tuner/session/tune/session.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
@@ -22,8 +22,8 @@ struct RowContext {
   std::string driver;
   std::string nvrtc;
   std::string origin;
-  std::string measured_at;  ///< UTC; empty: now
-  int memory_clock_khz = 0; ///< of the device; 0: unknown
+  std::string measured_at;   ///< UTC; empty: now
+  int memory_clock_khz = 0;  ///< of the device; 0: unknown
 };
 
 /// What a finished problem came to, as its session keeps it.

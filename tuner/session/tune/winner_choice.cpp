@@ -16,9 +16,11 @@ using measure::Measurement;
 using measure::Outcome;
 using nlohmann::json;
 
-/// Whether a run-off of up to `most` epochs would go on where the stored one ended: several were left. A decision without a run-off is none.
+/// Whether a run-off of up to `most` epochs would go on where the stored one ended: several were left. A decision without a run-off is
+/// none.
 bool would_go_on(const json& detail, int most) {
-  const auto epochs = base::member_or(detail, "rounds", std::int64_t{0}) / std::max(std::int64_t{1}, base::member_or(detail, "rounds_per_epoch", std::int64_t{1}));
+  const auto epochs = base::member_or(detail, "rounds", std::int64_t{0}) /
+                      std::max(std::int64_t{1}, base::member_or(detail, "rounds_per_epoch", std::int64_t{1}));
   const bool several = base::member_or(detail, "round_configurations", std::vector<std::string>{}).size() > 1;
   return several && epochs >= Race::kEarly && epochs < most;
 }
@@ -34,8 +36,8 @@ void WinnerChoice::choose(bool of_a_part) {
   std::vector<std::string> asked;  // by that rule, also where fewer run off: a later run asks the same again
   for (bool narrowed = false;;) {
     const std::string standard = known_.default_name();
-    const auto finalists =
-        choose_finalists(candidates_of(known_.memory(), context_.kernel, context_.space, context_.launches, standard, rule.most), standard, rule);
+    const auto finalists = choose_finalists(
+        candidates_of(known_.memory(), context_.kernel, context_.space, context_.launches, standard, rule.most), standard, rule);
     if (!narrowed) asked = finalists;
     if (finalists.empty()) {
       forget_what_fails();
@@ -43,7 +45,7 @@ void WinnerChoice::choose(bool of_a_part) {
     }
     if (!narrowed && decided_before(asked)) return;
     auto samples = run_off(finalists);
-    if (samples && !samples->failed.empty()) continue;  // the next best take their places
+    if (samples && !samples->failed.empty()) continue;                 // the next best take their places
     if (!samples && !narrowed && finalists.size() > plain.most + 1) {  // the scratch of so many may be more than the device has
       narrowed = true;
       rule = plain;
@@ -87,8 +89,10 @@ bool WinnerChoice::better_is_known(const db::BestRow& best) {
   if (!previous || previous->median_us > best.median_us || !context_.of_this_memory(previous->detail_json)) return false;
   const auto ordinal = context_.find(previous->configuration);
   if (ordinal && known_[*ordinal].decided) return false;
-  context_.observer.notice(fmt::format("the stored best of {} ({:.3f} us) stays: it is faster than what was found under these conditions ({:.3f} us), and "
-                                       "nothing here has measured it", context_.name(), previous->median_us, best.median_us));
+  context_.observer.notice(
+      fmt::format("the stored best of {} ({:.3f} us) stays: it is faster than what was found under these conditions ({:.3f} us), and "
+                  "nothing here has measured it",
+                  context_.name(), previous->median_us, best.median_us));
   tally_.result.best = std::move(previous);
   return true;
 }
@@ -97,7 +101,8 @@ bool WinnerChoice::keeps_outdated() {
   if (!context_.request.renew) return false;
   std::optional<space::Ordinal> own;
   const auto rows = own_winners(context_);
-  const auto former = std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return (own = place_in(context_.space, context_.kernel, row)).has_value(); });
+  const auto former = std::find_if(rows.begin(), rows.end(),
+                                   [&](const auto& row) { return (own = place_in(context_.space, context_.kernel, row)).has_value(); });
   if (!own) return false;
   const bool of_this_version = former->template_hash == context_.query.template_hash;
   if (of_this_version && !context_.is_outdated(former->driver, former->nvrtc)) return false;
@@ -114,8 +119,10 @@ void WinnerChoice::tell_why_none() const {
   const auto working = known_.memory().working();
   if (working == 0) return;
   const bool no_reference = context_.kernel.reference.kind == spec::ReferenceSpec::Kind::None;
-  context_.observer.notice(fmt::format("none of the {} working configurations of {} is both verified and measured to the end, so none is kept for "
-                                       "dispatch{}", working, context_.name(), no_reference ? "; the template has no reference" : ""));
+  context_.observer.notice(
+      fmt::format("none of the {} working configurations of {} is both verified and measured to the end, so none is kept for "
+                  "dispatch{}",
+                  working, context_.name(), no_reference ? "; the template has no reference" : ""));
 }
 
 std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string>& finalists) {
@@ -161,8 +168,8 @@ void WinnerChoice::store(const RunOffSamples& samples, const std::vector<std::st
 /// For a recording that never ran these finalists off, and for finalists that fail only together: one "round" of the
 /// search's own medians.
 RunOffSamples WinnerChoice::search_medians(const std::vector<std::string>& finalists) const {
-  context_.observer.notice(fmt::format("these finalists of {} could not be run off against each other; the winner is by the search's medians",
-                                       context_.name()));
+  context_.observer.notice(
+      fmt::format("these finalists of {} could not be run off against each other; the winner is by the search's medians", context_.name()));
   RunOffSamples samples;
   samples.configurations = finalists;
   samples.rounds_us.emplace_back();

@@ -25,7 +25,9 @@ LadderPlan plan_ladder(const spec::KernelTemplate& kernel, const spec::VariantLa
     const auto space = space::SearchSpace::build(kernel, problem, device, {rung.where}, watch);
     plan.rung_sizes.push_back(space.size());
     const RungEffort tried = effort_of(rung, effort);
-    const std::uint64_t limit = effort == LadderEffort::AsTheRequestSays ? budget.limit(space.size()) : space.size() <= tried.whole_up_to ? space.size() : tried.sample;
+    const std::uint64_t limit = effort == LadderEffort::AsTheRequestSays ? budget.limit(space.size())
+                                : space.size() <= tried.whole_up_to      ? space.size()
+                                                                         : tried.sample;
     if (limit < space.size() || limit > kMostCounted) {
       drawn += limit;
       continue;

@@ -34,7 +34,8 @@ struct LadderPlan {
 };
 
 /// `budget` counts when the request says. Throws: SpecError, as the space does.
-[[nodiscard]] LadderPlan plan_ladder(const spec::KernelTemplate& kernel, const spec::VariantLadder& ladder, LadderEffort effort, const Budget& budget,
-                                     const spec::Problem& problem, const spec::DeviceInfo& device, const space::BuildWatch& watch = {});
+[[nodiscard]] LadderPlan plan_ladder(const spec::KernelTemplate& kernel, const spec::VariantLadder& ladder, LadderEffort effort,
+                                     const Budget& budget, const spec::Problem& problem, const spec::DeviceInfo& device,
+                                     const space::BuildWatch& watch = {});
 
 }  // namespace attune::session

@@ -54,7 +54,8 @@ json to_json(const RungResult& rung) {
   object["configuration"] = rung.configuration.empty() ? json(nullptr) : base::parse_json(rung.configuration);
   object["median_us"] = rung.median_us > 0 ? json(rung.median_us) : json(nullptr);
   if (rung.median_us > 0) object.update({{"low_us", rung.low_us}, {"high_us", rung.high_us}, {"screened", rung.screened}});
-  if (rung.to_best) object.update({{"ratio", rung.to_best->median_ratio}, {"ratio_low", rung.to_best->low}, {"ratio_high", rung.to_best->high}});
+  if (rung.to_best)
+    object.update({{"ratio", rung.to_best->median_ratio}, {"ratio_low", rung.to_best->low}, {"ratio_high", rung.to_best->high}});
   return object;
 }
 
@@ -75,8 +76,13 @@ json to_json(const LadderResult& result, const spec::VariantLadder& ladder) {
     rungs.push_back(std::move(rung));
   }
   const double ceiling = result.read_ceiling_bytes_per_s;
-  return {{"rungs", std::move(rungs)}, {"tables", tables_json(result, ladder)}, {"ran_off", result.ran_off}, {"complete", result.complete}, {"planned", result.planned},
-          {"summary", ladder.summary}, {"read_ceiling_bytes_per_s", ceiling > 0 ? json(ceiling) : json(nullptr)}};
+  return {{"rungs", std::move(rungs)},
+          {"tables", tables_json(result, ladder)},
+          {"ran_off", result.ran_off},
+          {"complete", result.complete},
+          {"planned", result.planned},
+          {"summary", ladder.summary},
+          {"read_ceiling_bytes_per_s", ceiling > 0 ? json(ceiling) : json(nullptr)}};
 }
 
 std::vector<std::string> winners_of(const std::vector<RungResult>& rungs) {
@@ -88,7 +94,9 @@ std::vector<std::string> winners_of(const std::vector<RungResult>& rungs) {
 }
 
 const RungResult* spokesman_of(const std::vector<RungResult>& rungs, const RungResult& of) {
-  const auto first = std::find_if(rungs.begin(), rungs.end(), [&](const RungResult& rung) { return rung.launches == of.launches && rung.configuration.empty() == of.configuration.empty(); });
+  const auto first = std::find_if(rungs.begin(), rungs.end(), [&](const RungResult& rung) {
+    return rung.launches == of.launches && rung.configuration.empty() == of.configuration.empty();
+  });
   return first == rungs.end() ? &of : &*first;
 }
 

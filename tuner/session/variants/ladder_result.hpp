@@ -21,14 +21,14 @@ struct LadderCell {
 /// What one rung came to on one problem.
 struct RungResult {
   std::string name;
-  std::uint64_t size = 0;        ///< configurations of the rung; 0: it is empty here
-  std::uint64_t decided = 0;     ///< of them, those that have an outcome
+  std::uint64_t size = 0;     ///< configurations of the rung; 0: it is empty here
+  std::uint64_t decided = 0;  ///< of them, those that have an outcome
   std::uint64_t failed = 0;
-  std::uint64_t measured = 0;    ///< by this command
-  std::string emptied_by;        ///< the condition that left nothing, when size is 0
-  std::string configuration;     ///< the fastest; empty: none has worked
-  std::string launches;          ///< the configuration that stands for all of the same launches: rungs may differ in names only
-  double median_us = 0;          ///< of the run-off of the rungs, else of the search
+  std::uint64_t measured = 0;  ///< by this command
+  std::string emptied_by;      ///< the condition that left nothing, when size is 0
+  std::string configuration;   ///< the fastest; empty: none has worked
+  std::string launches;        ///< the configuration that stands for all of the same launches: rungs may differ in names only
+  double median_us = 0;        ///< of the run-off of the rungs, else of the search
   double low_us = 0, high_us = 0;
   /// Paired, to the fastest rung; nothing without a run-off.
   std::optional<measure::PairedComparison> to_best;

@@ -24,7 +24,8 @@ double stored_ceiling(const ProblemContext& context) {
   for (const auto& session : context.database.sessions(query)) {
     const json summary = base::parse_json(session.summary_json.empty() ? "{}" : session.summary_json);
     const auto rate = summary.find("read_ceiling_bytes_per_s");
-    const bool known = rate != summary.end() && rate->is_number() && rate->get<double>() > 0 && context.counts_here(base::member_or(summary, "origin", ""));
+    const bool known = rate != summary.end() && rate->is_number() && rate->get<double>() > 0 &&
+                       context.counts_here(base::member_or(summary, "origin", ""));
     if (!known || session.started_at < newest) continue;
     newest = session.started_at;
     ceiling = rate->get<double>();
@@ -37,8 +38,14 @@ class Climb {
  public:
   Climb(const spec::KernelTemplate& kernel, const spec::VariantLadder& ladder, const LadderRequest& request, std::size_t number,
         Backend& backend, db::Database& database, const LadderObserver& observer, std::optional<Clock::time_point> end)
-      : kernel_(kernel), ladder_(ladder), request_(request), backend_(backend), observer_(observer), end_(end),
-        problem_(request.tune.problems[number]), tuner_(kernel, request.tune, number, backend, database, observer.tuning) {}
+      : kernel_(kernel),
+        ladder_(ladder),
+        request_(request),
+        backend_(backend),
+        observer_(observer),
+        end_(end),
+        problem_(request.tune.problems[number]),
+        tuner_(kernel, request.tune, number, backend, database, observer.tuning) {}
 
   void run() {
     if (!tuner_.begin()) {
@@ -48,7 +55,9 @@ class Climb {
       return;
     }
     opened_ = true;
-    result_.planned = plan_ladder(kernel_, ladder_, request_.effort, request_.tune.budget, problem_, backend_.device(), observer_.tuning.watch(problem_)).configurations;
+    result_.planned =
+        plan_ladder(kernel_, ladder_, request_.effort, request_.tune.budget, problem_, backend_.device(), observer_.tuning.watch(problem_))
+            .configurations;
     for (std::size_t i = 0; i < ladder_.rungs.size(); ++i) {
       const bool complete = tuner_.search(search_of(i));
       result_.rungs.push_back(rung_of(ladder_.rungs[i]));
@@ -124,7 +133,8 @@ class Climb {
       });
       tables.emplace_back();
       for (const auto& [index, found] : fastest) {
-        tables.back().push_back({spec::to_text(kernel_.parameters[parameter].values[index]), spec::to_text(kernel_, found.second), found.first});
+        tables.back().push_back(
+            {spec::to_text(kernel_.parameters[parameter].values[index]), spec::to_text(kernel_, found.second), found.first});
       }
     }
     return tables;
@@ -164,7 +174,8 @@ class Climb {
     const db::SessionRow* newest = nullptr;
     const auto sessions = tuner_.context().database.sessions(tuner_.context().query);
     for (const auto& session : sessions) {
-      if (session.state == "finished" && (newest == nullptr || session.started_at > newest->started_at) && has_ladder(session)) newest = &session;
+      if (session.state == "finished" && (newest == nullptr || session.started_at > newest->started_at) && has_ladder(session))
+        newest = &session;
     }
     return newest != nullptr && session::take_times(result_, base::parse_json(newest->summary_json).at("ladder"));
   }
@@ -180,7 +191,8 @@ class Climb {
     const Decided decided = decide(samples, resources, tuner_.known().default_name());
     for (auto& rung : result_.rungs) {
       const std::string& ran = spokesman_of(result_.rungs, rung)->configuration;
-      const auto placed = std::find_if(decided.placed.begin(), decided.placed.end(), [&](const Placed& one) { return one.configuration == ran; });
+      const auto placed =
+          std::find_if(decided.placed.begin(), decided.placed.end(), [&](const Placed& one) { return one.configuration == ran; });
       if (placed == decided.placed.end()) continue;  // an empty rung
       rung.median_us = placed->median_us;
       rung.low_us = placed->low_us;
@@ -239,7 +251,8 @@ LadderRun run_ladder(const spec::KernelTemplate& kernel, const spec::VariantLadd
     if (request.tune.budget.seconds) {
       const double spent = std::chrono::duration<double>(Clock::now() - start).count();
       const double left = std::max(0.0, request.tune.seconds_left.value_or(*request.tune.budget.seconds) - spent);
-      end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(left / static_cast<double>(problems.size() - i)));
+      end = Clock::now() +
+            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(left / static_cast<double>(problems.size() - i)));
     }
     observer.tuning.started(problems[i]);
     try {

@@ -4,9 +4,9 @@
 
 #include "db/database.hpp"
 #include "tuner/session/source/backend.hpp"
+#include "tuner/session/tune/session.hpp"
 #include "tuner/session/variants/ladder_plan.hpp"
 #include "tuner/session/variants/ladder_result.hpp"
-#include "tuner/session/tune/session.hpp"
 #include "tuner/spec/variant_ladder.hpp"
 
 namespace attune::session {
