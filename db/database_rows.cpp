@@ -27,7 +27,7 @@ void bind_columns(State& state, Use& use, const Row& row) {
   });
 }
 
-/// Stores a template without its files.
+/// Stores a row; a TemplateRow without its files.
 template <class State, class Row>
 void write_row(State& state, const Row& row) {
   const std::string key = Table<Row>::key(row);

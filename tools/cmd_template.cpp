@@ -132,9 +132,8 @@ struct CheckedProblem {
 };
 
 /// Throws: SpecError, space::BuildStopped.
-CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Problem& problem, const CheckOptions& options,
-                             compile::CompilePool& pool) {
-  const auto device = spec::DeviceInfo::of_architecture(options.architecture);
+CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+                             const CheckOptions& options, compile::CompilePool& pool) {
   stop_on_signals();
   ProgressLine line(options.json_output);
   const space::BuildWatch watch = [&](const space::BuildProgress& progress) {
@@ -187,7 +186,7 @@ void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, co
   if (!checked.default_valid) base::print("  the default configuration does not satisfy the constraints here\n");
   if (!checked.compiles()) {
     base::print("  the default configuration does not compile:\n{}\n", base::Lines{checked.compiled.log});
-    if (includes_host_code(checked.source)) base::print("  {}\n", kHostCode);
+    if (includes_host_code(checked.source)) base::print("  {}\n", base::Lines{kHostCode});
   }
   for (const auto& used : checked.compiled.kernels) {
     base::print("  {}: {} registers, {} bytes shared, {} bytes stack, {} bytes spilled\n", used.kernel, used.registers,
@@ -197,6 +196,7 @@ void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, co
 
 int check(const CheckOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
   const auto kernel = spec::TemplateLibrary().find(options.folder);
+  const auto device = spec::DeviceInfo::of_architecture(options.architecture);
   const auto problems = problems_from_arguments(kernel, arguments.empty() ? default_arguments(kernel) : arguments);
   compile::CompilePool::Options pool_options;
   pool_options.worker = context.executable;
@@ -205,7 +205,7 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
   json out = json::array();
   bool usable = true;
   for (const auto& problem : problems) {
-    const CheckedProblem checked = check_problem(kernel, problem, options, pool);
+    const CheckedProblem checked = check_problem(kernel, problem, device, options, pool);
     usable = usable && checked.usable();
     if (options.json_output)
       out.push_back(to_json(kernel, checked));

@@ -19,7 +19,8 @@ std::string unknown_command(CLI::App& app, int argc, char** argv) {
       if (command->get_name() == word) next = command;
     }
     if (known.empty() || word.starts_with('-')) return {};
-    if (next == nullptr) return fmt::format("{} has no command '{}'{}", named, word, spec::hint(word, known));
+    if (next == nullptr)
+      return fmt::format("{} no command '{}'{}", i == 1 ? "there is" : fmt::format("'{}' has", named), word, spec::hint(word, known));
     at = next;
     named += " " + word;
   }

@@ -67,10 +67,10 @@ TEST_CASE_FIXTURE(Cli, "an unknown axis, type or size text is wrong usage with a
 }
 
 TEST_CASE_FIXTURE(Cli, "a command that is not there is named with the nearest one or those that are") {
-  expect(attune({"tun", "--T", "f32"}), 2, {"attune has no command 'tun'; did you mean 'tune'?"});
-  expect(attune({"template", "chek", kernel}), 2, {"attune template has no command 'chek'; did you mean 'check'?"});
-  expect(attune({"template", "init"}), 2, {"attune template has no command 'init'; known: list, check"});
-  expect(attune({"dance"}), 2, {"attune has no command 'dance'; known: ", "tune", "layer"});
+  expect(attune({"tun", "--T", "f32"}), 2, {"there is no command 'tun'; did you mean 'tune'?"});
+  expect(attune({"template", "chek", kernel}), 2, {"'attune template' has no command 'chek'; did you mean 'check'?"});
+  expect(attune({"template", "init"}), 2, {"'attune template' has no command 'init'; known: list, check"});
+  expect(attune({"dance"}), 2, {"there is no command 'dance'; known: ", "tune", "layer"});
   expect(attune({"template"}), 2, {"subcommand is required"});
   expect(attune({"tune", kernel, "dance"}), 2, {"dance"});  // no command is looked for here
 }
@@ -79,7 +79,9 @@ TEST_CASE_FIXTURE(Cli, "a range without a step is told to double, on standard er
   const auto told = [&](const std::string& sizes) {
     return attune({"tune", kernel, "--T", "f32", "--size", sizes, "--replay", recording}).err;
   };
-  CHECK(contains(told("1000..1010"), "--n 1000..1010 takes 1000, for a range without a step doubles; write 1000..1010:+1"));
+  CHECK(contains(
+      told("1000..1010"),
+      "--n 1000..1010 takes 1000, for a range without a step doubles; write 1000..1010:x2 to mean that, 1000..1010:+1 for steps of 1"));
   CHECK(!contains(told("1000,100000"), "doubles"));
 }
 
@@ -147,6 +149,7 @@ TEST_CASE_FIXTURE(Cli, "a template that includes all of CUB is told which header
   CHECK(block.exit_code == 0);
   CHECK(!contains(block.out, "host code"));
   source("cub/cub.cuh");
+  CHECK(!contains(attune({"template", "check", kernel}).out, "\\n"));
   expect(attune({"template", "check", kernel}), 6,
          {"does not compile", "<cub/cub.cuh>, CUB's device headers and Thrust are host code", "<cub/block/block_reduce.cuh>"});
 }

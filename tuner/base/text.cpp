@@ -188,18 +188,22 @@ std::vector<std::int64_t> parse_counts(std::string_view text) {
 }
 
 std::string doubling_note(std::string_view text) {
-  constexpr std::size_t kShown = 4;
+  constexpr std::size_t kShown = 5;
   for (const std::string_view item : items_of(text)) {
     const std::size_t dots = item.find("..");
     if (dots == std::string_view::npos || item.find(':') != std::string_view::npos) continue;
     const auto counts = parse_counts(item);
-    if (parse_count(item.substr(dots + 2)) - counts.front() < static_cast<std::int64_t>(counts.size())) continue;  // every count of it
+    const std::int64_t last = parse_count(item.substr(dots + 2)), all = last - counts.front() + 1;
+    if (all == static_cast<std::int64_t>(counts.size())) continue;
     std::string taken;
-    for (std::size_t i = 0; i < std::min(counts.size(), kShown); ++i)
-      taken += fmt::format("{}{}", i == 0 ? "" : ", ", format_count(counts[i]));
-    if (counts.size() > kShown) taken += fmt::format(" ... {}", format_count(counts.back()));
-    return fmt::format("{} takes {}, for a range without a step doubles; write {}:+1 for steps of 1, {}:x4 for a factor of 4", item, taken,
-                       item, item);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts.size() > kShown && i == kShown - 1) taken += " ... " + format_count(counts.back());
+      if (counts.size() > kShown && i >= kShown - 1) break;
+      taken += (i == 0 ? "" : ", ") + format_count(counts[i]);
+    }
+    const bool few = all <= static_cast<std::int64_t>(kMaximumCounts);
+    return fmt::format("{} takes {}, for a range without a step doubles; write {}:x2 to mean that{}", item, taken, item,
+                       few ? fmt::format(", {}:+1 for steps of 1", item) : "");
   }
   return {};
 }

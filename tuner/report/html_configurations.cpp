@@ -77,7 +77,7 @@ std::string configurations_html(const Series& series) {
     cells.push_back(or_missing(best.occupancy, format_percent));
     table.add(cells);
   }
-  return (shared.empty() ? "" : "<p class=\"note\">The same for every problem: " + shared + "</p>\n") + table.html();
+  return (shared.empty() ? "" : "<p class=\"note\">The same in every best configuration: " + shared + "</p>\n") + table.html();
 }
 
 }  // namespace attune::report

@@ -114,6 +114,7 @@ std::string effects_html(const Series& series, std::size_t index, const std::str
   auto parameters = united(series);
   const std::string fixed = fixed_note(parameters);
   std::erase_if(parameters, [](const ParameterEffect& parameter) { return parameter.values.size() < 2; });
+  if (parameters.empty()) return html + fixed;
   html += "<h4>Best reachable with the value</h4>\n" + effect_matrix(series, parameters, &ValueEffect::best_ratio) + fixed;
   return html + "<details>\n<summary>Median over the configurations with the value</summary>\n" +
          effect_matrix(series, parameters, &ValueEffect::median_ratio) + "</details>\n";

@@ -102,13 +102,18 @@ bool varies(const ParameterEffect& effect) { return effect.values.size() > 1; }
 std::string effects_table(const ProblemReport& problem) {
   std::string text = head({"Parameter", "Value", "Best with it", "Median with it", "Timed", "Tried"}, 2);
   const auto ratio = [](const std::optional<double>& value) { return value ? format_ratio(*value) : std::string("none ran"); };
+  std::string fixed;
   for (const ParameterEffect& effect : problem.effects) {
-    if (!varies(effect)) continue;
+    if (!varies(effect)) {
+      fixed += fmt::format("{}{} = {}", fixed.empty() ? "" : ", ", effect.parameter, effect.values.front().value);
+      continue;
+    }
     for (const ValueEffect& value : effect.values) {
       text += row({effect.parameter, value.value + (value.is_default ? " (default)" : ""), ratio(value.best_ratio),
                    ratio(value.median_ratio), fmt::format("{}", value.timed), fmt::format("{}", value.configurations)});
     }
   }
+  if (!fixed.empty()) text += base::escape_markdown("\nWith one value alone, and so without an effect: " + fixed) + "\n";
   return text;
 }
 
@@ -136,7 +141,7 @@ std::string series_section(const Report& report, const Series& series) {
   text += "\n### Clocks\n\n" + md_clock_table(series);
   text += "\n### Sessions\n\n" + md_session_table(series);
   for (const ProblemReport& problem : series.problems) {
-    if (std::none_of(problem.effects.begin(), problem.effects.end(), varies)) continue;
+    if (problem.effects.empty()) continue;
     text +=
         fmt::format("\n### Effect of each parameter, {}\n\n", base::escape_markdown(sizes_text(problem.sizes))) + effects_table(problem);
   }

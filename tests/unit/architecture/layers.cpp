@@ -31,7 +31,8 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       {"tuner/session/source", {"tuner/measure", "tuner/compile", "tuner/spec"}},
       {"tuner/session/tune", {"tuner/session/source", "db", "tuner/search", "tuner/measure", "tuner/space", "tuner/spec"}},
       {"tuner/session/variants", {"tuner/session/tune", "tuner/session/source", "db", "tuner/measure", "tuner/space", "tuner/spec"}},
-      {"tuner/session/fleet", {"tuner/session/tune", "tuner/session/source", "db", "tuner/measure", "tuner/spec"}},
+      {"tuner/session/fleet",
+       {"tuner/session/tune", "tuner/session/source", "db", "tuner/search", "tuner/measure", "tuner/space", "tuner/spec"}},
       {"tuner/report", {"db"}},
       {"tuner/runtime", {"db", "tuner/compile", "tuner/gpu", "tuner/spec"}},
   };

@@ -51,12 +51,15 @@ TEST_CASE("arrows are never followed back") {
   CHECK_FALSE(allowed("tuner/report/report.cpp", "\"tools/commands.hpp\""));
 }
 
-TEST_CASE("of a session, sources know nothing of tuning, tuning nothing of several devices, and these nothing of published variants") {
+TEST_CASE(
+    "of a session, sources know nothing of tuning, tuning nothing of several devices and published variants, and these nothing of each other") {
   CHECK(allowed("tuner/session/tune/store.cpp", "\"tuner/session/source/recording.hpp\""));
   CHECK(allowed("tuner/session/variants/ladder_run.cpp", "\"tuner/session/tune/problem_tuner.hpp\""));
   CHECK_FALSE(allowed("tuner/session/source/recording.cpp", "\"tuner/session/tune/store.hpp\""));
   CHECK_FALSE(allowed("tuner/session/tune/session.cpp", "\"tuner/session/fleet/fleet.hpp\""));
+  CHECK_FALSE(allowed("tuner/session/tune/session.cpp", "\"tuner/session/variants/ladder_run.hpp\""));
   CHECK_FALSE(allowed("tuner/session/fleet/fleet.cpp", "\"tuner/session/variants/ladder_run.hpp\""));
+  CHECK_FALSE(allowed("tuner/session/variants/ladder_run.cpp", "\"tuner/session/fleet/fleet.hpp\""));
   CHECK_FALSE(allowed("tuner/session/session.cpp", "<vector>"));
 }
 

@@ -296,11 +296,11 @@ TEST_CASE("what the best configurations of several problems all have in common i
   rows.records.push_back(record(4096, configuration_text(64, "shuffle"), 5.0));
   rows.best.push_back(best_row(4096, configuration_text(64, "shuffle"), 5.0, 6.0));
   const std::string page = report::write(report::build(rows, {}), Format::Html);
-  CHECK(contains(page, "The same for every problem: <code>stage = shuffle</code></p>"));
+  CHECK(contains(page, "The same in every best configuration: <code>stage = shuffle</code></p>"));
   CHECK(count(page, ">stage</th>") == 0);
   CHECK(count(page, ">block</th>") == 1);
   const std::string alone = report::write(toy_report(), Format::Html);
-  CHECK(!contains(alone, "The same for every problem"));
+  CHECK(!contains(alone, "The same in every best configuration"));
   CHECK(count(alone, ">stage</th>") == 1);
 }
 
@@ -315,6 +315,7 @@ TEST_CASE("a parameter with one value alone has no row of effects") {
   CHECK(count(page, "<span>block</span>") == 2);  // the best and the median
   const std::string text = report::write(built, Format::Markdown);
   CHECK(!contains(text, "| stage |"));
+  CHECK(contains(text, "With one value alone, and so without an effect: stage = tree"));
   CHECK(contains(text, "| block | 32 |"));
 }
 

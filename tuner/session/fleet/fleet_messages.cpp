@@ -1,6 +1,7 @@
 #include "tuner/session/fleet/fleet_messages.hpp"
 
 #include "tuner/measure/messages.hpp"
+#include "tuner/search/strategy.hpp"
 #include "tuner/spec/condition.hpp"
 
 namespace attune::session::messages {

@@ -13,8 +13,10 @@
 #include "tuner/base/cpus.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/process.hpp"
+#include "tuner/search/strategy.hpp"
 #include "tuner/session/fleet/stop_patience.hpp"
 #include "tuner/session/tune/session.hpp"
+#include "tuner/space/build_watch.hpp"
 #include "tuner/spec/tuning_request.hpp"
 
 namespace attune::session {

@@ -9,7 +9,7 @@
 #include "tuner/base/hash.hpp"
 #include "tuner/compile/occupancy.hpp"
 #include "tuner/session/source/live_run_off.hpp"
-#include "tuner/session/source/stopping_rule.hpp"
+#include "tuner/session/source/visit_rule.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
 namespace attune::session {
@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr StoppingRule kStopping;
+constexpr VisitRule kVisits;
 constexpr std::uint64_t kVisitsForDefault = 200;  // by then the default has been measured, or does not work
 constexpr milliseconds kAbandonGrace{500};
 constexpr std::chrono::seconds kSentinelPeriod{1};
@@ -220,7 +220,7 @@ bool LiveBackend::start_visit(const EntryPtr& entry) {
   request.cubin = entry->compiled->cubin;
   request.verify = entry->visits.empty();
   request.best_us = entry->visits.empty() ? best_us_ : 0;
-  request.max_samples = kStopping.samples_per_visit;
+  request.max_samples = kVisits.samples;
   if (!gpu_->has_room(request)) return false;
   if (!is_sentinel && !again_.empty() && again_.front() == entry)
     again_.pop_front();
@@ -277,10 +277,10 @@ void LiveBackend::take_visit(measure::VisitReply reply) {
   measurement.timing = measure::summarise(entry->visits, entry->calls_per_sample);
   measurement.stage = reply.screened_out ? measure::Stage::Screened : measure::Stage::Measured;
   if (best_us_ <= 0 || measurement.timing.median_us < best_us_) best_us_ = measurement.timing.median_us;
-  if (reply.screened_out || kStopping.is_enough(measurement.timing, best_us_)) {
+  if (reply.screened_out || kVisits.is_enough(measurement.timing, best_us_)) {
     settle(entry);
   } else {
-    entry->due = visits_made_ + kStopping.spacing;
+    entry->due = visits_made_ + kVisits.spacing;
     again_.push_back(entry);
   }
 }
@@ -319,9 +319,10 @@ void LiveBackend::drain() {
 std::optional<RunOffSamples> LiveBackend::run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& options,
                                                   std::uint64_t seed) {
   drain();
-  std::vector<LiveRunOff::Finalist> compiled;
-  for (const auto& finalist : finalists) compiled.push_back({spec::to_text(*kernel_, finalist), compile_now(finalist)});
-  return LiveRunOff(*gpu_, on_hand_over).run(compiled, options, seed);
+  std::vector<std::string> names;
+  for (const auto& finalist : finalists) names.push_back(spec::to_text(*kernel_, finalist));
+  const auto compile = [&](std::size_t finalist) { return compile_now(finalists[finalist]); };
+  return LiveRunOff(*gpu_, compile, on_hand_over).run(names, options, seed);
 }
 
 std::optional<CompiledCode> LiveBackend::code(const spec::Configuration& configuration) {

@@ -4,45 +4,45 @@
 
 namespace attune::session {
 
-std::optional<RunOffSamples> LiveRunOff::run(const std::vector<Finalist>& finalists, const Race::Options& options, std::uint64_t seed) {
+std::optional<RunOffSamples> LiveRunOff::run(const std::vector<std::string>& finalists, const Race::Options& options, std::uint64_t seed) {
   samples_ = {};
   samples_.rounds_per_epoch = options.rounds;
   std::vector<measure::VisitRequest> visits;
-  for (const auto& finalist : finalists) {
-    if (auto visit = verify(finalist)) visits.push_back(*std::move(visit));
+  for (std::size_t i = 0; i < finalists.size(); ++i) {
+    if (auto visit = verify(finalists[i], *compile_(i))) visits.push_back(*std::move(visit));
   }
-  if (!samples_.failed.empty() || visits.empty()) return samples_;  // the caller asks again without those that failed
+  if (!samples_.failed.empty() || visits.empty()) return std::move(samples_);  // the caller asks again without those that failed
   Race race(visits.size(), options);
   for (auto running = race.running(); !running.empty(); running = race.running()) {
     std::vector<measure::VisitRequest> now;
     for (const std::size_t i : running) now.push_back(visits[i]);
     const auto rounds_us = run_epoch(std::move(now), options.rounds, seed + static_cast<std::uint64_t>(race.epochs()));
-    if (!samples_.failed.empty()) return samples_;
+    if (!samples_.failed.empty()) return std::move(samples_);
     if (rounds_us.empty()) return std::nullopt;  // they do not work together
     race.add_epoch(rounds_us);
   }
   keep(race, visits);
-  return samples_;
+  return std::move(samples_);
 }
 
-std::optional<measure::VisitRequest> LiveRunOff::verify(const Finalist& finalist) {
-  if (finalist.compiled->status != compile::CompileStatus::Ok) {
-    samples_.failed.push_back({finalist.configuration, measure::Outcome::CompileFailed, finalist.compiled->log});
+std::optional<measure::VisitRequest> LiveRunOff::verify(const std::string& configuration, const compile::CompileResult& compiled) {
+  if (compiled.status != compile::CompileStatus::Ok) {
+    samples_.failed.push_back({configuration, measure::Outcome::CompileFailed, compiled.log});
     return std::nullopt;
   }
   measure::VisitRequest visit;
-  visit.configuration = finalist.configuration;
-  visit.cubin_key = finalist.compiled->key;
-  visit.cubin = finalist.compiled->cubin;
+  visit.configuration = configuration;
+  visit.cubin_key = compiled.key;
+  visit.cubin = compiled.cubin;
   visit.verify = true;  // a finalist of an earlier run is unknown to this worker; verifying again costs little
   visit.max_samples = 1;
-  hand_over_({finalist.configuration});
+  hand_over_({configuration});
   gpu_.submit(visit);
   std::optional<measure::VisitReply> reply;
   while (!reply) reply = gpu_.collect(std::chrono::milliseconds(100));
   visit.verify = false;
   if (reply->outcome == measure::Outcome::Ok) return visit;
-  samples_.failed.push_back({finalist.configuration, reply->outcome, reply->detail});
+  samples_.failed.push_back({configuration, reply->outcome, reply->detail});
   return std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tuner/compile/compiler.hpp"
@@ -15,26 +16,27 @@ namespace attune::session {
 /// The run-off on a GPU: finalists are verified, then raced against each other in epochs.
 class LiveRunOff {
  public:
-  struct Finalist {
-    std::string configuration;
-    std::shared_ptr<const compile::CompileResult> compiled;
-  };
-  /// `hand_over`: called with the configurations that the GPU worker is about to hold. Requires: all that is passed outlives this, and the
-  /// worker is idle.
-  LiveRunOff(measure::GpuExecutor& gpu, const std::function<void(const std::vector<std::string>&)>& hand_over)
-      : gpu_(gpu), hand_over_(hand_over) {}
+  using Compile = std::function<std::shared_ptr<const compile::CompileResult>(std::size_t finalist)>;
+  /// Called with the configurations that the GPU worker is about to hold.
+  using HandOver = std::function<void(const std::vector<std::string>&)>;
 
-  /// See Backend::run_off.
-  [[nodiscard]] std::optional<RunOffSamples> run(const std::vector<Finalist>& finalists, const Race::Options& options, std::uint64_t seed);
+  /// `compile`: compiles a finalist, by its place in what runs off. Requires: `gpu` outlives this.
+  LiveRunOff(measure::GpuExecutor& gpu, Compile compile, HandOver hand_over)
+      : gpu_(gpu), compile_(std::move(compile)), hand_over_(std::move(hand_over)) {}
+
+  /// See Backend::run_off. Requires: the worker is idle.
+  [[nodiscard]] std::optional<RunOffSamples> run(const std::vector<std::string>& finalists, const Race::Options& options,
+                                                 std::uint64_t seed);
 
  private:
-  [[nodiscard]] std::optional<measure::VisitRequest> verify(const Finalist& finalist);
+  [[nodiscard]] std::optional<measure::VisitRequest> verify(const std::string& configuration, const compile::CompileResult& compiled);
   /// One epoch; who fails alone is named in the samples. Empty when somebody did, or when they fail only together.
   [[nodiscard]] std::vector<std::vector<double>> run_epoch(std::vector<measure::VisitRequest> running, int rounds, std::uint64_t seed);
   void keep(const Race& race, const std::vector<measure::VisitRequest>& visits);
 
   measure::GpuExecutor& gpu_;
-  const std::function<void(const std::vector<std::string>&)>& hand_over_;
+  Compile compile_;
+  HandOver hand_over_;
   RunOffSamples samples_;
 };
 

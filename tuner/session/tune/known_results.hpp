@@ -12,6 +12,8 @@ namespace attune::session {
 class KnownResults {
  public:
   explicit KnownResults(ProblemContext& context) : context_(context) {}
+  KnownResults(const KnownResults&) = delete;
+  KnownResults& operator=(const KnownResults&) = delete;
 
   /// Reads the rows that answer here; what does not is told. The others are measured again and replaced.
   void load();
@@ -21,12 +23,12 @@ class KnownResults {
   void keep(space::Ordinal ordinal, const measure::Measurement& measurement);
   /// Turns a configuration that worked into a failed one, under every name that its launches have: they would fail again.
   void keep_failure(space::Ordinal ordinal, measure::Outcome outcome, const std::string& detail);
-  /// Marks the record of a finalist.
+  /// Sets the stage of a finalist's record: it has run off.
   void mark_run_off(const std::string& configuration);
   /// The record of a configuration. Throws: Error when it is gone.
   [[nodiscard]] measure::Measurement stored(const std::string& configuration) const { return to_measurement(stored_row(configuration)); }
   /// By which name the default is known: its own, unless only another one of its launches was measured, as before the table of defaults
-  /// changed.
+  /// changed. Works out launches of the context, so that it is not for several threads.
   [[nodiscard]] std::string default_name() const;
 
  private:

@@ -41,13 +41,15 @@ class PartSearch {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Requires: all that is passed outlives this. Builds the part's space. Throws: space::BuildStopped, SpecError, UsageError.
+  /// Builds the part's space and starts the tally's clock. Requires: all that is passed outlives this. Throws: space::BuildStopped,
+  /// SpecError, UsageError.
   PartSearch(ProblemContext& context, KnownResults& known, ProblemTally& tally, SearchScope scope);
   PartSearch(const PartSearch&) = delete;
   PartSearch& operator=(const PartSearch&) = delete;
 
-  /// Tries what is not known yet. False when it was interrupted. A part without configurations is told and is no error.
+  /// Tries what is not known yet, once. False when it was interrupted. A part without configurations is told and is no error.
   [[nodiscard]] bool run();
+  /// Before run(): its size and what emptied it alone.
   [[nodiscard]] const SearchedPart& part() const noexcept { return part_; }
   /// Calls `visit` with the configuration and what is known of it, for each decided one of the part, also where another configuration of
   /// the same launches was measured.

@@ -39,7 +39,8 @@ class ProblemContext {
   /// Whether that was called.
   [[nodiscard]] bool is_prepared() const noexcept { return prepared_; }
   [[nodiscard]] std::string text(space::Ordinal ordinal) const { return spec::to_text(kernel, space.at(ordinal)); }
-  /// Nothing where the space has no such configuration. Throws: UsageError where no version of it could have one.
+  /// Nothing where the space has no such configuration. Throws: UsageError where it names a parameter or a value that this version of the
+  /// template does not declare.
   [[nodiscard]] std::optional<space::Ordinal> find(const std::string& configuration) const;
 
   /// Whether measurements are made here, on a GPU, and do not come from a recording.

@@ -55,7 +55,6 @@ void ProblemTally::count_failure(space::Ordinal ordinal) {
 }
 
 void ProblemTally::account(const Utilisation& of_backend) {
-  if (result.measured == 0) return;
   auto& utilisation = result.utilisation;
   utilisation = of_backend;
   utilisation.wall_s = std::chrono::duration<double>(last_commit_ - first_submit_.value_or(last_commit_)).count();

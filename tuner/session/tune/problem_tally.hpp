@@ -16,6 +16,8 @@ class ProblemTally {
   using Clock = std::chrono::steady_clock;
 
   ProblemTally(const ProblemContext& context, const KnownResults& known);
+  ProblemTally(const ProblemTally&) = delete;
+  ProblemTally& operator=(const ProblemTally&) = delete;
 
   /// A search begins; the first one starts the clock.
   void begin_search();
@@ -23,11 +25,11 @@ class ProblemTally {
   void submitted();
   /// A fresh measurement is in the database.
   void measured();
-  /// A proposal was known from before.
+  /// A proposal was known from before: told before decided().
   void reused(space::Ordinal ordinal);
   /// A proposal has an outcome, fresh or known. Parts that are searched in turn may overlap: a configuration is counted once.
   void decided(space::Ordinal ordinal);
-  /// A configuration failed that is not decided by a search: in a run-off.
+  /// A configuration failed: told by decided(), and by who finds that in a run-off.
   void count_failure(space::Ordinal ordinal);
   /// What was asked of the device and is not stored took its time too.
   void cut_short() { last_commit_ = Clock::now(); }
@@ -36,13 +38,14 @@ class ProblemTally {
   [[nodiscard]] std::uint64_t evaluations() const noexcept { return evaluations_; }
   /// How many of them it took to find the best; 0: none worked.
   [[nodiscard]] std::uint64_t best_found_at() const { return convergence_.empty() ? 0 : convergence_.back().evaluations; }
-  /// How busy everything was, from what the backend says: after the searches, before anything runs off.
+  /// How busy everything was, from what the backend says: after the searches, before anything runs off. Requires: something was measured.
   void account(const Utilisation& of_backend);
   /// Stops the clock.
   void finish();
   /// [[evaluations, seconds, best so far in microseconds], ...]
   [[nodiscard]] nlohmann::json convergence() const;
 
+  /// What the searches and the choice of the winner came to; each writes what it finds out.
   ProblemResult result;
 
  private:

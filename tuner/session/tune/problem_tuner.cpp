@@ -79,6 +79,10 @@ bool ProblemTuner::search(const SearchScope& scope) {
   return search_->run();
 }
 
+void ProblemTuner::account() {
+  if (tally_.result.measured > 0) tally_.account(context_.backend.utilisation());
+}
+
 void ProblemTuner::choose_best() { choice_->choose(ever_restricted_); }
 
 std::string ProblemTuner::name_of_launches(const std::string& configuration) {

@@ -25,18 +25,19 @@ class ProblemTuner {
 
   /// Opens the session and reads what is known. False: the space is empty, which was told; nothing else may be called then.
   [[nodiscard]] bool begin();
-  /// See PartSearch, which is built and run. Throws: space::BuildStopped when that was while the part's space was built.
+  /// Builds a PartSearch in the place of the last one and runs it. False when it was interrupted. Throws: space::BuildStopped, after which
+  /// there is no last search.
   [[nodiscard]] bool search(const SearchScope& scope);
-  /// The last search. Requires: there was one.
+  /// Requires: a search that did not throw.
   [[nodiscard]] PartSearch& last_search() { return *search_; }
-  /// See WinnerChoice::choose.
+  /// See WinnerChoice::choose. Requires: begin() has returned true.
   void choose_best();
-  /// See WinnerChoice::compare.
+  /// See WinnerChoice::compare. Requires: begin() has returned true.
   [[nodiscard]] std::optional<RunOffSamples> compare(const std::vector<std::string>& configurations) {
     return choice_->compare(configurations);
   }
   /// Takes down how busy everything was; after the searches, before anything runs off.
-  void account() { tally_.account(context_.backend.utilisation()); }
+  void account();
   /// Closes the session. `more` is added to its summary.
   void finish(bool complete, const nlohmann::json& more);
   /// After an error: the process lives on, so nobody else would find its session running.

@@ -57,7 +57,6 @@ void WinnerChoice::choose(bool of_a_part) {
   }
 }
 
-/// What won once and fails now must not be dispatched any more.
 void WinnerChoice::forget_what_fails() {
   const auto best = context_.database.best_of(context_.query);
   const auto record = best ? context_.database.record(context_.query, best->configuration) : std::nullopt;
@@ -131,9 +130,11 @@ std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string
   auto samples = context_.prepared_backend().run_off(configurations, context_.request.race, context_.request.seed);
   if (!samples) return samples;
   for (const auto& failed : samples->failed) {
-    const auto ordinal = context_.find(failed.configuration).value();
-    known_.keep_failure(ordinal, failed.outcome, "passed its first check and failed in the run-off: " + failed.detail);
-    tally_.count_failure(ordinal);
+    const auto ordinal = context_.find(failed.configuration);
+    if (!ordinal)
+      throw Error(fmt::format("failed deciding {}: {} ran off, which the space does not have", context_.name(), failed.configuration));
+    known_.keep_failure(*ordinal, failed.outcome, "passed its first check and failed in the run-off: " + failed.detail);
+    tally_.count_failure(*ordinal);
   }
   return samples;
 }

@@ -10,8 +10,11 @@ namespace attune::session {
 /// Decides what is dispatched for a problem: finalists among everything known of it, their run-off, the best row.
 class WinnerChoice {
  public:
-  /// Requires: all that is passed outlives this.
+  /// Reads whether there is a best row: to be made before the records are read, so that a row that another process stores meanwhile is kept
+  /// or replaced by the order of rows and not unseen. Requires: all that is passed outlives this. Throws: DatabaseError.
   WinnerChoice(ProblemContext& context, KnownResults& known, ProblemTally& tally);
+  WinnerChoice(const WinnerChoice&) = delete;
+  WinnerChoice& operator=(const WinnerChoice&) = delete;
 
   /// Decides among everything known of this problem, not only what this run proposed: neither a small budget nor a condition
   /// may replace a better winner of an earlier run. `of_a_part`: some search of this run was of a part of the space.
@@ -25,6 +28,7 @@ class WinnerChoice {
   [[nodiscard]] bool better_is_known(const db::BestRow& best);
   /// Whether, in a run that renews, what won under another version, driver or compiler was not measured here: nothing takes its place then.
   [[nodiscard]] bool keeps_outdated();
+  /// Takes away the stored best row where its configuration is a failed one by now.
   void forget_what_fails();
   void tell_why_none() const;
   /// Backend::run_off under the request's rules; those that failed are stored as such.
