@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "attune/error.hpp"
+#include "db/lock_wait.hpp"
 
 namespace attune::db {
 namespace {
@@ -36,6 +37,7 @@ constexpr int kLongestOfSchema = 64 << 10;
 template <int kShortestUs, int kLongestUs>
 int wait_for_lock(void* guard, int attempts) {
   if (attempts >= kBusyTimeoutMs / (kLongestUs / 1000)) return 0;
+  const LockWait wait;
   if (!static_cast<Guard*>(guard)->keeps_going()) return 0;
   std::this_thread::sleep_for(std::chrono::microseconds(std::min(kShortestUs * (1 << std::min(attempts, 8)), kLongestUs)));
   return 1;

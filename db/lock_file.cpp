@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "db/lock_wait.hpp"
 #include "db/sqlite_error.hpp"
 #include "tuner/base/errno_text.hpp"
 #include "tuner/base/standard_descriptors.hpp"
@@ -65,6 +66,7 @@ void LockFile::lock(Part part, Share share, std::chrono::milliseconds timeout, c
   auto pause = std::chrono::milliseconds(1);
   timespec taken = last_taken(fd_);
   while (!try_lock(part, share)) {
+    const LockWait wait;
     // While it changes hands nobody is stuck: a queue of any length is waited out, however busy the machine is.
     if (const timespec now = last_taken(fd_); now.tv_sec != taken.tv_sec || now.tv_nsec != taken.tv_nsec) {
       taken = now;

@@ -250,11 +250,12 @@ std::vector<session::DeviceSettings> settings_of(const TuningOptions& options, c
 
 db::Database open_stoppable(const std::filesystem::path& path) {
   stop_on_signals();
+  const auto tell = [path] {
+    base::tell_message("waiting for " + base::escape_line(path.string()) + ", which another process has locked");
+  };
   try {
     auto database =
-        db::Database::open(path, db::OpenMode::ReadWrite, session::StopPatience(stop_asked, session::StopPatience::Clock::now, [path] {
-                             base::tell_message("waiting for " + base::escape_line(path.string()) + ", which another process has locked");
-                           }));
+        db::Database::open(path, db::OpenMode::ReadWrite, session::StopPatience(stop_asked, session::StopPatience::Clock::now, tell));
     end_on_signals();  // what comes before the run, a device that is set up, cannot ask
     return database;
   } catch (const DatabaseError&) {

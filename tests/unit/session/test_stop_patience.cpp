@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "db/lock_wait.hpp"
+
 namespace test_stop_patience {
 
 using attune::session::StopPatience;
@@ -47,7 +49,20 @@ TEST_CASE_FIXTURE(Asked, "what is stored long after a stop is stored, however of
   }
 }
 
-TEST_CASE_FIXTURE(Asked, "a long wait is told once, many short ones are not") {
+TEST_CASE_FIXTURE(Asked, "a database that works for long without a pause, and waits for nobody, is not told to wait") {
+  CHECK(keeps_going_for(10 * StopPatience::kSilence));
+  CHECK(told == 0);
+}
+
+TEST_CASE_FIXTURE(Asked, "a long wait for a lock is told once, many short ones are not, with work between them or a pause") {
+  for (int i = 0; i < 20; ++i) {
+    {
+      const attune::db::LockWait wait;
+      CHECK(keeps_going_for(StopPatience::kSilence / 2));
+    }
+    CHECK(keeps_going_for(20ms));
+  }
+  const attune::db::LockWait wait;
   for (int i = 0; i < 20; ++i) {
     CHECK(keeps_going_for(StopPatience::kSilence / 2));
     now += 2 * StopPatience::kPause;

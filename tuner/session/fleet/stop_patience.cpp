@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "db/lock_wait.hpp"
+
 namespace attune::session {
 
 StopPatience::StopPatience(std::function<bool()> stopped, std::function<Clock::time_point()> now, std::function<void()> waits)
@@ -15,8 +17,10 @@ bool StopPatience::operator()() noexcept {
       waits_since_ = now;
       stopped_since_.reset();
     }
+    if (!db::LockWait::now() || now - asked_ > kPause) locked_since_.reset();
+    if (db::LockWait::now() && !locked_since_) locked_since_ = now;
     asked_ = now;
-    if (!told_ && now - *waits_since_ > kSilence) {
+    if (!told_ && locked_since_ && now - *locked_since_ > kSilence) {
       told_ = true;
       waits_();
     }

@@ -18,7 +18,7 @@ class StopPatience {
   static constexpr std::chrono::milliseconds kSilence{2000};
 
   /// `stopped`: whether the run was asked to stop; what it throws counts as yes, without patience. `now`: the time, for tests. `waits`:
-  /// called once, when a wait is longer than kSilence.
+  /// called once, when a wait for a lock (db::LockWait) is longer than kSilence.
   explicit StopPatience(
       std::function<bool()> stopped, std::function<Clock::time_point()> now = Clock::now, std::function<void()> waits = [] {});
   /// Whether to go on. Once it has said no it says nothing else. No exception: SQLite asks, which lets none through.
@@ -28,7 +28,7 @@ class StopPatience {
   std::function<bool()> stopped_;
   std::function<Clock::time_point()> now_;
   std::function<void()> waits_;
-  std::optional<Clock::time_point> waits_since_, stopped_since_;
+  std::optional<Clock::time_point> waits_since_, locked_since_, stopped_since_;
   Clock::time_point asked_{};
   bool told_ = false, over_ = false;
 };
