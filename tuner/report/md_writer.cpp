@@ -100,7 +100,7 @@ std::string md_clock_table(const Series& series) {
 bool varies(const ParameterEffect& effect) { return effect.values.size() > 1; }
 
 std::string effects_table(const ProblemReport& problem) {
-  std::string text = head({"Parameter", "Value", "Best with it", "Median with it", "Timed", "Tried"}, 2);
+  std::string rows;
   const auto ratio = [](const std::optional<double>& value) { return value ? format_ratio(*value) : std::string("none ran"); };
   std::string fixed;
   for (const ParameterEffect& effect : problem.effects) {
@@ -109,11 +109,12 @@ std::string effects_table(const ProblemReport& problem) {
       continue;
     }
     for (const ValueEffect& value : effect.values) {
-      text += row({effect.parameter, value.value + (value.is_default ? " (default)" : ""), ratio(value.best_ratio),
+      rows += row({effect.parameter, value.value + (value.is_default ? " (default)" : ""), ratio(value.best_ratio),
                    ratio(value.median_ratio), fmt::format("{}", value.timed), fmt::format("{}", value.configurations)});
     }
   }
-  if (!fixed.empty()) text += base::escape_markdown("\nWith one value alone, and so without an effect: " + fixed) + "\n";
+  std::string text = rows.empty() ? "" : head({"Parameter", "Value", "Best with it", "Median with it", "Timed", "Tried"}, 2) + rows + "\n";
+  if (!fixed.empty()) text += base::escape_markdown("With one value alone, and so without an effect: " + fixed) + "\n";
   return text;
 }
 

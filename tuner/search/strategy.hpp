@@ -38,7 +38,7 @@ struct StrategyOptions {
   StrategyKind kind = StrategyKind::Exhaustive;
   std::uint64_t seed = 0;
   std::optional<space::Ordinal> first = {};  ///< proposed before all others (the default configuration)
-  std::vector<space::Ordinal> winners = {};  ///< what won before; the kinds that do not need it ignore it
+  std::vector<space::Ordinal> winners = {};  ///< what won before; read by the kinds that need it
 };
 
 /// Throws: UsageError when `first` is outside the space.

@@ -315,7 +315,11 @@ TEST_CASE("a parameter with one value alone has no row of effects") {
   CHECK(count(page, "<span>block</span>") == 2);  // the best and the median
   const std::string text = report::write(built, Format::Markdown);
   CHECK(!contains(text, "| stage |"));
-  CHECK(contains(text, "With one value alone, and so without an effect: stage = tree"));
+  CHECK(contains(text, "|\n\nWith one value alone, and so without an effect: stage = tree\n"));  // a paragraph of its own
+  rows.records = {record(1024, configuration_text(64, "tree"), 4.0)};
+  const std::string fixed = report::write(report::build(rows, {}), Format::Markdown);
+  CHECK(!contains(fixed, "Best with it"));  // no table of nothing
+  CHECK(contains(fixed, "block = 64"));
   CHECK(contains(text, "| block | 32 |"));
 }
 

@@ -13,13 +13,11 @@ bool StopPatience::operator()() noexcept {
   if (over_) return false;
   try {
     const auto now = now_();
-    if (!waits_since_ || now - asked_ > kPause) {
-      waits_since_ = now;
-      stopped_since_.reset();
-    }
-    if (!db::LockWait::now() || now - asked_ > kPause) locked_since_.reset();
-    if (db::LockWait::now() && !locked_since_) locked_since_ = now;
+    const bool anew = now - asked_ > kPause;
     asked_ = now;
+    if (anew) stopped_since_.reset();
+    if (anew || !db::LockWait::now()) locked_since_.reset();
+    if (db::LockWait::now() && !locked_since_) locked_since_ = now;
     if (!told_ && locked_since_ && now - *locked_since_ > kSilence) {
       told_ = true;
       waits_();

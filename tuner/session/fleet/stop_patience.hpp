@@ -28,7 +28,7 @@ class StopPatience {
   std::function<bool()> stopped_;
   std::function<Clock::time_point()> now_;
   std::function<void()> waits_;
-  std::optional<Clock::time_point> waits_since_, locked_since_, stopped_since_;
+  std::optional<Clock::time_point> locked_since_, stopped_since_;
   Clock::time_point asked_{};
   bool told_ = false, over_ = false;
 };

@@ -63,7 +63,7 @@ void PartSearch::plan() {
   options.kind = whole ? search::StrategyKind::Exhaustive : sampled ? search::StrategyKind::Random : request.strategy;
   options.seed = request.seed;
   options.first = space().find(spec::default_configuration(context_.kernel, context_.problem, context_.backend.device()));
-  options.winners = winners_to_try(context_, space());
+  if (search::needs_winners(request.strategy)) options.winners = winners_to_try(context_, space());
   if (search::needs_winners(request.strategy) && options.winners.empty()) {
     const bool of_template = request.strategy == search::StrategyKind::Winners;
     context_.observer.notice(
