@@ -17,7 +17,7 @@
 #include "tuner/base/standard_descriptors.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/gpu/handles.hpp"
-#include "tuner/runtime/ladder.hpp"
+#include "tuner/runtime/lookup.hpp"
 #include "tuner/runtime/layers.hpp"
 
 namespace attune::bench {

@@ -5,11 +5,11 @@ include(CMakePackageConfigHelpers)
 
 # The tuning libraries, session and below, as one target.
 add_library(attune_tuner INTERFACE)
-target_link_libraries(attune_tuner INTERFACE attune_session attune_search attune_measure attune_space attune_db attune_gpu
+target_link_libraries(attune_tuner INTERFACE attune_session attune_search attune_measure attune_verify attune_worker attune_space attune_db attune_gpu
                       attune_compile attune_spec attune_base)
 add_library(attune::tuner ALIAS attune_tuner)
 
-set(attune_modules base spec space gpu compile measure search session runtime db)
+set(attune_modules base spec space gpu compile measure verify worker search session runtime db)
 set(attune_dependencies sqlite fmt zstd cuda_headers)
 foreach(name runtime db tuner ${attune_dependencies})
   set_target_properties(attune_${name} PROPERTIES EXPORT_NAME ${name})
@@ -33,7 +33,8 @@ endif()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tuner/include/attune DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tuner DESTINATION ${attune_internal_headers}
-        FILES_MATCHING PATTERN "*.hpp" PATTERN include EXCLUDE)
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN include EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/templates/include/attune/reference_types.cuh DESTINATION ${attune_internal_headers}/templates/include/attune)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/db DESTINATION ${attune_internal_headers} FILES_MATCHING PATTERN "*.hpp")
 install(FILES ${PROJECT_BINARY_DIR}/share/shipped.db DESTINATION ${CMAKE_INSTALL_DATADIR}/attune OPTIONAL)
 # What `attune tune` replays on a machine without a GPU.

@@ -1,7 +1,8 @@
 # SHA-256 over "<path> <sha256 of the file>\n" of the covered files in sorted order. With -DOUT=FILE writes a header,
 # without it prints the digest.
 set(patterns templates/*.json templates/*.cu templates/*.cuh tuner/spec/*.cpp tuner/spec/*.hpp tuner/gpu/*.cpp tuner/gpu/*.hpp
-    tuner/compile/*.cpp tuner/compile/*.hpp tuner/measure/*.cpp tuner/measure/*.hpp tuner/measure/*.cu
+    tuner/compile/*.cpp tuner/compile/*.hpp tuner/measure/*.cpp tuner/measure/*.hpp tuner/verify/*.cpp tuner/verify/*.hpp tuner/verify/*.cu tuner/verify/*.cuh
+    tuner/worker/*.cpp tuner/worker/*.hpp
     tuner/runtime/*.cpp tuner/runtime/*.hpp tuner/include/attune/*.hpp tests/gpu/*.cpp tests/gpu/*.hpp)
 list(TRANSFORM patterns PREPEND "${ROOT}/")
 file(GLOB_RECURSE files RELATIVE "${ROOT}" ${patterns})

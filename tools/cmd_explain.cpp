@@ -15,7 +15,7 @@
 #include "tuner/gpu/driver.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/measure/measurement.hpp"
-#include "tuner/runtime/ladder.hpp"
+#include "tuner/runtime/lookup.hpp"
 #include "tuner/runtime/layers.hpp"
 
 namespace attune::tools {

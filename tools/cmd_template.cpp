@@ -21,6 +21,7 @@
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/launch_plan.hpp"
 #include "tuner/spec/variant_ladder.hpp"
+#include "tuner/verify/programs.hpp"
 
 namespace attune::tools {
 namespace {
@@ -126,8 +127,10 @@ struct CheckedProblem {
   CheckedLadder ladder;
   std::string source;
   compile::CompileResult compiled;
+  std::optional<compile::CompileResult> reference;  ///< its own code, where it has one
 
-  [[nodiscard]] bool compiles() const { return compiled.status == compile::CompileStatus::Ok; }
+  [[nodiscard]] bool compiles() const { return compiled.status == compile::CompileStatus::Ok && !reference_fails(); }
+  [[nodiscard]] bool reference_fails() const { return reference && reference->status != compile::CompileStatus::Ok; }
   [[nodiscard]] bool usable() const { return compiles() && space_size > 0; }
 };
 
@@ -156,6 +159,8 @@ CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Pro
   end_on_signals();
   checked.source = spec::make_source(kernel, problem, checked.configuration, device);
   checked.compiled = pool.compile_now({checked.source, kernel.name + ".cu", options.architecture, kernel.options});
+  if (const auto program = verify::reference_program(kernel, problem, device))
+    checked.reference = pool.compile_now({program->source, program->file, options.architecture, program->options});
   if (checked.compiles() && checked.default_valid)
     check_kernel_names(kernel, spec::resolve(kernel, problem, checked.configuration, device), checked.compiled);
   return checked;
@@ -174,7 +179,7 @@ json to_json(const spec::KernelTemplate& kernel, const CheckedProblem& checked) 
           {"ladder_planned", checked.ladder.planned},
           {"compiles", checked.compiles()},
           {"kernels", describe_kernels(checked.compiled)},
-          {"log", checked.compiles() ? "" : checked.compiled.log}};
+          {"log", checked.compiles() ? "" : checked.compiled.log.empty() ? checked.reference->log : checked.compiled.log}};
 }
 
 void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, const std::string& architecture) {
@@ -184,9 +189,11 @@ void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, co
   print(checked.ladder);
   base::print("  default here: {}\n", base::escape_line(spec::to_text(kernel, checked.configuration)));
   if (!checked.default_valid) base::print("  the default configuration does not satisfy the constraints here\n");
-  if (!checked.compiles()) {
+  if (checked.compiled.status != compile::CompileStatus::Ok) {
     base::print("  the default configuration does not compile:\n{}\n", base::Lines{checked.compiled.log});
     if (includes_host_code(checked.source)) base::print("  {}\n", base::Lines{kHostCode});
+  } else if (checked.reference_fails()) {
+    base::print("  the reference does not compile:\n{}\n", base::Lines{checked.reference->log});
   }
   for (const auto& used : checked.compiled.kernels) {
     base::print("  {}: {} registers, {} bytes shared, {} bytes stack, {} bytes spilled\n", used.kernel, used.registers,

@@ -17,7 +17,7 @@
 #include "tuner/base/standard_descriptors.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/compile/compiler.hpp"
-#include "tuner/measure/gpu_executor.hpp"
+#include "tuner/worker/gpu_worker.hpp"
 #include "tuner/session/fleet/online_process.hpp"
 
 namespace {
@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
     if (first == "worker-compile") return compile::compile_worker_main();
-    if (first == "worker-gpu") return measure::gpu_worker_main();
+    if (first == "worker-gpu") return worker::gpu_worker_main();
     if (first == "worker-tune") return session::device_process_main(tools::live_hooks(base::own_executable()));
     if (first == "worker-online") return session::online_process_main(tools::live_hooks(base::own_executable()));
     return run_command(argc, argv);

@@ -9,6 +9,7 @@
 
 #include "tuner/gpu/handles.hpp"
 #include "tuner/spec/launch_plan.hpp"
+#include "tuner/verify/programs.hpp"
 
 namespace attune::test {
 
@@ -53,15 +54,17 @@ std::unique_ptr<measure::GpuExecutor> Lab::make_executor(const measure::Policy& 
   options.worker = attune_executable();
   options.policy = policy;
   auto executor = std::make_unique<measure::GpuExecutor>(options);
-  if (support_cubin_.empty()) support_cubin_ = cubin(measure::GpuExecutor::support_source());
+  if (support_cubin_.empty()) support_cubin_ = cubin(verify::support_source());
   executor->set_support(support_cubin_);
   return executor;
 }
 
 void Lab::prepare(measure::GpuExecutor& executor, const spec::KernelTemplate& kernel, const spec::Problem& problem) {
   std::string reference;
-  if (spec::asks_reference_kernel(kernel, problem)) {
-    reference = request(kernel, problem, spec::default_configuration(kernel)).cubin;
+  if (const auto program = verify::reference_program(kernel, problem, executor_->device())) {
+    const auto result = compilers_->compile_now({program->source, program->file, executor_->device().architecture, program->options});
+    if (result.status != compile::CompileStatus::Ok) throw CompileError("failed compiling " + program->what, result.log);
+    reference = result.cubin;
   }
   executor.prepare(kernel, problem, reference);
 }

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "tests/gpu/runtime_fixture.hpp"
-#include "tuner/measure/element.hpp"
+#include "tuner/spec/element.hpp"
 
 namespace test_arg_reduce_runtime {
 
@@ -43,13 +43,13 @@ Bits from_device(CUdeviceptr source, std::size_t bytes) {
 /// Whether a comes before b: as integers where these are wider than a double.
 bool better(ElementType type, ArgOp op, Bits a, Bits b) {
   if (op == ArgOp::Min) std::swap(a, b);
-  if (measure::is_floating(type)) return measure::to_double(type, a) > measure::to_double(type, b);
-  a = measure::extend(type, a);
-  b = measure::extend(type, b);
-  return measure::is_signed(type) ? static_cast<std::int64_t>(a) > static_cast<std::int64_t>(b) : a > b;
+  if (spec::is_floating(type)) return spec::to_double(type, a) > spec::to_double(type, b);
+  a = spec::extend(type, a);
+  b = spec::extend(type, b);
+  return spec::is_signed(type) ? static_cast<std::int64_t>(a) > static_cast<std::int64_t>(b) : a > b;
 }
 
-bool is_nan(ElementType type, Bits bits) { return measure::is_floating(type) && std::isnan(measure::to_double(type, bits)); }
+bool is_nan(ElementType type, Bits bits) { return spec::is_floating(type) && std::isnan(spec::to_double(type, bits)); }
 
 struct Answer {
   Bits bits;
@@ -57,7 +57,7 @@ struct Answer {
 };
 
 Answer answer_of(ElementType type, ArgOp op, const std::vector<Bits>& in) {
-  Answer answer{op == ArgOp::Max ? measure::lowest_bits(type) : measure::highest_bits(type)};
+  Answer answer{op == ArgOp::Max ? spec::lowest_bits(type) : spec::highest_bits(type)};
   for (std::size_t i = 0; i < in.size(); ++i) {
     if (is_nan(type, in[i]) || (answer.index >= 0 && !better(type, op, in[i], answer.bits))) continue;
     answer = {in[i], static_cast<std::int64_t>(i)};
@@ -94,7 +94,7 @@ void check_type(ElementType type) {
   const Arena arena;
   std::mt19937_64 random(static_cast<unsigned>(type));
   const Bits mask = spec::size_bytes(type) == 8 ? ~Bits{0} : (Bits{1} << 8 * spec::size_bytes(type)) - 1;
-  const auto low = measure::lowest_bits(type), high = measure::highest_bits(type);
+  const auto low = spec::lowest_bits(type), high = spec::highest_bits(type);
   const std::vector<std::function<Bits(std::size_t)>> contents = {
       [&](std::size_t) { return random() & mask; },                        // anything, NaN and infinities too
       [&](std::size_t) { return Bits{random() % 3}; },                     // many equal

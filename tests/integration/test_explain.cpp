@@ -10,7 +10,7 @@
 
 #include "tests/integration/cli_fixture.hpp"
 #include "tests/support/figures.hpp"
-#include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tests/unit/runtime/lookup_fixture.hpp"
 #include "tuner/base/json.hpp"
 
 namespace test_explain {

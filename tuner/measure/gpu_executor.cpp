@@ -6,12 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "tuner/base/embedded.hpp"
 #include "tuner/measure/messages.hpp"
-
-namespace attune::base {
-EmbeddedFiles embedded_support();
-}
 
 namespace attune::measure {
 namespace {
@@ -41,12 +36,6 @@ double median(std::vector<double> values) {
 }
 
 }  // namespace
-
-std::string GpuExecutor::support_source() {
-  std::string source;
-  for (const base::EmbeddedFile& file : base::embedded_support()) source += file.contents;
-  return source;
-}
 
 GpuExecutor::GpuExecutor(const Options& options) : options_(options) { start(); }
 

@@ -78,7 +78,6 @@ class GpuExecutor {
 
   [[nodiscard]] const spec::DeviceInfo& device() const noexcept { return device_; }
   /// The source of attune's own device kernels (fill, evict, check, reference); the owner compiles it for the device.
-  [[nodiscard]] static std::string support_source();
   void set_support(std::string cubin) { options_.support_cubin = std::move(cubin); }
 
   /// Allocates and fills buffers and computes the references. Throws: EnvironmentError when the problem does not fit
@@ -157,7 +156,5 @@ class GpuExecutor {
   int replacements_ = 0;
 };
 
-/// Main of `attune worker-gpu`: owns context, buffers and modules; answers on the worker channel.
-int gpu_worker_main();
 
 }  // namespace attune::measure

@@ -214,4 +214,6 @@ PairedComparison compare_paired(const std::vector<double>& ratios, double confid
   return {median_of_sorted(sorted), interval.low, interval.high};
 }
 
+double batch_target_us(double call_us) { return call_us < 10.0 ? 1000.0 : 200.0; }
+
 }  // namespace attune::measure

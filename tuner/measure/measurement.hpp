@@ -67,6 +67,9 @@ struct Measurement {
 /// Throws: Error naming the field that is missing, mistyped or out of range.
 [[nodiscard]] Measurement measurement_from_json(const nlohmann::json& json);
 
+/// How long a batch of calls must take so that the clock's resolution does not matter. Units: microseconds.
+[[nodiscard]] double batch_target_us(double call_us);
+
 /// Median and distribution-free 95 % interval of it (min..max below six samples) from visits' samples; visits without
 /// samples do not count. Between visits decides when it is larger: samples of one visit are not independent.
 /// docs/measurement.md argues the estimator.

@@ -18,7 +18,7 @@ json hello(int device) { return {{"type", "hello"}, {"device", device}}; }
 json prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const Policy& policy,
              const std::string& support_cubin, const std::string& reference_cubin) {
   json files = json::object();
-  for (const auto& [name, contents] : kernel.files) files[name] = binary(contents);
+  for (const auto& [name, contents] : kernel.parts()) files[name] = binary(contents);
   return {{"type", "prepare"},
           {"spec", binary(kernel.spec_text)},
           {"path", kernel.spec_path},

@@ -12,7 +12,7 @@
 
 namespace attune::runtime {
 
-/// What was tuned on the asked device at another size; borrowed from the ladder.
+/// What was tuned on the asked device at another size; borrowed from the lookup.
 struct TunedSize {
   const spec::Problem* problem;
   const db::BestRow* row;

@@ -9,7 +9,7 @@
 
 namespace attune::runtime {
 
-/// A best row with its place on the ladder.
+/// A best row with its place in the lookup.
 struct Candidate {
   db::BestRow row;
   std::size_t layer = 0;
@@ -27,14 +27,14 @@ struct Candidate {
   double specialised_us = 0;
 };
 
-/// Ladder order; its last criteria only make it total, so that equal databases give equal choices.
+/// The order of the lookup; its last criteria only make it total, so that equal databases give equal choices.
 [[nodiscard]] bool nearer(const Candidate& a, const Candidate& b);
 
 /// The device that a row was measured on, as far as is known: `described` by the layer under its key, with the memory clock that
 /// the row itself tells. Devices with other memory may share a key.
 [[nodiscard]] spec::DeviceInfo donor_of(const db::BestRow& row, spec::DeviceInfo described);
 
-/// Rungs by device; of one key and one memory clock they are one. Sizes decide between the first two. Requires: row and size_distance are set.
+/// Tiers by device; of one key and one memory clock they are one. Sizes decide between the first two. Requires: row and size_distance are set.
 void set_tier(Candidate& candidate, const spec::DeviceInfo& donor, const spec::DeviceInfo& device, const std::string& device_key);
 
 /// Of the row's stored cubin; empty where the detail does not tell. To be asked of the chosen row only: its detail is long.

@@ -7,7 +7,7 @@
 
 #include "tuner/compile/compiler.hpp"
 #include "tuner/compile/cubin_cache.hpp"
-#include "tuner/runtime/ladder.hpp"
+#include "tuner/runtime/lookup.hpp"
 
 namespace attune::runtime {
 

@@ -18,7 +18,7 @@ inline void enqueue(const detail::PlanState& plan, const Argument* arguments, CU
   auto& runtime = *plan.kernel->runtime;
   // Counted first: behind the driver's last store, which goes to the device, an atomic addition may have to wait for that.
   runtime.launches.add();
-  plan.enqueue(runtime.driver(), arguments, zero, plain, stream);
+  plan.enqueue(arguments, zero, plain, stream);
 }
 
 /// Does so with claimed scratch, which is clean again whatever happens. Throws: CudaError.

@@ -34,7 +34,7 @@ void keep(OpenedLayers& opened, db::Database database, const fs::path& path, boo
 }
 
 /// A default layer never stops a program: what is wrong with it becomes a notice. A cubin is machine code that runs with the
-/// user's rights: a file that others could have written is a source of configurations, which the ladder checks, never of code.
+/// user's rights: a file that others could have written is a source of configurations, which the lookup checks, never of code.
 void open_default(OpenedLayers& opened, const fs::path& path, WhenNotPrivate when) {
   try {
     const std::string reason = base::why_not_private_database(path);
@@ -91,7 +91,7 @@ std::map<std::string, spec::DeviceInfo> recorded_devices(const std::vector<Layer
       try {
         devices.try_emplace(row.hard_key, spec::DeviceInfo::from_json(base::parse_json(row.info_json)));
       } catch (const std::exception&) {
-        continue;  // a row that cannot be read describes no device; the ladder says so of results that refer to it
+        continue;  // a row that cannot be read describes no device; the lookup says so of results that refer to it
       }
     }
   }

@@ -7,7 +7,7 @@
 #include "attune/error.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/runtime/candidate.hpp"
-#include "tuner/runtime/ladder.hpp"
+#include "tuner/runtime/lookup.hpp"
 
 namespace attune::runtime {
 namespace {
@@ -20,7 +20,7 @@ bool within(double reach, std::int64_t asked, std::int64_t tuned) {
   return static_cast<double>(larger) <= reach * static_cast<double>(smaller);
 }
 
-/// A row that names other sizes, or none, is far from everything; the ladder says what is wrong with it.
+/// A row that names other sizes, or none, is far from everything; the lookup says what is wrong with it.
 bool near(const std::string& sizes_json, const spec::Problem& problem, double reach) {
   const auto recorded = base::try_parse_json(sizes_json);
   if (!recorded.is_object() || recorded.size() != problem.sizes.size()) return false;
@@ -35,7 +35,7 @@ bool usable(const spec::KernelTemplate& kernel, const spec::Problem& problem, co
             const spec::DeviceInfo& device) {
   try {
     return !violated_constraint(kernel, problem, spec::configuration_from_text(kernel, configuration), device);
-  } catch (const Error&) {  // not in the space, or a constraint does not evaluate here: the ladder passes it over too
+  } catch (const Error&) {  // not in the space, or a constraint does not evaluate here: the lookup passes it over too
     return false;
   }
 }
@@ -69,7 +69,7 @@ bool is_of(const spec::DeviceInfo& device, const db::Database& database, const d
       if (known.hard_key == row.device_key) described = spec::DeviceInfo::from_json(base::parse_json(known.info_json));
     }
     return donor_of(row, described).memory_difference(device).empty();
-  } catch (const std::exception&) {  // json and field errors: the ladder passes such a row over and says so
+  } catch (const std::exception&) {  // json and field errors: the lookup passes such a row over and says so
     return false;
   }
 }

@@ -4,11 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <variant>
 #include <vector>
 
 #include "attune/runtime.hpp"
-#include "tuner/gpu/handles.hpp"
+#include "tuner/gpu/bound_steps.hpp"
 #include "tuner/runtime/arguments.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
@@ -20,46 +19,11 @@ inline void check(CUresult result, const char* call, const char* what) {
     gpu::check(result, call, what);
 }
 
-/// Where a launch finds eight bytes: so many bytes behind the caller's arguments, behind the addresses of the workspace's parts, or
-/// behind the constants of the step. Adding takes the place of a branch for each argument.
-struct Place {
-  enum Base : std::uint16_t { Arguments, Workspace, Constants };
-  Base base;
-  std::uint16_t offset_bytes;
-};
-
 /// A part of the workspace: so many bytes behind the beginning of the zeroed scratch, or of the other.
 struct WorkspacePart {
   enum Of : std::uint8_t { Zero, Plain };
   std::size_t offset;
   Of of;
-};
-
-struct KernelStep {
-  gpu::BoundLaunch launch;
-  std::vector<Place> parameters;
-  std::vector<std::uint64_t> constants;  ///< that parameters are read from: little-endian, the low bytes count
-};
-
-struct MemsetStep {
-  Place buffer;
-  unsigned char byte = 0;
-  std::size_t bytes = 0;
-};
-
-/// Copies a caller's buffer into the __constant__ variable that stands for it.
-struct ConstantStep {
-  Place buffer;
-  CUdeviceptr variable = 0;
-  std::size_t bytes = 0;
-};
-
-using Step = std::variant<KernelStep, MemsetStep, ConstantStep>;
-
-/// What a plan puts onto a stream, bound to loaded code.
-struct BoundSteps {
-  std::vector<WorkspacePart> workspace;
-  std::vector<Step> steps;  ///< constant copies, `zero_each` memsets, then the template's own
 };
 
 }  // namespace attune::runtime
@@ -72,7 +36,8 @@ struct PlanState {
   CUcontext context = nullptr;
   std::vector<std::int64_t> sizes;
   runtime::WorkspaceLayout workspace;
-  runtime::BoundSteps bound;
+  std::vector<runtime::WorkspacePart> parts;  ///< of the workspace, in the order of the plan's buffers that are workspace
+  gpu::BoundSteps steps;
   runtime::Signature signature;
   // No launch reads what follows.
   Decision decision;
@@ -85,8 +50,7 @@ struct PlanState {
 
   /// Puts every step onto the stream; no allocation, no lock. `zero` and `plain` are the two parts of the workspace.
   /// Requires: arguments checked by `signature`, `context` current. Throws: CudaError.
-  void enqueue(const gpu::Driver& driver, const Argument* arguments, CUdeviceptr zero, CUdeviceptr plain,
-               CUstream stream) const;
+  void enqueue(const Argument* arguments, CUdeviceptr zero, CUdeviceptr plain, CUstream stream) const;
 };
 
 }  // namespace attune::detail

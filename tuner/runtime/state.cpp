@@ -78,7 +78,7 @@ std::uint64_t plan_hash(CUcontext context, const std::int64_t* sizes, std::size_
   return hash;
 }
 
-/// A row's sizes in the template's order; nothing for a row that names others, which the ladder refuses and explains.
+/// A row's sizes in the template's order; nothing for a row that names others, which the lookup refuses and explains.
 std::optional<std::vector<std::int64_t>> sizes_in_order(const std::string& sizes_json,
                                                         const std::vector<std::string>& names) {
   const auto recorded = base::try_parse_json(sizes_json);

@@ -15,7 +15,7 @@
 #include "tuner/runtime/append_table.hpp"
 #include "tuner/runtime/code_loader.hpp"
 #include "tuner/runtime/code_store.hpp"
-#include "tuner/runtime/ladder.hpp"
+#include "tuner/runtime/lookup.hpp"
 #include "tuner/runtime/layers.hpp"
 #include "tuner/runtime/online_tuner.hpp"
 #include "tuner/runtime/plan_state.hpp"

@@ -13,6 +13,7 @@
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/includes.hpp"
 #include "tuner/spec/json_document.hpp"
+#include "tuner/spec/reference_definition.hpp"
 #include "tuner/spec/spec_limits.hpp"
 
 namespace attune::spec {
@@ -126,6 +127,26 @@ std::string read_part(const std::filesystem::path& path, std::size_t most) {
   return base::read_file(path);
 }
 
+/// A loose first look at the sources; parse() then says what is wrong with them, at its place.
+void read_sources(const JsonNode& root, const std::filesystem::path& folder, std::map<std::string, std::string>& files) {
+  const JsonNode* sources = root.find("sources");
+  if (sources == nullptr) return;
+  for (const JsonNode& item : sources->items) {
+    const JsonNode* name = item.kind == JsonNode::Kind::Object ? item.find("file") : &item;
+    if (name == nullptr || !name->is_string()) continue;
+    const std::string file = name->string("a source");
+    if (files.contains(file) || files.size() > kMostFiles) continue;
+    if (is_part(folder, file)) files[file] = read_part(folder / file, kMostFileBytes);
+  }
+}
+
+/// The file of the template's own reference; empty: it has none.
+std::string own_reference(const JsonNode& root) {
+  const JsonNode* reference = root.find("reference");
+  const JsonNode* file = reference == nullptr ? nullptr : reference->find("file");
+  return file != nullptr && file->is_string() ? file->string("the reference's file") : "";
+}
+
 }  // namespace
 
 KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
@@ -138,15 +159,10 @@ KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
   const std::string text = read_part(spec, kMostSpecBytes);
   const JsonNode root = JsonNode::parse(text, spec.string());
   std::map<std::string, std::string> files;
-  // A loose first look at the sources; parse() then says what is wrong with them, at its place.
-  if (const JsonNode* sources = root.find("sources")) {
-    for (const JsonNode& item : sources->items) {
-      const JsonNode* name = item.kind == JsonNode::Kind::Object ? item.find("file") : &item;
-      if (name == nullptr || !name->is_string()) continue;
-      const std::string file = name->string("a source");
-      if (files.contains(file) || files.size() > kMostFiles) continue;
-      if (is_part(folder, file)) files[file] = read_part(folder / file, kMostFileBytes);
-    }
+  read_sources(root, folder, files);
+  if (const std::string own = own_reference(root); !own.empty() && is_part(folder, own)) {
+    files[own] = read_part(folder / own, kMostSpecBytes);
+    read_sources(JsonNode::parse(files[own], (folder / own).string()), folder, files);
   }
   add_included_files(files, [&](const std::string& name, std::string& bytes) {
     if (is_device_header(name) || !is_part(folder, name)) return false;
@@ -165,6 +181,7 @@ KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
 std::map<std::string, std::string> KernelTemplate::parts() const {
   auto all = files;
   if (!defaults_text.empty()) all.emplace(kDefaultsFile, defaults_text);
+  all.insert(reference.files.begin(), reference.files.end());
   return all;
 }
 
@@ -258,7 +275,10 @@ std::string choice_of(const KernelTemplate& kernel, const Problem& problem, cons
 bool asks_reference_kernel(const KernelTemplate& kernel, const Problem& problem) {
   if (kernel.reference.kind == ReferenceSpec::Kind::Kernel) return true;
   if (kernel.reference.kind == ReferenceSpec::Kind::None || kernel.reference.steps.empty()) return false;
-  return choice_of(kernel, problem, "op") == "custom" || choice_of(kernel, problem, "transform") == "custom";
+  const auto& leaves = kernel.reference.definition->leaves;
+  return std::any_of(leaves.begin(), leaves.end(), [&](const auto& left) {
+    return std::find(left.second.begin(), left.second.end(), choice_of(kernel, problem, left.first)) != left.second.end();
+  });
 }
 
 Problem problem_from_text(const std::string& text) {

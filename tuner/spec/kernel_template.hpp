@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -108,18 +109,20 @@ struct SourceSpec {
   std::optional<Expression> condition;
 };
 
-/// What a result is checked against. Builtin: "reduce" (one value of all elements), "segmented_reduce" (sum, product, min
-/// and max of each of `rows` rows of `columns` elements) or "arg_reduce" (the extreme and its lowest index, exact), on the
-/// axes `T` and `op`, or "histogram" (samples counted in bins); docs/template-format.md says what "reduce" and "histogram"
-/// know. Problems of "reduce" with the operator or transform
-/// "custom", which no built-in knows, have launches as well: {"builtin": "reduce", "launches": [...]}.
+struct ReferenceDefinition;  // reference_definition.hpp
+
+/// What a result is checked against. Defined: a reference.json, one that is built in or the template's own, which says what it needs of a
+/// template and which values of its axes it leaves to launches of the template.
 /// Kernel: launches of a plain kernel in the same sources that writes the same outputs. None: records are unverified.
 struct ReferenceSpec {
-  enum class Kind { None, Builtin, Kernel } kind = Kind::None;
-  std::string builtin;
-  std::vector<StepSpec> steps;  ///< of Kernel; of Builtin: for problems that it does not know, else empty
-  double relative_tolerance =
-      0;  ///< of Kernel references on random data; 0: 64 units in the last place of the output type
+  enum class Kind { None, Defined, Kernel } kind = Kind::None;
+  std::shared_ptr<const ReferenceDefinition> definition = {};  ///< of Defined
+  std::string builtin = {};                                    ///< the name of one that is built in
+  std::map<std::string, std::string> files = {};               ///< of the template's own: file name -> bytes
+  std::vector<int> inputs = {}, outputs = {};                  ///< of Defined: the template's buffer of each of its own; -1: it has none
+  std::vector<std::string> parameters = {};                    ///< of Defined: those that the right answer depends on
+  std::vector<StepSpec> steps = {};                            ///< of Kernel; of Defined: for the problems that it leaves, else empty
+  double relative_tolerance = 0;  ///< of Kernel references on random data; 0: 64 units in the last place of the output type
 };
 
 struct WorkSpec {
@@ -178,7 +181,7 @@ struct KernelTemplate {
   [[nodiscard]] static KernelTemplate parse(const std::string& spec_text,
                                             const std::map<std::string, std::string>& files, const std::string& path);
 
-  /// What `parse` makes the same template of: `files`, and the table of defaults.
+  /// What `parse` makes the same template of: `files`, the table of defaults and its own reference.
   [[nodiscard]] std::map<std::string, std::string> parts() const;
 
   [[nodiscard]] const ProblemAxis* axis(std::string_view name) const;
@@ -220,7 +223,7 @@ struct Problem {
 [[nodiscard]] std::string family_text(const Problem& problem);
 /// What the problem says of a type, choice or code axis, or that axis' default; empty: there is no such axis.
 [[nodiscard]] std::string choice_of(const KernelTemplate& kernel, const Problem& problem, const std::string& axis);
-/// Whether the plain kernel of the template's reference, not a built-in, computes the answer: always of Kernel references.
+/// Whether the plain kernel of the template's reference computes the answer: always of Kernel references.
 [[nodiscard]] bool asks_reference_kernel(const KernelTemplate& kernel, const Problem& problem);
 [[nodiscard]] Problem problem_from_text(const std::string& json);
 /// The one form of a problem: what stands at the default of its axis is left out, so that the keys of old problems stay

@@ -238,6 +238,15 @@ class Resolver {
     return static_cast<std::uint32_t>(bytes);
   }
 
+  /// Types and choices pass as their numbers; only the kernels of references take them.
+  [[nodiscard]] Value numbered(const std::string& name, const Value& value) const {
+    const auto* const word = std::get_if<std::string>(&value);
+    if (word == nullptr) return value;
+    const ProblemAxis* axis = kernel_.axis(name);
+    if (axis == nullptr || axis->kind != AxisKind::Choice) return static_cast<std::int64_t>(element_type(*word));
+    return static_cast<std::int64_t>(std::find(axis->values.begin(), axis->values.end(), *word) - axis->values.begin());
+  }
+
   [[nodiscard]] ResolvedArgument resolve_argument(const ArgumentSpec& spec, const LaunchSpec& launch,
                                                   const Scope& scope) const {
     if (const int buffer = buffer_index(spec.name); buffer >= 0) return {ResolvedArgument::Kind::Buffer, buffer, 0, 8};
@@ -246,7 +255,7 @@ class Resolver {
               size_bytes(plan_.scalars[static_cast<std::size_t>(scalar)].type)};
     }
     const ElementType type = spec.type.value_or(ElementType::I64);
-    const Value value = scope(spec.name).value();  // the parser has checked the name
+    const Value value = numbered(spec.name, scope(spec.name).value());  // the parser has checked the name
     const std::optional<std::uint64_t> bits = scalar_bits(value, type);
     if (!bits) {
       fail(spec.position,
@@ -333,6 +342,10 @@ std::vector<const ResolvedLaunch*> launches_of(const LaunchPlan& plan) {
 LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                    const DeviceInfo& device) {
   return Resolver(kernel, problem, configuration, device).run(kernel.steps);
+}
+
+LaunchPlan resolve_steps(const KernelTemplate& kernel, const std::vector<StepSpec>& steps, const Problem& problem, const DeviceInfo& device) {
+  return Resolver(kernel, problem, default_configuration(kernel), device).run(steps);
 }
 
 LaunchPlan resolve_reference(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,

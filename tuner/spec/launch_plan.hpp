@@ -107,6 +107,10 @@ struct LaunchPlan {
 [[nodiscard]] LaunchPlan resolve_reference(const KernelTemplate& kernel, const Problem& problem,
                                            const Configuration& configuration, const DeviceInfo& device);
 
+/// Other steps than the template's own, over its buffers, of its default configuration.
+[[nodiscard]] LaunchPlan resolve_steps(const KernelTemplate& kernel, const std::vector<StepSpec>& steps, const Problem& problem,
+                                       const DeviceInfo& device);
+
 /// The program that NVRTC compiles: the headers that the types need and that the chosen files begin with
 /// (`#include <...>` lines), closed by `#pragma nv_hdrstop`, so that they are precompiled; nothing of that without such
 /// headers. Then one `#define`/`using` prelude from problem types, choices and Source-bound parameters, then the chosen

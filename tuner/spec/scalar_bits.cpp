@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "tuner/spec/element.hpp"
+
 namespace attune::spec {
 namespace {
 
@@ -53,24 +55,19 @@ std::optional<std::int64_t> as_integer(const Value& value) {
 
 std::optional<std::uint64_t> integer_bits(std::int64_t value, ElementType type) {
   const int bits = 8 * size_bytes(type);
-  const bool is_signed =
-      type == ElementType::I8 || type == ElementType::I16 || type == ElementType::I32 || type == ElementType::I64;
-  if (!is_signed && value < 0) return std::nullopt;
+  const bool negative = is_signed(type);
+  if (!negative && value < 0) return std::nullopt;
   if (bits == 64) return static_cast<std::uint64_t>(value);
-  const std::int64_t limit = std::int64_t{1} << (is_signed ? bits - 1 : bits);
-  if (value >= limit || (is_signed && value < -limit)) return std::nullopt;
+  const std::int64_t limit = std::int64_t{1} << (negative ? bits - 1 : bits);
+  if (value >= limit || (negative && value < -limit)) return std::nullopt;
   return static_cast<std::uint64_t>(value) & ((std::uint64_t{1} << bits) - 1);
-}
-
-bool is_float(ElementType type) {
-  return type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F32 || type == ElementType::F64;
 }
 
 }  // namespace
 
 std::optional<std::uint64_t> scalar_bits(const Value& value, ElementType type) {
   if (std::holds_alternative<std::string>(value)) return std::nullopt;
-  if (is_float(type)) {
+  if (is_floating(type)) {
     if (const double* real = std::get_if<double>(&value)) return float_bits(*real, type);
     return float_bits(static_cast<double>(as_integer(value).value()), type);
   }

@@ -4,6 +4,7 @@
 
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/macros.hpp"
+#include "tuner/spec/reference_definition.hpp"
 #include "tuner/spec/scalar_bits.hpp"
 #include "tuner/spec/spec_limits.hpp"
 #include "tuner/spec/template_parser.hpp"
@@ -246,6 +247,12 @@ ArgumentSpec TemplateParser::read_argument(const JsonNode& node) {
     if (node.members.size() != 1) fail(position, R"(an argument with a type is one pair, e.g. {"n": "u32"})");
     argument.name = node.members.front().key;
     position = node.members.front().position;
+    if (const JsonNode& value = node.members.front().value; numbers_choices_ && value.is_string() && value.string("\"base\"") == "base") {
+      argument.name = base_name(argument.name);
+      if (find_buffer(argument.name) == nullptr) fail(position, "\"base\" is of a workspace that is kept: \"keep\": true");
+      argument.position = position;
+      return argument;
+    }
     argument.type = element_type(
         element_type_names()[read_word(node.members.front().value, "an argument's type", element_type_names())]);
   } else {
@@ -262,7 +269,9 @@ ArgumentSpec TemplateParser::read_argument(const JsonNode& node) {
                                "argument or bind it to the launch",
                                argument.name, macro_name(kernel_.macro_prefix, argument.name)));
   }
-  if ((static_cast<unsigned>(*kind) & kArgumentKinds) == 0) {
+  if (numbers_choices_ && (static_cast<unsigned>(*kind) & visibility::kChoices) != 0) {
+    argument.type = argument.type.value_or(ElementType::I32);
+  } else if ((static_cast<unsigned>(*kind) & kArgumentKinds) == 0) {
     fail(position, fmt::format("the argument '{}' is a {}, which is no value to pass", argument.name, describe(*kind)));
   }
   if (argument.type && (*kind == NameKind::Buffer || *kind == NameKind::Scalar)) {

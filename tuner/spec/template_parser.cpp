@@ -81,8 +81,8 @@ KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& fil
       "buffers", R"(say what memory the kernels use, e.g. "buffers": {"in": {"type": "f32", "count": "n"}})"));
   if (const JsonNode* node = top.find("scalars")) read_scalars(*node);
   kernel_.steps = read_steps(top.require("launches", "say which kernels run"), "launches");
-  read_reference(top.require(
-      "reference", R"(say what results are checked against: {"builtin": ...}, {"launches": [...]} or "none")"));
+  read_reference(top.require("reference", R"(say what results are checked against: {"builtin": ...}, {"file": ...}, {"launches": [...]} or "none")"),
+                 files);
   if (const JsonNode* node = top.find("work")) read_work(*node);
   return std::move(kernel_);
 }

@@ -12,13 +12,14 @@ namespace attune::spec {
 
 /// Turns template.json's tree into a KernelTemplate and refuses what contradicts itself. One instance, one template.
 /// template_problem.cpp reads problem and types; template_parser.cpp parameters, constraints, lets and sources;
-/// template_launches.cpp buffers, scalars, launches and work; template_reference.cpp the reference.
+/// template_launches.cpp buffers, scalars, launches and work; template_reference.cpp the reference. reference_parser.cpp
+/// reads a reference.json with the same methods.
 class TemplateParser {
  public:
   explicit TemplateParser(const JsonNode& root) : root_(root) {}
   [[nodiscard]] KernelTemplate run(const std::map<std::string, std::string>& files);
 
- private:
+ protected:
   void read_head(const ObjectReader& top);
   void read_problem(const JsonNode& node);
   [[nodiscard]] ProblemAxis read_axis(const JsonNode::Member& member);
@@ -55,12 +56,10 @@ class TemplateParser {
   void read_launch_extras(const ObjectReader& reader, LaunchSpec& launch);
   [[nodiscard]] Repeat read_repeat(const JsonNode& node);
   [[nodiscard]] ArgumentSpec read_argument(const JsonNode& node);
-  void read_reference(const JsonNode& node);
-  void check_builtin(const JsonNode& node) const;
-  void check_reduce_axes(const JsonNode& node) const;
-  void check_histogram(const JsonNode& node) const;
-  /// `launches`: of a built-in; null: it has none.
-  void check_custom(const JsonNode& builtin, const JsonNode* launches) const;
+  void read_reference(const JsonNode& node, const std::map<std::string, std::string>& files);
+  void read_defined(const ObjectReader& reader, const std::map<std::string, std::string>& files);
+  /// `launches`: null: it has none.
+  void check_left(const JsonNode& node, const JsonNode* launches) const;
   void read_work(const JsonNode& node);
 
   [[nodiscard]] Expression read_expression(const JsonNode& node, const std::string& what,
@@ -71,6 +70,7 @@ class TemplateParser {
 
   const JsonNode& root_;
   KernelTemplate kernel_;
+  bool numbers_choices_ = false;  ///< of a reference: types and choices may be arguments, as their numbers
   mutable std::size_t expression_bytes_ = 0;  ///< read so far
   NameTable names_;
 };

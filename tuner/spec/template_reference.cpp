@@ -1,153 +1,175 @@
-// The reference of a template: launches of a plain kernel, or a built-in, and what a built-in needs of the template.
+// The reference of a template: launches of a plain kernel, or a reference.json, and whether the template has what that needs.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "tuner/spec/failure.hpp"
+#include "tuner/spec/reference_definition.hpp"
 #include "tuner/spec/template_parser.hpp"
 
 namespace attune::spec {
 namespace {
 
-constexpr const char* kCustom = "custom";
+using Words = std::vector<std::string>;
+using Named = std::vector<std::pair<std::string, std::string>>;  ///< buffers and their types
 
-/// What "reduce" knows beside the operator, by axis. The axes are optional.
-struct ReducedAxis {
-  const char* axis;
-  std::vector<std::string> words;
+bool holds(const Words& words, const std::string& word) { return std::find(words.begin(), words.end(), word) != words.end(); }
+
+const char* kind_name(AxisKind kind) { return kind == AxisKind::Type ? "type" : kind == AxisKind::Choice ? "choice" : "size"; }
+
+/// Compares what a reference needs with what a template has.
+class NeedsCheck {
+ public:
+  NeedsCheck(const ReferenceDefinition& reference, KernelTemplate& kernel, const JsonNode& node, std::string called)
+      : reference_(reference), kernel_(kernel), node_(node), called_(std::move(called)) {}
+
+  void run() {
+    for (std::size_t i = 0; i < reference_.own_axes; ++i) check_axis(reference_.form.problem[i]);
+    for (const ReferenceScalar& scalar : reference_.scalars) check_scalar(scalar);
+    kernel_.reference.inputs = match(reference_.inputs, &BufferSpec::input, "input");
+    kernel_.reference.outputs = match(reference_.outputs, &BufferSpec::output, "output");
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& needs) const { fail(node_.position, fmt::format("{} {}", called_, needs)); }
+
+  [[nodiscard]] bool offered(const std::pair<std::string, std::string>& choice) const {
+    if (choice.first.empty()) return true;
+    const ProblemAxis* axis = kernel_.axis(choice.first);
+    return axis != nullptr && holds(axis->values, choice.second);
+  }
+
+  void check_axis(const ProblemAxis& needed) const {
+    const ProblemAxis* axis = kernel_.axis(needed.name);
+    if (axis == nullptr && (!needed.default_value.empty() || holds(kernel_.reference.parameters, needed.name))) return;
+    Words words = needed.values;
+    if (const auto left = reference_.leaves.find(needed.name); left != reference_.leaves.end()) words.insert(words.end(), left->second.begin(), left->second.end());
+    const bool right = axis != nullptr && axis->kind == needed.kind &&
+                       std::all_of(axis->values.begin(), axis->values.end(), [&](const std::string& value) { return holds(words, value); });
+    if (!right) {
+      const std::string among = words.empty() ? "" : " among " + joined(words);
+      refuse(fmt::format("needs the {} '{}'{} in \"problem\"{}", kind_name(needed.kind), needed.name, among,
+                         needed.default_value.empty() ? "" : ", or another name for it"));
+    }
+    if (axis->kind == AxisKind::Size && (axis->min < needed.min || axis->max > needed.max)) {
+      refuse(fmt::format("takes the size '{}' from {} to {}; give it a \"min\" and a \"max\" within these, not {} and {}", needed.name,
+                         needed.min, needed.max, axis->min, axis->max));
+    }
+  }
+
+  void check_scalar(const ReferenceScalar& needed) const {
+    if (!offered(needed.only_for)) return;
+    const bool there = std::any_of(kernel_.scalars.begin(), kernel_.scalars.end(), [&](const ScalarSpec& scalar) { return scalar.name == needed.name; });
+    if (there) return;
+    const auto& [axis, value] = needed.only_for;
+    const std::string what = axis.empty() ? "" : fmt::format(" the {} '{}'", axis, value);
+    refuse(fmt::format("computes{} with the scalar '{}'; add it to \"scalars\"", what, needed.name));
+  }
+
+  /// "samples of type T, edges of type T"
+  static std::string listed(const Named& buffers) {
+    Words texts;
+    for (const auto& [name, type] : buffers) texts.push_back(type.empty() ? name : fmt::format("{} of type {}", name, type));
+    return texts.empty() ? "none" : joined(texts);
+  }
+
+  /// The buffer of the template for each of the roles, which stand in the same order; -1: it has none.
+  std::vector<int> match(const std::vector<RoleSpec>& roles, bool BufferSpec::* is_role, const char* what) const {
+    Named wanted, there;
+    std::vector<int> places, found;
+    for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
+      if (!(kernel_.buffers[i].*is_role)) continue;
+      places.push_back(static_cast<int>(i));
+      there.emplace_back(kernel_.buffers[i].name, kernel_.buffers[i].type);
+    }
+    bool right = true;
+    for (const RoleSpec& role : roles) {
+      if (!offered(role.only_for)) {
+        found.push_back(-1);
+        continue;
+      }
+      const std::size_t next = wanted.size();
+      wanted.emplace_back(role.name, role.type);
+      const bool typed = next < there.size() && (role.type.empty() || role.type == there[next].second);
+      right = right && typed;
+      found.push_back(typed ? places[next] : -1);
+    }
+    if (!right || wanted.size() != there.size())
+      refuse(fmt::format("needs the {}{} {}{}, not {}", what, wanted.size() == 1 ? "" : "s", listed(wanted), wanted.size() > 1 ? ", in this order" : "",
+                         listed(there)));
+    return found;
+  }
+
+  const ReferenceDefinition& reference_;
+  KernelTemplate& kernel_;
+  const JsonNode& node_;
+  std::string called_;
 };
-
-const std::vector<ReducedAxis>& reduced_axes() {
-  static const std::vector<ReducedAxis> axes = {
-      {"transform", {"identity", "absolute", "square", "shifted_square", "times", kCustom}},
-      {"finish", {"none", "mean", "root", "scale_bias"}},
-      {"accumulate", {"fixed_order", "compensated", "fixed_point"}}};
-  return axes;
-}
-
-/// What a value of an axis is computed with.
-struct NeededScalar {
-  const char* axis;
-  const char* word;
-  const char* scalar;
-};
-
-constexpr NeededScalar kNeededScalars[] = {{"transform", "shifted_square", "shift"},
-                                           {"finish", "scale_bias", "scale"},
-                                           {"finish", "scale_bias", "bias"},
-                                           {"accumulate", "fixed_point", "resolution"}};
-
-bool offers(const ProblemAxis* axis, const std::string& word) {
-  return axis != nullptr && std::find(axis->values.begin(), axis->values.end(), word) != axis->values.end();
-}
-
-/// A choice among these words only.
-bool chooses_among(const ProblemAxis& axis, const std::vector<std::string>& words) {
-  return axis.kind == AxisKind::Choice && std::all_of(axis.values.begin(), axis.values.end(), [&](const std::string& value) {
-           return std::find(words.begin(), words.end(), value) != words.end();
-         });
-}
 
 }  // namespace
 
-void TemplateParser::read_reference(const JsonNode& node) {
+void TemplateParser::read_reference(const JsonNode& node, const std::map<std::string, std::string>& files) {
   if (node.is_string()) {
     static_cast<void>(read_word(node, "\"reference\"", {"none"}));
     return;
   }
-  const ObjectReader reader(node, "\"reference\"", {"builtin", "launches", "tolerance"});
-  const JsonNode* builtin = reader.find("builtin");
+  const ObjectReader reader(node, "\"reference\"", {"builtin", "file", "parameters", "launches", "tolerance"});
   const JsonNode* launches = reader.find("launches");
-  if (builtin == nullptr && launches == nullptr) {
-    fail(node.position, R"("reference" must be {"builtin": ...}, {"launches": [...]} or "none")");
-  }
-  const JsonNode* tolerance = reader.find("tolerance");
   if (launches != nullptr) kernel_.reference.steps = read_steps(*launches, "launches");
-  if (builtin != nullptr) {
-    if (tolerance != nullptr)
-      fail(tolerance->position, "a built-in reference derives its own tolerance; remove this one");
-    kernel_.reference.kind = ReferenceSpec::Kind::Builtin;
-    kernel_.reference.builtin = builtin->string("the built-in reference");
-    static_cast<void>(
-        read_word(*builtin, "the built-in reference", {"reduce", "segmented_reduce", "arg_reduce", "histogram"}));
-    check_builtin(*builtin);
-    return check_custom(*builtin, launches);
-  }
+  if (reader.find("builtin") != nullptr || reader.find("file") != nullptr) return read_defined(reader, files);
+  if (launches == nullptr) fail(node.position, R"("reference" must be {"builtin": ...}, {"file": ...}, {"launches": [...]} or "none")");
   kernel_.reference.kind = ReferenceSpec::Kind::Kernel;
-  if (tolerance != nullptr) {
+  if (const JsonNode* tolerance = reader.find("tolerance")) {
     kernel_.reference.relative_tolerance = tolerance->number("\"tolerance\"");
     if (!(kernel_.reference.relative_tolerance > 0)) fail(tolerance->position, "\"tolerance\" must be above 0");
   }
 }
 
-void TemplateParser::check_custom(const JsonNode& builtin, const JsonNode* launches) const {
-  const bool custom = kernel_.reference.builtin == "reduce" &&
-                      (offers(kernel_.axis("op"), kCustom) || offers(kernel_.axis("transform"), kCustom));
-  if (custom && launches == nullptr) {
-    fail(builtin.position,
-         "the built-in reference 'reduce' cannot compute what 'op' or 'transform' leave \"custom\"; add \"launches\" of a "
-         "plain kernel for those problems");
+void TemplateParser::read_defined(const ObjectReader& reader, const std::map<std::string, std::string>& files) {
+  ReferenceSpec& reference = kernel_.reference;
+  reference.kind = ReferenceSpec::Kind::Defined;
+  const JsonNode* builtin = reader.find("builtin");
+  const JsonNode* file = reader.find("file");
+  if (const JsonNode* tolerance = reader.find("tolerance")) fail(tolerance->position, "a reference derives its own tolerance; remove this one");
+  if (builtin != nullptr && file != nullptr) fail(file->position, "a reference is built in or a file of the template, not both; remove one");
+  const JsonNode& node = builtin != nullptr ? *builtin : *file;
+  if (builtin != nullptr) {
+    reference.builtin = builtin->string("the built-in reference");
+    reference.definition = shipped_reference(reference.builtin, builtin->position);
+  } else {
+    const std::string& name = file->string("the reference's file");
+    const auto text = files.find(name);
+    if (text == files.end()) fail(file->position, fmt::format("the reference '{}' is missing; it belongs beside template.json", name));
+    auto own = std::make_shared<ReferenceDefinition>(
+        ReferenceDefinition::parse(text->second, files, (std::filesystem::path(root_.position.file).parent_path() / name).string()));
+    reference.files = own->form.files;
+    reference.files.insert(*text);
+    reference.definition = std::move(own);
   }
-  if (!custom && launches != nullptr) {
-    fail(launches->position, fmt::format("the built-in reference '{}' computes every problem of this template; remove its launches",
-                                         kernel_.reference.builtin));
+  if (const JsonNode* parameters = reader.find("parameters")) {
+    for (const std::string& name : read_words(*parameters, "\"parameters\"")) {
+      if (kernel_.parameter(name) == nullptr) fail(parameters->position, fmt::format("the reference depends on '{}', which is no parameter", name));
+      reference.parameters.push_back(name);
+    }
   }
+  const std::string called = fmt::format("the {}reference '{}'", builtin != nullptr ? "built-in " : "", reference.definition->name);
+  NeedsCheck(*reference.definition, kernel_, node, called).run();
+  check_left(node, reader.find("launches"));
 }
 
-void TemplateParser::check_builtin(const JsonNode& node) const {
-  const std::string& builtin = kernel_.reference.builtin;
-  if (builtin == "histogram") return check_histogram(node);
-  const bool arg = builtin == "arg_reduce";
-  const bool by_rows = builtin == "segmented_reduce";
-  const ProblemAxis* type = kernel_.axis("T");
-  const ProblemAxis* op = kernel_.axis("op");
-  std::vector<std::string> operators = {"min", "max"};
-  if (!arg) operators.insert(operators.end(), {"sum", "product"});
-  if (!arg && !by_rows) operators.insert(operators.end(), {"and", "or", "xor", kCustom});
-  if (type == nullptr || type->kind != AxisKind::Type || op == nullptr || !chooses_among(*op, operators)) {
-    fail(node.position, fmt::format("the built-in reference '{}' needs the type 'T' and the choice 'op' among {} in \"problem\"",
-                                    builtin,
-                                    arg       ? "min and max"
-                                    : by_rows ? "sum, product, min and max"
-                                              : "sum, product, min, max, and, or, xor and custom"));
+void TemplateParser::check_left(const JsonNode& node, const JsonNode* launches) const {
+  const ReferenceDefinition& definition = *kernel_.reference.definition;
+  std::vector<std::string> left;
+  for (const auto& [name, values] : definition.leaves) {
+    for (const std::string& value : values) {
+      if (const ProblemAxis* axis = kernel_.axis(name); axis != nullptr && holds(axis->values, value)) left.push_back(fmt::format("'{}' = '{}'", name, value));
+    }
   }
-  if (by_rows && kernel_.size_names() != std::vector<std::string>{"rows", "columns"}) {
-    fail(node.position, "the built-in reference 'segmented_reduce' needs the sizes 'rows' and 'columns', in this order");
+  if (!left.empty() && launches == nullptr) {
+    fail(node.position, fmt::format("the reference '{}' cannot compute {}; add \"launches\" of a plain kernel for those problems", definition.name, joined(left)));
   }
-  const bool reduce = !arg && !by_rows;
-  if (reduce) check_reduce_axes(node);
-  const bool second = reduce && offers(kernel_.axis("transform"), "times");
-  const auto inputs =
-      std::count_if(kernel_.buffers.begin(), kernel_.buffers.end(), [](const BufferSpec& b) { return b.input; });
-  std::vector<std::string> outputs;
-  for (const BufferSpec& buffer : kernel_.buffers)
-    if (buffer.output) outputs.push_back(buffer.type);
-  if (!arg && (inputs != (second ? 2 : 1) || outputs.size() != 1)) {
-    fail(node.position, fmt::format("the built-in reference '{}' needs {} and one output buffer, not {} and {}", builtin,
-                                    second ? "two inputs for the transform 'times'" : "one input", inputs, outputs.size()));
-  }
-  if (arg && (inputs != 1 || outputs != std::vector<std::string>{"T", "i64"})) {
-    fail(node.position,
-         fmt::format("the built-in reference 'arg_reduce' needs one input, not {}, and two outputs: the value, of type T, "
-                     "and the index, of type i64; they are of type {}",
-                     inputs, joined(outputs)));
-  }
-}
-
-void TemplateParser::check_reduce_axes(const JsonNode& node) const {
-  for (const ReducedAxis& known : reduced_axes()) {
-    const ProblemAxis* axis = kernel_.axis(known.axis);
-    if (axis == nullptr || chooses_among(*axis, known.words)) continue;
-    fail(node.position, fmt::format("the built-in reference 'reduce' needs '{}' to be a choice among {}, or another name for it",
-                                    known.axis, joined(known.words)));
-  }
-  for (const NeededScalar& needed : kNeededScalars) {
-    if (!offers(kernel_.axis(needed.axis), needed.word)) continue;
-    const bool there = std::any_of(kernel_.scalars.begin(), kernel_.scalars.end(),
-                                   [&](const ScalarSpec& scalar) { return scalar.name == needed.scalar; });
-    if (there) continue;
-    fail(node.position, fmt::format("the built-in reference 'reduce' computes the {} '{}' with the scalar '{}'; add it to \"scalars\"",
-                                    needed.axis, needed.word, needed.scalar));
+  if (left.empty() && launches != nullptr) {
+    fail(launches->position, fmt::format("the reference '{}' computes every problem of this template; remove its launches", definition.name));
   }
 }
 

@@ -8,7 +8,7 @@
 
 #include "tuner/compile/compiler.hpp"
 #include "tuner/gpu/handles.hpp"
-#include "tuner/measure/gpu_executor.hpp"
+#include "tuner/verify/programs.hpp"
 
 namespace attune::test {
 
@@ -35,7 +35,7 @@ inline std::string cubin_of(const std::string& source, const std::string& archit
 
 /// attune's own device kernels, compiled once for all tests.
 inline const std::string& support_cubin() {
-  static const std::string cubin = cubin_of(measure::GpuExecutor::support_source());
+  static const std::string cubin = cubin_of(verify::support_source());
   return cubin;
 }
 

@@ -1,79 +1,54 @@
-// The device's reference of histograms on the fake driver, against the one on the host.
+// The reference of histograms on the fake driver: its device code, compiled for the host, against the histogram that is computed there.
 // Runs before test_driver.cpp, whose faults end the use of the driver.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
-#include <map>
 
-#include "tests/integration/fake_gpu/driver_fixture.hpp"
+#include "tests/integration/fake_gpu/reference_lab.hpp"
 #include "tests/support/histogram_template.hpp"
-#include "tuner/measure/cases.hpp"
-#include "tuner/measure/gpu_executor.hpp"
-#include "tuner/measure/histogram_reference.hpp"
+#include "tests/support/host_histogram.hpp"
 
 namespace test_device_histogram {
 
 using namespace attune;
-using namespace attune::measure;
-using test::Fake;
-using test::read_back;
+using namespace attune::test;
+using verify::kIntegers;
+using verify::kRandom;
 
 namespace {
 
-/// The data of a histogram on the device and what the host says of them.
-struct Laid {
-  HistogramCase of;
-  gpu::Buffer samples, edges, weights, counts;
-  std::vector<std::uint64_t> host_samples, host_edges;
-  std::vector<float> host_weights;
-  [[nodiscard]] HistogramCall call() const { return {of, samples.address(), edges.address(), weights.address(), counts.address()}; }
-  [[nodiscard]] HostHistogram right() const { return host_histogram(of, host_samples, host_edges, host_weights); }
-};
+struct HistogramLab : ReferenceLab {
+  using Choices = std::map<std::string, std::string>;
 
-std::vector<std::uint64_t> raw(const gpu::Buffer& buffer, spec::ElementType type, const gpu::Stream& stream) {
-  const auto bytes = read_back<unsigned char>(buffer, stream);
-  const auto size = static_cast<std::size_t>(spec::size_bytes(type));
-  std::vector<std::uint64_t> elements(bytes.size() / size);
-  for (std::size_t i = 0; i < elements.size(); ++i) std::memcpy(&elements[i], bytes.data() + i * size, size);
-  return elements;
-}
-
-HistogramCase case_of(const std::map<std::string, std::string>& choices, std::int64_t n, std::int64_t bins) {
-  const auto kernel = spec::KernelTemplate::parse(test::histogram_template(), {{"kernel.cu", ""}}, "template.json");
-  const spec::Problem problem{choices, {{"n", n}, {"bins", bins}}};
-  return histogram_case(kernel, problem, data_buffers(kernel, problem, spec::DeviceInfo::of_architecture("sm_90")));
-}
-
-Laid lay(Support& support, const gpu::Stream& stream, const HistogramCase& of, DataSet data, int group) {
-  const auto size = static_cast<std::size_t>(spec::size_bytes(of.sample));
-  const std::int64_t edges = of.mapping == HistogramMapping::Edges ? of.bins + 1 : 0;
-  const std::int64_t weights = of.weighted() ? of.n : 0;
-  Laid laid{of,
-            gpu::Buffer(static_cast<std::size_t>(of.samples()) * size),
-            gpu::Buffer(static_cast<std::size_t>(edges) * size),
-            gpu::Buffer(static_cast<std::size_t>(weights) * sizeof(float)),
-            gpu::Buffer(static_cast<std::size_t>(of.counts()) * static_cast<std::size_t>(spec::size_bytes(of.counter))),
-            {},
-            {},
-            {}};
-  const auto fill = [&](const gpu::Buffer& buffer, std::int64_t count, spec::ElementType type, HistogramInput input) {
-    const Filling filling = histogram_filling(of, input, data, group);
-    support.fill(buffer.address(), count, type, filling, 7);
-    support.check_fill("changed", buffer.address(), count, type, filling, 7);
+  /// The data of one data set, and what the host says of them.
+  struct Counted {
+    HistogramCase of;
+    Bits samples, edges;
+    std::vector<float> weights;
+    [[nodiscard]] HostHistogram right() const { return host_histogram(of, samples, edges, weights); }
   };
-  support.begin_checks();
-  fill(laid.samples, of.samples(), of.sample, HistogramInput::Samples);
-  fill(laid.edges, edges, of.sample, HistogramInput::Edges);
-  fill(laid.weights, weights, spec::ElementType::F32, HistogramInput::Weights);
-  CHECK_FALSE(support.findings().has_value());
-  laid.host_samples = raw(laid.samples, of.sample, stream);
-  if (edges > 0) laid.host_edges = raw(laid.edges, of.sample, stream);
-  if (weights > 0) laid.host_weights = read_back<float>(laid.weights, stream);
-  return laid;
-}
+
+  [[nodiscard]] Laid histogram(const Choices& choices, std::int64_t n, std::int64_t bins) {
+    static const auto kernel = spec::KernelTemplate::parse(histogram_template(), {{"kernel.cu", ""}}, "template.json");
+    return lay(kernel, {choices, {{"n", n}, {"bins", bins}}});
+  }
+
+  [[nodiscard]] std::size_t set(Laid& laid, const char* name) const { return laid.kernel.reference.definition->data_set(name); }
+
+  [[nodiscard]] Counted counted(Laid& laid, std::size_t data, int group = 0) {
+    Counted all{histogram_case(laid.kernel, laid.problem), input(laid, 0, data, group), input(laid, 1, data, group), {}};
+    for (const auto bits : input(laid, 2, data, group)) all.weights.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    return all;
+  }
+
+  /// Whether the counts that are expected are those.
+  [[nodiscard]] bool expects(Laid& laid, std::size_t data, const std::vector<std::uint64_t>& counts) {
+    const auto all = expected(laid, data);
+    return std::equal(all.begin(), all.end(), counts.begin(), counts.end(), [](const auto& one, std::uint64_t count) { return is_exactly(one, count); });
+  }
+};
 
 double total(const std::vector<std::uint64_t>& counts) {
   double sum = 0;
@@ -81,54 +56,51 @@ double total(const std::vector<std::uint64_t>& counts) {
   return sum;
 }
 
-struct Device : Fake {
-  spec::DeviceInfo info = gpu::read_device(0);
-  Support support{test::support_cubin(), info, stream};
-};
-
 }  // namespace
 
-TEST_CASE_FIXTURE(Device, "the device counts samples as the host does, for every type, mapping and data set") {
+TEST_CASE_FIXTURE(HistogramLab, "the device counts samples as the host does, for every type, mapping and data set") {
   for (const char* type : {"u8", "i16", "u16", "i32", "u32", "f32"}) {
     for (const char* mapping : {"unit", "shift", "scaled", "edges"}) {
       const std::string real = type, how = mapping;
       if (real == "f32" && (how == "unit" || how == "shift")) continue;
       for (const std::int64_t bins : {1, 2, 15, 256, 2000}) {
-        const auto of = case_of({{"T", type}, {"mapping", mapping}}, 3001, bins);
-        for (const DataSet data : histogram_data_sets(of)) {
-          const Laid laid = lay(support, stream, of, data, 1);
-          CAPTURE(real);
-          CAPTURE(how);
-          CAPTURE(bins);
-          CAPTURE(static_cast<int>(data));
-          const auto answers = support.count_histogram(laid.call());
-          CHECK(read_back<std::uint64_t>(answers.counts, stream) == laid.right().counts);
+        CAPTURE(real);
+        CAPTURE(how);
+        CAPTURE(bins);
+        Laid laid = histogram({{"T", type}, {"mapping", mapping}}, 3001, bins);
+        for (std::size_t data = 0; data < laid.data->data_sets().size(); ++data) {
+          CAPTURE(laid.data->data_sets()[data].name);
+          CHECK(expects(laid, data, counted(laid, data).right().counts));
         }
       }
     }
   }
 }
 
-TEST_CASE_FIXTURE(Device, "channels and weights are counted as on the host") {
-  const auto channels = case_of({{"T", "u8"}, {"mapping", "unit"}, {"channels", "4"}, {"active", "3"}}, 3001, 256);
-  const Laid laid = lay(support, stream, channels, DataSet::Integers, 0);
-  CHECK(read_back<std::uint64_t>(support.count_histogram(laid.call()).counts, stream) == laid.right().counts);
-  const auto weighted = case_of({{"T", "f32"}, {"mapping", "scaled"}, {"Counter", "f32"}}, 3001, 16);
-  const Laid weights = lay(support, stream, weighted, DataSet::Integers, 0);
-  const auto answers = support.count_histogram(weights.call());
-  CHECK(read_back<std::uint64_t>(answers.counts, stream) == weights.right().counts);
-  CHECK(read_back<double>(answers.sums, stream) == weights.right().sums);  // exact: small integers
-  CHECK(read_back<double>(answers.magnitudes, stream) == weights.right().magnitudes);
+TEST_CASE_FIXTURE(HistogramLab, "channels and weights are counted as on the host") {
+  Laid channels = histogram({{"T", "u8"}, {"mapping", "unit"}, {"channels", "4"}, {"active", "3"}}, 3001, 256);
+  CHECK(expects(channels, kIntegers, counted(channels, kIntegers).right().counts));
+  Laid weighted = histogram({{"T", "f32"}, {"mapping", "scaled"}, {"Counter", "f32"}}, 3001, 16);
+  const auto whole = expected(weighted, kIntegers), real = expected(weighted, kRandom);
+  const auto right = counted(weighted, kIntegers).right(), rounded = counted(weighted, kRandom).right();
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    CHECK(is_number(whole[i], right.sums[i]));  // exact: small integers
+    CHECK(holds(real[i], rounded.sums[i]));
+    // What adding in f32 explains, in whatever order.
+    const double allowed = std::ldexp(1.0, -24) * (8 + std::sqrt(static_cast<double>(rounded.counts[i]))) * rounded.magnitudes[i];
+    CHECK((high_of(real[i]) - low_of(real[i])) / 2 == doctest::Approx(allowed));
+  }
 }
 
-TEST_CASE_FIXTURE(Device, "samples that are timed are inside and follow their skew") {
+TEST_CASE_FIXTURE(HistogramLab, "samples that are timed are inside and follow their skew") {
   constexpr std::int64_t kCount = 20000, kBins = 64;
   for (const char* type : {"u16", "i32", "f32"}) {
     for (const char* mapping : {"scaled", "edges"}) {
-      const auto of = case_of({{"T", type}, {"mapping", mapping}}, kCount, kBins);
-      for (int group = 0; group < histogram_groups(of); ++group) {
-        const Laid laid = lay(support, stream, of, DataSet::Random, group);
-        const auto counts = laid.right().counts;
+      Laid laid = histogram({{"T", type}, {"mapping", mapping}}, kCount, kBins);
+      CHECK(laid.data->groups() == 5);
+      for (int group = 0; group < 5; ++group) {
+        const auto data = counted(laid, kRandom, group);
+        const auto counts = data.right().counts;
         const auto skew = static_cast<Spread>(group);
         CAPTURE(std::string(type) + " " + mapping);
         CAPTURE(group);
@@ -140,22 +112,22 @@ TEST_CASE_FIXTURE(Device, "samples that are timed are inside and follow their sk
         if (skew == Spread::Zipf) CHECK(std::abs(static_cast<double>(counts[0]) - kCount / 6.0) < 300);  // below 2 of 64
         if (skew == Spread::Hot) CHECK(std::abs(middle - 0.9 * kCount) < 500);
         if (skew == Spread::Constant) CHECK(middle > 0.99 * kCount);  // the first number of a part of the range may be of the bin before
-        const auto at = [&](std::uint64_t bits) { return bin_of(of, bits, laid.host_edges).value(); };
+        const auto at = [&](std::uint64_t bits) { return bin_of(data.of, bits, data.edges).value(); };
         bool ascends = true;
-        for (std::size_t i = 1; i < laid.host_samples.size(); ++i)
-          ascends = ascends && at(laid.host_samples[i - 1]) <= at(laid.host_samples[i]);
+        for (std::size_t i = 1; i < data.samples.size(); ++i)
+          ascends = ascends && at(data.samples[i - 1]) <= at(data.samples[i]);
         if (skew != Spread::Constant) CHECK(ascends == (skew == Spread::Sorted));
       }
     }
   }
 }
 
-TEST_CASE_FIXTURE(Device, "a histogram is verified with samples outside of every kind, and on single bins") {
-  const auto of = case_of({{"T", "f32"}, {"mapping", "scaled"}}, 8000, 64);
-  const Laid laid = lay(support, stream, of, DataSet::Integers, 0);
-  CHECK(std::abs(total(laid.right().counts) - 7000) < 200);
+TEST_CASE_FIXTURE(HistogramLab, "a histogram is verified with samples outside of every kind, and on single bins") {
+  Laid laid = histogram({{"T", "f32"}, {"mapping", "scaled"}}, 8000, 64);
+  const auto all = counted(laid, kIntegers);
+  CHECK(std::abs(total(all.right().counts) - 7000) < 200);
   int no_numbers = 0, below = 0, above = 0, bounds = 0;
-  for (const auto bits : laid.host_samples) {
+  for (const auto bits : all.samples) {
     const float x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     no_numbers += std::isnan(x) ? 1 : 0;
     below += x < -1 ? 1 : 0;
@@ -163,17 +135,28 @@ TEST_CASE_FIXTURE(Device, "a histogram is verified with samples outside of every
     bounds += x == 1 ? 1 : 0;
   }
   for (const int kind : {no_numbers, below, above, bounds}) CHECK(kind > 50);
-  CHECK(lay(support, stream, of, DataSet::FirstBin, 0).right().counts.front() == 8000);
-  CHECK(lay(support, stream, of, DataSet::LastBin, 0).right().counts.back() == 8000);
-  const auto two = lay(support, stream, of, DataSet::TwoBins, 0).right().counts;
+  CHECK(counted(laid, set(laid, "first_bin")).right().counts.front() == 8000);
+  CHECK(counted(laid, set(laid, "last_bin")).right().counts.back() == 8000);
+  const auto two = counted(laid, set(laid, "two_bins")).right().counts;
   CHECK(two[32] == 4000);
   CHECK(two[33] == 4000);
+  CHECK(total(counted(laid, set(laid, "at_upper")).right().counts) == 0);
+  CHECK(total(counted(laid, set(laid, "below_lower")).right().counts) == 0);
 }
 
-TEST_CASE_FIXTURE(Device, "edges ascend from lower to upper, irregularly, with equal ones where there are more than numbers") {
+TEST_CASE_FIXTURE(HistogramLab, "weights are whole where histograms are verified, never where they are timed") {
+  Laid laid = histogram({{"T", "u8"}, {"mapping", "unit"}, {"Counter", "f32"}}, 1000, 256);
+  for (std::size_t data = 0; data < laid.data->data_sets().size(); ++data) {
+    bool whole = true;
+    for (const float weight : counted(laid, data).weights) whole = whole && weight == std::trunc(weight);
+    CHECK(whole == (data != kRandom));
+  }
+}
+
+TEST_CASE_FIXTURE(HistogramLab, "edges ascend from lower to upper, irregularly, with equal ones where there are more than numbers") {
   for (const std::int64_t bins : {64, 2000}) {
-    const auto of = case_of({{"T", "u8"}, {"mapping", "edges"}}, 10, bins);
-    const auto edges = lay(support, stream, of, DataSet::Random, 0).host_edges;
+    Laid laid = histogram({{"T", "u8"}, {"mapping", "edges"}}, 10, bins);
+    const auto edges = counted(laid, kRandom).edges;
     CHECK(edges.front() == 0);
     CHECK(edges.back() == 250);
     CHECK(std::is_sorted(edges.begin(), edges.end()));
@@ -181,30 +164,38 @@ TEST_CASE_FIXTURE(Device, "edges ascend from lower to upper, irregularly, with e
   }
 }
 
-TEST_CASE_FIXTURE(Device, "one wrong counter is found, a weighted one only beyond what adding in f32 explains") {
-  HistogramReference reference(support);
-  const auto judge = [&](const Laid& laid, DataSet data, spec::ElementType type, std::uint64_t wrong_bits, std::size_t at) {
-    const auto right = reference.expect(laid.call(), data);
-    support.store_element(laid.counts.address() + at * static_cast<std::size_t>(spec::size_bytes(type)), type, wrong_bits);
-    return reference.judge(laid.call(), right);
-  };
-  const auto of = case_of({{"T", "u8"}, {"mapping", "unit"}, {"channels", "2"}}, 1000, 256);
-  const Laid laid = lay(support, stream, of, DataSet::Integers, 0);
-  const auto counts = laid.right().counts;
-  for (std::size_t i = 0; i < counts.size(); ++i) support.store_element(laid.counts.address() + i * 4, spec::ElementType::U32, counts[i]);
-  CHECK_FALSE(judge(laid, DataSet::Integers, spec::ElementType::U32, counts[300], 300).has_value());
-  const auto wrong = judge(laid, DataSet::Integers, spec::ElementType::U32, counts[300] + 1, 300);
-  REQUIRE(wrong.has_value());
-  CHECK(wrong->starts_with("1 of 512 counts are wrong; the first is bin 44 of channel 1: "));
+TEST_CASE_FIXTURE(HistogramLab, "what stands around the samples counts, so that reading too far shows") {
+  for (const auto& [type, mapping] : {std::pair{"i32", "scaled"}, std::pair{"u8", "scaled"}, std::pair{"i16", "scaled"}, std::pair{"f32", "scaled"}}) {
+    Laid laid = histogram({{"T", type}, {"mapping", mapping}}, 10, 7);
+    const auto& asked = laid.data->asked();
+    const auto guards = asked.reference->guards(0, asked.buffers[0].type);
+    REQUIRE(guards.has_value());
+    CHECK((*guards)[0] != (*guards)[1]);
+    for (const auto guard : *guards) CHECK(bin_of(histogram_case(laid.kernel, laid.problem), guard, {}).has_value());
+    CHECK_FALSE(asked.reference->guards(3, asked.buffers[3].type).has_value());
+  }
+}
 
-  const auto weighted = case_of({{"T", "u8"}, {"mapping", "unit"}, {"Counter", "f32"}}, 1000, 1);
-  const Laid weights = lay(support, stream, weighted, DataSet::Random, 0);
-  const auto right = weights.right();
-  const auto bits = [](double value) { return std::uint64_t{std::bit_cast<std::uint32_t>(static_cast<float>(value))}; };
-  const double allowed = std::ldexp(1.0, -24) * (8 + std::sqrt(static_cast<double>(right.counts[0]))) * right.magnitudes[0];
-  CHECK_FALSE(judge(weights, DataSet::Random, spec::ElementType::F32, bits(right.sums[0] + allowed / 2), 0).has_value());
-  CHECK(judge(weights, DataSet::Random, spec::ElementType::F32, bits(right.sums[0] + 2 * allowed), 0).has_value());
-  CHECK(judge(weights, DataSet::Random, spec::ElementType::F32, bits(std::nan("")), 0).has_value());
+TEST_CASE_FIXTURE(HistogramLab, "one wrong counter is found, and named by its bin and channel") {
+  Laid laid = histogram({{"T", "u8"}, {"mapping", "unit"}, {"channels", "2"}}, 1000, 256);
+  auto& asked = laid.data->asked();
+  const auto counts = counted(laid, kIntegers).right().counts;
+  std::vector<std::uint32_t> got(counts.begin(), counts.end());
+  const auto where = laid.data->addresses(asked);
+  const auto& output = asked.expectations[kIntegers]->outputs.front();
+  const auto found = [&] {
+    support.upload(where[output.buffer], got.data(), got.size() * sizeof(std::uint32_t));
+    support.begin_checks();
+    (void)support.compare(verify::ProblemData::elements(asked, output.buffer, where), output.wanted);
+    return support.findings();
+  };
+  CHECK_FALSE(found().has_value());
+  ++got[300];
+  const auto finding = found();
+  REQUIRE(finding.has_value());
+  CHECK(verify::describe(*finding, output, asked.buffers[output.buffer], true) ==
+        "1 of 512 elements of output \"counts\" are wrong; the first is bin 44 of channel 1: " + std::to_string(got[300]) + " instead of " +
+            std::to_string(got[300] - 1));
 }
 
 }  // namespace test_device_histogram

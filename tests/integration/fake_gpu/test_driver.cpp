@@ -8,7 +8,7 @@
 
 #include "tests/integration/fake_gpu/driver_fixture.hpp"
 #include "tuner/measure/gpu_executor.hpp"
-#include "tuner/measure/support.hpp"
+#include "tuner/verify/support.hpp"
 
 namespace test_driver {
 
@@ -112,228 +112,41 @@ TEST_CASE_FIXTURE(Fake, "a graph repeats what was captured, and takes the sum of
   }
 }
 
-TEST_CASE_FIXTURE(Fake, "fills of every type sum to what their elements sum to, and one changed byte is found") {
+TEST_CASE_FIXTURE(Fake, "fills of every type are what they are called, and one changed byte is found") {
   const auto device = gpu::read_device(0);
-  measure::Support support(test::support_cubin(), device, stream);
+  verify::Support support(test::support_cubin(), device, stream);
   constexpr std::int64_t kCount = 300000;  // more than one element a thread of the reduction
   for (int code = 0; code < 12; ++code) {
     const auto type = static_cast<spec::ElementType>(code);
     CAPTURE(code);
     const auto element_bytes = static_cast<std::size_t>(spec::size_bytes(type));
     const gpu::Buffer buffer(kCount * element_bytes);
-    support.fill(buffer.address(), kCount, type, {measure::FillKind::SmallIntegers}, 5);
+    const verify::Elements elements{buffer.address(), kCount, type};
+    support.fill(elements, spec::DataValues::SmallIntegers, 5);
     const auto bytes = read_back<unsigned char>(buffer, stream);
-    double sum = 0, magnitude = 0;  // exact: the elements are 1, 2, -1, -2
+    double magnitude = 0;  // exact: the elements are 1, 2, -1, -2
     for (std::int64_t i = 0; i < kCount; ++i) {
       std::uint64_t bits = 0;
       std::memcpy(&bits, bytes.data() + static_cast<std::size_t>(i) * element_bytes, element_bytes);
-      const double value = measure::to_double(type, bits);
+      const double value = spec::to_double(type, bits);
       const bool expected = value == 1 || value == 2 || value == -1 || value == -2;
       if (!expected) FAIL("element ", i, " is ", value);
-      sum += value;
       magnitude += value < 0 ? -value : value;
     }
-    const auto totals = support.reduce(buffer.address(), kCount, type);
-    if (measure::is_floating(type)) {
-      CHECK(totals.sum == sum);
-      CHECK(totals.magnitude == magnitude);
-    } else {
-      CHECK(measure::extend(type, totals.integer_sum) == measure::extend(type, static_cast<std::uint64_t>(static_cast<std::int64_t>(sum))));
-    }
+    CHECK(support.mean_magnitude(elements) == magnitude / kCount);
     support.begin_checks();
-    support.check_fill("filled", buffer.address(), kCount, type, {measure::FillKind::SmallIntegers}, 5);
+    support.check_fill("filled", elements, spec::DataValues::SmallIntegers, 5);
     CHECK_FALSE(support.findings().has_value());
     Driver::get().cuMemsetD8Async(buffer.address() + 1234 * element_bytes, 0x55, 1, stream.get());
     support.begin_checks();
-    support.check_fill("changed", buffer.address(), kCount, type, {measure::FillKind::SmallIntegers}, 5);
+    support.check_fill("changed", elements, spec::DataValues::SmallIntegers, 5);
     const auto finding = support.findings();
     REQUIRE(finding.has_value());
-    CHECK(finding->count == 1);
-    CHECK(finding->first == 1234);
+    CHECK(finding->count() == 1);
+    CHECK(finding->first() == 1234);
   }
 }
 
-TEST_CASE_FIXTURE(Fake, "the extreme of a buffer is the first of the elements that equal it, for every type") {
-  const auto device = gpu::read_device(0);
-  measure::Support support(test::support_cubin(), device, stream);
-  using measure::Extreme;
-  for (int code = 0; code < 12; ++code) {
-    const auto type = static_cast<spec::ElementType>(code);
-    CAPTURE(code);
-    const auto size = static_cast<std::size_t>(spec::size_bytes(type));
-    constexpr std::int64_t kCount = 5000;
-    const gpu::Buffer buffer(kCount * size);
-    const auto put = [&](std::int64_t index, std::uint64_t bits) {
-      support.store_element(buffer.address() + static_cast<std::size_t>(index) * size, type, bits);
-    };
-    support.fill(buffer.address(), kCount, type, {measure::FillKind::Ones}, 0);
-    const auto equal = support.find_extreme(buffer.address(), kCount, type, Extreme::Least);
-    REQUIRE(equal.has_value());
-    CHECK(equal->index == 0);
-    CHECK(measure::to_double(type, equal->bits) == 1);
-    for (const std::int64_t index : {4321, 77, 4999}) put(index, measure::highest_bits(type));
-    for (const std::int64_t index : {2000, 1999}) put(index, measure::lowest_bits(type));
-    const auto greatest = support.find_extreme(buffer.address(), kCount, type, Extreme::Greatest);
-    const auto least = support.find_extreme(buffer.address(), kCount, type, Extreme::Least);
-    REQUIRE(greatest.has_value());
-    REQUIRE(least.has_value());
-    CHECK(greatest->index == 77);
-    CHECK(greatest->bits == measure::highest_bits(type));
-    CHECK(least->index == 1999);
-    CHECK(least->bits == measure::lowest_bits(type));
-    CHECK_FALSE(support.find_extreme(buffer.address(), 0, type, Extreme::Least).has_value());
-  }
-}
-
-TEST_CASE_FIXTURE(Fake, "elements of several types are read at once, in order, and nothing of their neighbours") {
-  const auto device = gpu::read_device(0);
-  measure::Support support(test::support_cubin(), device, stream);
-  using spec::ElementType;
-  const gpu::Buffer buffer(64);
-  support.set_bytes(buffer.address(), buffer.bytes(), 0xff);
-  support.store_element(buffer.address() + 3, ElementType::U8, 0x12);
-  support.store_element(buffer.address() + 24, ElementType::I16, 0x8001);
-  support.store_element(buffer.address() + 40, ElementType::F32, 0x3f800000);
-  support.store_words(buffer.address() + 8, {0x0123456789abcdef, 7});
-  const std::vector<std::uint64_t> read = support.load_elements({{buffer.address() + 40, ElementType::F32},
-                                                                 {buffer.address() + 3, ElementType::U8},
-                                                                 {buffer.address() + 8, ElementType::U64},
-                                                                 {buffer.address() + 16, ElementType::F64},
-                                                                 {buffer.address() + 24, ElementType::I16},
-                                                                 {buffer.address(), ElementType::U8}});
-  CHECK(read == std::vector<std::uint64_t>{0x3f800000, 0x12, 0x0123456789abcdef, 7, 0x8001, 0xff});
-  CHECK(support.load_elements({}).empty());
-}
-
-TEST_CASE_FIXTURE(Fake, "NaN is no extreme, an infinity among NaN is one, and -0 is +0") {
-  const auto device = gpu::read_device(0);
-  measure::Support support(test::support_cubin(), device, stream);
-  using measure::Extreme;
-  for (const auto type : {spec::ElementType::F16, spec::ElementType::BF16, spec::ElementType::F32, spec::ElementType::F64}) {
-    CAPTURE(spec::name(type));
-    const auto size = static_cast<std::size_t>(spec::size_bytes(type));
-    const gpu::Buffer buffer(1000 * size);
-    const auto put = [&](std::size_t index, std::uint64_t bits) { support.store_element(buffer.address() + index * size, type, bits); };
-    support.set_bytes(buffer.address(), buffer.bytes(), 0xff);  // all NaN
-    for (const Extreme which : {Extreme::Least, Extreme::Greatest})
-      CHECK_FALSE(support.find_extreme(buffer.address(), 1000, type, which).has_value());
-    put(600, measure::lowest_bits(type));
-    for (const Extreme which : {Extreme::Least, Extreme::Greatest}) {
-      const auto found = support.find_extreme(buffer.address(), 1000, type, which);
-      REQUIRE(found.has_value());
-      CHECK(found->index == 600);
-    }
-    const std::uint64_t minus_zero = std::uint64_t{1} << (8 * size - 1);
-    support.set_bytes(buffer.address(), buffer.bytes(), 0);
-    put(0, minus_zero);
-    put(500, minus_zero);
-    for (const Extreme which : {Extreme::Least, Extreme::Greatest})
-      CHECK(support.find_extreme(buffer.address(), 1000, type, which)->index == 0);
-  }
-}
-
-TEST_CASE_FIXTURE(Fake, "rows of every type are reduced to what a loop over them gives, and one wrong result is found") {
-  const auto device = gpu::read_device(0);
-  measure::Support support(test::support_cubin(), device, stream);
-  using measure::RowOperation;
-  struct Shape {
-    std::int64_t rows, columns;
-  };
-  for (int code = 0; code < 12; ++code) {
-    for (const auto& [rows, columns] : {Shape{3, 5000}, Shape{200, 7}, Shape{4, 0}}) {
-      const auto type = static_cast<spec::ElementType>(code);
-      CAPTURE(code);
-      CAPTURE(rows);
-      const auto size = static_cast<std::size_t>(spec::size_bytes(type));
-      const gpu::Buffer in(std::max(size, static_cast<std::size_t>(rows * columns) * size));  // an address, also of nothing
-      const gpu::Buffer out(static_cast<std::size_t>(rows) * 8);
-      // Odd integers, or 1 and -1 with a few factors of 2 and 1/2: sums and products are exact in a double.
-      support.fill(in.address(), rows * columns, type, {measure::FillKind::Factors, 20}, 9);
-      const auto bytes = read_back<unsigned char>(in, stream);
-      const bool floating = measure::is_floating(type);
-      const auto out_type = floating ? spec::ElementType::F64 : measure::is_signed(type) ? spec::ElementType::I64 : spec::ElementType::U64;
-      for (const auto operation : {RowOperation::Sum, RowOperation::Product, RowOperation::Minimum, RowOperation::Maximum}) {
-        CAPTURE(static_cast<int>(operation));
-        std::vector<std::uint64_t> expected;
-        for (std::int64_t row = 0; row < rows; ++row) {
-          double value = operation == RowOperation::Product ? 1 : 0;
-          std::uint64_t integer = operation == RowOperation::Product ? 1 : 0;
-          if (operation == RowOperation::Minimum) value = measure::to_double(type, measure::highest_bits(type));
-          if (operation == RowOperation::Maximum) value = measure::to_double(type, measure::lowest_bits(type));
-          std::uint64_t extreme =
-              measure::extend(type, operation == RowOperation::Minimum ? measure::highest_bits(type) : measure::lowest_bits(type));
-          for (std::int64_t i = row * columns; i < (row + 1) * columns; ++i) {
-            std::uint64_t bits = 0;
-            std::memcpy(&bits, bytes.data() + static_cast<std::size_t>(i) * size, size);
-            const double x = measure::to_double(type, bits);
-            const std::uint64_t extended = floating ? 0 : measure::extend(type, bits);
-            const bool better = operation == RowOperation::Minimum ? x < value : x > value;
-            if (operation == RowOperation::Sum) {
-              value += x;
-              integer += extended;
-            } else if (operation == RowOperation::Product) {
-              value *= x;
-              integer *= extended;
-            } else if (better) {
-              value = x;
-              extreme = extended;
-            }
-          }
-          const bool selects = operation == RowOperation::Minimum || operation == RowOperation::Maximum;
-          expected.push_back(floating ? std::bit_cast<std::uint64_t>(value) : selects ? extreme : integer);
-        }
-        const auto answers = support.reduce_rows({in.address(), type, rows, columns}, operation, 0);
-        CHECK(read_back<std::uint64_t>(answers.wanted, stream) == expected);
-        for (std::int64_t row = 0; row < rows; ++row)
-          support.store_element(out.address() + static_cast<std::size_t>(row) * 8, out_type, expected[static_cast<std::size_t>(row)]);
-        support.begin_checks();
-        support.compare_rows("right", out.address(), out_type, rows, answers);
-        CHECK_FALSE(support.findings().has_value());
-        support.store_element(out.address() + 2 * 8, out_type, expected[2] ^ 4);
-        support.begin_checks();
-        support.compare_rows("wrong", out.address(), out_type, rows, answers);
-        const auto finding = support.findings();
-        REQUIRE(finding.has_value());
-        CHECK(finding->count == 1);
-        CHECK(finding->first == 2);
-      }
-    }
-  }
-}
-
-TEST_CASE_FIXTURE(Fake, "what a row's result may be off by grows with the sum of its magnitudes, and extremes must be exact") {
-  const auto device = gpu::read_device(0);
-  measure::Support support(test::support_cubin(), device, stream);
-  using measure::RowOperation;
-  const gpu::Buffer in(4 * sizeof(float));
-  for (std::size_t i = 0; i < 4; ++i)  // -1 2 / 4 -8
-    support.store_element(in.address() + i * sizeof(float), spec::ElementType::F32,
-                          std::bit_cast<std::uint32_t>(static_cast<float>(i % 3 == 0 ? -1 << i : 1 << i)));
-  const measure::Matrix matrix{in.address(), spec::ElementType::F32, 2, 2};
-  const auto allowed = [&](RowOperation operation) {
-    return read_back<double>(support.reduce_rows(matrix, operation, 0.5).allowed, stream);
-  };
-  CHECK(allowed(RowOperation::Sum) == std::vector<double>{1.5, 6});
-  CHECK(allowed(RowOperation::Product) == std::vector<double>{1, 16});
-  CHECK(allowed(RowOperation::Minimum) == std::vector<double>{0, 0});
-  CHECK(allowed(RowOperation::Maximum) == std::vector<double>{0, 0});
-}
-
-TEST_CASE_FIXTURE(Fake, "rows pass over NaN when they are reduced to an extreme, and a row of NaN has no element") {
-  const auto device = gpu::read_device(0);
-  measure::Support support(test::support_cubin(), device, stream);
-  using measure::RowOperation;
-  const gpu::Buffer in(6 * sizeof(double));
-  support.set_bytes(in.address(), in.bytes(), 0xff);  // NaN
-  support.store_element(in.address() + 8, spec::ElementType::F64, std::bit_cast<std::uint64_t>(-3.0));
-  support.store_element(in.address() + 16, spec::ElementType::F64, std::bit_cast<std::uint64_t>(5.0));
-  const measure::Matrix matrix{in.address(), spec::ElementType::F64, 2, 3};
-  const auto wanted = [&](RowOperation operation) { return read_back<double>(support.reduce_rows(matrix, operation, 0).wanted, stream); };
-  CHECK(wanted(RowOperation::Minimum) == std::vector<double>{-3, HUGE_VAL});
-  CHECK(wanted(RowOperation::Maximum) == std::vector<double>{5, -HUGE_VAL});
-}
-
-// The last: afterwards nothing works in this process any more, as on a GPU.
 TEST_CASE_FIXTURE(Fake, "a fault appears at the next synchronisation and in every call from then on") {
   const gpu::Module module(cubin_of(kSource));
   const gpu::Buffer in(400), out(400);

@@ -10,7 +10,7 @@
 #include "db/database.hpp"
 #include "db/page_check.hpp"
 #include "tests/support/temp_folder.hpp"
-#include "tuner/runtime/ladder.hpp"
+#include "tuner/runtime/lookup.hpp"
 #include "tuner/runtime/layers.hpp"
 
 using namespace attune;

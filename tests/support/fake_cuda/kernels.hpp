@@ -71,7 +71,7 @@ struct RegisteredKernel {
 [[nodiscard]] HostKernel find_host_kernel(std::string_view name);
 
 // The registered kernels, a table for each file of them.
-[[nodiscard]] const std::vector<RegisteredKernel>& support_kernels();     ///< tuner/measure/support.cu
+[[nodiscard]] const std::vector<RegisteredKernel>& support_kernels();     ///< tuner/verify/support.cu and templates/references
 [[nodiscard]] const std::vector<RegisteredKernel>& synthetic_kernels();   ///< tests/support/fake_templates
 [[nodiscard]] const std::vector<RegisteredKernel>& scratch_kernels();     ///< tests/support/fake_templates/tickets and steps
 [[nodiscard]] const std::vector<RegisteredKernel>& million_kernels();     ///< bench/templates/million

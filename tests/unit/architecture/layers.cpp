@@ -16,7 +16,7 @@ constexpr int kMaximumLines = 450;
 bool starts_with(const std::string& text, const std::string& prefix) { return text.rfind(prefix, 0) == 0; }
 
 /// What each layer may include besides itself, tuner/base and attune/error.hpp: the arrows of docs/architecture.md. tools/ may include
-/// everything.
+/// everything; templates/ is what device and host code share.
 const std::map<std::string, std::set<std::string>>& allowed() {
   static const std::map<std::string, std::set<std::string>> layers = {
       {"tuner/include", {}},
@@ -26,9 +26,11 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       {"tuner/gpu", {"tuner/spec"}},
       {"tuner/compile", {"tuner/spec"}},
       {"tuner/space", {"tuner/spec"}},
-      {"tuner/measure", {"tuner/gpu", "tuner/spec"}},
+      {"tuner/measure", {"tuner/spec"}},
+      {"tuner/verify", {"tuner/gpu", "tuner/spec", "templates"}},
+      {"tuner/worker", {"tuner/gpu", "tuner/measure", "tuner/verify"}},
       {"tuner/search", {"tuner/space"}},
-      {"tuner/session/source", {"tuner/measure", "tuner/compile", "tuner/spec"}},
+      {"tuner/session/source", {"tuner/measure", "tuner/compile", "tuner/spec", "tuner/verify"}},
       {"tuner/session/tune", {"tuner/session/source", "db", "tuner/search", "tuner/measure", "tuner/space", "tuner/spec"}},
       {"tuner/session/variants", {"tuner/session/tune", "tuner/session/source", "db", "tuner/measure", "tuner/space", "tuner/spec"}},
       {"tuner/session/fleet",
@@ -42,7 +44,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
 /// The layers that must not see CUDA: what they do has to work, and to be understood, without it.
 bool without_cuda(const std::string& layer) {
   static const std::set<std::string> layers = {"db",          "tuner/include", "tuner/base",  "tuner/spec",
-                                               "tuner/space", "tuner/search",  "tuner/report"};
+                                               "tuner/space", "tuner/search",  "tuner/report",  "tuner/measure"};
   return layers.count(layer) != 0 || starts_with(layer, "tuner/session/");
 }
 
@@ -137,7 +139,7 @@ Breaches check_tree(const std::filesystem::path& root) {
   for (const char* folder : {"tuner", "db", "tools"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
       const auto extension = entry.path().extension();
-      if (extension != ".hpp" && extension != ".cpp" && extension != ".cu") continue;
+      if (extension != ".hpp" && extension != ".cpp" && extension != ".cu" && extension != ".cuh") continue;
       paths.push_back(std::filesystem::relative(entry.path(), root).generic_string());
     }
   }

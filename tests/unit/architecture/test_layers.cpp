@@ -65,15 +65,15 @@ TEST_CASE(
 
 TEST_CASE("an arrow that nobody uses is refused") {
   const attune::test::TempFolder folder;
-  for (const char* name : {"tuner/measure", "db", "tools"}) std::filesystem::create_directories(folder / name);
+  for (const char* name : {"tuner/verify", "db", "tools"}) std::filesystem::create_directories(folder / name);
   const auto unused = [&](const std::string& arrow) {
     const Breaches breaches = check_tree(folder.path());
     return std::any_of(breaches.begin(), breaches.end(), [&](const auto& breach) { return breach.find(arrow) != std::string::npos; });
   };
-  CHECK(unused("nothing in tuner/measure includes tuner/gpu"));
-  std::ofstream(folder / "tuner/measure/a.cpp") << "#include \"tuner/gpu/driver.hpp\"\n";
-  CHECK_FALSE(unused("nothing in tuner/measure includes tuner/gpu"));
-  CHECK(unused("nothing in tuner/measure includes tuner/spec"));
+  CHECK(unused("nothing in tuner/verify includes tuner/gpu"));
+  std::ofstream(folder / "tuner/verify/a.cpp") << "#include \"tuner/gpu/driver.hpp\"\n";
+  CHECK_FALSE(unused("nothing in tuner/verify includes tuner/gpu"));
+  CHECK(unused("nothing in tuner/verify includes tuner/spec"));
 }
 
 TEST_CASE("all may use the base and the errors, tools may use everything below") {

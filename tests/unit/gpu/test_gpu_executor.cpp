@@ -136,8 +136,4 @@ TEST_CASE("calls out of order are usage errors") {
   CHECK_FALSE(executor.collect(milliseconds(10)));
 }
 
-TEST_CASE("the support source is the embedded kernels") {
-  CHECK(GpuExecutor::support_source().find("extern \"C\" __global__ void attune_fill(") != std::string::npos);
-}
-
 }  // namespace test_gpu_executor

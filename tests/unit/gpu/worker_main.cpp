@@ -1,3 +1,3 @@
-#include "tuner/measure/gpu_executor.hpp"
+#include "tuner/worker/gpu_worker.hpp"
 
-int main() { return attune::measure::gpu_worker_main(); }
+int main() { return attune::worker::gpu_worker_main(); }

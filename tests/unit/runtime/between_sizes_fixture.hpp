@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tests/unit/runtime/lookup_fixture.hpp"
 #include "tuner/runtime/between_sizes.hpp"
-#include "tuner/runtime/ladder.hpp"
+#include "tuner/runtime/lookup.hpp"
 
 namespace attune::test {
 

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "attune/error.hpp"
-#include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tests/unit/runtime/lookup_fixture.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/runtime/code_store.hpp"
 

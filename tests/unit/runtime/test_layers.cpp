@@ -5,7 +5,7 @@
 
 #include "attune/error.hpp"
 #include "tests/unit/runtime/environment.hpp"
-#include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tests/unit/runtime/lookup_fixture.hpp"
 #include "tuner/runtime/layers.hpp"
 
 namespace test_layers {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tests/support/figures.hpp"
-#include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tests/unit/runtime/lookup_fixture.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/runtime/ladder.hpp"
+#include "tuner/runtime/lookup.hpp"
 #include "tuner/runtime/miss.hpp"
 
 namespace test_look_alikes {

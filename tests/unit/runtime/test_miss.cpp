@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tests/unit/runtime/lookup_fixture.hpp"
 #include "tuner/runtime/miss.hpp"
 
 namespace test_miss {

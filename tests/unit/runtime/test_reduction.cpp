@@ -10,7 +10,7 @@
 
 #include "attune/runtime.hpp"
 #include "tests/unit/runtime/environment.hpp"
-#include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tests/unit/runtime/lookup_fixture.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
 namespace test_reduction {

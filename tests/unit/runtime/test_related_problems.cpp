@@ -1,8 +1,8 @@
 // What dispatch takes where a problem's own family has nothing: results of the problems that stand in for it.
 #include <doctest/doctest.h>
 
-#include "tests/unit/runtime/ladder_fixture.hpp"
-#include "tuner/runtime/ladder.hpp"
+#include "tests/unit/runtime/lookup_fixture.hpp"
+#include "tuner/runtime/lookup.hpp"
 #include "tuner/runtime/miss.hpp"
 
 namespace test_related_problems {
@@ -12,7 +12,7 @@ using namespace attune::test;
 
 namespace {
 
-/// The template of the other ladder tests for data of a mode and a skew; block_size 64 serves no mode "c".
+/// The template of the other lookup tests for data of a mode and a skew; block_size 64 serves no mode "c".
 spec::KernelTemplate relating_template() {
   std::string text = kTwiceJson;
   const auto insert = [&](const std::string& before, const std::string& part) { text.insert(text.find(before), part); };
@@ -82,7 +82,7 @@ TEST_CASE_FIXTURE(Fixture, "nearer families come first: the last declared axis g
 }
 
 TEST_CASE_FIXTURE(Fixture,
-                  "within a related family the ladder is the same: this device, a sibling, another architecture, the nearest size") {
+                  "within a related family the lookup is the same: this device, a sibling, another architecture, the nearest size") {
   tuned(problem("a", "unknown", 1000), 256, other);
   CHECK(choose(problem("a", "hot")).decision.donor_device == "Other");
   tuned(problem("a", "unknown", 1000), 256, sibling);

@@ -6,7 +6,7 @@
 
 #include "attune/runtime.hpp"
 #include "tests/unit/runtime/environment.hpp"
-#include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tests/unit/runtime/lookup_fixture.hpp"
 
 namespace test_runtime {
 

@@ -1,10 +1,10 @@
 // Results whose code serves only the sizes that it was compiled for.
 #include <doctest/doctest.h>
 
-#include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tests/unit/runtime/lookup_fixture.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/runtime/code_store.hpp"
-#include "tuner/runtime/ladder.hpp"
+#include "tuner/runtime/lookup.hpp"
 
 namespace test_specialised {
 
@@ -13,7 +13,7 @@ using namespace attune::test;
 
 namespace {
 
-/// The template of the other ladder tests with a switch that specialises on n.
+/// The template of the other lookup tests with a switch that specialises on n.
 spec::KernelTemplate specialising_template() {
   std::string text = kTwiceJson;
   const std::string before = R"("style":)";

@@ -8,7 +8,7 @@
 
 #include "attune/error.hpp"
 #include "tests/support/figures.hpp"
-#include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tests/unit/runtime/lookup_fixture.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/runtime/code_store.hpp"
 

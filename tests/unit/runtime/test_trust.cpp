@@ -7,7 +7,7 @@
 
 #include "tests/support/skip.hpp"
 #include "tests/unit/runtime/environment.hpp"
-#include "tests/unit/runtime/ladder_fixture.hpp"
+#include "tests/unit/runtime/lookup_fixture.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/runtime/code_store.hpp"

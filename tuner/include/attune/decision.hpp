@@ -5,7 +5,7 @@
 
 namespace attune {
 
-/// Which rung of the lookup ladder a plan came from.
+/// Which tier of the lookup a plan came from.
 enum class Tier {
   ExactSize,       ///< tuned on this device at this size
   NearestSize,     ///< tuned on this device at other sizes: the best forecast out of those around, else the nearest's result

@@ -8,9 +8,9 @@ namespace attune {
 /// What a launch does on a miss: nothing usable was tuned on this device within a factor Options::reach of its sizes.
 /// docs/dispatch.md, "On a miss".
 enum class OnMiss {
-  Default,           ///< launches with what the ladder gives; nothing is tuned
+  Default,           ///< launches with what the lookup gives; nothing is tuned
   Error,             ///< throws NotTunedError, which names the command that tunes these sizes
-  TuneInBackground,  ///< launches with what the ladder gives; later calls use what was tuned meanwhile
+  TuneInBackground,  ///< launches with what the lookup gives; later calls use what was tuned meanwhile
   TuneNow,           ///< tunes, then launches with the result
 };
 

@@ -21,7 +21,7 @@ struct RuntimeCounters {
   std::uint64_t launches = 0;        ///< whose sizes and arguments were accepted; also those that the driver refused then
   std::uint64_t plans_built = 0;     ///< slow path: lookup, resolve, load
   std::uint64_t compiles = 0;        ///< NVRTC runs in this process
-  std::uint64_t database_reads = 0;  ///< walks of the lookup ladder through the database layers
+  std::uint64_t database_reads = 0;  ///< walks of the lookup through the database layers
   std::uint64_t tunings_started = 0;   ///< problems given to a tuning process (Options::on_miss)
   std::uint64_t tunings_finished = 0;  ///< of them, those that came to a result
   std::uint64_t tunings_failed = 0;    ///< of them, those that did not; notices() says why

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tuner/measure/cases.hpp"
+#include "tuner/measure/measurement.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
 namespace attune::session {

@@ -11,12 +11,14 @@
 #include "tuner/session/source/live_run_off.hpp"
 #include "tuner/session/source/visit_rule.hpp"
 #include "tuner/spec/launch_plan.hpp"
+#include "tuner/verify/programs.hpp"
 
 namespace attune::session {
 namespace {
 
 using std::chrono::milliseconds;
 
+constexpr std::size_t kMostReferences = 16;  // whose code is kept
 constexpr VisitRule kVisits;
 constexpr std::uint64_t kVisitsForDefault = 200;  // by then the default has been measured, or does not work
 constexpr milliseconds kAbandonGrace{500};
@@ -51,7 +53,7 @@ void require_compiled(const compile::CompileResult& result, const std::string& w
 LiveBackend::LiveBackend(const Options& options, std::unique_ptr<measure::GpuExecutor> gpu)
     : compilers_(pool_options(options)), gpu_(std::move(gpu)) {
   const auto support =
-      compilers_.compile_now({measure::GpuExecutor::support_source(), "attune_support.cu", gpu_->device().architecture, {}});
+      compilers_.compile_now({verify::support_source(), "attune_support.cu", gpu_->device().architecture, {}});
   require_compiled(support, "attune's own device kernels for " + gpu_->device().architecture);
   gpu_->set_support(support.cubin);
 }
@@ -71,6 +73,16 @@ std::shared_ptr<const compile::CompileResult> LiveBackend::compile_now(const spe
   return std::make_shared<const compile::CompileResult>(compilers_.compile_now(request_for(configuration)));
 }
 
+std::string LiveBackend::compile_reference() {
+  const auto program = verify::reference_program(*kernel_, problem_, gpu_->device());
+  if (!program) return {};
+  if (const auto known = references_.find(program->source); known != references_.end()) return known->second;
+  const auto compiled = compilers_.compile_now({program->source, program->file, gpu_->device().architecture, program->options});
+  require_compiled(compiled, program->what);
+  if (references_.size() == kMostReferences) references_.clear();
+  return references_.emplace(program->source, compiled.cubin).first->second;
+}
+
 void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
   abandon();
   kernel_ = &kernel;
@@ -82,12 +94,7 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   waiting_since_.reset();
   sentinel_entry_.reset();
   sentinel_ = {};
-  std::string reference_cubin;
-  if (spec::asks_reference_kernel(kernel, problem)) {
-    const auto compiled = compile_now(spec::default_configuration(kernel));
-    require_compiled(*compiled, fmt::format("the reference of template \"{}\" with its default configuration", kernel.name));
-    reference_cubin = compiled->cubin;
-  }
+  const std::string reference_cubin = compile_reference();
   gpu_->prepare(kernel, problem, reference_cubin);
   prepared_at_ = sentinel_at_ = Clock::now();
   compile_busy_before_s_ = compilers_.busy_seconds();

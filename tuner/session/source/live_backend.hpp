@@ -64,6 +64,8 @@ class LiveBackend : public Backend {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] compile::CompileRequest request_for(const spec::Configuration& configuration) const;
+  /// The code that the problem's answers are computed with; empty: none are.
+  [[nodiscard]] std::string compile_reference();
   [[nodiscard]] std::shared_ptr<const compile::CompileResult> compile_now(const spec::Configuration& configuration);
   void take_compiled();
   void take_visits();
@@ -84,6 +86,7 @@ class LiveBackend : public Backend {
   const spec::KernelTemplate* kernel_ = nullptr;
   spec::Problem problem_;
   std::string default_text_;
+  std::map<std::string, std::string> references_;          ///< compiled ones by their source
   std::unordered_map<std::uint64_t, EntryPtr> compiling_;  ///< by ticket
   std::unordered_map<Entry*, EntryPtr> entries_;           ///< everything between submit and collect
   std::deque<EntryPtr> ready_;                             ///< compiled, not visited

@@ -1,0 +1,175 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/support/histogram_template.hpp"
+#include "tuner/verify/cases.hpp"
+#include "tuner/worker/windows.hpp"
+
+namespace test_cases {
+
+using namespace attune;
+using measure::CachePolicy;
+
+namespace {
+
+spec::KernelTemplate make(const std::string& sizes, const std::string& count) {
+  return spec::KernelTemplate::parse(R"({"attune": 1, "name": "t", "sources": ["k.cu"], "problem": {"T": {"type": ["f32", "i8"]}, )" +
+                                         sizes + R"(},
+      "parameters": {"p": {"values": [1, 2], "default": 2}},
+      "buffers": {"in": {"type": "T", "count": ")" +
+                                         count + R"("}, "out": {"type": "f32", "count": "1", "output": true},
+                  "scratch": {"type": "u64", "count": "p * 100", "workspace": true}},
+      "launches": [{"kernel": "k", "grid": "1", "block": "32", "args": ["in", "out"]}], "reference": "none"})",
+                                     {{"k.cu", ""}}, "template.json");
+}
+
+const verify::CasePlan* find(const std::vector<verify::CasePlan>& cases, const std::string& label) {
+  const auto found = std::find_if(cases.begin(), cases.end(), [&](const auto& one) { return one.label == label; });
+  return found == cases.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+TEST_CASE("the asked problem comes first and unchanged, a ragged and a misaligned one follow") {
+  const auto kernel = make(R"("n": {"size": {"min": 1}})", "n");
+  const spec::Problem problem{{{"T", "f32"}}, {{"n", 1 << 20}}};
+  const auto cases = verify::plan_cases(kernel, problem);
+  REQUIRE(cases.size() == 3);
+  CHECK(cases[0].problem == problem);
+  CHECK(cases[0].misalign_elements == 0);
+  const auto* ragged = find(cases, "a ragged size");
+  REQUIRE(ragged != nullptr);
+  const auto n = ragged->problem.sizes.at("n");
+  CHECK(n % 2 == 1);
+  CHECK(n < (1 << 20));
+  CHECK(n > (1 << 20) * 9 / 10);
+  const auto* misaligned = find(cases, "a misaligned input");
+  REQUIRE(misaligned != nullptr);
+  CHECK(misaligned->misalign_elements == 1);
+  CHECK(misaligned->problem == problem);
+}
+
+TEST_CASE("further cases of a large problem stay near 2^22 elements, whatever the number of axes") {
+  const auto one = make(R"("n": {"size": {"min": 1}})", "n");
+  for (const auto& plan : verify::plan_cases(one, {{{"T", "f32"}}, {{"n", std::int64_t{1} << 30}}})) {
+    if (plan.label != "the asked size") CHECK(plan.problem.sizes.at("n") <= (1 << 22));
+  }
+  const auto two = make(R"("n": {"size": {"min": 1}}, "m": {"size": {"min": 1}})", "n * m");
+  for (const auto& plan : verify::plan_cases(two, {{{"T", "f32"}}, {{"n", 1 << 20}, {"m", 1 << 20}}})) {
+    if (plan.label == "the asked size") continue;
+    CHECK(plan.problem.sizes.at("n") * plan.problem.sizes.at("m") <= (1 << 22));
+  }
+}
+
+TEST_CASE("further cases of a long, flat problem stay long and flat") {
+  const auto kernel = make(R"("n": {"size": {"min": 0}}, "m": {"size": {"min": 0}})", "n * m");
+  for (const auto& [n, m] : {std::pair{std::int64_t{1}, std::int64_t{1} << 28}, std::pair{std::int64_t{1} << 28, std::int64_t{1}}}) {
+    const auto cases = verify::plan_cases(kernel, {{{"T", "f32"}}, {{"n", n}, {"m", m}}});
+    const auto* misaligned = find(cases, "a misaligned input");
+    REQUIRE(misaligned != nullptr);
+    CHECK(misaligned->problem.sizes.at("n") == std::min(n, std::int64_t{1} << 22));
+    CHECK(misaligned->problem.sizes.at("m") == std::min(m, std::int64_t{1} << 22));
+  }
+}
+
+TEST_CASE("an empty case exists exactly when a size may be 0 and was not asked for") {
+  const auto may = make(R"("n": {"size": {"min": 0}})", "n");
+  const auto may_not = make(R"("n": {"size": {"min": 1}})", "n");
+  const auto* empty = find(verify::plan_cases(may, {{{"T", "f32"}}, {{"n", 10}}}), "no elements");
+  CHECK(empty != nullptr);
+  CHECK(find(verify::plan_cases(may_not, {{{"T", "f32"}}, {{"n", 10}}}), "no elements") == nullptr);
+  CHECK(find(verify::plan_cases(may, {{{"T", "f32"}}, {{"n", 0}}}), "no elements") == nullptr);
+}
+
+TEST_CASE("ragged sizes of small and odd problems differ from the asked ones and keep the axis's limits") {
+  const auto kernel = make(R"("n": {"size": {"min": 1}})", "n");
+  for (const std::int64_t n : {1, 2, 3, 4, 15, 16, 17, 18, 1001}) {
+    const auto cases = verify::plan_cases(kernel, {{{"T", "f32"}}, {{"n", n}}});
+    const auto* ragged = find(cases, "a ragged size");
+    REQUIRE(ragged != nullptr);
+    CHECK(ragged->problem.sizes.at("n") != n);
+    CHECK(ragged->problem.sizes.at("n") >= 1);
+    CHECK(ragged->problem.sizes.at("n") % 2 == 1);
+  }
+  const auto fixed = make(R"("n": {"size": {"min": 8, "max": 8}})", "n");
+  CHECK(find(verify::plan_cases(fixed, {{{"T", "f32"}}, {{"n", 8}}}), "a ragged size") == nullptr);
+}
+
+TEST_CASE("data buffers are sized by the problem, scratch is left to the configuration") {
+  const auto kernel = make(R"("n": {"size": {"min": 1}})", "n * 3");
+  const auto buffers = verify::data_buffers(kernel, {{{"T", "i8"}}, {{"n", 100}}}, spec::DeviceInfo::of_architecture("sm_90"));
+  REQUIRE(buffers.size() == 3);
+  CHECK(buffers[0].type == spec::ElementType::I8);
+  CHECK(buffers[0].count == 300);
+  CHECK(buffers[0].bytes == 300);
+  CHECK(buffers[1].bytes == 4);
+  CHECK(buffers[2].workspace);
+  CHECK(buffers[2].bytes == 0);
+}
+
+TEST_CASE("a buffer beyond any device is refused before anything is allocated") {
+  const auto kernel = make(R"("n": {"size": {"min": 1}})", "n * 1000000");
+  CHECK_THROWS_AS(static_cast<void>(verify::data_buffers(kernel, {{{"T", "f32"}}, {{"n", std::int64_t{1} << 40}}},
+                                                          spec::DeviceInfo::of_architecture("sm_90"))),
+                  EnvironmentError);
+}
+
+TEST_CASE("a cold batch can give every call a window of its own at any speed up to 6 TB/s; a hot one uses one window") {
+  CHECK(worker::windows_wanted(CachePolicy::Hot, 1 << 20) == 1);
+  CHECK(worker::windows_wanted(CachePolicy::Cold, 4096) == 1000);                      // 1 us a call at best: 1 ms
+  CHECK(worker::windows_wanted(CachePolicy::Cold, std::size_t{24} << 20) >= 239);      // 4.2 us: 1 ms
+  CHECK(worker::windows_wanted(CachePolicy::Cold, std::size_t{120} * 1000000) == 10);  // 20 us: 200 us
+  CHECK(worker::windows_wanted(CachePolicy::Cold, std::size_t{4} << 30) == 1);
+  CHECK(measure::batch_target_us(9.9) == 1000);
+  CHECK(measure::batch_target_us(10) == 200);
+}
+
+TEST_CASE("further cases of a histogram keep its bins, but for one, and cap its samples alone") {
+  const auto kernel = spec::KernelTemplate::parse(test::histogram_template(), {{"kernel.cu", ""}}, "template.json");
+  const std::int64_t bins = 1 << 20;
+  const spec::Problem problem{{{"T", "u32"}, {"mapping", "scaled"}}, {{"n", std::int64_t{1} << 30}, {"bins", bins}}};
+  const auto cases = verify::plan_cases(kernel, problem);
+  REQUIRE(cases.size() == 5);
+  for (const auto& plan : cases) {
+    if (plan.label == "the asked size") continue;
+    CHECK(plan.problem.sizes.at("n") <= (1 << 22));
+    CHECK((plan.problem.sizes.at("bins") == bins) == (plan.label != "another number of bins"));
+  }
+  CHECK(find(cases, "a misaligned input")->problem.sizes.at("n") == (1 << 22));
+  CHECK(find(cases, "another number of bins")->problem.sizes.at("bins") % 2 == 1);
+  CHECK(find(cases, "no elements")->problem.sizes.at("n") == 0);
+}
+
+TEST_CASE("groups of windows share what the device can hold, each with one at least and no more than a batch can use") {
+  const std::size_t mib = std::size_t{1} << 20;
+  const auto one = worker::window_groups(1, CachePolicy::Cold, 120 * 1000000, 8192 * mib);
+  CHECK(one.windows() == 10);
+  const auto five = worker::window_groups(5, CachePolicy::Cold, 120 * 1000000, 8192 * mib);
+  CHECK(five.each == 10);
+  CHECK(five.windows() == 50);
+  CHECK(worker::window_groups(5, CachePolicy::Cold, 120 * 1000000, 3600 * std::size_t{1000000}).each == 6);
+  CHECK(worker::window_groups(5, CachePolicy::Cold, 2048 * mib, 8192 * mib).each == 1);
+  CHECK(worker::window_groups(5, CachePolicy::Hot, 4096, 8192 * mib).windows() == 5);
+  CHECK(worker::window_groups(1, CachePolicy::Cold, 0, 0).each == 1);
+}
+
+TEST_CASE("a batch stays in its group, ends on the group's first window and meets no other window twice") {
+  const worker::WindowGroups groups{5, 7};
+  for (int group = 0; group < 5; ++group) {
+    for (const int first : {0, 3, 999999}) {
+      std::vector<int> met(static_cast<std::size_t>(groups.windows()), 0);
+      for (int call = 0; call < 7; ++call) {
+        const int window = groups.window_of(group, call, 7, first);
+        CHECK(groups.group_of(window) == group);
+        ++met[static_cast<std::size_t>(window)];
+      }
+      CHECK(*std::max_element(met.begin(), met.end()) == 1);
+      CHECK(groups.window_of(group, 6, 7, first) == 7 * group);
+    }
+  }
+  CHECK(worker::WindowGroups{5, 1}.window_of(3, 2, 9, 4) == 3);
+  CHECK(worker::WindowGroups{}.window_of(0, 0, 1, 0) == 0);
+}
+
+}  // namespace test_cases

@@ -1,0 +1,172 @@
+#include "tuner/spec/reference_problem.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/spec/element.hpp"
+#include "tuner/spec/macros.hpp"
+
+namespace attune::spec {
+namespace {
+
+/// A scalar as expressions know numbers. Integers beyond 2^63 are rounded.
+Value number_of(const ResolvedScalar& scalar) {
+  const double number = to_double(scalar.type, scalar.bits);
+  if (is_floating(scalar.type) || number >= 0x1p63) return number;
+  return static_cast<std::int64_t>(extend(scalar.type, scalar.bits));
+}
+
+/// Sets an axis of the form to a value of whatever kind.
+void set(Problem& problem, const ProblemAxis& axis, const Value& value) {
+  if (axis.kind != AxisKind::Size) problem.choices[axis.name] = to_text(value);
+  else if (const auto* number = std::get_if<std::int64_t>(&value)) problem.sizes[axis.name] = *number;
+  else problem.sizes[axis.name] = std::holds_alternative<bool>(value) && std::get<bool>(value) ? 1 : 0;
+}
+
+std::string enumerators(const std::string& axis, const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) text += fmt::format("{}{} = {}", i == 0 ? "" : ", ", flag_name("ATTUNE_", axis, words[i]), i);
+  return fmt::format("enum {{ {} }};\n", text);
+}
+
+}  // namespace
+
+std::string type_numbers() { return enumerators("type", element_type_names()); }
+
+std::string reference_prelude(const ReferenceDefinition& definition) {
+  std::string text = type_numbers();
+  for (std::size_t i = 0; i < definition.form.problem.size(); ++i) {
+    const ProblemAxis& axis = definition.form.problem[i];
+    const bool own = i < definition.own_axes && definition.compiled_once && axis.kind == AxisKind::Choice;
+    if (own || axis.name == "data") text += enumerators(axis.name, axis.values);
+  }
+  return text;
+}
+
+template <class Use>
+auto ReferenceProblem::in_scope(std::size_t data_set, int group, Use use) const {
+  const Problem problem = with(data_set, group);
+  const Configuration none;
+  return use(make_scope(form_, problem, none, *device_));
+}
+
+ReferenceProblem::ReferenceProblem(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                                   const std::vector<ResolvedBuffer>& buffers, const DeviceInfo& device)
+    : definition_(kernel.reference.definition), device_(&device), form_(definition_->form) {
+  form_.files.clear();
+  take_axes(kernel, problem, configuration);
+  take_scalars(kernel, problem);
+  take_buffers(kernel, buffers);
+  check(kernel, problem, buffers);
+}
+
+void ReferenceProblem::take_axes(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration) {
+  const Scope scope = make_scope(kernel, problem, configuration, *device_);
+  for (std::size_t i = 0; i < definition_->own_axes; ++i) {
+    const ProblemAxis& axis = form_.problem[i];
+    const bool there = kernel.axis(axis.name) != nullptr || kernel.parameter(axis.name) != nullptr;
+    if (there) set(problem_, axis, scope(axis.name).value());
+    else if (axis.kind != AxisKind::Size) problem_.choices[axis.name] = axis.default_value;
+  }
+}
+
+void ReferenceProblem::take_scalars(const KernelTemplate& kernel, const Problem& problem) {
+  std::vector<std::pair<std::string, Expression>> lets;
+  for (const ReferenceScalar& scalar : definition_->scalars) {
+    const auto found = std::find_if(kernel.scalars.begin(), kernel.scalars.end(), [&](const ScalarSpec& spec) { return spec.name == scalar.name; });
+    Value value = std::int64_t{0};
+    ElementType type = ElementType::I64;
+    if (found != kernel.scalars.end()) {
+      const ResolvedScalar resolved = resolve_scalar(kernel, problem, *found);
+      value = number_of(resolved);
+      type = resolved.type;
+    }
+    lets.emplace_back(scalar.name, Expression::constant(value));
+    lets.emplace_back(scalar.name + "_type", Expression::constant(std::string(name(type))));
+  }
+  form_.lets.insert(form_.lets.begin(), lets.begin(), lets.end());
+}
+
+void ReferenceProblem::take_buffers(const KernelTemplate& kernel, const std::vector<ResolvedBuffer>& buffers) {
+  const ReferenceSpec& reference = kernel.reference;
+  template_buffers_.assign(form_.buffers.size(), -1);
+  const auto take = [&](const std::vector<RoleSpec>& roles, const std::vector<int>& places) {
+    for (std::size_t i = 0; i < roles.size(); ++i) {
+      const bool there = places[i] >= 0;
+      const auto* const buffer = there ? &buffers[static_cast<std::size_t>(places[i])] : nullptr;
+      problem_.choices[roles[i].name + "_type"] = there ? name(buffer->type) : name(ElementType::U8);
+      problem_.sizes[roles[i].name + "_count"] = there ? buffer->count : 0;
+      const auto own = std::find_if(form_.buffers.begin(), form_.buffers.end(), [&](const BufferSpec& spec) { return spec.name == roles[i].name; });
+      template_buffers_[static_cast<std::size_t>(own - form_.buffers.begin())] = places[i];
+    }
+  };
+  take(definition_->inputs, reference.inputs);
+  take(definition_->outputs, reference.outputs);
+}
+
+void ReferenceProblem::check(const KernelTemplate& kernel, const Problem& problem, const std::vector<ResolvedBuffer>& buffers) const {
+  const auto refuse = [&](const std::string& needs) {
+    throw SpecError(kernel.spec_path, 0, 0,
+                    fmt::format("failed preparing the reference of {}: the reference '{}' needs {}; exclude the problem by a constraint", to_text(problem),
+                                definition_->name, needs));
+  };
+  in_scope(0, 0, [&](const Scope& scope) {
+    for (const ReferenceDefinition::Refusal& refusal : definition_->refuses)
+      if (refusal.condition.truth(scope)) refuse(refusal.needs);
+    const auto check_counts = [&](const std::vector<RoleSpec>& roles, const std::vector<int>& places) {
+      for (std::size_t i = 0; i < roles.size(); ++i) {
+        if (places[i] < 0 || !roles[i].count || (roles[i].condition && !roles[i].condition->truth(scope))) continue;
+        const auto& buffer = buffers[static_cast<std::size_t>(places[i])];
+        const std::int64_t count = roles[i].count->integer(scope);
+        if (count != buffer.count) refuse(fmt::format("{} elements of \"{}\", not {}", count, buffer.name, buffer.count));
+      }
+    };
+    check_counts(definition_->inputs, kernel.reference.inputs);
+    check_counts(definition_->outputs, kernel.reference.outputs);
+  });
+}
+
+Problem ReferenceProblem::with(std::size_t data_set, int group) const {
+  Problem problem = problem_;
+  problem.choices["data"] = definition_->data_sets[data_set].name;
+  problem.sizes["group"] = group;
+  return problem;
+}
+
+bool ReferenceProblem::has(std::size_t data_set) const {
+  const auto& condition = definition_->data_sets[data_set].condition;
+  return !condition || in_scope(data_set, 0, [&](const Scope& scope) { return condition->truth(scope); });
+}
+
+int ReferenceProblem::groups() const {
+  if (!definition_->groups) return 1;
+  return in_scope(0, 0, [&](const Scope& scope) { return static_cast<int>(std::max<std::int64_t>(1, definition_->groups->integer(scope))); });
+}
+
+Value ReferenceProblem::evaluate(const Expression& expression, std::size_t data_set) const {
+  return in_scope(data_set, 0, [&](const Scope& scope) { return expression.evaluate(scope); });
+}
+
+LaunchPlan ReferenceProblem::expectation(std::size_t data_set) const { return resolve_steps(form_, form_.steps, with(data_set, 0), *device_); }
+
+std::optional<LaunchPlan> ReferenceProblem::arguments(const ReferenceKernel& kernel, std::size_t data_set, int group) const {
+  LaunchPlan plan = resolve_steps(form_, {kernel.launch}, with(data_set, group), *device_);
+  if (plan.steps.empty()) return std::nullopt;
+  return plan;
+}
+
+std::string ReferenceProblem::text() const {
+  std::string text = to_text(problem_);
+  for (std::size_t i = 0; i < 2 * definition_->scalars.size(); ++i) text += " " + form_.lets[i].first + "=" + form_.lets[i].second.text();
+  return text;
+}
+
+std::string ReferenceProblem::source() const {
+  KernelTemplate plain = definition_->form;
+  plain.problem.resize(definition_->compiled_once ? 0 : definition_->own_axes);
+  if (definition_->compiled_once) plain.types.clear();
+  return reference_prelude(*definition_) + make_source(plain, problem_, {}, *device_);
+}
+
+}  // namespace attune::spec

@@ -1,0 +1,58 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tuner/spec/launch_plan.hpp"
+#include "tuner/spec/reference_definition.hpp"
+
+namespace attune::spec {
+
+/// A reference filled in for one problem of a template.
+class ReferenceProblem {
+ public:
+  /// `buffers`: of the template, for this problem; scratch is not read. `configuration`: read where the template's reference depends on
+  /// parameters. Keeps references to the kernel and the device. Requires: a Defined reference.
+  /// Throws: SpecError (a problem that the reference refuses, buffers of other lengths than it needs).
+  ReferenceProblem(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                   const std::vector<ResolvedBuffer>& buffers, const DeviceInfo& device);
+
+  [[nodiscard]] const ReferenceDefinition& definition() const noexcept { return *definition_; }
+  /// Whether there is such a data set for the problem.
+  [[nodiscard]] bool has(std::size_t data_set) const;
+  [[nodiscard]] int groups() const;
+  /// Of an expression over the reference's names, for a data set.
+  [[nodiscard]] Value evaluate(const Expression& expression, std::size_t data_set = 0) const;
+  /// The buffers of the reference and the steps that compute what is expected of a data set.
+  [[nodiscard]] LaunchPlan expectation(std::size_t data_set) const;
+  /// The arguments that a kernel takes behind attune's own; nothing where its condition does not hold.
+  [[nodiscard]] std::optional<LaunchPlan> arguments(const ReferenceKernel& kernel, std::size_t data_set, int group = 0) const;
+  /// The template's buffer of each of the reference's, -1: a workspace, or one that the template lacks.
+  [[nodiscard]] const std::vector<int>& template_buffers() const noexcept { return template_buffers_; }
+  /// What it depends on, in one form: equal texts, equal answers.
+  [[nodiscard]] std::string text() const;
+  /// The program to compile for it.
+  [[nodiscard]] std::string source() const;
+
+ private:
+  void take_axes(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration);
+  void take_scalars(const KernelTemplate& kernel, const Problem& problem);
+  void take_buffers(const KernelTemplate& kernel, const std::vector<ResolvedBuffer>& buffers);
+  void check(const KernelTemplate& kernel, const Problem& problem, const std::vector<ResolvedBuffer>& buffers) const;
+  [[nodiscard]] Problem with(std::size_t data_set, int group) const;
+  template <class Use>
+  auto in_scope(std::size_t data_set, int group, Use use) const;
+
+  std::shared_ptr<const ReferenceDefinition> definition_;
+  const DeviceInfo* device_;
+  KernelTemplate form_;  ///< the definition's, with the template's scalars as lets and without its files
+  Problem problem_;      ///< of the form, but for `data` and `group`
+  std::vector<int> template_buffers_;
+};
+
+/// What stands before the code of a reference: the numbers of element types, and of the data sets; of one that is compiled once also
+/// those of its types' and choices' words. ATTUNE_TYPE_F32, ATTUNE_DATA_RANDOM, ATTUNE_OP_SUM.
+[[nodiscard]] std::string reference_prelude(const ReferenceDefinition& definition);
+/// The numbers of element types alone.
+[[nodiscard]] std::string type_numbers();
+
+}  // namespace attune::spec

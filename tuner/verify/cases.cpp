@@ -1,0 +1,120 @@
+#include "tuner/verify/cases.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "tuner/spec/macros.hpp"
+#include "tuner/spec/reference_definition.hpp"
+
+namespace attune::verify {
+namespace {
+
+constexpr int kCaseBits = 22;                         // elements of a further case, as a power of two
+constexpr double kMostBytes = 1152921504606846976.0;  // 2^60
+
+/// What a case of another size is called where the size is no factor of the number of elements, as the bins of a histogram; nothing for
+/// other sizes. Constraints depend on it, so that further cases keep it, but for one.
+std::optional<std::string> stands_alone(const spec::KernelTemplate& kernel, const spec::ProblemAxis& axis) {
+  if (kernel.reference.kind != spec::ReferenceSpec::Kind::Defined) return std::nullopt;
+  const auto& alone = kernel.reference.definition->alone;
+  const auto found = alone.find(axis.name);
+  return found == alone.end() ? std::nullopt : std::make_optional(found->second);
+}
+
+/// The sizes of a further case: those asked for, the largest of them cut until all together stay near 2^kCaseBits. One row
+/// of 2^28 elements stays one long row.
+std::map<std::string, std::int64_t> capped_sizes(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+  std::map<std::string, std::int64_t> capped;
+  std::vector<const spec::ProblemAxis*> axes;
+  for (const auto& axis : kernel.problem) {
+    if (axis.kind != spec::AxisKind::Size) continue;
+    if (stands_alone(kernel, axis)) capped[axis.name] = problem.sizes.at(axis.name);
+    else axes.push_back(&axis);
+  }
+  std::stable_sort(axes.begin(), axes.end(), [&](const auto* a, const auto* b) {
+    return problem.sizes.at(a->name) < problem.sizes.at(b->name);
+  });
+  double bits = kCaseBits;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const double share = std::max(1.0, bits / static_cast<double>(axes.size() - i));
+    const auto cap = static_cast<std::int64_t>(std::exp2(share));
+    const std::int64_t size = std::clamp(std::min(problem.sizes.at(axes[i]->name), cap), axes[i]->min, axes[i]->max);
+    bits -= std::log2(static_cast<double>(std::max<std::int64_t>(size, 1)));
+    capped[axes[i]->name] = size;
+  }
+  return capped;
+}
+
+/// Odd, a few per cent below `size`, another number than `size` where the limits allow one.
+std::int64_t ragged_size(std::int64_t size, const spec::ProblemAxis& axis) {
+  std::int64_t ragged = (size - size / 17) | 1;
+  if (ragged == size) ragged = size > 2 ? size - 2 : size + 2;
+  if (ragged < axis.min) ragged = axis.min | 1;
+  if (ragged > axis.max) ragged = (axis.max - 1) | 1;
+  return std::clamp(ragged, axis.min, axis.max);
+}
+
+}  // namespace
+
+std::vector<CasePlan> plan_cases(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+  CasePlan ragged{"a ragged size", problem, 0};
+  CasePlan misaligned{"a misaligned input", problem, 1};
+  CasePlan empty{"no elements", problem, 0};
+  CasePlan other{"", problem, 0};
+  bool can_be_empty = false;
+  const auto capped_size = capped_sizes(kernel, problem);
+  for (const auto& axis : kernel.problem) {
+    if (axis.kind != spec::AxisKind::Size) continue;
+    const std::int64_t capped = capped_size.at(axis.name);
+    const std::int64_t odd = ragged_size(capped, axis);
+    const auto alone = stands_alone(kernel, axis);
+    if (alone) other.label = *alone;
+    ragged.problem.sizes[axis.name] = alone ? capped : odd;
+    misaligned.problem.sizes[axis.name] = capped;
+    other.problem.sizes[axis.name] = alone ? odd : capped;
+    empty.problem.sizes[axis.name] = axis.min == 0 ? 0 : capped;
+    can_be_empty = can_be_empty || axis.min == 0;
+  }
+  std::vector<CasePlan> cases{{"the asked size", problem, 0}};
+  if (ragged.problem != problem) cases.push_back(std::move(ragged));
+  cases.push_back(std::move(misaligned));
+  if (!other.label.empty() && other.problem != problem) cases.push_back(std::move(other));
+  if (can_be_empty && empty.problem != problem) cases.push_back(std::move(empty));
+  return cases;
+}
+
+std::vector<spec::ResolvedBuffer> data_buffers(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                               const spec::DeviceInfo& device) {
+  const spec::Configuration configuration = spec::default_configuration(kernel);
+  const spec::Scope scope = spec::make_scope(kernel, problem, configuration, device);
+  std::vector<spec::ResolvedBuffer> buffers;
+  for (const auto& declared : kernel.buffers) {
+    spec::ResolvedBuffer buffer;
+    buffer.name = declared.name;
+    buffer.type = spec::element_type(spec::resolve_type(kernel, declared.type, problem));
+    buffer.fill = declared.fill;
+    buffer.input = declared.input;
+    buffer.output = declared.output;
+    buffer.workspace = declared.workspace;
+    buffer.init = declared.init;
+    buffer.memory = declared.memory;
+    buffer.align_bytes = declared.align_bytes;
+    if (!declared.workspace) {
+      buffer.count = declared.count.integer(scope);
+      const double bytes = static_cast<double>(buffer.count) * spec::size_bytes(buffer.type);
+      if (buffer.count < 0 || bytes > kMostBytes) {
+        throw EnvironmentError(
+            fmt::format("failed preparing {}: buffer \"{}\" would have {} elements; choose a smaller problem",
+                        spec::to_text(problem), buffer.name, buffer.count));
+      }
+      buffer.bytes = buffer.count * spec::size_bytes(buffer.type);
+    }
+    buffers.push_back(std::move(buffer));
+  }
+  return buffers;
+}
+
+}  // namespace attune::verify

@@ -1,0 +1,233 @@
+#include "tuner/verify/problem_data.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tuner/verify/call.hpp"
+
+namespace attune::verify {
+namespace {
+
+constexpr int kFloatPoison = 0xFF;  // NaN in every floating format
+constexpr int kIntegerPoison = 0xB7;
+
+std::vector<spec::DataSetSpec> two_sets(spec::DataValues random) {
+  return {{"integers", spec::DataValues::SmallIntegers, "", false, {}, ""}, {"random", random, "", false, {}, ""}};
+}
+
+/// Of a template without a reference, or of its own kernel. A user's kernel may use integers as anything, so they stay small; what a
+/// reference leaves to a kernel is exact in any order only for small integers.
+const std::vector<spec::DataSetSpec>& sets_of(const spec::KernelTemplate& kernel, bool by_kernel) {
+  static const auto plain = two_sets(spec::DataValues::Uniform), small = two_sets(spec::DataValues::SmallIntegers);
+  if (kernel.reference.kind != spec::ReferenceSpec::Kind::Defined) return plain;
+  return by_kernel ? small : kernel.reference.definition->data_sets;
+}
+
+}  // namespace
+
+ProblemData::ProblemData(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& cubin, Support& support)
+    : kernel_(&kernel),
+      support_(&support),
+      by_kernel_(spec::asks_reference_kernel(kernel, problem)),
+      data_sets_(&sets_of(kernel, by_kernel_)) {
+  if (!cubin.empty()) module_.emplace(cubin);
+  const spec::Configuration standard = spec::default_configuration(kernel);
+  for (auto& plan : plan_cases(kernel, problem)) {
+    const bool asked = cases_.empty();
+    try {
+      Case prepared;
+      prepared.buffers = data_buffers(kernel, plan.problem, support.device());
+      prepared.layout = BufferLayout(prepared.buffers, Part::Data, plan.misalign_elements);
+      prepared.plan = std::move(plan);
+      prepared.expectations.resize(data_sets_->size());
+      bind_reference(prepared, standard);
+      cases_.push_back(std::move(prepared));
+    } catch (const SpecError&) {
+      if (asked) throw;  // counts that do not resolve at the sizes we chose ourselves are no fault of the problem
+    }
+  }
+}
+
+void ProblemData::bind_reference(Case& which, const spec::Configuration& configuration) {
+  if (kernel_->reference.kind != spec::ReferenceSpec::Kind::Defined || by_kernel_) return;
+  if (!module_) throw Error(fmt::format("failed preparing the reference of template \"{}\": its code was not compiled", kernel_->name));
+  spec::ReferenceProblem problem(*kernel_, which.plan.problem, configuration, which.buffers, support_->device());
+  which.reference = std::make_unique<CaseReference>(std::move(problem), *module_, *support_);
+  for (std::size_t i = 0; i < which.buffers.size(); ++i) {
+    if (const auto guards = which.reference->guards(i, which.buffers[i].type)) which.layout.guard_with(i, *guards);
+  }
+}
+
+int ProblemData::groups() const { return asked().reference ? asked().reference->problem().groups() : 1; }
+
+std::size_t ProblemData::fixed_bytes() const {
+  std::size_t bytes = 0;
+  for (const Case& which : cases_) {
+    if (&which != &cases_.front()) bytes += which.layout.bytes();
+    for (std::size_t data = 0; data < data_sets_->size(); ++data) {
+      if (!uses(which, data)) continue;
+      if (which.reference) bytes += which.reference->answer_bytes(data);
+      if (!by_kernel_) continue;
+      for (const auto& buffer : which.buffers) bytes += buffer.output ? static_cast<std::size_t>(buffer.bytes) : 0;
+    }
+  }
+  return bytes;
+}
+
+void ProblemData::allocate(int windows) {
+  for (Case& which : cases_) which.memory = gpu::Buffer(which.layout.bytes() * static_cast<std::size_t>(&which == &cases_.front() ? windows : 1));
+}
+
+bool ProblemData::uses(const Case& which, std::size_t data) const {
+  if ((*data_sets_)[data].asked_only && &which != &cases_.front()) return false;
+  return !which.reference || which.reference->problem().has(data);
+}
+
+bool ProblemData::has_in_out() const {
+  return std::any_of(kernel_->buffers.begin(), kernel_->buffers.end(), [](const auto& buffer) { return buffer.input && buffer.output; });
+}
+
+Addresses ProblemData::addresses(const Case& which, int window) const {
+  Addresses addresses(which.buffers.size(), 0);
+  place(which.layout, which.memory.address() + static_cast<std::size_t>(window) * which.layout.bytes(), addresses);
+  return addresses;
+}
+
+Elements ProblemData::elements(const Case& which, std::size_t buffer, const Addresses& addresses) {
+  return {addresses[buffer], which.buffers[buffer].count, which.buffers[buffer].type};
+}
+
+spec::DataValues ProblemData::values(const spec::ResolvedBuffer& buffer, std::size_t data) const {
+  switch (buffer.fill) {
+    case spec::Fill::Zeros:
+      return spec::DataValues::Zeros;
+    case spec::Fill::Ones:
+      return spec::DataValues::Ones;
+    case spec::Fill::Integers:
+      return spec::DataValues::SmallIntegers;
+    case spec::Fill::Uniform:
+      break;
+  }
+  return (*data_sets_)[data].values;
+}
+
+void ProblemData::fill_input(Case& which, std::size_t buffer, const Elements& target, std::size_t data, int window, int group, const std::string* what) {
+  const std::uint64_t seed = 1 + buffer + 1000 * static_cast<std::uint64_t>(data) + 1000000 * static_cast<std::uint64_t>(window);
+  const bool own = which.buffers[buffer].fill == spec::Fill::Uniform && which.reference != nullptr;
+  if (own && which.reference->fill(buffer, target, data, group, seed, what)) return;
+  if (what != nullptr) support_->check_fill(*what, target, values(which.buffers[buffer], data), seed);
+  else support_->fill(target, values(which.buffers[buffer], data), seed);
+}
+
+void ProblemData::fill(Case& which, std::size_t data, Guard variant, int window, int group) {
+  const Addresses where = addresses(which, window);
+  which.layout.guard(*support_, which.memory.address() + static_cast<std::size_t>(window) * which.layout.bytes(), variant);
+  for (std::size_t i = 0; i < which.buffers.size(); ++i) {
+    const auto& buffer = which.buffers[i];
+    if (!buffer.workspace && !buffer.output) fill_input(which, i, elements(which, i, where), data, window, group, nullptr);
+  }
+  restore(which, data, window, group);
+}
+
+void ProblemData::restore(Case& which, std::size_t data, int window, int group) {
+  const Addresses where = addresses(which, window);
+  for (std::size_t i = 0; i < which.buffers.size(); ++i) {
+    const auto& buffer = which.buffers[i];
+    if (buffer.workspace || !buffer.output) continue;
+    if (buffer.input) fill_input(which, i, elements(which, i, where), data, window, group, nullptr);
+    else support_->set_bytes(where[i], static_cast<std::size_t>(buffer.bytes), spec::is_floating(buffer.type) ? kFloatPoison : kIntegerPoison);
+  }
+}
+
+void ProblemData::check_untouched(Case& which, std::size_t data, Guard variant) {
+  which.layout.check_guards(*support_, which.memory.address(), variant);
+  const Addresses where = addresses(which);
+  for (std::size_t i = 0; i < which.buffers.size(); ++i) {
+    const auto& buffer = which.buffers[i];
+    if (buffer.workspace || buffer.output) continue;
+    const std::string what = fmt::format("wrote to input \"{}\"", buffer.name);
+    fill_input(which, i, elements(which, i, where), data, 0, 0, &what);
+  }
+}
+
+void ProblemData::expect_all(const spec::Configuration& configuration) {
+  if (!has_answers()) return;
+  for (std::size_t i = 0; i < cases_.size();) {
+    Case& which = cases_[i];
+    try {
+      if (!kernel_->reference.parameters.empty()) bind_reference(which, configuration);
+      expect(which);
+      ++i;
+    } catch (const SpecError&) {
+      if (i == 0) throw;
+      cases_.erase(cases_.begin() + static_cast<std::ptrdiff_t>(i));  // the reference itself does not work at this size
+    }
+  }
+  if (asked().reference) answers_of_ = asked().reference->problem().text();
+}
+
+void ProblemData::adapt(const spec::Configuration& configuration) {
+  if (kernel_->reference.parameters.empty() || by_kernel_) return;
+  const spec::ReferenceProblem problem(*kernel_, asked().plan.problem, configuration, asked().buffers, support_->device());
+  if (problem.text() != answers_of_) expect_all(configuration);
+}
+
+void ProblemData::expect(Case& which) {
+  which.plants.clear();
+  for (auto& expectation : which.expectations) expectation.reset();  // their memory first
+  const Addresses where = addresses(which);
+  for (std::size_t data = 0; data < data_sets_->size(); ++data) {
+    if (!uses(which, data)) continue;
+    const std::string& altered = (*data_sets_)[data].alters;
+    const std::size_t base = altered.empty() ? data : kernel_->reference.definition->data_set(altered);
+    fill(which, base, Guard::HighFirst);
+    if (!which.reference) {
+      which.expectations[data] = expect_by_kernel(which);
+    } else if (altered.empty()) {
+      which.expectations[data] = which.reference->expect(data, where, nullptr);
+    } else if (auto alteration = which.reference->alteration(data, where)) {
+      if (!which.expectations[base]) continue;
+      const Elements input = elements(which, which.reference->altered_buffer(), where);
+      support_->alter(alteration->alteration, input, false);
+      Expectation expectation = which.reference->expect(data, where, &*which.expectations[base]);
+      support_->alter(alteration->alteration, input, true);
+      expectation.alteration = alteration->alteration;
+      expectation.memory.push_back(std::move(alteration->memory.front()));
+      which.expectations[data] = std::move(expectation);
+    }
+  }
+}
+
+Expectation ProblemData::expect_by_kernel(Case& which) {
+  const spec::Configuration configuration = spec::default_configuration(*kernel_);
+  const spec::LaunchPlan plan = spec::resolve_reference(*kernel_, which.plan.problem, configuration, support_->device());
+  const BufferLayout scratch_layout(plan.buffers, Part::Scratch);
+  const gpu::Buffer scratch(scratch_layout.bytes());
+  support_->set_bytes(scratch.address(), scratch.bytes(), 0);
+  Addresses where = addresses(which);
+  place(scratch_layout, scratch.address(), where);
+  const Call call(plan, *module_);
+  call.enqueue(where, support_->stream().get());
+  Expectation expectation;
+  for (std::size_t i = 0; i < which.buffers.size(); ++i) {
+    const auto& buffer = which.buffers[i];
+    if (!buffer.output) continue;
+    expectation.memory.emplace_back(static_cast<std::size_t>(buffer.bytes));
+    WantedOutput output{i, {}, {}};
+    output.wanted.start = reinterpret_cast<const void*>(expectation.memory.back().address());
+    support_->copy(expectation.memory.back().address(), where[i], static_cast<std::size_t>(buffer.bytes));
+    if (spec::is_floating(buffer.type)) {
+      const double scale = support_->mean_magnitude(elements(which, i, where));
+      output.wanted.scale = std::isfinite(scale) ? scale : 0;
+      const double given = kernel_->reference.relative_tolerance;
+      output.wanted.relative = given > 0 ? given : 128 * spec::unit_roundoff(buffer.type);
+    }
+    expectation.outputs.push_back(std::move(output));
+  }
+  support_->stream().synchronize();  // the scratch goes
+  return expectation;
+}
+
+}  // namespace attune::verify

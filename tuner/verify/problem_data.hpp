@@ -1,0 +1,87 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/verify/case_reference.hpp"
+#include "tuner/verify/cases.hpp"
+
+namespace attune::verify {
+
+/// Every problem's data sets begin with these.
+constexpr std::size_t kIntegers = 0;  ///< of exact results, where there are any
+constexpr std::size_t kRandom = 1;    ///< timing uses it
+
+/// One situation in which configurations are verified, with its data and their right answers.
+struct Case {
+  CasePlan plan;
+  std::vector<spec::ResolvedBuffer> buffers;
+  BufferLayout layout;
+  gpu::Buffer memory;                                   ///< of as many windows as were asked for
+  std::unique_ptr<CaseReference> reference;             ///< of a Defined reference that does not leave the problem
+  std::vector<std::optional<Expectation>> expectations; ///< by data set; nothing: it is not verified with it, or against nothing
+  std::map<std::pair<std::size_t, std::int64_t>, Plants> plants;  ///< by data set and tile
+};
+
+/// The data of every case that a problem is verified in. The asked case may have several windows, complete sets of data buffers; window 0
+/// is what configurations are verified on.
+class ProblemData {
+ public:
+  /// `cubin`: the reference's own code, or that of a plain kernel of the template; empty without.
+  /// Throws: SpecError, CudaError, Error (the reference's kernels).
+  ProblemData(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& cubin, Support& support);
+  ProblemData(const ProblemData&) = delete;
+  ProblemData& operator=(const ProblemData&) = delete;
+
+  [[nodiscard]] const spec::KernelTemplate& kernel() const noexcept { return *kernel_; }
+  [[nodiscard]] std::vector<Case>& cases() noexcept { return cases_; }
+  [[nodiscard]] Case& asked() noexcept { return cases_.front(); }
+  [[nodiscard]] const Case& asked() const noexcept { return cases_.front(); }
+  /// Whether results are compared with anything.
+  [[nodiscard]] bool has_answers() const noexcept { return kernel_->reference.kind != spec::ReferenceSpec::Kind::None; }
+  /// Kinds of data that the problem is timed on, one for each group of windows.
+  [[nodiscard]] int groups() const;
+  /// Device memory of everything but the asked case's data.
+  [[nodiscard]] std::size_t fixed_bytes() const;
+  /// Throws: EnvironmentError.
+  void allocate(int windows);
+  /// Computes every answer anew, for a configuration where the answer depends on it. Leaves the inputs of window 0 undefined. Waits.
+  void expect_all(const spec::Configuration& configuration);
+  /// The same if the answers are those of another configuration.
+  void adapt(const spec::Configuration& configuration);
+
+  [[nodiscard]] const std::vector<spec::DataSetSpec>& data_sets() const noexcept { return *data_sets_; }
+  /// Whether the case is verified with a data set.
+  [[nodiscard]] bool uses(const Case& which, std::size_t data) const;
+  /// Whether a call changes its own input, so that windows must be restored.
+  [[nodiscard]] bool has_in_out() const;
+
+  /// Addresses of a case's data buffers in a window (0 unless it is the asked case); scratch is 0.
+  [[nodiscard]] Addresses addresses(const Case& which, int window = 0) const;
+  [[nodiscard]] static Elements elements(const Case& which, std::size_t buffer, const Addresses& addresses);
+  /// Inputs get their data, pure outputs a poison that no right answer contains (NaN for floating types), guards their extremes.
+  void fill(Case& which, std::size_t data, Guard variant, int window = 0, int group = 0);
+  /// Only the buffers that a call changes.
+  void restore(Case& which, std::size_t data, int window = 0, int group = 0);
+  /// Labels of what was written that must not be: guards and pure inputs. Between begin_checks and findings.
+  void check_untouched(Case& which, std::size_t data, Guard variant);
+
+ private:
+  void bind_reference(Case& which, const spec::Configuration& configuration);
+  void expect(Case& which);
+  [[nodiscard]] Expectation expect_by_kernel(Case& which);
+  /// Fills an input or, with `what`, checks it.
+  void fill_input(Case& which, std::size_t buffer, const Elements& target, std::size_t data, int window, int group, const std::string* what);
+  [[nodiscard]] spec::DataValues values(const spec::ResolvedBuffer& buffer, std::size_t data) const;
+
+  const spec::KernelTemplate* kernel_;
+  Support* support_;
+  std::optional<gpu::Module> module_;
+  bool by_kernel_ = false;  ///< the plain kernel of the template computes the answer
+  const std::vector<spec::DataSetSpec>* data_sets_;
+  std::vector<Case> cases_;
+  std::string answers_of_;  ///< what the answers depend on
+};
+
+}  // namespace attune::verify

@@ -1,0 +1,30 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/spec/kernel_template.hpp"
+
+namespace attune::spec {
+struct DeviceInfo;
+}
+
+namespace attune::verify {
+
+/// The program of attune's own device kernels, for every device.
+[[nodiscard]] std::string support_source();
+
+/// What is compiled to compute the answers of a problem.
+struct ReferenceProgram {
+  std::string source;
+  std::string file;                  ///< what messages call it
+  std::vector<std::string> options;  ///< of NVRTC
+  std::string what;                  ///< "the reference \"reduce\""
+};
+
+/// The reference's own code, or that of the template's default configuration, whose plain kernel computes the answers; nothing where nothing
+/// does. Throws: SpecError (a problem that the reference refuses).
+[[nodiscard]] std::optional<ReferenceProgram> reference_program(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                                                const spec::DeviceInfo& device);
+
+}  // namespace attune::verify

@@ -1,0 +1,175 @@
+// attune's own device kernels: filling, guarding, planting, comparing, reading for the cache and for the bandwidth ceiling.
+// Header-free but for attune's own, so that NVRTC compiles it in well under a second for any device.
+#include <attune/reference.cuh>
+
+#include "tuner/verify/support_types.cuh"
+
+using namespace attune::reference;
+
+/// What a buffer holds that nothing else fills; numbered as spec::DataValues.
+enum DataValues { kSmallIntegers, kRandom, kUniform, kZeros, kOnes, kAllBits };
+
+__device__ __forceinline__ u64 make_value(int type, int values, u64 h) {
+  switch (values) {
+    case kZeros: return 0;
+    case kOnes: return bits_of_integer(type, 1);
+    case kAllBits: return all_bits(type);
+    case kSmallIntegers: return small_integer(type, h);
+    case kRandom: return full_range(type, h);
+    default: return uniform(type, h);
+  }
+}
+
+/// Or checks what it filled: Filling::slot.
+extern "C" __global__ void attune_fill(Filling filling, int values) {
+  fill(filling, [&](u64 i) { return make_value(filling.type, values, hash(i, filling.seed)); });
+}
+
+// ---- guards -----------------------------------------------------------------------------------------------------------
+
+extern "C" __global__ void attune_guard(Regions all) {
+  const Region region = all.regions[blockIdx.y];
+  for (u64 i = thread_index(); i < region.count; i += thread_count()) store_bits(region.start, region.type, i, i & 1 ? region.odd : region.even);
+}
+
+/// The verdict on zone k goes to slots[k].
+extern "C" __global__ void attune_check_guard(Regions all, Slot* slots) {
+  const Region region = all.regions[blockIdx.y];
+  for (u64 i = thread_index(); i < region.count; i += thread_count()) {
+    if (load_bits(region.start, region.type, i) != (i & 1 ? region.odd : region.even)) report(slots + blockIdx.y, i);
+  }
+}
+
+/// Whether `bytes` bytes are zero. Requires: `source` aligned to 8.
+extern "C" __global__ void attune_check_zero(const void* source, u64 bytes, Slot* slot) {
+  const u64* const words = static_cast<const u64*>(source);
+  for (u64 i = thread_index(); i < bytes / 8; i += thread_count()) {
+    if (words[i] != 0) report(slot, i * 8);
+  }
+  const u64 tail = bytes / 8 * 8 + thread_index();
+  if (tail < bytes && static_cast<const unsigned char*>(source)[tail] != 0) report(slot, tail);
+}
+
+// ---- comparing --------------------------------------------------------------------------------------------------------
+
+/// The bits that are expected of element i, for a message.
+__device__ __forceinline__ void note(const void* got, int type, const Wanted& wanted, Slot* slot) {
+  if (slot->count == 0) return;
+  const u64 i = ~slot->first_inverse;
+  slot->got = load_bits(got, type, i);
+  if (wanted.intervals) {
+    const Expected expected = static_cast<const Expected*>(wanted.start)[i];
+    slot->wanted[0] = expected.low;
+    slot->wanted[1] = expected.high;
+  } else {
+    slot->wanted[0] = load_bits(wanted.start, type, i);
+    slot->wanted[1] = kExactMark;
+  }
+}
+
+/// A NaN matches a NaN.
+__device__ __forceinline__ bool is_near(int type, u64 got, u64 want, const Wanted& wanted) {
+  if (!is_floating(type)) return got == want;
+  const double a = number_of(type, got), b = number_of(type, want);
+  return a == b || (is_nan(a) && is_nan(b)) || fabs(a - b) <= wanted.relative * (fabs(b) + wanted.scale);
+}
+
+__device__ __forceinline__ bool is_expected(int type, u64 got, const Expected& expected) {
+  if (expected.high == kExactMark) return got == (expected.low & all_bits(type));
+  const double value = number_of(type, got);
+  double low = __longlong_as_double(static_cast<long long>(expected.low)), high = __longlong_as_double(static_cast<long long>(expected.high));
+  if (is_nan(low) || is_nan(high)) return is_nan(value);
+  const bool or_nan = low > high;
+  if (or_nan) {
+    const double least = high;
+    high = low;
+    low = least;
+  }
+  if (is_nan(value)) return or_nan;
+  if (low <= value && value <= high) return true;
+  // Beyond the type's greatest number, or so near it that the error may lead there, an infinity is right.
+  if (!is_floating(type) || is_finite(value)) return false;
+  const double greatest = number_of(type, highest_finite_bits(type));
+  return value > 0.0 ? high > greatest : low < -greatest;
+}
+
+/// Notes what it found itself where it is a single thread.
+extern "C" __global__ void attune_compare(const void* got, u64 count, int type, Wanted wanted, Slot* slot) {
+  for (u64 i = thread_index(); i < count; i += thread_count()) {
+    const u64 bits = load_bits(got, type, i);
+    const bool right = wanted.intervals ? is_expected(type, bits, static_cast<const Expected*>(wanted.start)[i])
+                                        : is_near(type, bits, load_bits(wanted.start, type, i), wanted);
+    if (!right) report(slot, i);
+  }
+  if (thread_count() == 1) note(got, type, wanted, slot);
+}
+
+extern "C" __global__ void attune_note(const void* got, int type, Wanted wanted, Slot* slot) {
+  if (thread_index() == 0) note(got, type, wanted, slot);
+}
+
+/// Adds |x| of all elements to `sum`, which is zero before.
+extern "C" __global__ void attune_magnitude(const void* source, u64 count, int type, double* sum) {
+  double mine = 0.0;
+  for (u64 i = thread_index(); i < count; i += thread_count()) mine += fabs(number_of(type, load_bits(source, type, i)));
+  add_double(sum, mine);
+}
+
+// ---- elements that are replaced for a call ----------------------------------------------------------------------------
+
+/// What stands where something will be planted.
+extern "C" __global__ void attune_read_plants(Plant* plants, u64 count, const void* input, int type) {
+  for (u64 i = thread_index(); i < count; i += thread_count()) plants[i].before = plants[i].bits = load_bits(input, type, plants[i].position);
+}
+
+/// Exchanges the expectations that a plant changes: the second time they are as before. `bits`: 1: those that are planted, 0: those that
+/// were there, -1: the element stays as it is.
+extern "C" __global__ void attune_plant(Plant* plant, void* input, int type, Outputs outputs, int bits) {
+  if (thread_index() != 0) return;
+  if (bits >= 0) store_bits(input, type, plant->position, bits ? plant->bits : plant->before);
+  for (u64 k = 0; k < plant->changes; ++k) {
+    Expected& wanted = outputs.wanted[plant->output[k]][plant->element[k]];
+    const Expected before = wanted;
+    wanted = plant->expected[k];
+    plant->expected[k] = before;
+  }
+}
+
+/// Puts back all elements that were there before.
+extern "C" __global__ void attune_unplant(const Plant* plants, u64 count, void* input, int type) {
+  for (u64 i = thread_index(); i < count; i += thread_count()) store_bits(input, type, plants[i].position, plants[i].before);
+}
+
+/// Exchanges the elements that are altered: the second time, backwards, they are as before.
+extern "C" __global__ void attune_alter(Alteration* alteration, void* input, int type, int backwards) {
+  if (thread_index() != 0) return;
+  for (u64 k = 0; k < alteration->count; ++k) {
+    const u64 i = backwards ? alteration->count - 1 - k : k;
+    const u64 before = load_bits(input, type, alteration->position[i]);
+    store_bits(input, type, alteration->position[i], alteration->bits[i]);
+    alteration->bits[i] = before;
+  }
+}
+
+// ---- reading ----------------------------------------------------------------------------------------------------------
+
+/// Reads every 16-byte vector once, in tiles dealt to the blocks round-robin, eight loads of a thread in flight. Evicts
+/// the L2 by reading: unlike a memset it leaves no dirty lines that later reads would have to write back.
+extern "C" __global__ void attune_read(const uint4* vectors, u64 count, u32* sink) {
+  constexpr u32 kLoads = 8;
+  u32 mixed = 0;
+  const u64 tile = static_cast<u64>(blockDim.x) * kLoads;
+  for (u64 start = blockIdx.x * tile; start < count; start += gridDim.x * tile) {
+    uint4 loaded[kLoads];
+    const u64 first = start + threadIdx.x;
+    if (start + tile <= count) {
+#pragma unroll
+      for (u32 k = 0; k < kLoads; ++k) loaded[k] = vectors[first + k * blockDim.x];
+#pragma unroll
+      for (u32 k = 0; k < kLoads; ++k) mixed ^= loaded[k].x ^ loaded[k].y ^ loaded[k].z ^ loaded[k].w;
+    } else {
+      for (u64 i = first; i < count; i += blockDim.x) mixed ^= vectors[i].x ^ vectors[i].y ^ vectors[i].z ^ vectors[i].w;
+    }
+  }
+  if (mixed == 0x9E3779B9u) *sink = mixed;  // keeps the loads; the value never matters
+}

@@ -1,0 +1,111 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "templates/include/attune/reference_types.cuh"
+#include "tuner/gpu/handles.hpp"
+#include "tuner/spec/element.hpp"
+#include "tuner/spec/reference_definition.hpp"
+#include "tuner/verify/support_types.cuh"
+
+namespace attune::verify {
+
+/// Which extreme a guard zone starts with; the two alternate. Reading one element too far shows up under at least one
+/// of the two, whatever the operation.
+enum class Guard { HighFirst, LowFirst };
+
+/// Raw bits of the two elements that a guard zone alternates between, the one that Guard::HighFirst starts with first.
+using GuardValues = std::array<std::uint64_t, 2>;
+
+/// A zone of Support::kGuardBytes bytes beside a buffer, filled with the extremes of the buffer's type or with `values`.
+struct GuardZone {
+  CUdeviceptr start = 0;
+  spec::ElementType type{};
+  std::optional<GuardValues> values;
+  std::string what;  ///< what a write into it is called, e.g. "wrote past the end of buffer \"out\""
+};
+
+/// A failed check.
+struct Finding {
+  std::size_t check = 0;  ///< which one since begin_checks
+  std::string what;       ///< the label it was asked under
+  reference::Slot slot{};
+
+  [[nodiscard]] std::uint64_t count() const { return slot.count; }           ///< elements that failed
+  [[nodiscard]] std::uint64_t first() const { return ~slot.first_inverse; }  ///< index of the first
+};
+
+/// Elements in device memory.
+struct Elements {
+  CUdeviceptr start = 0;
+  std::int64_t count = 0;
+  spec::ElementType type{};
+};
+
+/// attune's own device kernels (support.cu) on one stream. Everything is enqueued except where said.
+class Support {
+ public:
+  static constexpr std::size_t kGuardBytes = 4096;
+  static constexpr std::size_t kMostOutputs = std::size(decltype(reference::Outputs::wanted){});
+
+  Support(const std::string& cubin, const spec::DeviceInfo& device, const gpu::Stream& stream);
+
+  void fill(const Elements& target, spec::DataValues values, std::uint64_t seed);
+  void guard(const std::vector<GuardZone>& zones, Guard variant);
+  void set_bytes(CUdeviceptr target, std::size_t bytes, int byte);
+  void copy(CUdeviceptr target, CUdeviceptr source, std::size_t bytes);
+  /// Reads at least four times the L2.
+  void evict();
+  void read(CUdeviceptr source, std::size_t bytes, unsigned blocks, unsigned threads);
+
+  /// Checks collect verdicts on the device; `findings` waits for them and forgets them.
+  void begin_checks();
+  void check_fill(const std::string& what, const Elements& source, spec::DataValues values, std::uint64_t seed);
+  void check_guards(const std::vector<GuardZone>& zones, Guard variant);
+  void check_zero(const std::string& what, CUdeviceptr source, std::size_t bytes);
+  /// Returns the number of the check.
+  std::size_t compare(const Elements& got, const reference::Wanted& wanted);
+  /// The first that failed.
+  [[nodiscard]] std::optional<Finding> findings();
+  /// A verdict of the caller's own kernel.
+  [[nodiscard]] CUdeviceptr next_slot(const std::string& what);
+
+  /// Waits.
+  [[nodiscard]] double mean_magnitude(const Elements& source);
+
+  /// Reads what stands at the plants' positions of the input.
+  void read_plants(CUdeviceptr plants, std::size_t count, const Elements& input);
+  /// Exchanges what is expected; `bits` as attune_plant of support.cu takes it.
+  void plant(CUdeviceptr plant, const Elements& input, const reference::Outputs& outputs, int bits);
+  void unplant(CUdeviceptr plants, std::size_t count, const Elements& input);
+  /// Exchanges altered elements.
+  void alter(CUdeviceptr alteration, const Elements& input, bool backwards);
+
+  /// Waits.
+  void upload(CUdeviceptr target, const void* source, std::size_t bytes);
+  void download(void* target, CUdeviceptr source, std::size_t bytes);
+
+  /// `work`: elements; the kernel strides over them.
+  void launch(const gpu::Function& kernel, std::uint64_t work, void** parameters);
+
+  [[nodiscard]] const gpu::Stream& stream() const noexcept { return *stream_; }
+  [[nodiscard]] const spec::DeviceInfo& device() const noexcept { return *device_; }
+
+ private:
+  static constexpr unsigned kThreads = 256;
+
+  void enqueue(const gpu::Function& kernel, unsigned blocks, unsigned threads, void** parameters, unsigned rows = 1);
+
+  const spec::DeviceInfo* device_;
+  const gpu::Stream* stream_;
+  gpu::Module module_;
+  gpu::Function fill_, guard_, check_guard_, check_zero_, compare_, note_, magnitude_, read_plants_, plant_, unplant_, alter_, read_;
+  gpu::Buffer evict_buffer_;
+  gpu::Buffer results_;  ///< slots of checks, a sum, the sink of reads
+  std::vector<std::string> labels_;
+};
+
+}  // namespace attune::verify

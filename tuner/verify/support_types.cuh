@@ -1,0 +1,35 @@
+#pragma once
+// What the kernels of support.cu are called with beside attune/reference_types.cuh: read by device and host code alike.
+
+namespace attune::reference {
+
+/// One guard zone: elements alternate between two patterns.
+struct Region {
+  void* start;
+  u64 count;
+  u64 even;
+  u64 odd;
+  int type;
+};
+
+constexpr int kMostRegions = 32;
+
+/// As many zones as one launch takes; one row of blocks each.
+struct Regions {
+  Region regions[kMostRegions];
+};
+
+/// What an output is compared with.
+struct Wanted {
+  const void* start;  // values of the output's type, or Expected
+  int intervals;
+  double relative;  // of values: how far off they may be, times |wanted| + scale; floating types only
+  double scale;
+};
+
+/// Where what is expected of each output stands.
+struct Outputs {
+  Expected* wanted[4];
+};
+
+}  // namespace attune::reference

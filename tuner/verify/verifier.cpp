@@ -1,0 +1,205 @@
+#include "tuner/verify/verifier.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "tuner/verify/positions.hpp"
+
+namespace attune::verify {
+namespace {
+
+constexpr int kScratchPoison = 0xFF;
+
+/// The template's own idea of a tile, when it has one.
+std::int64_t tile_of(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::Configuration& configuration,
+                     const spec::DeviceInfo& device) {
+  const bool declared = std::any_of(kernel.lets.begin(), kernel.lets.end(), [](const auto& let) { return let.first == "tile"; });
+  if (!declared) return 0;
+  const auto value = spec::make_scope(kernel, problem, configuration, device)("tile");
+  const auto* tile = value ? std::get_if<std::int64_t>(&*value) : nullptr;
+  return tile == nullptr ? 0 : *tile;
+}
+
+std::string when_text(const std::string& when) { return when.empty() ? "" : " when " + when; }
+
+}  // namespace
+
+struct Verifier::Run {
+  Case* which;
+  spec::LaunchPlan plan;
+  Call call;
+  BufferLayout scratch_layout;
+  Addresses addresses;
+  CUdeviceptr scratch = 0;
+  std::int64_t tile = 0;
+};
+
+std::optional<std::string> Verifier::verify(const Candidate& candidate, ProblemData& problem) {
+  problem.adapt(candidate.configuration);
+  for (auto& which : problem.cases()) {
+    if (auto wrong = verify_case(candidate, problem, which))
+      return fmt::format("{} ({})", *wrong, which.plan.label + ", " + spec::to_text(which.plan.problem));
+  }
+  // Restores the timing data of the asked case with the guards that check_timed expects.
+  problem.fill(problem.asked(), kRandom, Guard::LowFirst);
+  return std::nullopt;
+}
+
+std::optional<std::string> Verifier::verify_case(const Candidate& candidate, ProblemData& problem, Case& which) {
+  const spec::KernelTemplate& kernel = problem.kernel();
+  const bool asked = &which == &problem.asked();
+  const bool other_sizes = which.plan.problem.sizes != problem.asked().plan.problem.sizes;
+  if (other_sizes && spec::is_specialised(kernel, candidate.configuration)) return std::nullopt;
+  if (!asked && !spec::satisfies(kernel, which.plan.problem, candidate.configuration, support_->device())) return std::nullopt;
+  std::optional<spec::LaunchPlan> plan;
+  try {
+    plan = spec::resolve(kernel, which.plan.problem, candidate.configuration, support_->device());
+  } catch (const spec::LimitError&) {
+    if (asked) throw;
+    return std::nullopt;  // no launch exists at this size, so dispatch refuses it as well
+  }
+  BufferLayout layout(plan->buffers, Part::Scratch);
+  if (scratch_.bytes() < layout.bytes()) {
+    scratch_ = gpu::Buffer();
+    scratch_ = gpu::Buffer(layout.bytes());
+  }
+  Call call(*plan, candidate.module);
+  Addresses addresses = problem.addresses(which);
+  place(layout, scratch_.address(), addresses);
+  const std::int64_t tile = tile_of(kernel, which.plan.problem, candidate.configuration, support_->device());
+  Run run{&which, std::move(*plan), std::move(call), std::move(layout), std::move(addresses), scratch_.address(), tile};
+  support_->set_bytes(run.scratch, run.scratch_layout.bytes(), 0);
+  for (std::size_t data = 0; data < problem.data_sets().size(); ++data) {
+    if (!problem.data_sets()[data].alters.empty() || !problem.uses(which, data)) continue;
+    if (auto wrong = pass(run, problem, data)) return wrong;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Verifier::pass(Run& run, ProblemData& problem, std::size_t data) {
+  // Both orders of the extremes around the data: an element read too far decides a minimum under one, a maximum under
+  // the other.
+  const Guard variant = data == kIntegers ? Guard::HighFirst : Guard::LowFirst;
+  problem.fill(*run.which, data, variant);
+  run.scratch_layout.guard(*support_, run.scratch, variant);
+  for (std::size_t i = 0; i < run.plan.buffers.size(); ++i) {
+    const auto& buffer = run.plan.buffers[i];
+    const bool promises_nothing = buffer.workspace && buffer.init == spec::WorkspaceInit::None;
+    if (promises_nothing) support_->set_bytes(run.addresses[i], static_cast<std::size_t>(buffer.bytes), kScratchPoison);
+  }
+  run.call.enqueue(run.addresses, support_->stream().get());
+  support_->begin_checks();
+  questions_.clear();
+  check_writes(run, problem, data, variant);
+  const auto& expectation = run.which->expectations[data];
+  if (expectation) {
+    compare(run, *expectation, problem.data_sets()[data].when);
+    for (std::size_t other = 0; other < problem.data_sets().size(); ++other) {
+      if (problem.data_sets()[other].alters == problem.data_sets()[data].name && run.which->expectations[other]) call_altered(run, problem, other);
+    }
+    call_planted(run, problem, data);
+  }
+  return finding(*run.which, expectation ? expectation->outputs.size() : 0);
+}
+
+void Verifier::check_writes(Run& run, ProblemData& problem, std::size_t data, Guard variant) {
+  problem.check_untouched(*run.which, data, variant);
+  run.scratch_layout.check_guards(*support_, run.scratch, variant);
+  for (std::size_t i = 0; i < run.plan.buffers.size(); ++i) {
+    const auto& buffer = run.plan.buffers[i];
+    if (!buffer.workspace || buffer.init != spec::WorkspaceInit::ZeroOnce) continue;
+    support_->check_zero(fmt::format("left workspace \"{}\" non-zero, which declares \"zero_once\",", buffer.name), run.addresses[i],
+                         static_cast<std::size_t>(buffer.bytes));
+  }
+}
+
+void Verifier::compare(Run& run, const Expectation& expectation, const std::string& when) {
+  for (const WantedOutput& output : expectation.outputs) {
+    const std::size_t check = support_->compare(ProblemData::elements(*run.which, output.buffer, run.addresses), output.wanted);
+    questions_.push_back({check, &output, when});
+  }
+}
+
+void Verifier::call_altered(Run& run, ProblemData& problem, std::size_t data) {
+  const Expectation& expectation = *run.which->expectations[data];
+  const std::size_t base = problem.kernel().reference.definition->data_set(problem.data_sets()[data].alters);
+  const Elements input = ProblemData::elements(*run.which, run.which->reference->altered_buffer(), run.addresses);
+  problem.restore(*run.which, base);
+  support_->alter(expectation.alteration, input, false);
+  run.call.enqueue(run.addresses, support_->stream().get());
+  compare(run, expectation, problem.data_sets()[data].when);
+  support_->alter(expectation.alteration, input, true);
+}
+
+Plants& Verifier::plants(Run& run, ProblemData& problem, std::size_t data, std::size_t buffer) {
+  Case& which = *run.which;
+  const auto key = std::make_pair(data, run.tile);
+  if (const auto found = which.plants.find(key); found != which.plants.end()) return found->second;
+  const Elements input = ProblemData::elements(which, buffer, run.addresses);
+  const std::int64_t row = which.reference->planted_row(data, input.count);
+  const auto positions = row == input.count || row <= 0 ? planted_positions(input.count, run.tile) : planted_positions(input.count / row, row, run.tile);
+  return which.plants.emplace(key, which.reference->plant(data, problem.addresses(which), positions, input, *which.expectations[data])).first->second;
+}
+
+void Verifier::call_planted(Run& run, ProblemData& problem, std::size_t data) {
+  Case& which = *run.which;
+  const auto buffer = which.reference ? which.reference->planted_buffer(data) : std::nullopt;
+  if (!buffer) return;
+  Plants& planted = plants(run, problem, data, *buffer);
+  const Elements input = ProblemData::elements(which, *buffer, run.addresses);
+  const Expectation& expectation = *which.expectations[data];
+  reference::Outputs outputs{};
+  for (std::size_t i = 0; i < expectation.outputs.size() && i < Support::kMostOutputs; ++i)
+    outputs.wanted[i] = static_cast<reference::Expected*>(const_cast<void*>(expectation.outputs[i].wanted.start));
+  for (std::size_t i = 0; i < planted.plants.size(); ++i) {
+    const reference::Plant& plant = planted.plants[i];
+    if (plant.bits == plant.before) continue;
+    const CUdeviceptr at = planted.memory.address() + i * sizeof(reference::Plant);
+    problem.restore(which, data);
+    support_->plant(at, input, outputs, 1);
+    run.call.enqueue(run.addresses, support_->stream().get());
+    compare(run, expectation,
+            fmt::format("{}element {} of {} is {}", planted.descending ? "the first of such elements, " : "", plant.position, input.count,
+                        spec::element_text(input.type, plant.bits)));
+    support_->plant(at, input, outputs, planted.descending ? -1 : 0);
+  }
+  if (planted.descending) support_->unplant(planted.memory.address(), planted.plants.size(), input);
+}
+
+std::optional<std::string> Verifier::finding(const Case& which, std::size_t outputs) {
+  const auto found = support_->findings();
+  if (!found) return std::nullopt;
+  const auto question = std::find_if(questions_.begin(), questions_.end(), [&](const Question& asked) { return asked.check == found->check; });
+  if (question == questions_.end()) return fmt::format("{} at {} places, first at {}", found->what, found->count(), found->first());
+  return describe(*found, *question->output, which.buffers[question->output->buffer], outputs == 1) + when_text(question->when);
+}
+
+std::optional<std::string> Verifier::check_timed(const TimedCandidate& candidate, ProblemData& problem) {
+  auto& asked = problem.asked();
+  problem.adapt(candidate.configuration);
+  if (problem.has_in_out()) {  // the batch changed its own input many times: one call more, on restored data
+    problem.restore(asked, kRandom);
+    candidate.call.enqueue(candidate.addresses, support_->stream().get());
+  }
+  support_->begin_checks();
+  questions_.clear();
+  for (std::size_t i = 0; i < candidate.plan.buffers.size(); ++i) {
+    const auto& buffer = candidate.plan.buffers[i];
+    if (!buffer.workspace || buffer.init != spec::WorkspaceInit::ZeroOnce) continue;
+    support_->check_zero(fmt::format("left workspace \"{}\" non-zero", buffer.name), candidate.addresses[i], static_cast<std::size_t>(buffer.bytes));
+  }
+  const auto& expectation = asked.expectations[kRandom];
+  if (expectation) {
+    for (const WantedOutput& output : expectation->outputs)
+      questions_.push_back({support_->compare(ProblemData::elements(asked, output.buffer, candidate.addresses), output.wanted), &output, ""});
+  }
+  const auto found = support_->findings();
+  if (!found) return std::nullopt;
+  if (questions_.empty() || found->check < questions_.front().check) return found->what + " after a timed batch";
+  const Question& question = questions_[found->check - questions_.front().check];
+  return describe(*found, *question.output, asked.buffers[question.output->buffer], expectation->outputs.size() == 1) +
+         " (the last call of a timed batch)";
+}
+
+}  // namespace attune::verify

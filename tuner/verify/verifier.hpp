@@ -1,0 +1,63 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/verify/call.hpp"
+#include "tuner/verify/problem_data.hpp"
+
+namespace attune::verify {
+
+/// A configuration and its code.
+struct Candidate {
+  const spec::Configuration& configuration;
+  const gpu::Module& module;
+};
+
+/// A configuration that was timed on window 0 last.
+struct TimedCandidate {
+  const spec::Configuration& configuration;
+  const spec::LaunchPlan& plan;
+  const Call& call;
+  const Addresses& addresses;  ///< of window 0, and its scratch
+};
+
+/// Runs a configuration in every case of its problem and compares with the right answers
+/// (docs/decisions/0004-measuring.md).
+class Verifier {
+ public:
+  explicit Verifier(Support& support) : support_(&support) {}
+
+  /// What is wrong, in a sentence that names the case; nothing when everything is right. Cases in which the template's
+  /// constraints do not hold, and of a configuration that is specialised on its sizes those of other sizes, are left out. Leaves window 0
+  /// with the random data. Throws: CudaError, SpecError, Error.
+  [[nodiscard]] std::optional<std::string> verify(const Candidate& candidate, ProblemData& problem);
+  /// After timing: the outputs of window 0 and the configuration's own scratch.
+  [[nodiscard]] std::optional<std::string> check_timed(const TimedCandidate& candidate, ProblemData& problem);
+
+ private:
+  struct Run;  ///< one case's plan, call and addresses
+  /// A comparison that was asked for, to say what it found.
+  struct Question {
+    std::size_t check;
+    const WantedOutput* output;
+    std::string when;
+  };
+
+  [[nodiscard]] std::optional<std::string> verify_case(const Candidate& candidate, ProblemData& problem, Case& which);
+  /// A data set, what is planted into it and the data sets that alter it: one wait for all of them.
+  [[nodiscard]] std::optional<std::string> pass(Run& run, ProblemData& problem, std::size_t data);
+  void check_writes(Run& run, ProblemData& problem, std::size_t data, Guard variant);
+  void compare(Run& run, const Expectation& expectation, const std::string& when);
+  void call_altered(Run& run, ProblemData& problem, std::size_t data);
+  void call_planted(Run& run, ProblemData& problem, std::size_t data);
+  [[nodiscard]] Plants& plants(Run& run, ProblemData& problem, std::size_t data, std::size_t buffer);
+  /// What the checks since begin_checks found.
+  [[nodiscard]] std::optional<std::string> finding(const Case& which, std::size_t outputs);
+
+  Support* support_;
+  gpu::Buffer scratch_;  ///< shared by all cases, grown on demand
+  std::vector<Question> questions_;
+};
+
+}  // namespace attune::verify

@@ -1,0 +1,52 @@
+#include "tuner/worker/gpu_problem.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace attune::worker {
+namespace {
+
+constexpr std::size_t kPoolBytes = std::size_t{8} << 30;
+constexpr double kPoolShare = 0.6;  // of the free memory: scratch and graphs need some too
+
+std::size_t free_device_bytes() {
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  gpu::check(gpu::Driver::get().cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo", "reading the free device memory");
+  return free_bytes;
+}
+
+}  // namespace
+
+GpuProblem::GpuProblem(spec::KernelTemplate kernel, spec::Problem problem, measure::CachePolicy cache, const std::string& reference_cubin,
+                       verify::Support& support)
+    : kernel_(std::move(kernel)), problem_(std::move(problem)), support_(&support), data_(kernel_, problem_, reference_cubin, support) {
+  allocate(cache);
+  refresh();
+}
+
+void GpuProblem::allocate(measure::CachePolicy cache) {
+  const std::size_t window_bytes = data_.asked().layout.bytes();
+  const std::size_t fixed_bytes = data_.fixed_bytes();
+  const int groups = data_.groups();
+  const std::size_t least_bytes = static_cast<std::size_t>(groups) * window_bytes + fixed_bytes;
+  const std::size_t free_bytes = free_device_bytes();
+  if (least_bytes > free_bytes) {
+    throw EnvironmentError(fmt::format(
+        "failed preparing {}: it needs {} bytes of device memory, {} are free; choose a smaller problem{} or end other programs on this device",
+        spec::to_text(problem_), least_bytes, free_bytes, groups > 1 ? ", state its skew (one kind of data instead of several)" : ""));
+  }
+  const auto share = static_cast<std::size_t>(kPoolShare * static_cast<double>(free_bytes - fixed_bytes));
+  windows_ = window_groups(groups, cache, window_bytes, std::min(kPoolBytes, share));
+  data_.allocate(windows_.windows());
+}
+
+void GpuProblem::refresh() {
+  data_.expect_all(spec::default_configuration(kernel_));
+  for (int window = 0; window < windows_.windows(); ++window)
+    data_.fill(data_.asked(), verify::kRandom, verify::Guard::LowFirst, window, windows_.group_of(window));
+  support_->stream().synchronize();
+}
+
+}  // namespace attune::worker

@@ -1,0 +1,36 @@
+#pragma once
+#include <string>
+
+#include "tuner/verify/problem_data.hpp"
+#include "tuner/worker/windows.hpp"
+
+namespace attune::worker {
+
+/// A problem on the device: the data of every case it is verified in, and the pool of windows that timing rotates over. A window is one
+/// complete set of data buffers; window 0 is also the data of the asked case.
+class GpuProblem {
+ public:
+  /// Throws: EnvironmentError (too little device memory: names what is needed and free), SpecError, CudaError.
+  GpuProblem(spec::KernelTemplate kernel, spec::Problem problem, measure::CachePolicy cache, const std::string& reference_cubin,
+             verify::Support& support);
+  GpuProblem(const GpuProblem&) = delete;
+  GpuProblem& operator=(const GpuProblem&) = delete;
+
+  [[nodiscard]] const spec::KernelTemplate& kernel() const noexcept { return kernel_; }
+  [[nodiscard]] const spec::Problem& problem() const noexcept { return problem_; }
+  [[nodiscard]] verify::ProblemData& data() noexcept { return data_; }
+  [[nodiscard]] const WindowGroups& windows() const noexcept { return windows_; }
+  /// Fills every window and computes every answer anew: after a configuration that may have written anywhere.
+  void refresh();
+
+ private:
+  void allocate(measure::CachePolicy cache);
+
+  spec::KernelTemplate kernel_;
+  spec::Problem problem_;
+  verify::Support* support_;
+  verify::ProblemData data_;
+  WindowGroups windows_;
+};
+
+}  // namespace attune::worker

@@ -1,0 +1,285 @@
+#include "tuner/worker/gpu_worker.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <numeric>
+#include <random>
+
+#include "tuner/base/process.hpp"
+#include "tuner/measure/messages.hpp"
+
+namespace attune::worker {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kHopelessRatio = 3.0;  // dropped on a short batch already: far outside what its noise could explain
+constexpr std::size_t kCeilingBytes = std::size_t{4} << 30;
+
+bool exceeds_limits(const CudaError& error) {
+  const auto result = static_cast<CUresult>(error.result());
+  return result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES || result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE ||
+         result == CUDA_ERROR_INVALID_CLUSTER_SIZE || result == CUDA_ERROR_OUT_OF_MEMORY ||
+         error.call() == "cuFuncSetAttribute";
+}
+
+/// Errors that the process cannot be trusted after: a lost context, or no memory left for the host's own structures.
+bool is_fatal(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
+  const auto* cuda = dynamic_cast<const CudaError*>(&error);
+  return cuda != nullptr && gpu::is_sticky(static_cast<CUresult>(cuda->result()));
+}
+
+}  // namespace
+
+GpuWorker::GpuWorker(int device)
+    : device_(gpu::read_device(device)), nvml_(gpu::Nvml::open(device_.uuid)), context_(device) {
+  if (nvml_) device_.power_limit_w = nvml_->read().power_limit_w;
+}
+
+GpuWorker::Answer GpuWorker::handle(const json& request, base::Channel& channel) {
+  try {
+    const std::string type = request.at("type");
+    if (type == "prepare") return {prepare(request), false};
+    if (type == "visit") return {visit(request), false};
+    if (type == "run_off") return {run_off(request, channel), false};
+    if (type == "read_ceiling") return {read_ceiling(request), false};
+    throw Error("failed answering a request: the worker knows no \"" + type + "\"");
+  } catch (const base::ChannelClosed&) {
+    throw;
+  } catch (const std::exception& error) {
+    Answer answer{measure::messages::failure(error), is_fatal(error)};
+    answer.message["fatal"] = answer.fatal;
+    return answer;
+  }
+}
+
+void GpuWorker::load_support(const json& request) {
+  if (!support_) support_ = std::make_unique<verify::Support>(measure::messages::bytes(request.at("support")), device_, stream_);
+}
+
+json GpuWorker::prepare(const json& request) {
+  load_support(request);
+  cache_.forget_configurations();
+  timer_.reset();
+  verifier_.reset();
+  problem_.reset();  // its memory first
+  std::map<std::string, std::string> files;
+  for (const auto& [name, contents] : request.at("files").items()) files[name] = measure::messages::bytes(contents);
+  auto kernel = spec::KernelTemplate::parse(measure::messages::bytes(request.at("spec")), files, request.at("path"));
+  auto problem = spec::problem_from_text(request.at("problem"));
+  spec::validate(kernel, problem);
+  const measure::Policy policy = measure::policy_from_text(request.at("policy"));
+  problem_ = std::make_unique<GpuProblem>(std::move(kernel), std::move(problem), policy.cache,
+                                          measure::messages::bytes(request.at("reference")), *support_);
+  verifier_ = std::make_unique<verify::Verifier>(*support_);
+  timer_ = std::make_unique<Timer>(*support_, *problem_, policy);
+  json cases = json::array();
+  for (const auto& which : problem_->data().cases()) cases.push_back(which.plan.label);
+  return {{"prepared", true}, {"windows", problem_->windows().windows()}, {"cases", std::move(cases)}};
+}
+
+json GpuWorker::visit(const json& request) {
+  const auto start = std::chrono::steady_clock::now();
+  const measure::VisitRequest visit = measure::messages::visit_from(request);
+  // Unloaded after the request was queued: the executor sends it again, with the cubin.
+  if (visit.cubin.empty() && !cache_.holds(visit.cubin_key)) {
+    return {{"missing_cubin", visit.cubin_key}, {"dropped", cache_.take_dropped()}};
+  }
+  measure::VisitReply reply;
+  try {
+    reply = visit_with_room(visit);
+  } catch (const std::exception& error) {
+    if (is_fatal(error)) throw;
+    reply = judge_failure(error);
+  }
+  reply.worked_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  json message = measure::messages::reply(reply);
+  message["dropped"] = cache_.take_dropped();
+  return message;
+}
+
+Prepared& GpuWorker::prepared_for(const measure::VisitRequest& request) {
+  if (!problem_) throw UsageError("failed visiting a configuration: no problem is prepared");
+  return cache_.configuration(request.configuration, cache_.module(request.cubin_key, request.cubin), *problem_,
+                              *support_);
+}
+
+/// Scratch of configurations that wait for their next visit makes room for the one that is measured now.
+measure::VisitReply GpuWorker::visit_with_room(const measure::VisitRequest& request) {
+  try {
+    return visit_configuration(request);
+  } catch (const EnvironmentError&) {  // the device's memory
+    cache_.forget_configurations();
+    return visit_configuration(request);
+  }
+}
+
+measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& request) {
+  Prepared& prepared = prepared_for(request);
+  measure::VisitReply reply;
+  const auto wrong_result = [&](const std::string& detail) {
+    cache_.forget_configurations();  // it may have written anywhere: also into the scratch of others
+    problem_->refresh();
+    reply.outcome = measure::Outcome::WrongResult;
+    reply.verified = false;
+    reply.detail = detail;
+    return reply;
+  };
+  if (request.verify) {
+    if (const auto wrong = verifier_->verify({prepared.configuration, *prepared.module}, problem_->data())) return wrong_result(*wrong);
+    prepared.verified = problem_->data().has_answers();
+  }
+  if (request.max_samples == 0) {
+    reply.verified = prepared.verified;
+    return reply;
+  }
+  if (const auto first_us = timer_->arm(prepared, kHopelessRatio * request.best_us)) reply.samples_us.push_back(*first_us);
+  const std::size_t screening = request.best_us > 0 ? 2 : 0;
+  const std::size_t wanted = std::max(static_cast<std::size_t>(request.max_samples), screening);
+  while (reply.samples_us.size() < wanted) {
+    reply.samples_us.push_back(timer_->sample(prepared));
+    if (reply.samples_us.size() != screening) continue;
+    const double faster_us = *std::min_element(reply.samples_us.begin(), reply.samples_us.end());
+    reply.screened_out = faster_us > measure::kScreeningRatio * request.best_us;
+    if (reply.screened_out) break;
+  }
+  reply.calls_per_sample = prepared.calls();
+  if (nvml_) {
+    const auto& state = nvml_->read();
+    reply.sm_clock_mhz = state.sm_clock_mhz;
+    reply.throttle = state.throttle;
+  }
+  if (const auto wrong = verifier_->check_timed(prepared.timed(), problem_->data())) return wrong_result(*wrong);
+  reply.verified = prepared.verified;
+  return reply;
+}
+
+measure::VisitReply GpuWorker::judge_failure(const std::exception& error) {
+  cache_.forget_configurations();  // refreshing takes memory of its own
+  // It may have failed in the midst of its verification, whose data is not what others are timed on.
+  if (problem_) problem_->refresh();
+  measure::VisitReply reply;
+  reply.detail = error.what();
+  reply.outcome = measure::Outcome::LaunchFailed;
+  if (const auto* cuda = dynamic_cast<const CudaError*>(&error); cuda != nullptr && exceeds_limits(*cuda))
+    reply.outcome = measure::Outcome::ExceedsLimits;
+  if (dynamic_cast<const spec::LimitError*>(&error) != nullptr) reply.outcome = measure::Outcome::ExceedsLimits;
+  if (dynamic_cast<const EnvironmentError*>(&error) != nullptr)
+    reply.outcome = measure::Outcome::ExceedsLimits;  // scratch does not fit
+  return reply;
+}
+
+json GpuWorker::run_off(const json& request, base::Channel& channel) {
+  std::mt19937_64 random(request.at("seed").get<std::uint64_t>());
+  std::vector<measure::VisitRequest> visits;
+  for (const auto& message : request.at("configurations")) visits.push_back(measure::messages::visit_from(message));
+  std::vector<std::size_t> order(visits.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::shuffle(order.begin(), order.end(), random);
+  std::vector<Prepared*> finalists;
+  try {
+    finalists = prepare_afresh(visits, order, static_cast<int>(random() % 1000000));
+  } catch (const EnvironmentError& error) {  // the scratch of all of them at once
+    cache_.keep_newest(0);
+    cache_.forget_configurations();
+    return {{"outcome", name(measure::Outcome::ExceedsLimits)}, {"detail", error.what()}, {"dropped", cache_.take_dropped()}};
+  }
+  const int rounds = request.at("rounds");
+  std::vector<std::vector<double>> rounds_us;
+  for (int round = 0; round < rounds; ++round) {
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<double> samples_us(finalists.size());
+    for (const std::size_t i : order) {
+      samples_us[i] = timer_->sample(*finalists[i]);
+      if (round + 1 < rounds) continue;
+      if (const auto wrong = verifier_->check_timed(finalists[i]->timed(), problem_->data())) {
+        return {{"outcome", name(measure::Outcome::WrongResult)}, {"detail", finalists[i]->text + ": " + *wrong}};
+      }
+    }
+    rounds_us.push_back(std::move(samples_us));
+    channel.send({{"progress", round + 1}});
+  }
+  return {{"outcome", name(measure::Outcome::Ok)}, {"detail", ""}, {"rounds_us", rounds_us}, {"dropped", cache_.take_dropped()}};
+}
+
+/// Where code, scratch and data lie changes a kernel's time by up to a per cent, the same way for as long as they lie there
+/// (docs/measurement.md). Everything is therefore loaded anew, in another order and from another window on.
+std::vector<Prepared*> GpuWorker::prepare_afresh(const std::vector<measure::VisitRequest>& visits, const std::vector<std::size_t>& order,
+                                                 int first_window) {
+  cache_.forget_configurations();
+  for (const auto& visit : visits) cache_.unload(visit.cubin_key);
+  cache_.keep_newest(visits.size());
+  std::vector<Prepared*> prepared(visits.size());
+  for (const std::size_t i : order) {
+    prepared[i] = &prepared_for(visits[i]);
+    prepared[i]->first_window = first_window;
+    timer_->arm(*prepared[i], 0);
+  }
+  cache_.keep_newest(0);
+  return prepared;
+}
+
+json GpuWorker::read_ceiling(const json& request) {
+  load_support(request);
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  gpu::check(gpu::Driver::get().cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo",
+             "reading the free device memory");
+  if (free_bytes < kCeilingBytes + kCeilingBytes / 4) return {{"bytes_per_s", 0.0}};
+  const gpu::Buffer buffer(kCeilingBytes);
+  support_->fill({buffer.address(), static_cast<std::int64_t>(kCeilingBytes / 4), spec::ElementType::U32}, spec::DataValues::Random, 1);
+  const gpu::Event start;
+  const gpu::Event end;
+  double best_us = 0;
+  for (const unsigned threads : {256u, 512u, 1024u}) {
+    for (const unsigned per_sm : {1u, 2u, 4u, 8u}) {
+      if (threads * per_sm > 2048) continue;
+      std::vector<double> times_us;
+      for (int repetition = 0; repetition < 5; ++repetition) {
+        support_->evict();  // also hides the launch's latency
+        start.record(stream_);
+        support_->read(buffer.address(), buffer.bytes(), static_cast<unsigned>(device_.sm_count) * per_sm, threads);
+        end.record(stream_);
+        end.synchronize();
+        times_us.push_back(gpu::elapsed_us(start, end));
+      }
+      std::nth_element(times_us.begin(), times_us.begin() + 2, times_us.end());
+      if (best_us == 0 || times_us[2] < best_us) best_us = times_us[2];
+    }
+  }
+  return {{"bytes_per_s", static_cast<double>(kCeilingBytes) / best_us * 1e6}};
+}
+
+int gpu_worker_main() {
+  base::Channel channel = base::enter_worker();
+  std::unique_ptr<GpuWorker> worker;
+  try {
+    while (true) {
+      const auto request = channel.receive(std::chrono::milliseconds(-1));
+      if (!request) continue;
+      if (request->at("type") == "hello") {
+        try {
+          worker = std::make_unique<GpuWorker>(request->at("device").get<int>());
+        } catch (const Error& error) {
+          channel.send(measure::messages::failure(error));
+          return static_cast<int>(error.exit_code());
+        }
+        channel.send({{"device", worker->device().to_json()}});
+        continue;
+      }
+      const auto answer = worker->handle(*request, channel);
+      channel.send(answer.message);
+      // The context is lost: no destructor of a CUDA object can do anything useful, some may hang.
+      if (answer.fatal) ::_exit(static_cast<int>(ExitCode::Environment));
+    }
+  } catch (const base::ChannelClosed&) {
+    return static_cast<int>(ExitCode::Ok);  // the parent is done with us
+  }
+}
+
+}  // namespace attune::worker
