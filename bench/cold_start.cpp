@@ -157,8 +157,7 @@ Json start_in_steps(const Tuned& what) {
   gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), program.stream->get()), "cuMemsetD8Async",
              "zeroing");
   step("scratch_ms");
-  plan.enqueue(arguments.data(), workspace.address(), workspace.address() + plan.workspace.zero_bytes,
-               program.stream->get());
+  plan.enqueue(arguments.data(), workspace.address(), workspace.address() + plan.workspace.zero_bytes, program.stream->get());
   program.stream->synchronize();
   step("launch_ms");
   return steps;
@@ -182,8 +181,7 @@ Json bare_start(const Tuned& what) {
   const gpu::Buffer workspace(std::max<std::size_t>(plan.workspace.total_bytes, 256));
   gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), program.stream->get()), "cuMemsetD8Async",
              "zeroing");
-  plan.enqueue(arguments.data(), workspace.address(), workspace.address() + plan.workspace.zero_bytes,
-               program.stream->get());
+  plan.enqueue(arguments.data(), workspace.address(), workspace.address() + plan.workspace.zero_bytes, program.stream->get());
   program.stream->synchronize();
   return {{"bare_ms", ms_since(start)}};
 }

@@ -14,11 +14,12 @@
 #include "bench/support/json.hpp"
 #include "bench/support/result_file.hpp"
 #include "db/database.hpp"
+#include "tuner/base/median.hpp"
 #include "tuner/base/standard_descriptors.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/gpu/handles.hpp"
-#include "tuner/runtime/lookup.hpp"
 #include "tuner/runtime/layers.hpp"
+#include "tuner/runtime/lookup.hpp"
 
 namespace attune::bench {
 namespace {
@@ -35,11 +36,6 @@ struct Settings {
   bool keep = false;
 };
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
 /// Milliseconds of `work`, the median of several. `before` runs outside of the time.
 template <class Work, class Before>
 double median_ms(int repetitions, Work&& work, Before&& before) {
@@ -50,7 +46,7 @@ double median_ms(int repetitions, Work&& work, Before&& before) {
     [[maybe_unused]] const auto kept = work();  // destroyed after the clock was read
     times.push_back(Milliseconds(Clock::now() - start).count());
   }
-  return median(std::move(times));
+  return base::median(std::move(times));
 }
 
 template <class Work>
@@ -140,7 +136,7 @@ class Row {
       times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count() / kLookups);
     }
     if (runtime->counters().database_reads != reads) throw Error("failed measuring the lookup: it read the database");
-    row_["lookup_ns"] = median(std::move(times));
+    row_["lookup_ns"] = base::median(std::move(times));
     row_["lookup_driver"] = here_.name + ", driver " + here_.driver;
   }
 

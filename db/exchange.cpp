@@ -10,6 +10,7 @@
 #include "attune/error.hpp"
 #include "db/exchange_lines.hpp"
 #include "db/exchange_parts.hpp"
+#include "db/refusal_place.hpp"
 #include "db/row_check.hpp"
 #include "db/tables.hpp"
 
@@ -17,17 +18,6 @@ namespace attune::db {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void refuse_at(const std::string& file, int line, const std::string& row, const std::string& why) {
-  throw SpecError(file, line, line > 0 ? 1 : 0, row.empty() ? why : row + ": " + why);
-}
-
-/// A refusal of `work` is told at its place in the file, whatever place the refusal itself names: a template has lines of its
-/// own. The database's failures, and being interrupted, stay what they are.
-template <class Work>
-void at_place(const std::string& file, int line, const std::string& row, Work&& work) {
-  if (const auto why = why_refused(work)) refuse_at(file, line, row, *why);
-}
 
 std::string why_not_verified(const RecordRow& record) {
   return fmt::format("the record of its configuration says {}{}; only verified ones are dispatched", record.outcome,

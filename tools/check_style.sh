@@ -11,8 +11,7 @@ most=12
 git rev-parse -q --verify "$since^{commit}" >/dev/null || { echo "There is no commit $since here: is this a shallow clone?" >&2; exit 2; }
 tools/install_packages.sh clang-format-14 clang-tidy-14
 present() { while IFS= read -r -d '' path; do [[ -f $path ]] && printf '%s\0' "$path"; done; return 0; }
-# The sources that the GPU evidence covers keep their bytes until the GPU tests run again.
-mapfile -d '' sources < <(git ls-files -z '*.cpp' '*.hpp' | grep -zvE '^(tuner/(spec|gpu|compile|measure|runtime|include)|tests/gpu)/' | present)
+mapfile -d '' sources < <(git ls-files -z '*.cpp' '*.hpp' | present)
 ((${#sources[@]})) || { echo "There are no sources here." >&2; exit 2; }
 code=0
 clang-format-14 --dry-run -Werror "${sources[@]}" || code=1

@@ -15,8 +15,8 @@
 #include "tuner/gpu/driver.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/measure/measurement.hpp"
-#include "tuner/runtime/lookup.hpp"
 #include "tuner/runtime/layers.hpp"
+#include "tuner/runtime/lookup.hpp"
 
 namespace attune::tools {
 namespace {

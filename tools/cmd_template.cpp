@@ -179,7 +179,9 @@ json to_json(const spec::KernelTemplate& kernel, const CheckedProblem& checked) 
           {"ladder_planned", checked.ladder.planned},
           {"compiles", checked.compiles()},
           {"kernels", describe_kernels(checked.compiled)},
-          {"log", checked.compiles() ? "" : checked.compiled.log.empty() ? checked.reference->log : checked.compiled.log}};
+          {"log", checked.compiles()             ? ""
+                  : checked.compiled.log.empty() ? checked.reference->log
+                                                 : checked.compiled.log}};
 }
 
 void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, const std::string& architecture) {

@@ -17,8 +17,8 @@
 #include "tuner/base/standard_descriptors.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/compile/compiler.hpp"
-#include "tuner/worker/gpu_worker.hpp"
 #include "tuner/session/fleet/online_process.hpp"
+#include "tuner/worker/gpu_worker.hpp"
 
 namespace {
 

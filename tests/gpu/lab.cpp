@@ -72,8 +72,8 @@ void Lab::prepare(measure::GpuExecutor& executor, const spec::KernelTemplate& ke
 measure::VisitRequest Lab::request(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                    const spec::Configuration& configuration) {
   const auto& device = executor_->device();
-  const compile::CompileRequest compile{spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu",
-                                        device.architecture, kernel.options};
+  const compile::CompileRequest compile{spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu", device.architecture,
+                                        kernel.options};
   const auto result = compilers_->compile_now(compile);
   if (result.status != compile::CompileStatus::Ok)
     throw CompileError("failed compiling " + spec::to_text(kernel, configuration), result.log);

@@ -24,7 +24,7 @@ struct Counts {
   int failed = 0;
   int skipped = 0;
   bool skips = false;  ///< the case that runs
-  int set_aside = 0;  ///< of the skipped: cases that run only when they are asked for
+  int set_aside = 0;   ///< of the skipped: cases that run only when they are asked for
   std::vector<std::string> cases;
   std::vector<std::string> left_out;  ///< by a filter
 };
@@ -69,8 +69,7 @@ REGISTER_LISTENER("outcome", 1, Collector);
 void write_outcome(const std::string& path) {
   const auto device = attune::gpu::read_device(0);
   int version = 0;
-  attune::gpu::check(attune::gpu::Driver::get().cuDriverGetVersion(&version), "cuDriverGetVersion",
-                     "reading the driver's version");
+  attune::gpu::check(attune::gpu::Driver::get().cuDriverGetVersion(&version), "cuDriverGetVersion", "reading the driver's version");
   const nlohmann::json outcome{{"passed", counts().passed},
                                {"failed", counts().failed},
                                {"skipped", counts().skipped},

@@ -12,8 +12,7 @@ namespace attune::test {
 /// A device array of floats and one result, filled with small integers: every partial sum is exact.
 class Input {
  public:
-  explicit Input(std::int64_t n, std::int64_t offset = 0)
-      : n_(n), offset_(offset), memory_(bytes(n + offset)), out_(sizeof(float)) {
+  explicit Input(std::int64_t n, std::int64_t offset = 0) : n_(n), offset_(offset), memory_(bytes(n + offset)), out_(sizeof(float)) {
     std::vector<float> values(static_cast<std::size_t>(n + offset),
                               1e30f);  // what lies before the offset must not count
     for (std::int64_t i = 0; i < n; ++i) {
@@ -37,20 +36,16 @@ class Input {
     const auto& driver = gpu::Driver::get();
     float value = 0;
     gpu::check(driver.cuCtxSynchronize(), "cuCtxSynchronize", "waiting");
-    gpu::check(driver.cuMemcpyDtoHAsync(&value, out_.address(), sizeof value, nullptr), "cuMemcpyDtoHAsync",
-               "reading the result");
+    gpu::check(driver.cuMemcpyDtoHAsync(&value, out_.address(), sizeof value, nullptr), "cuMemcpyDtoHAsync", "reading the result");
     gpu::check(driver.cuCtxSynchronize(), "cuCtxSynchronize", "waiting");
     return value;
   }
 
  private:
-  static std::size_t bytes(std::int64_t count) {
-    return static_cast<std::size_t>(count > 0 ? count : 1) * sizeof(float);
-  }
+  static std::size_t bytes(std::int64_t count) { return static_cast<std::size_t>(count > 0 ? count : 1) * sizeof(float); }
   static void copy(CUdeviceptr to, const void* from, std::size_t count) {
     const auto& driver = gpu::Driver::get();
-    if (count > 0)
-      gpu::check(driver.cuMemcpyHtoDAsync(to, from, count, nullptr), "cuMemcpyHtoDAsync", "writing the input");
+    if (count > 0) gpu::check(driver.cuMemcpyHtoDAsync(to, from, count, nullptr), "cuMemcpyHtoDAsync", "writing the input");
     gpu::check(driver.cuCtxSynchronize(), "cuCtxSynchronize", "waiting");
   }
   std::int64_t n_;
@@ -71,8 +66,7 @@ struct RuntimeFixture {
   /// Device memory for a plan, zeroed.
   static gpu::Buffer workspace_of(const Plan& plan) {
     gpu::Buffer workspace(plan.workspace_bytes());
-    gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), nullptr),
-               "cuMemsetD8Async", "zeroing");
+    gpu::check(gpu::Driver::get().cuMemsetD8Async(workspace.address(), 0, workspace.bytes(), nullptr), "cuMemsetD8Async", "zeroing");
     gpu::check(gpu::Driver::get().cuCtxSynchronize(), "cuCtxSynchronize", "waiting");
     return workspace;
   }

@@ -73,8 +73,7 @@ void check(Runtime& runtime, const Arena& arena, ElementType type, ArgOp op, con
   const CUdeviceptr start = arena.in.address() + offset * size;
   to_device(start, bytes.data(), bytes.size());
   runtime.arg_reduce<T>(op)(reinterpret_cast<const T*>(start), static_cast<std::int64_t>(in.size()),
-                            reinterpret_cast<T*>(arena.value.address()),
-                            reinterpret_cast<std::int64_t*>(arena.index.address()), nullptr);
+                            reinterpret_cast<T*>(arena.value.address()), reinterpret_cast<std::int64_t*>(arena.index.address()), nullptr);
   const Answer wanted = answer_of(type, op, in);
   const Bits got = from_device(arena.value.address(), size);
   CAPTURE(spec::name(type));
@@ -96,14 +95,14 @@ void check_type(ElementType type) {
   const Bits mask = spec::size_bytes(type) == 8 ? ~Bits{0} : (Bits{1} << 8 * spec::size_bytes(type)) - 1;
   const auto low = spec::lowest_bits(type), high = spec::highest_bits(type);
   const std::vector<std::function<Bits(std::size_t)>> contents = {
-      [&](std::size_t) { return random() & mask; },                        // anything, NaN and infinities too
-      [&](std::size_t) { return Bits{random() % 3}; },                     // many equal
-      [&](std::size_t) { return Bits{1}; },                                // all equal
-      [&](std::size_t i) { return i % 2 == 0 ? low : high; },              // infinities, limits
-      [&](std::size_t) { return low; },                                    // the identity of max everywhere
-      [&](std::size_t) { return high; },                                   // and that of min
-      [&](std::size_t) { return mask; },                                   // NaN in every floating format
-      [&](std::size_t i) { return i % 1021 == 1020 ? low : mask; }};       // infinities among NaN
+      [&](std::size_t) { return random() & mask; },                   // anything, NaN and infinities too
+      [&](std::size_t) { return Bits{random() % 3}; },                // many equal
+      [&](std::size_t) { return Bits{1}; },                           // all equal
+      [&](std::size_t i) { return i % 2 == 0 ? low : high; },         // infinities, limits
+      [&](std::size_t) { return low; },                               // the identity of max everywhere
+      [&](std::size_t) { return high; },                              // and that of min
+      [&](std::size_t) { return mask; },                              // NaN in every floating format
+      [&](std::size_t i) { return i % 1021 == 1020 ? low : mask; }};  // infinities among NaN
   for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{31}, std::size_t{32}, std::size_t{33}, std::size_t{1023}}) {
     for (const auto& content : contents) {
       std::vector<Bits> in(n);

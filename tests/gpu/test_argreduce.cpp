@@ -21,11 +21,11 @@ const spec::KernelTemplate& argreduce() {
   return kernel;
 }
 
-spec::Problem problem_of(const char* type, const char* op, std::int64_t n) {
-  return {{{"T", type}, {"op", op}}, {{"n", n}}};
-}
+spec::Problem problem_of(const char* type, const char* op, std::int64_t n) { return {{{"T", type}, {"op", op}}, {{"n", n}}}; }
 
-void check_all(const spec::Problem& problem, const std::vector<spec::Configuration>& configurations) { test::check_all(argreduce(), problem, configurations); }
+void check_all(const spec::Problem& problem, const std::vector<spec::Configuration>& configurations) {
+  test::check_all(argreduce(), problem, configurations);
+}
 
 /// The default and some others, the same ones at every size that they are valid at.
 void check_sample(const spec::Problem& problem, std::uint64_t count, std::uint64_t seed) {
@@ -65,7 +65,8 @@ TEST_CASE("argreduce is right in every combination of stages, also specialised o
           put("blocks_per_sm", "1");
           configurations.push_back(configuration);
           put("exact_n", "true");
-          if (spec::satisfies(argreduce(), problem_of(type, op, 131072), configuration, test::Lab::get().executor().device())) configurations.push_back(configuration);
+          if (spec::satisfies(argreduce(), problem_of(type, op, 131072), configuration, test::Lab::get().executor().device()))
+            configurations.push_back(configuration);
         }
       }
       check_all(problem_of(type, op, 131072), configurations);

@@ -49,9 +49,7 @@ std::string bytes_of(const fs::path& path) {
   return text.str();
 }
 
-void write_bytes(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
+void write_bytes(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes; }
 
 /// A database with one tuned size of this device, and the program's environment.
 struct Example {
@@ -130,9 +128,7 @@ std::vector<std::string> on_a_full_disk(const fs::path& place) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Example, "the example sums right with its sound database, and uses it") {
-  CHECK(count(run().out, "exact size") == 1);
-}
+TEST_CASE_FIXTURE(Example, "the example sums right with its sound database, and uses it") { CHECK(count(run().out, "exact size") == 1); }
 
 TEST_CASE_FIXTURE(Example, "the example sums right with its database folder removed") {
   fs::remove_all(place);
@@ -155,9 +151,7 @@ TEST_CASE_FIXTURE(Example, "the example sums right from a database that it canno
 TEST_CASE_FIXTURE(Example, "the example sums right over a damaged database, however it is damaged") {
   const std::string sound = bytes_of(database);
   std::mt19937 random(4);
-  const auto below = [&](std::size_t limit) {
-    return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random);
-  };
+  const auto below = [&](std::size_t limit) { return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random); };
   write_bytes(database, "");
   run();
   write_bytes(database, sound.substr(0, sound.size() / 2));
@@ -177,11 +171,9 @@ TEST_CASE_FIXTURE(Example, "the example sums right over a damaged database, howe
     write_bytes(database, damaged);
     run();
   }
-  record_figures(4, "example_damaged",
-                 {{"runs", runs},
-                  {"sums", runs * kSizes.size()},
-                  {"sums_not_right", sums_not_right},
-                  {"device", gpu::read_device(0).name}});
+  record_figures(
+      4, "example_damaged",
+      {{"runs", runs}, {"sums", runs * kSizes.size()}, {"sums_not_right", sums_not_right}, {"device", gpu::read_device(0).name}});
 }
 
 TEST_CASE_FIXTURE(Example, "the example sums right on a full disk, with and without the space for compiled code") {

@@ -28,8 +28,7 @@ TEST_CASE("where the driver brings NVML, a visit carries the SM clock and the de
   auto& lab = test::Lab::get();
   const spec::Problem problem{{}, {{"n", 1 << 20}}};
   lab.prepare(lab.executor(), kernel, problem);
-  const auto reply =
-      test::Lab::visit(lab.executor(), lab.request(kernel, problem, spec::default_configuration(kernel)));
+  const auto reply = test::Lab::visit(lab.executor(), lab.request(kernel, problem, spec::default_configuration(kernel)));
   REQUIRE(reply.outcome == measure::Outcome::Ok);
   CHECK((reply.sm_clock_mhz > 0) == (here.sm_clock_mhz > 0));
   CHECK(reply.sm_clock_mhz <= lab.executor().device().sm_clock_khz / 1000);

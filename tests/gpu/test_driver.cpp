@@ -54,8 +54,7 @@ TEST_CASE("memory, streams and events work") {
   REQUIRE(gpu::Driver::get().cuMemsetD8Async(moved.address(), 0x5A, moved.bytes(), stream.get()) == CUDA_SUCCESS);
   end.record(stream);
   std::vector<unsigned char> host(moved.bytes());
-  REQUIRE(gpu::Driver::get().cuMemcpyDtoHAsync(host.data(), moved.address(), host.size(), stream.get()) ==
-          CUDA_SUCCESS);
+  REQUIRE(gpu::Driver::get().cuMemcpyDtoHAsync(host.data(), moved.address(), host.size(), stream.get()) == CUDA_SUCCESS);
   stream.synchronize();
   CHECK(gpu::elapsed_us(start, end) > 0);
   CHECK(host == std::vector<unsigned char>(4096, 0x5A));
@@ -76,8 +75,7 @@ TEST_CASE("an allocation beyond the device's memory names what was asked for and
 TEST_CASE("a damaged cubin and an unknown kernel are refused with their names") {
   const gpu::Context context(0);
   CHECK_THROWS_AS(gpu::Module(std::string(256, 'x')), CudaError);
-  const gpu::Module module(
-      test::Lab::get().cubin("extern \"C\" __global__ void there(int* p, float x) { *p = (int)x; }"));
+  const gpu::Module module(test::Lab::get().cubin("extern \"C\" __global__ void there(int* p, float x) { *p = (int)x; }"));
   const auto function = module.function("there");
   CHECK(function.parameter_bytes == std::vector<int>{8, 4});
   CHECK_THROWS_WITH(static_cast<void>(module.function("absent")), doctest::Contains("\"absent\""));

@@ -57,9 +57,7 @@ struct Runs {
   [[nodiscard]] test::CommandResult attune(const std::vector<std::string>& arguments) const {
     return test::run(words(arguments), environment);
   }
-  [[nodiscard]] int start(const std::vector<std::string>& arguments) const {
-    return test::start(words(arguments), environment);
-  }
+  [[nodiscard]] int start(const std::vector<std::string>& arguments) const { return test::start(words(arguments), environment); }
 
   /// By the value of one parameter.
   [[nodiscard]] std::map<int, db::RecordRow> records(const char* parameter) const {
@@ -85,12 +83,9 @@ json copy_template(const std::string& name, const json& parameters, const std::s
           {"sources", {"kernel.cu"}},
           {"problem", {{"n", {{"size", {{"min", 1}}}}}}},
           {"parameters", parameters},
-          {"buffers",
-           {{"in", {{"type", "f32"}, {"count", "n"}}}, {"out", {{"type", "f32"}, {"count", "n"}, {"output", true}}}}},
+          {"buffers", {{"in", {{"type", "f32"}, {"count", "n"}}}, {"out", {{"type", "f32"}, {"count", "n"}, {"output", true}}}}},
           {"launches", {{{"kernel", "copy"}, {"grid", grid}, {"block", 256}, {"args", arguments}}}},
-          {"reference",
-           {{"launches",
-             {{{"kernel", "copy_plainly"}, {"grid", "ceil_div(n, 256)"}, {"block", 256}, {"args", arguments}}}}}},
+          {"reference", {{"launches", {{{"kernel", "copy_plainly"}, {"grid", "ceil_div(n, 256)"}, {"block", 256}, {"args", arguments}}}}}},
           {"work", {{"bytes", "8 * n"}}}};
 }
 
@@ -159,14 +154,12 @@ bool is_gone(int pid) {
 }  // namespace
 
 TEST_CASE("a space with a tenth of crashing, hanging and wrong configurations is tuned to its end") {
-  const std::map<int, std::string> planted{{7, "compile_failed"},  {17, "wrong_result"}, {27, "crashed"},
-                                           {37, "timed_out"},      {47, "crashed"},      {57, "wrong_result"},
-                                           {63, "exceeds_limits"}, {71, "crashed"}};
+  const std::map<int, std::string> planted{{7, "compile_failed"}, {17, "wrong_result"}, {27, "crashed"},        {37, "timed_out"},
+                                           {47, "crashed"},       {57, "wrong_result"}, {63, "exceeds_limits"}, {71, "crashed"}};
   constexpr int kSpace = 80;
   const Runs runs;
   const auto path = runs.write_template(
-      copy_template("shaky", {{"id", {{"values", numbers(kSpace)}, {"default", 0}}}}, "ceil_div(n, 256) * (id != 63)"),
-      copy_source(R"text(
+      copy_template("shaky", {{"id", {{"values", numbers(kSpace)}, {"default", 0}}}}, "ceil_div(n, 256) * (id != 63)"), copy_source(R"text(
 #if ATTUNE_ID == 7
 #error planted
 #elif ATTUNE_ID == 17
@@ -214,15 +207,13 @@ TEST_CASE("a space with a tenth of crashing, hanging and wrong configurations is
   for (const auto& failure : told.at("series").at(0).at("problems").at(0).at("failures"))
     kinds[failure.at("outcome")] = failure.at("count");
   CHECK(kinds ==
-        std::map<std::string, int>{
-            {"crashed", 3}, {"wrong_result", 2}, {"compile_failed", 1}, {"timed_out", 1}, {"exceeds_limits", 1}});
+        std::map<std::string, int>{{"crashed", 3}, {"wrong_result", 2}, {"compile_failed", 1}, {"timed_out", 1}, {"exceeds_limits", 1}});
 }
 
 TEST_CASE("workers die with their parent, also one whose kernel never ends, and the next run measures") {
   const Runs runs;
-  const auto path = runs.write_template(
-      copy_template("stuck", {{"id", {{"values", numbers(2)}, {"default", 0}}}}, "ceil_div(n, 256)"),
-      copy_source("  while (((volatile const float*)in)[0] != 123456789.0f + ATTUNE_ID) {}\n"));
+  const auto path = runs.write_template(copy_template("stuck", {{"id", {{"values", numbers(2)}, {"default", 0}}}}, "ceil_div(n, 256)"),
+                                        copy_source("  while (((volatile const float*)in)[0] != 123456789.0f + ATTUNE_ID) {}\n"));
   const int parent = runs.start({"tune", path, "--n", "65536"});
   const bool on_the_gpu = wait_until([&] {
     return in_database(
@@ -236,16 +227,15 @@ TEST_CASE("workers die with their parent, also one whose kernel never ends, and 
   CHECK(on_the_gpu);
   std::map<std::string, int> kinds;
   for (const auto& [pid, command_line] : workers) {
-    for (const char* kind : {"worker-gpu", "worker-compile"})
-      kinds[kind] += command_line.find(kind) != std::string::npos;
+    for (const char* kind : {"worker-gpu", "worker-compile"}) kinds[kind] += command_line.find(kind) != std::string::npos;
     CAPTURE(command_line);
     CHECK(wait_until([pid = pid] { return is_gone(pid); }));
   }
   CHECK(kinds["worker-gpu"] == 1);
   CHECK(kinds["worker-compile"] >= 1);
   CHECK(marked_processes(runs.mark).empty());
-  const auto good = runs.write_template(
-      copy_template("good", {{"id", {{"values", numbers(2)}, {"default", 0}}}}, "ceil_div(n, 256)"), copy_source(""));
+  const auto good =
+      runs.write_template(copy_template("good", {{"id", {{"values", numbers(2)}, {"default", 0}}}}, "ceil_div(n, 256)"), copy_source(""));
   CHECK(runs.attune({"tune", good, "--n", "65536"}).exit_code == 0);
 }
 
@@ -254,8 +244,8 @@ TEST_CASE("Ctrl-C ends a run on the GPU with 130, keeps its records, and the sam
   const Runs runs;
   // Bound to the launch: one cubin for all, so that measuring is all that takes time.
   const json idle_blocks = {{"values", numbers(kSpace)}, {"default", 0}, {"bind", "launch"}};
-  const auto path = runs.write_template(
-      copy_template("quick", {{"idle_blocks", idle_blocks}}, "ceil_div(n, 256) + idle_blocks"), copy_source(""));
+  const auto path =
+      runs.write_template(copy_template("quick", {{"idle_blocks", idle_blocks}}, "ceil_div(n, 256) + idle_blocks"), copy_source(""));
   const std::vector<std::string> tune{"tune", path, "--n", "65536"};
   const int pid = runs.start(tune);
   CHECK(wait_until([&] {

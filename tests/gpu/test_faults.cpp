@@ -141,9 +141,9 @@ TEST_CASE("kernels that fault are crashes with the driver's reason, and the next
     const char* reason;
   };
   // What a trap and a full stack are called depends on the driver.
-  for (const Fault& fault : {Fault{"illegal_address", "CUDA_ERROR_ILLEGAL_ADDRESS"},
-                             Fault{"misaligned", "CUDA_ERROR_MISALIGNED_ADDRESS"}, Fault{"trap", "CUDA_ERROR_"},
-                             Fault{"device_assert", "CUDA_ERROR_ASSERT"}, Fault{"stack_overflow", "CUDA_ERROR_"}}) {
+  for (const Fault& fault :
+       {Fault{"illegal_address", "CUDA_ERROR_ILLEGAL_ADDRESS"}, Fault{"misaligned", "CUDA_ERROR_MISALIGNED_ADDRESS"},
+        Fault{"trap", "CUDA_ERROR_"}, Fault{"device_assert", "CUDA_ERROR_ASSERT"}, Fault{"stack_overflow", "CUDA_ERROR_"}}) {
     CAPTURE(fault.variant);
     const int before = executor.replacements();
     const auto reply = run("variant", fault.variant);
@@ -165,12 +165,11 @@ TEST_CASE("results that are wrong, left out or written beside the output fail wi
     const char* variant;
     const char* says;
   };
-  for (const Defect& defect :
-       {Defect{"wrong_value", "1 of 100000 elements of output \"out\" are wrong; the first is element 12345"},
-        Defect{"partial",
-               "100 of 100000 elements of output \"out\" are wrong; the first is element 999: -1212696649 "
-               "instead of"},  // the poison, 0xB7 in every byte
-        Defect{"past_the_end", "wrote past the end of buffer \"out\""}}) {
+  for (const Defect& defect : {Defect{"wrong_value", "1 of 100000 elements of output \"out\" are wrong; the first is element 12345"},
+                               Defect{"partial",
+                                      "100 of 100000 elements of output \"out\" are wrong; the first is element 999: -1212696649 "
+                                      "instead of"},  // the poison, 0xB7 in every byte
+                               Defect{"past_the_end", "wrote past the end of buffer \"out\""}}) {
     CAPTURE(defect.variant);
     const auto reply = run("variant", defect.variant);
     INFO(reply.detail);
@@ -249,13 +248,11 @@ TEST_CASE("a compilation that takes for ever ends at its deadline while the GPU 
   source += "  p[2] = a + b;\n}\n";
   const std::string architecture = lab.executor().device().architecture;
   const auto huge = pool.submit({source, "huge.cu", architecture, {}});
-  const auto small =
-      pool.submit({"extern \"C\" __global__ void small(int* p) { *p = 1; }", "small.cu", architecture, {}});
+  const auto small = pool.submit({"extern \"C\" __global__ void small(int* p) { *p = 1; }", "small.cu", architecture, {}});
   check_next_is_fine();
   std::map<std::uint64_t, compile::CompileStatus> status;
   while (status.size() < 2) {
-    for (const auto& completed : pool.collect(std::chrono::milliseconds(-1)))
-      status[completed.ticket] = completed.result.status;
+    for (const auto& completed : pool.collect(std::chrono::milliseconds(-1))) status[completed.ticket] = completed.result.status;
   }
   CHECK(status.at(huge) == compile::CompileStatus::TimedOut);
   CHECK(status.at(small) == compile::CompileStatus::Ok);
@@ -289,8 +286,8 @@ TEST_CASE("a reference kernel that crashes is an error of the template") {
 
 TEST_CASE("a problem beyond the device's memory says what it needs and what is free") {
   auto& lab = test::Lab::get();
-  CHECK_THROWS_WITH_AS(lab.prepare(lab.executor(), faulty(), {{}, {{"n", std::int64_t{1} << 38}}}),
-                       doctest::Contains("are free"), EnvironmentError);
+  CHECK_THROWS_WITH_AS(lab.prepare(lab.executor(), faulty(), {{}, {{"n", std::int64_t{1} << 38}}}), doctest::Contains("are free"),
+                       EnvironmentError);
   prepare();
 }
 

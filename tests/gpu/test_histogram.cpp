@@ -53,9 +53,11 @@ std::uint32_t blocks_of(const spec::Problem& problem, const spec::Configuration&
 void check_types(const std::vector<std::int64_t>& numbers_of_bins, std::uint64_t count) {
   for (const std::int64_t bins : numbers_of_bins) {
     for (const char* type : {"u8", "u16", "i32", "u32"}) {
-      for (const char* mapping : {"unit", "shift", "scaled"}) check_sample(problem_of({{"T", type}, {"mapping", mapping}}, 100003, bins), count);
+      for (const char* mapping : {"unit", "shift", "scaled"})
+        check_sample(problem_of({{"T", type}, {"mapping", mapping}}, 100003, bins), count);
     }
-    for (const char* type : {"u8", "u16", "i32", "u32", "f32"}) check_each(problem_of({{"T", type}, {"mapping", "edges"}}, 100003, bins), {"strategy", "search"});
+    for (const char* type : {"u8", "u16", "i32", "u32", "f32"})
+      check_each(problem_of({{"T", type}, {"mapping", "edges"}}, 100003, bins), {"strategy", "search"});
   }
 }
 
@@ -75,11 +77,13 @@ TEST_CASE("histogram counts right in every layout of counters, cluster and numbe
 }
 
 TEST_CASE("counts are clear in time whoever clears them: the only block, the first of several, or those that take shares") {
-  const std::string ticket = "merge == 'atomic_ticket' and strategy == 'shared' and vector_bytes == 16 and items == 1 and cluster_blocks == ";
+  const std::string ticket =
+      "merge == 'atomic_ticket' and strategy == 'shared' and vector_bytes == 16 and items == 1 and cluster_blocks == ";
   for (const char* threads : {"256", "512", "1024"}) {  // of 1024 none is left to clear beside those that count
     const auto check = [&](std::int64_t n, std::int64_t bins, const char* cluster_blocks, bool alone) {
       const auto problem = problem_of({{"T", "i32"}, {"mapping", "unit"}}, n, bins);
-      const auto chosen = test::first_where(histogram(), problem, ticket + cluster_blocks + " and block_size == " + threads + " and ranges == 1");
+      const auto chosen =
+          test::first_where(histogram(), problem, ticket + cluster_blocks + " and block_size == " + threads + " and ranges == 1");
       REQUIRE(chosen.size() == 1);
       CHECK((blocks_of(problem, chosen[0]) == 1) == alone);
       test::check_all(histogram(), problem, chosen);
@@ -92,7 +96,8 @@ TEST_CASE("counts are clear in time whoever clears them: the only block, the fir
 
 TEST_CASE("histogram counts right for every type of samples, mapping and search") {
   check_types({100}, 3);
-  for (const std::int64_t bins : {256, 4096}) check_each(problem_of({{"T", "f32"}, {"mapping", "scaled"}}, kLarge, bins), {"strategy", "merge"});
+  for (const std::int64_t bins : {256, 4096})
+    check_each(problem_of({{"T", "f32"}, {"mapping", "scaled"}}, kLarge, bins), {"strategy", "merge"});
 }
 
 TEST_CASE("histogram counts right for any number of samples and bins") {
@@ -107,7 +112,8 @@ TEST_CASE("histogram counts right for any number of samples and bins") {
 TEST_CASE("every hard size of a histogram: counts are right at all of them" * doctest::skip()) {
   check_types({1, 300, 3000}, 6);
   for (const std::int64_t n : {std::int64_t{0}, std::int64_t{1}, std::int64_t{31}, std::int64_t{33}, kLarge}) {
-    for (const std::int64_t bins : {1, 2, 255, 256, 257, 65536, 1000000}) check_sample(problem_of({{"T", "i32"}, {"mapping", "unit"}}, n, bins), 6);
+    for (const std::int64_t bins : {1, 2, 255, 256, 257, 65536, 1000000})
+      check_sample(problem_of({{"T", "i32"}, {"mapping", "unit"}}, n, bins), 6);
     for (const std::int64_t bins : {1, 2, 255, 256, 257, 1000}) check_sample(problem_of({{"T", "u8"}, {"mapping", "unit"}}, n, bins), 6);
   }
 }
@@ -118,13 +124,15 @@ TEST_CASE("histogram counts right in 64-bit counters, in sums of weights and for
   check_each(problem_of({{"T", "f32"}, {"mapping", "edges"}, {"Counter", "f32"}}, kLarge, 100), {"strategy", "search"});
   for (const char* channels : {"2", "3", "4"}) {
     check_each(problem_of({{"T", "u8"}, {"mapping", "unit"}, {"channels", channels}}, 100003, 256), {"strategy", "merge"});
-    check_each(problem_of({{"T", "i32"}, {"mapping", "scaled"}, {"channels", channels}, {"active", "1"}}, 100003, 2100), {"strategy", "merge"});
+    check_each(problem_of({{"T", "i32"}, {"mapping", "scaled"}, {"channels", channels}, {"active", "1"}}, 100003, 2100),
+               {"strategy", "merge"});
   }
   check_sample(problem_of({{"T", "u8"}, {"mapping", "scaled"}, {"channels", "4"}, {"active", "3"}}, 100003, 100), 10);
   // Weights and channels of equal samples put together.
   for (const char* strategy : {"shared", "global"}) {
     const std::string match = std::string("aggregate == 'match' and strategy == '") + strategy + "'";
-    for (const auto& choices : {std::map<std::string, std::string>{{"Counter", "f32"}}, {{"channels", "3"}}, {{"channels", "4"}, {"active", "3"}}}) {
+    for (const auto& choices :
+         {std::map<std::string, std::string>{{"Counter", "f32"}}, {{"channels", "3"}}, {{"channels", "4"}, {"active", "3"}}}) {
       for (const char* type : {"i32", "u8"}) {
         auto all = choices;
         all.insert({{"T", type}, {"mapping", "unit"}});

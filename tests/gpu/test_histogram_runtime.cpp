@@ -33,7 +33,9 @@ class DeviceArray {
     wait();
   }
   void write(const std::vector<T>& values) const {
-    if (!values.empty()) gpu::check(gpu::Driver::get().cuMemcpyHtoDAsync(at(0), values.data(), values.size() * sizeof(T), nullptr), "cuMemcpyHtoDAsync", "writing");
+    if (!values.empty())
+      gpu::check(gpu::Driver::get().cuMemcpyHtoDAsync(at(0), values.data(), values.size() * sizeof(T), nullptr), "cuMemcpyHtoDAsync",
+                 "writing");
     wait();
   }
   /// Waits for the whole context.
@@ -74,12 +76,13 @@ std::vector<Sample> some_samples(std::int64_t n) {
     const std::uint32_t any = mixed(i);
     using Limits = std::numeric_limits<Sample>;
     if constexpr (std::is_same_v<Sample, float>) {
-      constexpr float kSpecial[] = {-1, 1, -0.0f, 0.25f, 300, Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(), Limits::lowest(), Limits::denorm_min()};
+      constexpr float kSpecial[] = {
+          -1, 1, -0.0f, 0.25f, 300, Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(), Limits::lowest(), Limits::denorm_min()};
       samples.push_back(i % 31 == 7 ? kSpecial[any % 10] : static_cast<float>(any) * 6e-10f - 1.28f);
     } else if constexpr (sizeof(Sample) <= 2) {
       samples.push_back(static_cast<Sample>(any));
     } else {
-      samples.push_back(i % 31 == 7   ? (any % 2 == 0 ? Limits::min() : Limits::max())
+      samples.push_back(i % 31 == 7  ? (any % 2 == 0 ? Limits::min() : Limits::max())
                         : i % 4 == 0 ? static_cast<Sample>(any % 320 - (Limits::is_signed ? 20 : 0))
                                      : static_cast<Sample>(any % 4000000 - (Limits::is_signed ? 600000 : 0)));
     }
@@ -121,7 +124,8 @@ std::vector<Bounds<Sample>> some_bounds(std::int64_t bins) {
     const bool narrow = sizeof(Sample) < 4;
     const auto least = narrow ? std::int64_t{std::numeric_limits<int>::min()} : std::int64_t{Limits::min()};
     const auto widest = narrow ? (std::int64_t{1} << 32) - 1 : std::int64_t{1} << 32;
-    return {of(lower, bins), of(3, bins * 16), of(lower, bins == 1 ? 3 : bins * 3 + 1), of(0, 250), of(least, widest), of(least, widest - 1), of(1, 7)};
+    return {of(lower, bins),       of(3, bins * 16), of(lower, bins == 1 ? 3 : bins * 3 + 1), of(0, 250), of(least, widest),
+            of(least, widest - 1), of(1, 7)};
   }
 }
 
@@ -149,7 +153,8 @@ std::int64_t bin_between(const std::vector<Sample>& edges, Sample x) {
 
 /// What the host counts: every sample of channel c below `active` with its weight.
 template <class Sample, class Bin, class Weight>
-std::vector<std::uint64_t> counted(const std::vector<Sample>& samples, std::int64_t bins, std::int64_t channels, std::int64_t active, Bin&& bin, Weight&& weight) {
+std::vector<std::uint64_t> counted(const std::vector<Sample>& samples, std::int64_t bins, std::int64_t channels, std::int64_t active,
+                                   Bin&& bin, Weight&& weight) {
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(bins * active));
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const auto channel = static_cast<std::int64_t>(i) % channels;
@@ -196,8 +201,10 @@ void check_type(Runtime& runtime) {
         if (++which > 4 && n == kLarge) break;  // the hard ones on few samples
         CAPTURE(bounds.upper);
         const auto expected = counted(values, bins, [&](Sample x) { return bounds.bin(x, bins); });
-        check_counts<std::uint32_t>(expected, [&](auto* counts) { narrow.even(samples.get(), n, bounds.lower, bounds.upper, counts, nullptr); });
-        check_counts<std::uint64_t>(expected, [&](auto* counts) { wide.even(samples.get(), n, bounds.lower, bounds.upper, counts, nullptr); });
+        check_counts<std::uint32_t>(expected,
+                                    [&](auto* counts) { narrow.even(samples.get(), n, bounds.lower, bounds.upper, counts, nullptr); });
+        check_counts<std::uint64_t>(expected,
+                                    [&](auto* counts) { wide.even(samples.get(), n, bounds.lower, bounds.upper, counts, nullptr); });
       }
       if (n == kLarge && bins != 257 && bins != 1000000) continue;  // the host's search takes long
       const auto ascending = some_edges<Sample>(bins);
@@ -257,12 +264,16 @@ void check_channels(Runtime& runtime, int channels, int active, const Bounds<Sam
       const auto ascending = some_edges<Sample>(bins);
       const auto histogram = runtime.multi_histogram<Sample, Counter>(bins, channels, active);
       const auto one = [](std::size_t) { return 1u; };
-      const auto even = counted(values, bins, channels, active, [&](Sample x) { return bounds.bin(x, bins); }, one);
-      const auto between = counted(values, bins, channels, active, [&](Sample x) { return bin_between(ascending, x); }, one);
-      for (const int offset : {0, 1, channels}) {  // vectors that begin with the first channel, with another one, and one that is not aligned
+      const auto even = counted(
+          values, bins, channels, active, [&](Sample x) { return bounds.bin(x, bins); }, one);
+      const auto between = counted(
+          values, bins, channels, active, [&](Sample x) { return bin_between(ascending, x); }, one);
+      for (const int offset :
+           {0, 1, channels}) {  // vectors that begin with the first channel, with another one, and one that is not aligned
         CAPTURE(offset);
         const DeviceArray<Sample> samples(values, offset), edges(ascending, 0);
-        check_counts<Counter>(even, [&](Counter* counts) { histogram.even(samples.get(), pixels, bounds.lower, bounds.upper, counts, nullptr); });
+        check_counts<Counter>(even,
+                              [&](Counter* counts) { histogram.even(samples.get(), pixels, bounds.lower, bounds.upper, counts, nullptr); });
         check_counts<Counter>(between, [&](Counter* counts) { histogram.with_edges(samples.get(), pixels, edges.get(), counts, nullptr); });
       }
     }
@@ -271,7 +282,9 @@ void check_channels(Runtime& runtime, int channels, int active, const Bounds<Sam
 
 }  // namespace
 
-TEST_CASE_FIXTURE(RuntimeFixture, "histograms of every type and counter are the host's: even bins of every mapping and given edges, any n, bins and alignment") {
+TEST_CASE_FIXTURE(
+    RuntimeFixture,
+    "histograms of every type and counter are the host's: even bins of every mapping and given edges, any n, bins and alignment") {
   Runtime runtime;
   check_type<std::uint8_t>(runtime);
   check_type<std::uint16_t>(runtime);
@@ -316,8 +329,9 @@ TEST_CASE_FIXTURE(RuntimeFixture, "a stated skew changes no count, whatever the 
     const auto histogram = runtime.histogram<int>(kBinCount, skew);
     for (const auto& data : {values, constant, sorted}) {
       const DeviceArray<int> samples(data, 1);
-      check_counts<std::uint32_t>(counted(data, kBinCount, [&](int x) { return bounds.bin(x, kBinCount); }),
-                                  [&](std::uint32_t* counts) { histogram.even(samples.get(), kLarge, bounds.lower, bounds.upper, counts, nullptr); });
+      check_counts<std::uint32_t>(counted(data, kBinCount, [&](int x) { return bounds.bin(x, kBinCount); }), [&](std::uint32_t* counts) {
+        histogram.even(samples.get(), kLarge, bounds.lower, bounds.upper, counts, nullptr);
+      });
     }
   }
 }

@@ -41,9 +41,7 @@ struct Device {
   gpu::Buffer out{256};
 
   Device() { clear(); }
-  void clear() {
-    REQUIRE(gpu::Driver::get().cuMemsetD8Async(out.address(), 0, out.bytes(), stream.get()) == CUDA_SUCCESS);
-  }
+  void clear() { REQUIRE(gpu::Driver::get().cuMemsetD8Async(out.address(), 0, out.bytes(), stream.get()) == CUDA_SUCCESS); }
   [[nodiscard]] int result() const {
     int value = -1;
     REQUIRE(gpu::Driver::get().cuMemcpyDtoHAsync(&value, out.address(), sizeof(value), stream.get()) == CUDA_SUCCESS);
@@ -59,8 +57,7 @@ spec::ResolvedArgument argument(int size_bytes) {
   return result;
 }
 
-spec::ResolvedLaunch launch(const char* kernel, std::uint32_t grid, std::uint32_t block,
-                            std::vector<spec::ResolvedArgument> arguments) {
+spec::ResolvedLaunch launch(const char* kernel, std::uint32_t grid, std::uint32_t block, std::vector<spec::ResolvedArgument> arguments) {
   spec::ResolvedLaunch result;
   result.kernel = kernel;
   result.grid = {grid, 1, 1};
@@ -128,8 +125,7 @@ TEST_CASE("a cooperative launch runs all its blocks together, and one that canno
   CUdeviceptr out = device.out.address();
   CUdeviceptr arrived = device.out.address() + 64;
   void* parameters[] = {&out, &arrived};
-  REQUIRE(gpu::BoundLaunch(wanted, device.module.function("meet")).enqueue(parameters, device.stream.get()) ==
-          CUDA_SUCCESS);
+  REQUIRE(gpu::BoundLaunch(wanted, device.module.function("meet")).enqueue(parameters, device.stream.get()) == CUDA_SUCCESS);
   CHECK(device.result() == static_cast<int>(sms));
   wanted.grid = {sms * 1000, 1, 1};
   CHECK(gpu::BoundLaunch(wanted, device.module.function("meet")).enqueue(parameters, device.stream.get()) ==
@@ -150,9 +146,7 @@ TEST_CASE("a captured graph repeats its launches, and a capture that throws leav
   CUdeviceptr out = device.out.address();
   int by = 5;
   void* parameters[] = {&out, &by};
-  const auto enqueue = [&] {
-    gpu::check(bound.enqueue(parameters, device.stream.get()), "cuLaunchKernelEx", "launching");
-  };
+  const auto enqueue = [&] { gpu::check(bound.enqueue(parameters, device.stream.get()), "cuLaunchKernelEx", "launching"); };
   CHECK_THROWS_AS(static_cast<void>(gpu::Graph::capture(device.stream,
                                                         [&] {
                                                           enqueue();

@@ -31,7 +31,9 @@ spec::Problem of(std::map<std::string, std::string> choices, std::int64_t n) {
   return spec::canonical(reduce(), {std::move(choices), {{"n", n}}});
 }
 
-void check_all(const spec::Problem& problem, const std::vector<spec::Configuration>& configurations) { test::check_all(reduce(), problem, configurations); }
+void check_all(const spec::Problem& problem, const std::vector<spec::Configuration>& configurations) {
+  test::check_all(reduce(), problem, configurations);
+}
 
 std::vector<spec::Configuration> one_of_each(const spec::Problem& problem, const std::vector<std::string>& parameters) {
   return test::one_of_each(reduce(), problem, parameters);
@@ -47,7 +49,8 @@ std::vector<spec::Configuration> variants_of(const std::string& type) {
   std::vector<spec::Configuration> all;
   for (const char* parameter : {"load", "block_stage", "grid_stage", "exact_n"}) {
     for (const auto& configuration : one_of_each(problem, {parameter})) {
-      if (std::none_of(all.begin(), all.end(), [&](const auto& other) { return other.index == configuration.index; })) all.push_back(configuration);
+      if (std::none_of(all.begin(), all.end(), [&](const auto& other) { return other.index == configuration.index; }))
+        all.push_back(configuration);
     }
   }
   return all;
@@ -102,10 +105,15 @@ TEST_CASE("reduce is right in every combination of a block stage and a grid stag
 
 TEST_CASE("reduce applies every transform, the second input aligned or not, and every finish") {
   const auto loads = one_of_each(of({}, 65536), {"load"});
-  const std::vector<std::map<std::string, std::string>> all = {
-      {{"transform", "absolute"}}, {{"transform", "square"}}, {{"transform", "shifted_square"}}, {{"transform", "times"}},
-      {{"transform", "custom"}, {"map", "x > A(0) ? x : A(0)"}}, {{"transform", "square"}, {"finish", "root"}}, {{"finish", "mean"}},
-      {{"finish", "scale_bias"}}, {{"op", "custom"}, {"combine", "a > b ? a : b"}, {"start", "A(-1000)"}}};
+  const std::vector<std::map<std::string, std::string>> all = {{{"transform", "absolute"}},
+                                                               {{"transform", "square"}},
+                                                               {{"transform", "shifted_square"}},
+                                                               {{"transform", "times"}},
+                                                               {{"transform", "custom"}, {"map", "x > A(0) ? x : A(0)"}},
+                                                               {{"transform", "square"}, {"finish", "root"}},
+                                                               {{"finish", "mean"}},
+                                                               {{"finish", "scale_bias"}},
+                                                               {{"op", "custom"}, {"combine", "a > b ? a : b"}, {"start", "A(-1000)"}}};
   for (const auto& choices : all) {
     for (const char* type : {"f32", "f16", "i8"}) {
       auto with_type = choices;

@@ -24,7 +24,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 template <class T>
 void to_device(CUdeviceptr target, const std::vector<T>& values) {
   if (!values.empty())
-    gpu::check(gpu::Driver::get().cuMemcpyHtoDAsync(target, values.data(), values.size() * sizeof(T), nullptr), "cuMemcpyHtoDAsync", "writing");
+    gpu::check(gpu::Driver::get().cuMemcpyHtoDAsync(target, values.data(), values.size() * sizeof(T), nullptr), "cuMemcpyHtoDAsync",
+               "writing");
   gpu::check(gpu::Driver::get().cuCtxSynchronize(), "cuCtxSynchronize", "waiting");
 }
 
@@ -97,7 +98,8 @@ typename FrontEnd::Result reduced(const FrontEnd& reduce, const std::vector<Valu
 }
 
 /// The host's: what elements contribute, combined from `start` on.
-double on_host(std::int64_t n, double start, const std::function<double(double)>& map, const std::function<double(double, double)>& combine) {
+double on_host(std::int64_t n, double start, const std::function<double(double)>& map,
+               const std::function<double(double, double)>& combine) {
   double x = start;
   for (std::int64_t i = 0; i < n; ++i) x = combine(x, map(static_cast<double>(number(i))));
   return x;
@@ -138,10 +140,13 @@ TEST_CASE_FIXTURE(RuntimeFixture, "transforms, finishes and the values given at 
     CAPTURE(n);
     const auto floats = numbers<float>(n);
     const auto doubles = numbers<double>(n);
-    CHECK(reduced<float>(spread, floats, 1, {.shift = 0.5f}) == on_host(n, 0, [](double x) { return (x - 0.5) * (x - 0.5); }, plus));
+    CHECK(reduced<float>(spread, floats, 1, {.shift = 0.5f}) == on_host(
+                                                                    n, 0, [](double x) { return (x - 0.5) * (x - 0.5); }, plus));
     CHECK(reduced<double>(line, doubles, 1, {.scale = 2.5, .bias = -3}) == 2.5 * on_host(n, 0, same, plus) - 3);
     CHECK(reduced<double>(line, doubles) == on_host(n, 0, same, plus));
-    CHECK(reduced<float>(greatest, floats, 2) == on_host(n, -kInfinity, [](double x) { return std::fabs(x); }, [](double a, double b) { return std::fmax(a, b); }));
+    CHECK(reduced<float>(greatest, floats, 2) ==
+          on_host(
+              n, -kInfinity, [](double x) { return std::fabs(x); }, [](double a, double b) { return std::fmax(a, b); }));
     CHECK(reduced<float>(norm, floats, 3) == doctest::Approx(std::sqrt(on_host(n, 0, square, plus))).epsilon(1e-6));
     const double average = reduced<double>(mean, doubles, 1);
     if (n == 0) CHECK(std::isnan(average));
@@ -155,7 +160,8 @@ TEST_CASE_FIXTURE(RuntimeFixture, "an operator and a transform of the caller's o
   for (const std::int64_t n : kCounts) {
     CAPTURE(n);
     CHECK(reduced<float>(own, numbers<float>(n), 1) ==
-          on_host(n, -1000, [](double x) { return 3 - x * x; }, [](double a, double b) { return a > b ? a : b; }));
+          on_host(
+              n, -1000, [](double x) { return 3 - x * x; }, [](double a, double b) { return a > b ? a : b; }));
   }
 }
 
@@ -200,7 +206,8 @@ TEST_CASE_FIXTURE(RuntimeFixture, "16-bit floating-point elements are summed in 
   for (const std::int64_t n : kCounts) {
     CAPTURE(n);
     CHECK(reduced<__half>(sum, half_numbers(n, 10, 15), 1) == on_host(n, 0, same, plus));
-    CHECK(reduced<__nv_bfloat16>(norm, half_numbers(n, 7, 127), 3) == doctest::Approx(std::sqrt(on_host(n, 0, square, plus))).epsilon(1e-6));
+    CHECK(reduced<__nv_bfloat16>(norm, half_numbers(n, 7, 127), 3) ==
+          doctest::Approx(std::sqrt(on_host(n, 0, square, plus))).epsilon(1e-6));
   }
 }
 
@@ -237,7 +244,8 @@ TEST_CASE_FIXTURE(RuntimeFixture, "a captured dot product replays right on what 
   const Result<float> out;
   const gpu::Stream stream;
   const auto graph = gpu::Graph::capture(stream, [&] {
-    plan.launch(dot.arguments(a.at(), b.at(), out.at(), {.scale = 2, .bias = 1}), reinterpret_cast<void*>(workspace.address()), stream.get());
+    plan.launch(dot.arguments(a.at(), b.at(), out.at(), {.scale = 2, .bias = 1}), reinterpret_cast<void*>(workspace.address()),
+                stream.get());
   });
   for (int replay = 1; replay <= 3; ++replay) {
     a.write(std::vector<float>(kLong, static_cast<float>(replay)));
@@ -265,7 +273,8 @@ TEST_CASE_FIXTURE(RuntimeFixture, "a reproducible sum has the same bits at every
   const Reproducible ways[] = {{Accumulate::FixedOrder}, {Accumulate::Compensated}, {Accumulate::FixedPoint, std::ldexp(1.0, -30)}};
   const auto kernel = spec::TemplateLibrary().find("reproducible_reduce");
   const auto device = gpu::read_device(0);
-  const auto other = spec::configuration_from_text(kernel, R"({"items": 1, "vector_bytes": 4, "grid_stage": "two_pass", "blocks_per_sm": 1})");
+  const auto other =
+      spec::configuration_from_text(kernel, R"({"items": 1, "vector_bytes": 4, "grid_stage": "two_pass", "blocks_per_sm": 1})");
   std::vector<std::uint64_t> bits;
   double exact = 0;
   for (const float value : values) exact += value;

@@ -48,7 +48,8 @@ TEST_CASE("reproducible_reduce applies transforms and finishes") {
     check_space(of({{"accumulate", accumulate}, {"transform", "times"}}, 100003), 17);
     check_space(of({{"accumulate", accumulate}, {"transform", "square"}, {"finish", "root"}}, 100003), 31);
     check_space(of({{"accumulate", accumulate}, {"finish", "mean"}}, 100003), 31);
-    for (const char* finish : {"mean", "scale_bias"}) check_space(of({{"T", "f64"}, {"accumulate", accumulate}, {"finish", finish}}, 20001), 47);
+    for (const char* finish : {"mean", "scale_bias"})
+      check_space(of({{"T", "f64"}, {"accumulate", accumulate}, {"finish", finish}}, 20001), 47);
   }
 }
 

@@ -97,15 +97,12 @@ TEST_CASE_FIXTURE(Fixture, "a tuned result with its stored cubin is dispatched w
   CHECK(runtime.counters().plans_built == 1);
 }
 
-TEST_CASE_FIXTURE(Fixture,
-                  "an unprepared plan is refused under capture, and so is one that needs scratch of the runtime's") {
+TEST_CASE_FIXTURE(Fixture, "an unprepared plan is refused under capture, and so is one that needs scratch of the runtime's") {
   Runtime runtime;
   const auto sum = runtime.reduce<float>(Op::Sum);
   const Input input(kLarge);
   const gpu::Stream stream;
-  const auto capture = [&] {
-    static_cast<void>(gpu::Graph::capture(stream, [&] { sum(input.in(), kLarge, input.out(), stream.get()); }));
-  };
+  const auto capture = [&] { static_cast<void>(gpu::Graph::capture(stream, [&] { sum(input.in(), kLarge, input.out(), stream.get()); })); };
   CHECK_THROWS_WITH_AS(capture(), doctest::Contains("the plan is not prepared"), UsageError);
   CHECK(runtime.counters().plans_built == 0);
   sum(input.in(), kLarge, input.out(), stream.get());
@@ -133,9 +130,7 @@ TEST_CASE_FIXTURE(Fixture, "a plan with a workspace of the caller's is captured 
   const auto workspace = Fixture::workspace_of(plan);
   const gpu::Stream stream;
   auto* const scratch = reinterpret_cast<void*>(workspace.address());
-  const auto graph = gpu::Graph::capture(stream, [&] {
-    plan.launch(sum.arguments(input.in(), input.out()), scratch, stream.get());
-  });
+  const auto graph = gpu::Graph::capture(stream, [&] { plan.launch(sum.arguments(input.in(), input.out()), scratch, stream.get()); });
   for (int replay = 0; replay < 5; ++replay) {
     input.poison();
     graph.launch(stream);
@@ -188,8 +183,7 @@ TEST_CASE_FIXTURE(Fixture, "threads that build and launch on one stream at once 
   const gpu::Stream stream;
   constexpr std::size_t kThreads = 8;
   std::vector<std::unique_ptr<Input>> inputs;
-  for (std::size_t i = 0; i < kThreads; ++i)
-    inputs.push_back(std::make_unique<Input>(kLarge + static_cast<std::int64_t>(i)));
+  for (std::size_t i = 0; i < kThreads; ++i) inputs.push_back(std::make_unique<Input>(kLarge + static_cast<std::int64_t>(i)));
   std::vector<std::thread> threads;
   for (const auto& input : inputs) {
     threads.emplace_back([&, target = input.get()] {

@@ -46,8 +46,8 @@ int check_all(const spec::Problem& problem, const std::vector<spec::Configuratio
   for (const auto& configuration : configurations)
     if (spec::satisfies(segmented(), problem, configuration, device)) valid.push_back(configuration);
   for (const auto& configuration : valid) {
-    lab.compilers().submit({spec::make_source(segmented(), problem, configuration, device), "segmented_reduce.cu",
-                            device.architecture, segmented().options});
+    lab.compilers().submit(
+        {spec::make_source(segmented(), problem, configuration, device), "segmented_reduce.cu", device.architecture, segmented().options});
   }
   while (lab.compilers().pending() > 0) static_cast<void>(lab.compilers().collect(std::chrono::milliseconds(1000)));
   lab.prepare(lab.executor(), segmented(), problem);
@@ -98,11 +98,17 @@ TEST_CASE("segmented_reduce is right at shapes from one long row to many short o
 }
 
 TEST_CASE("segmented_reduce is right in every row stage, with narrow and wide loads") {
-  const std::vector<std::map<std::string, std::string>> stages = {
-      {{"row_stage", "thread"}, {"lanes", "1"}},   {{"row_stage", "sub_warp"}, {"lanes", "2"}},  {{"row_stage", "sub_warp"}, {"lanes", "4"}},
-      {{"row_stage", "sub_warp"}, {"lanes", "8"}}, {{"row_stage", "sub_warp"}, {"lanes", "16"}}, {{"row_stage", "warp"}},
-      {{"row_stage", "block"}},                    {{"row_stage", "two_pass"}},                  {{"row_stage", "last_block"}},
-      {{"row_stage", "ticket"}},                   {{"row_stage", "adaptive"}}};
+  const std::vector<std::map<std::string, std::string>> stages = {{{"row_stage", "thread"}, {"lanes", "1"}},
+                                                                  {{"row_stage", "sub_warp"}, {"lanes", "2"}},
+                                                                  {{"row_stage", "sub_warp"}, {"lanes", "4"}},
+                                                                  {{"row_stage", "sub_warp"}, {"lanes", "8"}},
+                                                                  {{"row_stage", "sub_warp"}, {"lanes", "16"}},
+                                                                  {{"row_stage", "warp"}},
+                                                                  {{"row_stage", "block"}},
+                                                                  {{"row_stage", "two_pass"}},
+                                                                  {{"row_stage", "last_block"}},
+                                                                  {{"row_stage", "ticket"}},
+                                                                  {{"row_stage", "adaptive"}}};
   for (const char* type : {"i8", "bf16", "f32", "i64"}) {
     for (const char* op : {"sum", "max"}) {
       std::vector<spec::Configuration> configurations;
@@ -121,8 +127,6 @@ TEST_CASE("segmented_reduce is right in every row stage, with narrow and wide lo
   }
 }
 
-TEST_CASE("segmented_reduce is right beyond 2^32 elements") {
-  check_sample(problem_of("u8", "max", 3, (std::int64_t{1} << 31) + 5), 1, 7);
-}
+TEST_CASE("segmented_reduce is right beyond 2^32 elements") { check_sample(problem_of("u8", "max", 3, (std::int64_t{1} << 31) + 5), 1, 7); }
 
 }  // namespace test_segmented_reduce

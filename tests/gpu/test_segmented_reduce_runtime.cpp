@@ -147,9 +147,9 @@ TEST_CASE_FIXTURE(RuntimeFixture, "a row that several blocks share leaves its wo
   const auto workspace = workspace_of(plan);
   const gpu::Stream stream;
   const auto graph = gpu::Graph::capture(stream, [&] {
-    plan.launch({Argument::pointer(reinterpret_cast<const float*>(in.address())),
-                 Argument::pointer(reinterpret_cast<float*>(out.address()))},
-                reinterpret_cast<void*>(workspace.address()), stream.get());
+    plan.launch(
+        {Argument::pointer(reinterpret_cast<const float*>(in.address())), Argument::pointer(reinterpret_cast<float*>(out.address()))},
+        reinterpret_cast<void*>(workspace.address()), stream.get());
   });
   for (int replay = 0; replay < 5; ++replay) {
     to_device(out.address(), std::vector<float>{-1, -1});

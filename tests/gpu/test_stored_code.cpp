@@ -29,8 +29,7 @@ struct StoredCode : RuntimeFixture {
   }
   void store(const std::string& cubin) const {
     auto database = db::Database::open(folder / "user.db", db::OpenMode::ReadWrite);
-    auto row = best_row(kernel, problem, device, spec::to_text(kernel, spec::default_configuration(kernel)),
-                        request(device).source_key);
+    auto row = best_row(kernel, problem, device, spec::to_text(kernel, spec::default_configuration(kernel)), request(device).source_key);
     row.cubin_key = "0123456789abcdef0123456789abcdef";
     database.put(device_row(device));
     database.put(row);

@@ -49,8 +49,7 @@ TEST_CASE("more work takes longer under every policy") {
       lab.prepare(*executor, work(), problem);
       double previous_us = 0;
       for (const char* repeats : {"1", "4", "16"}) {
-        const auto reply =
-            test::Lab::visit(*executor, lab.request(work(), problem, test::with(work(), "repeats", repeats)));
+        const auto reply = test::Lab::visit(*executor, lab.request(work(), problem, test::with(work(), "repeats", repeats)));
         INFO(measure::to_text(measure::Policy{cache, mode}), " ", repeats, ": ", reply.detail);
         REQUIRE(reply.outcome == Outcome::Ok);
         CHECK(reply.verified);
@@ -114,8 +113,6 @@ TEST_CASE("a run-off gives one sample a configuration and round, and ranks more 
   }
 }
 
-TEST_CASE("the read ceiling is measured where 5 GiB are free") {
-  CHECK(test::Lab::get().executor().read_ceiling_bytes_per_s() > 0);
-}
+TEST_CASE("the read ceiling is measured where 5 GiB are free") { CHECK(test::Lab::get().executor().read_ceiling_bytes_per_s() > 0); }
 
 }  // namespace test_timing

@@ -112,8 +112,7 @@ TEST_CASE("a wrong configuration leaves the next one's data and answers intact")
   const spec::Problem problem{{}, {{"n", 1 << 18}}};
   lab.prepare(lab.executor(), kernel, problem);
   for (const char* variant : {"writes_input", "in_front", "correct"}) {
-    const auto reply =
-        test::Lab::visit(lab.executor(), lab.request(kernel, problem, test::with(kernel, "variant", variant)));
+    const auto reply = test::Lab::visit(lab.executor(), lab.request(kernel, problem, test::with(kernel, "variant", variant)));
     INFO(reply.detail);
     CHECK((reply.outcome == Outcome::Ok) == (std::string(variant) == "correct"));
   }
@@ -144,8 +143,7 @@ TEST_CASE("in-and-out buffers, scalars and constant memory are restored, passed 
   const spec::Problem problem{{}, {{"n", 100003}}};
   lab.prepare(lab.executor(), kernel, problem);
   for (const char* block : {"64", "256"}) {
-    const auto reply =
-        test::Lab::visit(lab.executor(), lab.request(kernel, problem, test::with(kernel, "block", block)));
+    const auto reply = test::Lab::visit(lab.executor(), lab.request(kernel, problem, test::with(kernel, "block", block)));
     INFO(reply.detail);
     CHECK(reply.outcome == Outcome::Ok);
     CHECK(reply.verified);
@@ -165,8 +163,7 @@ TEST_CASE("without a reference a configuration is timed but never called verifie
   auto& lab = test::Lab::get();
   const spec::Problem problem{{}, {{"n", 5000}}};
   lab.prepare(lab.executor(), kernel, problem);
-  const auto reply =
-      test::Lab::visit(lab.executor(), lab.request(kernel, problem, spec::default_configuration(kernel)));
+  const auto reply = test::Lab::visit(lab.executor(), lab.request(kernel, problem, spec::default_configuration(kernel)));
   CHECK(reply.outcome == Outcome::Ok);
   CHECK_FALSE(reply.verified);
   const auto beyond = test::Lab::visit(lab.executor(), lab.request(kernel, problem, test::with(kernel, "beyond", "1")));

@@ -97,7 +97,8 @@ TEST_CASE("a correct search is verified for both operations, down to no elements
 }
 
 TEST_CASE("elements read too far or left out, ties and indices are found wrong for every type") {
-  for (const char* variant : {"one_too_many", "one_before", "skips_last", "skips_middle", "last_of_equals", "other_value", "one_further", "short_index"}) {
+  for (const char* variant :
+       {"one_too_many", "one_before", "skips_last", "skips_middle", "last_of_equals", "other_value", "one_further", "short_index"}) {
     for (const char* type : {"f32", "f16", "i32", "u8"}) {
       for (const char* op : kOps) {
         const auto reply = run(variant, type, op, 65536);

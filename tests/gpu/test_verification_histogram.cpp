@@ -148,8 +148,10 @@ TEST_CASE("a correct histogram is verified with 64-bit counters, weights, channe
 }
 
 TEST_CASE("samples left out, read twice or too far, and wrong bins are found for every type") {
-  for (const char* variant : {"one_too_many", "one_before", "skips_last", "skips_middle", "merges_neighbours", "adds_to_before", "next_bin", "writes_samples"}) {
-    for (const char* type : {"u16", "i32", "f32"}) check_wrong(variant, {{"T", type}, {"mapping", "scaled"}, {"skew", "uniform"}}, kCount, 250);
+  for (const char* variant :
+       {"one_too_many", "one_before", "skips_last", "skips_middle", "merges_neighbours", "adds_to_before", "next_bin", "writes_samples"}) {
+    for (const char* type : {"u16", "i32", "f32"})
+      check_wrong(variant, {{"T", type}, {"mapping", "scaled"}, {"skew", "uniform"}}, kCount, 250);
   }
 }
 

@@ -210,19 +210,18 @@ TEST_CASE("a sum in too little precision is outside the bound") {
 }
 
 TEST_CASE("right transforms, finishes and ways to accumulate are verified, with special elements") {
-  const std::vector<std::map<std::string, std::string>> all = {
-      {{"transform", "absolute"}, {"finish", "mean"}},
-      {{"transform", "square"}, {"finish", "root"}},
-      {{"transform", "shifted_square"}, {"op", "product"}},
-      {{"transform", "times"}, {"finish", "scale_bias"}},
-      {{"op", "product"}},
-      {{"op", "min"}, {"transform", "times"}},
-      {{"op", "max"}, {"finish", "scale_bias"}},
-      {{"accumulate", "compensated"}},
-      {{"accumulate", "compensated"}, {"transform", "times"}},
-      {{"T", "i8"}, {"op", "or"}},
-      {{"T", "i8"}, {"transform", "square"}, {"op", "min"}},
-      {{"T", "i8"}, {"transform", "shifted_square"}, {"op", "product"}}};
+  const std::vector<std::map<std::string, std::string>> all = {{{"transform", "absolute"}, {"finish", "mean"}},
+                                                               {{"transform", "square"}, {"finish", "root"}},
+                                                               {{"transform", "shifted_square"}, {"op", "product"}},
+                                                               {{"transform", "times"}, {"finish", "scale_bias"}},
+                                                               {{"op", "product"}},
+                                                               {{"op", "min"}, {"transform", "times"}},
+                                                               {{"op", "max"}, {"finish", "scale_bias"}},
+                                                               {{"accumulate", "compensated"}},
+                                                               {{"accumulate", "compensated"}, {"transform", "times"}},
+                                                               {{"T", "i8"}, {"op", "or"}},
+                                                               {{"T", "i8"}, {"transform", "square"}, {"op", "min"}},
+                                                               {{"T", "i8"}, {"transform", "shifted_square"}, {"op", "product"}}};
   for (const auto& choices : all) {
     for (const std::int64_t n : {1, 20001}) {
       const auto reply = run_finished("correct", choices, n);

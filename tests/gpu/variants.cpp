@@ -26,8 +26,8 @@ space::SearchSpace space_where(const spec::KernelTemplate& kernel, const spec::P
 
 }  // namespace
 
-std::vector<spec::Configuration> one_of_each(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<std::string>& parameters,
-                                             const std::string& condition) {
+std::vector<spec::Configuration> one_of_each(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                             const std::vector<std::string>& parameters, const std::string& condition) {
   const auto space = space_where(kernel, problem, condition);
   std::set<std::vector<std::uint16_t>> found;
   std::vector<spec::Configuration> chosen;
@@ -41,13 +41,15 @@ std::vector<spec::Configuration> one_of_each(const spec::KernelTemplate& kernel,
   return chosen;
 }
 
-std::vector<spec::Configuration> first_where(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& condition) {
+std::vector<spec::Configuration> first_where(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                             const std::string& condition) {
   const auto space = space_where(kernel, problem, condition);
   if (space.size() == 0) return {};
   return {space.at(0)};
 }
 
-std::vector<spec::Configuration> those_valid(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<spec::Configuration>& all) {
+std::vector<spec::Configuration> those_valid(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                             const std::vector<spec::Configuration>& all) {
   std::vector<spec::Configuration> valid;
   for (const auto& configuration : all) {
     if (spec::satisfies(kernel, problem, configuration, Lab::get().executor().device())) valid.push_back(configuration);
@@ -55,7 +57,8 @@ std::vector<spec::Configuration> those_valid(const spec::KernelTemplate& kernel,
   return valid;
 }
 
-void check_all(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<spec::Configuration>& configurations, Timed timed) {
+void check_all(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<spec::Configuration>& configurations,
+               Timed timed) {
   auto& lab = Lab::get();
   const auto& device = lab.executor().device();
   REQUIRE(!configurations.empty());

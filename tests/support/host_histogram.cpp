@@ -100,8 +100,8 @@ std::optional<std::int64_t> bin_of(const HistogramCase& of, std::uint64_t bits, 
   return bin_between(edges, integer_of(of, bits), [&](std::uint64_t edge) { return integer_of(of, edge); });
 }
 
-HostHistogram host_histogram(const HistogramCase& of, std::span<const std::uint64_t> samples,
-                             std::span<const std::uint64_t> edges, std::span<const float> weights) {
+HostHistogram host_histogram(const HistogramCase& of, std::span<const std::uint64_t> samples, std::span<const std::uint64_t> edges,
+                             std::span<const float> weights) {
   const auto counts = static_cast<std::size_t>(of.counts());
   HostHistogram result{std::vector<std::uint64_t>(counts), std::vector<double>(counts), std::vector<double>(counts)};
   for (std::size_t i = 0; i < samples.size(); ++i) {

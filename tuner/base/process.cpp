@@ -192,12 +192,16 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& executable, const std:
 }
 
 WorkerProcess::WorkerProcess(WorkerProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), channel_(std::move(other.channel_)), output_(std::move(other.output_)) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      end_(std::move(other.end_)),
+      channel_(std::move(other.channel_)),
+      output_(std::move(other.output_)) {}
 
 WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
   if (this != &other) {
     if (running()) kill_and_reap();
     pid_ = std::exchange(other.pid_, -1);
+    end_ = std::move(other.end_);
     channel_ = std::move(other.channel_);
     output_ = std::move(other.output_);
   }
@@ -226,7 +230,34 @@ std::string WorkerProcess::kill_and_reap() {
     reaped = wait_for(pid, &status, 0);
   }
   // ECHILD: the host program ignores SIGCHLD or reaps every child itself.
-  return reaped == pid ? describe_end(status) : "ended, and something else in this program reaped it";
+  end_ = reaped == pid ? describe_end(status) : "ended, and something else in this program reaped it";
+  return end_;
+}
+
+bool WorkerProcess::tell(const nlohmann::json& message) {
+  try {
+    channel_.send(message);
+    return true;
+  } catch (const ChannelClosed&) {
+    kill_and_reap();
+    return false;
+  }
+}
+
+Heard WorkerProcess::hear(std::chrono::milliseconds timeout) {
+  if (!running()) return {Heard::What::Death, {}, end_};
+  try {
+    auto message = channel_.receive(timeout);
+    if (message) return {Heard::What::Message, *std::move(message), {}};
+    return {};
+  } catch (const ChannelClosed&) {
+    return {Heard::What::Death, {}, kill_and_reap()};
+  }
+}
+
+Heard WorkerProcess::ask(const nlohmann::json& question, std::chrono::milliseconds timeout) {
+  if (!running() || !tell(question)) return {Heard::What::Death, {}, end_};
+  return hear(timeout);
 }
 
 std::string WorkerProcess::output() const {

@@ -20,6 +20,16 @@ struct WorkerLimits {
 /// Where a worker's standard output and error go: to our standard error, or into memory, to be read after its death.
 enum class WorkerOutput { Shared, Kept };
 
+/// What came of waiting for a worker's word.
+struct Heard {
+  enum class What { Message, Nothing, Death } what = What::Nothing;
+  nlohmann::json message;  ///< of Message
+  std::string end;         ///< of Death: how it ended, as kill_and_reap tells it
+
+  [[nodiscard]] bool message_came() const { return what == What::Message; }
+  [[nodiscard]] bool died() const { return what == What::Death; }
+};
+
 /// A worker: a spawned (posix_spawn, never forked: facts of NVRTC) child that talks over a Channel on descriptor
 /// kWorkerDescriptor. Destruction kills (SIGKILL) and reaps it.
 /// Requires: the thread that constructs one outlives it: the kernel ties a child to its parent's thread.
@@ -38,6 +48,14 @@ class WorkerProcess {
   ~WorkerProcess();
 
   [[nodiscard]] Channel& channel() noexcept { return channel_; }
+
+  /// Sends a message. Returns false when the worker is gone: it is reaped, and `end` says how it ended.
+  [[nodiscard]] bool tell(const nlohmann::json& message);
+  /// The next message, within `timeout` (as Channel::receive takes it). A worker that is gone is reaped.
+  [[nodiscard]] Heard hear(std::chrono::milliseconds timeout);
+  /// Both: the answer to a question.
+  [[nodiscard]] Heard ask(const nlohmann::json& question, std::chrono::milliseconds timeout);
+
   [[nodiscard]] bool running() const noexcept { return pid_ > 0; }
   [[nodiscard]] int pid() const noexcept { return pid_; }
 
@@ -47,11 +65,15 @@ class WorkerProcess {
   /// had already died by itself, or had closed its channel and leaves within a second, that end is told, not ours.
   std::string kill_and_reap();
 
+  /// How it ended, as kill_and_reap told it; empty before.
+  [[nodiscard]] const std::string& end() const noexcept { return end_; }
+
   /// The last 4 KiB of what it printed, also after its end; empty unless the output is Kept.
   [[nodiscard]] std::string output() const;
 
  private:
   int pid_ = -1;
+  std::string end_;  ///< how it ended, once it was reaped
   Channel channel_;
   FileDescriptor output_;
 };

@@ -21,8 +21,8 @@ using nlohmann::json;
 constexpr std::chrono::seconds kStartLimit{60};
 constexpr int kFailedStartLimit = 3;
 constexpr std::chrono::seconds kPause{1};  // who looks this much too late was stopped, and so were the workers
-constexpr int kMostDeadlines = 20;   // that a compilation may last where others hold the processors
-constexpr int kLeastShare = 1000;    // one part in so many of a processor, or it does not compute but hangs
+constexpr int kMostDeadlines = 20;         // that a compilation may last where others hold the processors
+constexpr int kLeastShare = 1000;          // one part in so many of a processor, or it does not compute but hangs
 constexpr int kTries = 2;
 constexpr std::size_t kRecentBytes = std::size_t{64} << 20;
 
@@ -51,9 +51,9 @@ struct CompilePool::Worker {
   enum class State { Starting, Idle, Busy };
   base::WorkerProcess process;
   State state = State::Starting;
-  std::string key;               ///< of the job, when Busy
-  Clock::time_point since{};     ///< when Busy
-  Clock::time_point deadline{};  ///< when Starting or Busy; of a job that goes on, when it is looked at again
+  std::string key;                         ///< of the job, when Busy
+  Clock::time_point since{};               ///< when Busy
+  Clock::time_point deadline{};            ///< when Starting or Busy; of a job that goes on, when it is looked at again
   std::chrono::nanoseconds used_before{};  ///< processor time, at the job's beginning
   std::chrono::nanoseconds used_at_look{};
   Clock::time_point look{};
@@ -93,8 +93,7 @@ struct CompilePool::Job {
 };
 
 CompilePool::CompilePool(const Options& options) : options_(options), recent_(kRecentBytes) {
-  if (options_.workers < 1)
-    throw UsageError(fmt::format("failed starting {} compile workers; ask for 1 or more", options_.workers));
+  if (options_.workers < 1) throw UsageError(fmt::format("failed starting {} compile workers; ask for 1 or more", options_.workers));
   if (!options_.cache.empty()) cache_ = std::make_unique<CubinCache>(options_.cache);
   // The first one alone: it is ready after 30 ms then, and a missing NVRTC is found out by one process, not by all.
   start(*workers_.emplace_back(std::make_unique<Worker>()));
@@ -110,8 +109,8 @@ CompilePool::~CompilePool() {
 }
 
 void CompilePool::start(Worker& worker) {
-  worker.process = base::WorkerProcess(options_.worker, {"worker-compile"},
-                                       {options_.cpus, options_.nice, options_.memory_bytes}, base::WorkerOutput::Kept);
+  worker.process = base::WorkerProcess(options_.worker, {"worker-compile"}, {options_.cpus, options_.nice, options_.memory_bytes},
+                                       base::WorkerOutput::Kept);
   worker.state = Worker::State::Starting;
   worker.key.clear();
   worker.since = worker.look = Clock::now();
@@ -155,8 +154,7 @@ std::vector<CompilePool::Completed> CompilePool::collect(std::chrono::millisecon
 CompileResult CompilePool::compile_now(const CompileRequest& request) {
   const std::uint64_t ticket = submit(request);
   for (;;) {
-    const auto mine =
-        std::find_if(done_.begin(), done_.end(), [ticket](const Completed& c) { return c.ticket == ticket; });
+    const auto mine = std::find_if(done_.begin(), done_.end(), [ticket](const Completed& c) { return c.ticket == ticket; });
     if (mine != done_.end()) {
       CompileResult result = std::move(mine->result);
       done_.erase(mine);
@@ -179,8 +177,8 @@ std::size_t CompilePool::pending() const noexcept {
 }
 
 int CompilePool::busy_workers() const noexcept {
-  return static_cast<int>(std::count_if(workers_.begin(), workers_.end(),
-                                        [](const auto& worker) { return worker->state == Worker::State::Busy; }));
+  return static_cast<int>(
+      std::count_if(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->state == Worker::State::Busy; }));
 }
 
 double CompilePool::busy_seconds() const {
@@ -217,10 +215,8 @@ void CompilePool::feed() {
     if (queue_.empty()) return;
     if (worker->state != Worker::State::Idle) continue;
     const std::string key = queue_.front();
-    try {
-      worker->process.channel().send(to_json(jobs_.at(key)->request));
-    } catch (const base::ChannelClosed&) {  // it died idle; the job has lost nothing
-      lose(*worker, worker->process.kill_and_reap());
+    if (!worker->process.tell(to_json(jobs_.at(key)->request))) {  // it died idle; the job has lost nothing
+      lose(*worker, worker->process.end());
       continue;
     }
     queue_.pop_front();
@@ -258,20 +254,12 @@ bool CompilePool::advance(Clock::time_point until) {
 }
 
 void CompilePool::read(Worker& worker) {
-  std::optional<json> message;
-  try {
-    message = worker.process.channel().receive(std::chrono::milliseconds(0));
-  } catch (const base::ChannelClosed&) {
-    lose(worker, worker.process.kill_and_reap());
-    return;
-  }
-  if (!message) return;
-  if (worker.state == Worker::State::Starting) {
-    greet(worker, *message);
-    return;
-  }
+  const base::Heard heard = worker.process.hear(std::chrono::milliseconds(0));
+  if (heard.died()) return lose(worker, heard.end);
+  if (!heard.message_came()) return;
+  if (worker.state == Worker::State::Starting) return greet(worker, heard.message);
   const std::string key = release(worker);
-  finish(key, result_from_json(*message));
+  finish(key, result_from_json(heard.message));
 }
 
 void CompilePool::greet(Worker& worker, const json& message) {
@@ -280,8 +268,7 @@ void CompilePool::greet(Worker& worker, const json& message) {
   // A worker that was replaced after the toolkit was: cubins of two compilers would share keys.
   if (!nvrtc_build_.empty() && build != nvrtc_build_) {
     throw EnvironmentError(
-        fmt::format("failed starting a compile worker: NVRTC changed from {} to {} during this run; start again",
-                    nvrtc_build_, build));
+        fmt::format("failed starting a compile worker: NVRTC changed from {} to {} during this run; start again", nvrtc_build_, build));
   }
   nvrtc_build_ = build;
   failed_starts_ = 0;
@@ -301,10 +288,11 @@ void CompilePool::expire() {
     const std::string key = release(*worker);
     CompileResult result;
     result.status = CompileStatus::TimedOut;
-    result.log =
-        fmt::format("{}: not finished after {} s{}; the compile worker was killed\n", describe(jobs_.at(key)->request),
-                    std::chrono::duration<double>(options_.deadline).count(),
-                    took > 2 * options_.deadline ? fmt::format(" of processor time, nor after {:.3g} s in all", std::chrono::duration<double>(took).count()) : "");
+    result.log = fmt::format("{}: not finished after {} s{}; the compile worker was killed\n", describe(jobs_.at(key)->request),
+                             std::chrono::duration<double>(options_.deadline).count(),
+                             took > 2 * options_.deadline
+                                 ? fmt::format(" of processor time, nor after {:.3g} s in all", std::chrono::duration<double>(took).count())
+                                 : "");
     start(*worker);
     finish(key, result);
   }
@@ -314,10 +302,10 @@ void CompilePool::lose(Worker& worker, const std::string& how) {
   // Once one worker has been ready, workers can start: many lost at once were killed.
   const int limit = kFailedStartLimit * (nvrtc_build_.empty() ? 1 : static_cast<int>(workers_.size()) + 1);
   if (worker.state == Worker::State::Starting && ++failed_starts_ >= limit) {
-    throw EnvironmentError(fmt::format(
-        "failed starting compile worker {}: lost {} times before it was ready, last: {}{}; check that the file is this "
-        "build's attune and can run here",
-        options_.worker.string(), failed_starts_, how, quoted(worker.process.output())));
+    throw EnvironmentError(
+        fmt::format("failed starting compile worker {}: lost {} times before it was ready, last: {}{}; check that the file is this "
+                    "build's attune and can run here",
+                    options_.worker.string(), failed_starts_, how, quoted(worker.process.output())));
   }
   const std::string last_words = quoted(worker.process.output());
   const std::string key = release(worker);
@@ -330,8 +318,7 @@ void CompilePool::lose(Worker& worker, const std::string& how) {
   }
   CompileResult result;
   result.status = CompileStatus::Crashed;
-  result.log = fmt::format("{}: lost the compile worker {} times, last: {}{}\n", describe(job.request),
-                           job.lost_workers, how, last_words);
+  result.log = fmt::format("{}: lost the compile worker {} times, last: {}{}\n", describe(job.request), job.lost_workers, how, last_words);
   finish(key, result);
 }
 

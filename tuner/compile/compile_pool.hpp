@@ -29,9 +29,9 @@ class CompilePool {
     int workers = 2;
     /// Per compilation. While others hold the processors, and it computes, what counts is the processor time that it has used.
     std::chrono::milliseconds deadline{60000};
-    std::filesystem::path cache;                ///< folder; empty: no cache
-    std::vector<int> cpus;                      ///< processors that may compile (base::plan_cpus); empty: all of ours
-    int nice = 5;                               ///< a busy pool must slow neither the parent nor a GPU worker
+    std::filesystem::path cache;                          ///< folder; empty: no cache
+    std::vector<int> cpus;                                ///< processors that may compile (base::plan_cpus); empty: all of ours
+    int nice = 5;                                         ///< a busy pool must slow neither the parent nor a GPU worker
     std::uint64_t memory_bytes = std::uint64_t{8} << 30;  ///< address space of each worker; 0: no limit
   };
   /// Since construction.

@@ -67,10 +67,7 @@ auto read_as(const char* what, Read read) {
 }  // namespace
 
 json to_json(const CompileRequest& request) {
-  return {{"source", request.source},
-          {"name", request.name},
-          {"architecture", request.architecture},
-          {"options", request.options}};
+  return {{"source", request.source}, {"name", request.name}, {"architecture", request.architecture}, {"options", request.options}};
 }
 
 CompileRequest request_from_json(const json& value) {
@@ -118,9 +115,8 @@ CompileResult result_from_json(const json& value) {
 }
 
 std::vector<std::string> full_options(const CompileRequest& request) {
-  std::vector<std::string> options{
-      "-arch=" + request.architecture, "-std=c++17",        "-default-device", "--no-cache",
-      "--modify-stack-limit=false",    "--ptxas-options=-v"};
+  std::vector<std::string> options{"-arch=" + request.architecture, "-std=c++17",        "-default-device", "--no-cache",
+                                   "--modify-stack-limit=false",    "--ptxas-options=-v"};
   options.insert(options.end(), request.options.begin(), request.options.end());
   return options;
 }

@@ -46,9 +46,7 @@ bool includes_headers(std::string_view source) {
 }
 
 /// A compilation that ran into the limit of its process is not the source's fault, and another limit has another end.
-bool out_of_memory(const std::string& log) {
-  return log.find("catastrophic error: out of memory") != std::string::npos;
-}
+bool out_of_memory(const std::string& log) { return log.find("catastrophic error: out of memory") != std::string::npos; }
 
 std::string memory_limit_note() {
   rlimit limit{};
@@ -62,8 +60,7 @@ void take(const NvrtcProgram& program, const std::string& log, const std::string
   result.log = without_ptxas_figures(log);
   result.status = result.cubin.empty() ? CompileStatus::Failed : CompileStatus::Ok;
   if (result.cubin.empty()) {
-    result.log +=
-        fmt::format("no machine code for architecture '{}': ask for a real one such as sm_90\n", architecture);
+    result.log += fmt::format("no machine code for architecture '{}': ask for a real one such as sm_90\n", architecture);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include "attune/error.hpp"
+#include "tuner/compile/ptxas_log.hpp"
 
 namespace attune::compile {
 namespace {
@@ -38,8 +39,7 @@ NvrtcApi::NvrtcApi() : library(load_nvrtc()) {
 
 void NvrtcApi::check(nvrtcResult result, const char* call) const {
   if (result == NVRTC_SUCCESS) return;
-  throw EnvironmentError(
-      fmt::format("failed using NVRTC {}: {} returned {}", library.path.string(), call, error_string(result)));
+  throw EnvironmentError(fmt::format("failed using NVRTC {}: {} returned {}", library.path.string(), call, error_string(result)));
 }
 
 NvrtcProgram::NvrtcProgram(const NvrtcApi& api, const std::string& source, const std::string& name) : api_(api) {
@@ -52,10 +52,6 @@ nvrtcResult NvrtcProgram::compile(const std::vector<std::string>& options) {
   return api_.compile_program(program_, static_cast<int>(pointers.size()), pointers.data());
 }
 
-std::string NvrtcProgram::log() const {
-  std::string text = get(api_.log_size, api_.log, "nvrtcGetProgramLog");
-  while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
-  return text.empty() ? text : text + '\n';
-}
+std::string NvrtcProgram::log() const { return clean_log(get(api_.log_size, api_.log, "nvrtcGetProgramLog")); }
 
 }  // namespace attune::compile

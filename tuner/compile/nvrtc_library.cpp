@@ -15,8 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFileNames[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
-constexpr const char* kRemedy =
-    "install the CUDA toolkit (or its NVRTC package), or name the library file in ATTUNE_NVRTC";
+constexpr const char* kRemedy = "install the CUDA toolkit (or its NVRTC package), or name the library file in ATTUNE_NVRTC";
 
 /// Local, so that symbols of an NVRTC that the host program links are left alone.
 void* open_library(const std::string& file) { return ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); }

@@ -31,8 +31,7 @@ cudaOccDeviceProp properties_of(const spec::DeviceInfo& device) {
   return properties;
 }
 
-cudaOccFuncAttributes attributes_of(const KernelResources& kernel, std::int64_t dynamic_shared_bytes,
-                                    const spec::DeviceInfo& device) {
+cudaOccFuncAttributes attributes_of(const KernelResources& kernel, std::int64_t dynamic_shared_bytes, const spec::DeviceInfo& device) {
   cudaOccFuncAttributes attributes;
   attributes.maxThreadsPerBlock = device.max_threads_per_block;
   attributes.numRegs = kernel.registers;
@@ -54,12 +53,10 @@ const char* limit_name(unsigned int factors) {
 
 }  // namespace
 
-Occupancy occupancy(const KernelResources& kernel, int block_threads, std::int64_t dynamic_shared_bytes,
-                    const spec::DeviceInfo& device) {
+Occupancy occupancy(const KernelResources& kernel, int block_threads, std::int64_t dynamic_shared_bytes, const spec::DeviceInfo& device) {
   if (block_threads < 1 || dynamic_shared_bytes < 0) {
-    throw UsageError(
-        fmt::format("failed computing occupancy of {}: {} threads a block with {} bytes of dynamic shared memory",
-                    kernel.kernel, block_threads, dynamic_shared_bytes));
+    throw UsageError(fmt::format("failed computing occupancy of {}: {} threads a block with {} bytes of dynamic shared memory",
+                                 kernel.kernel, block_threads, dynamic_shared_bytes));
   }
   const cudaOccDeviceProp properties = properties_of(device);
   const cudaOccFuncAttributes attributes = attributes_of(kernel, dynamic_shared_bytes, device);
@@ -67,13 +64,12 @@ Occupancy occupancy(const KernelResources& kernel, int block_threads, std::int64
   // for the smallest carveout, and shared memory would seem to limit every kernel that has some.
   const cudaOccDeviceState state;
   cudaOccResult result{};
-  const cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(
-      &result, &properties, &attributes, &state, block_threads, static_cast<std::size_t>(dynamic_shared_bytes));
+  const cudaOccError error = cudaOccMaxActiveBlocksPerMultiprocessor(&result, &properties, &attributes, &state, block_threads,
+                                                                     static_cast<std::size_t>(dynamic_shared_bytes));
   if (error != CUDA_OCC_SUCCESS) {
-    throw Error(
-        fmt::format("failed computing occupancy of {} on {}: cudaOccMaxActiveBlocksPerMultiprocessor returned {} ({})",
-                    kernel.kernel, device.architecture, static_cast<int>(error),
-                    error == CUDA_OCC_ERROR_UNKNOWN_DEVICE ? "an architecture it does not know" : "invalid input"));
+    throw Error(fmt::format("failed computing occupancy of {} on {}: cudaOccMaxActiveBlocksPerMultiprocessor returned {} ({})",
+                            kernel.kernel, device.architecture, static_cast<int>(error),
+                            error == CUDA_OCC_ERROR_UNKNOWN_DEVICE ? "an architecture it does not know" : "invalid input"));
   }
   Occupancy answer;
   answer.blocks_per_sm = result.activeBlocksPerMultiprocessor;

@@ -104,8 +104,7 @@ std::optional<std::string_view> PrecompiledHeaders::prefix_of(const std::string&
   return std::string_view(source).substr(0, stop + kStop.size());
 }
 
-PrecompiledHeaders::Attempt PrecompiledHeaders::compile(NvrtcProgram& program, std::string_view prefix,
-                                                        std::vector<std::string> options) {
+PrecompiledHeaders::Attempt PrecompiledHeaders::compile(NvrtcProgram& program, std::string_view prefix, std::vector<std::string> options) {
   options.emplace_back(kNoWarnings);
   base::ContentHasher hasher;
   hasher.add(prefix);
@@ -118,8 +117,7 @@ PrecompiledHeaders::Attempt PrecompiledHeaders::compile(NvrtcProgram& program, s
   return use(program, *found, std::move(options));
 }
 
-PrecompiledHeaders::Attempt PrecompiledHeaders::create(NvrtcProgram& program, const std::string& key,
-                                                       std::vector<std::string> options) {
+PrecompiledHeaders::Attempt PrecompiledHeaders::create(NvrtcProgram& program, const std::string& key, std::vector<std::string> options) {
   Attempt attempt;
   const Workshop workshop;
   if (!workshop.folder().is_open()) {
@@ -132,8 +130,7 @@ PrecompiledHeaders::Attempt PrecompiledHeaders::create(NvrtcProgram& program, co
   (void)remove_message(attempt.log, "creating precompiled header file");
   const nvrtcResult status = api_.pch_status(program.handle());
   std::size_t required = 0;
-  if (status == NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED &&
-      api_.pch_heap_required(program.handle(), &required) == NVRTC_SUCCESS &&
+  if (status == NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED && api_.pch_heap_required(program.handle(), &required) == NVRTC_SUCCESS &&
       api_.set_pch_heap(required + required / 2) == NVRTC_SUCCESS) {
     entries_.clear();  // a new heap invalidates them; this one is made by the next compilation, in the larger heap
     return attempt;
@@ -151,8 +148,7 @@ PrecompiledHeaders::Attempt PrecompiledHeaders::create(NvrtcProgram& program, co
   return attempt;
 }
 
-PrecompiledHeaders::Attempt PrecompiledHeaders::use(NvrtcProgram& program, const Entry& entry,
-                                                    std::vector<std::string> options) const {
+PrecompiledHeaders::Attempt PrecompiledHeaders::use(NvrtcProgram& program, const Entry& entry, std::vector<std::string> options) const {
   Attempt attempt;
   options.push_back(fmt::format("-use-pch=/proc/self/fd/{}", entry.file.get()));
   attempt.compiled = program.compile(options) == NVRTC_SUCCESS;

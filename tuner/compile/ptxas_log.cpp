@@ -80,4 +80,10 @@ std::string without_ptxas_figures(const std::string& log) {
   return rest;
 }
 
+std::string clean_log(std::string log) {
+  std::erase(log, '\0');
+  while (!log.empty() && log.back() == '\n') log.pop_back();
+  return log.empty() ? log : log + '\n';
+}
+
 }  // namespace attune::compile

@@ -24,8 +24,8 @@ CUdeviceptr address_at(const Starts& starts, Place place) {
 ConstantStep bind_constant(const spec::ResolvedBuffer& buffer, Place place, const Module& module) {
   const auto [variable, bytes] = module.global(buffer.name);
   if (bytes < static_cast<std::size_t>(buffer.bytes)) {
-    throw Error(fmt::format("failed binding constant buffer '{}': it has {} bytes at these sizes, the variable in the source {}", buffer.name,
-                            buffer.bytes, bytes),
+    throw Error(fmt::format("failed binding constant buffer '{}': it has {} bytes at these sizes, the variable in the source {}",
+                            buffer.name, buffer.bytes, bytes),
                 ExitCode::Spec);
   }
   return {place, variable, static_cast<std::size_t>(buffer.bytes)};
@@ -40,10 +40,14 @@ KernelStep bind_kernel(const spec::LaunchPlan& plan, const spec::ResolvedLaunch&
   };
   for (const auto& argument : launch.arguments) {
     const auto index = static_cast<std::size_t>(argument.index);
-    if (argument.kind == Kind::Buffer) step.parameters.push_back(places.buffers[index]);
-    else if (argument.kind == Kind::Bits) pass_constant(argument.bits);
-    else if (places.scalars.empty()) pass_constant(plan.scalars[index].bits);
-    else step.parameters.push_back(places.scalars[index]);
+    if (argument.kind == Kind::Buffer)
+      step.parameters.push_back(places.buffers[index]);
+    else if (argument.kind == Kind::Bits)
+      pass_constant(argument.bits);
+    else if (places.scalars.empty())
+      pass_constant(plan.scalars[index].bits);
+    else
+      step.parameters.push_back(places.scalars[index]);
   }
   return step;
 }
@@ -76,7 +80,8 @@ void check_quickly(CUresult result, const char* call, const char* what) {
 
 Place place_at(Place::Base base, std::size_t index, std::size_t bytes) {
   static_assert(sizeof(CUdeviceptr) == sizeof(std::uint64_t));
-  if (index * bytes > std::numeric_limits<std::uint16_t>::max()) throw Error("failed binding a kernel: it has too many buffers, scalars or arguments");
+  if (index * bytes > std::numeric_limits<std::uint16_t>::max())
+    throw Error("failed binding a kernel: it has too many buffers, scalars or arguments");
   return {base, static_cast<std::uint16_t>(index * bytes)};
 }
 
@@ -111,12 +116,12 @@ void enqueue(const BoundSteps& steps, const Bases& bases, CUstream stream) {
     if (const auto* kernel_step = std::get_if<KernelStep>(&step)) {
       enqueue_kernel(*kernel_step, starts, stream);
     } else if (const auto* memset = std::get_if<MemsetStep>(&step)) {
-      check_quickly(Driver::get().cuMemsetD8Async(address_at(starts, memset->buffer), memset->byte, memset->bytes, stream), "cuMemsetD8Async",
-                    "initialising a buffer");
+      check_quickly(Driver::get().cuMemsetD8Async(address_at(starts, memset->buffer), memset->byte, memset->bytes, stream),
+                    "cuMemsetD8Async", "initialising a buffer");
     } else {
       const auto& constant = std::get<ConstantStep>(step);
-      check_quickly(Driver::get().cuMemcpyDtoDAsync(constant.variable, address_at(starts, constant.buffer), constant.bytes, stream), "cuMemcpyDtoDAsync",
-                    "filling a constant buffer");
+      check_quickly(Driver::get().cuMemcpyDtoDAsync(constant.variable, address_at(starts, constant.buffer), constant.bytes, stream),
+                    "cuMemcpyDtoDAsync", "filling a constant buffer");
     }
   }
 }

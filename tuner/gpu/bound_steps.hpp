@@ -45,7 +45,7 @@ using Step = std::variant<KernelStep, MemsetStep, ConstantStep>;
 /// is these steps, and what is dispatched.
 using BoundSteps = std::vector<Step>;
 
-/// Of a plan's buffers and scalars, by their index in it; no scalars: those of the plan are constants.
+/// Where a plan's buffers and scalars lie, by their index in it; no scalars: the plan's own values are constants.
 struct Places {
   std::vector<Place> buffers;
   std::vector<Place> scalars;
@@ -54,7 +54,7 @@ struct Places {
 /// Throws: Error (kernel or variable missing, argument sizes, a __constant__ variable that is too small), CudaError.
 [[nodiscard]] BoundSteps bind_steps(const spec::LaunchPlan& plan, const Places& places, const Module& module);
 
-/// Of one launch: what the places of Arguments and of Workspace lie behind.
+/// What the places of Arguments and of Workspace lie behind, for one launch.
 struct Bases {
   const void* arguments = nullptr;
   const void* workspace = nullptr;

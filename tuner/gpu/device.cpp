@@ -12,8 +12,7 @@ namespace {
 
 int attribute(CUdevice device, CUdevice_attribute which, const char* name) {
   int value = 0;
-  check(Driver::get().cuDeviceGetAttribute(&value, which, device), "cuDeviceGetAttribute",
-        fmt::format("reading the device's {}", name));
+  check(Driver::get().cuDeviceGetAttribute(&value, which, device), "cuDeviceGetAttribute", fmt::format("reading the device's {}", name));
   return value;
 }
 
@@ -46,8 +45,7 @@ std::string uuid_text(CUdevice device) {
 
 void read_limits(CUdevice device, spec::DeviceInfo& info) {
   info.sm_count = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, "SM count");
-  info.shared_optin_bytes =
-      attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, "opt-in shared memory");
+  info.shared_optin_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, "opt-in shared memory");
   info.registers_per_sm = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR, "registers per SM");
   info.l2_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, "L2 size");
   info.memory_bus_bits = attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, "memory bus width");
@@ -55,10 +53,8 @@ void read_limits(CUdevice device, spec::DeviceInfo& info) {
   info.max_threads_per_block = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, "threads per block");
   info.max_threads_per_sm = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, "threads per SM");
   info.max_blocks_per_sm = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, "blocks per SM");
-  info.shared_per_sm_bytes =
-      attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, "shared memory per SM");
-  info.shared_per_block_bytes =
-      attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, "shared memory per block");
+  info.shared_per_sm_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, "shared memory per SM");
+  info.shared_per_block_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, "shared memory per block");
   info.registers_per_block = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, "registers per block");
   info.cooperative_launch = attribute(device, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, "cooperative launch") != 0;
 }
@@ -75,8 +71,8 @@ spec::DeviceInfo read_device(int ordinal) {
   const Driver& driver = Driver::get();
   const int count = device_count();
   if (ordinal < 0 || ordinal >= count) {
-    throw UsageError(fmt::format("failed selecting device {}: this machine shows {} device{}, numbered from 0", ordinal,
-                                 count, count == 1 ? "" : "s"));
+    throw UsageError(
+        fmt::format("failed selecting device {}: this machine shows {} device{}, numbered from 0", ordinal, count, count == 1 ? "" : "s"));
   }
   CUdevice device = 0;
   check(driver.cuDeviceGet(&device, ordinal), "cuDeviceGet", fmt::format("selecting device {}", ordinal));
@@ -87,8 +83,7 @@ spec::DeviceInfo read_device(int ordinal) {
   info.architecture = fmt::format("sm_{}", info.compute_capability);
   read_limits(device, info);
   std::array<char, 256> name{};
-  check(driver.cuDeviceGetName(name.data(), static_cast<int>(name.size()), device), "cuDeviceGetName",
-        "reading the device's name");
+  check(driver.cuDeviceGetName(name.data(), static_cast<int>(name.size()), device), "cuDeviceGetName", "reading the device's name");
   info.name = name.data();
   info.uuid = uuid_text(device);
   info.driver = driver_text();

@@ -59,8 +59,8 @@ Loaded load() {
   void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = ::dlerror();
-    loaded.reason = fmt::format("failed loading the CUDA driver: dlopen returned NULL ({}); {}",
-                                why == nullptr ? "no reason given" : why, kRemedy);
+    loaded.reason =
+        fmt::format("failed loading the CUDA driver: dlopen returned NULL ({}); {}", why == nullptr ? "no reason given" : why, kRemedy);
     return loaded;
   }
   const auto get_address = reinterpret_cast<GetProcAddress>(::dlsym(library, "cuGetProcAddress_v2"));
@@ -74,8 +74,8 @@ Loaded load() {
   }
   const CUresult result = loaded.driver.cuInit(0);
   if (result != CUDA_SUCCESS) {
-    loaded.reason = fmt::format("failed initialising the CUDA driver: cuInit returned {} ({}); {}",
-                                name_of(loaded.driver, result), meaning_of(loaded.driver, result), kRemedy);
+    loaded.reason = fmt::format("failed initialising the CUDA driver: cuInit returned {} ({}); {}", name_of(loaded.driver, result),
+                                meaning_of(loaded.driver, result), kRemedy);
     return loaded;
   }
   int count = 0;
@@ -105,9 +105,8 @@ std::string Driver::unavailable_reason() { return loaded().reason; }
 void check(CUresult result, const char* call, const std::string& what) {
   if (result == CUDA_SUCCESS) return;
   const Driver& driver = loaded().driver;
-  throw CudaError(
-      static_cast<int>(result), call,
-      fmt::format("failed {}: {} returned {} ({})", what, call, name_of(driver, result), meaning_of(driver, result)));
+  throw CudaError(static_cast<int>(result), call,
+                  fmt::format("failed {}: {} returned {} ({})", what, call, name_of(driver, result), meaning_of(driver, result)));
 }
 
 bool is_sticky(CUresult result) noexcept {

@@ -10,6 +10,7 @@ namespace attune::gpu {
 /// The driver entry points in use, resolved at run time: libcuda.so.1 is dlopen'ed and every function comes from
 /// cuGetProcAddress, so that no binary of ours needs a driver to start.
 struct Driver {
+// clang-format off
 #define ATTUNE_DRIVER_FUNCTIONS(X)                                                                                  \
   X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGetCount) X(cuDeviceGet)          \
   X(cuDeviceGetName) X(cuDeviceGetUuid) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain)     \
@@ -21,6 +22,7 @@ struct Driver {
   X(cuStreamIsCapturing) X(cuThreadExchangeStreamCaptureMode) X(cuStreamGetId) X(cuStreamGetCtx) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord)     \
   X(cuEventSynchronize) X(cuEventElapsedTime) X(cuGraphInstantiateWithFlags) X(cuGraphDestroy) X(cuGraphExecDestroy) \
   X(cuGraphLaunch) X(cuGraphUpload) X(cuLaunchKernelEx) X(cuOccupancyMaxActiveBlocksPerMultiprocessor)
+  // clang-format on
 #define X(name) decltype(&::name) name = nullptr;
   ATTUNE_DRIVER_FUNCTIONS(X)
 #undef X

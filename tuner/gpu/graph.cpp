@@ -4,8 +4,7 @@ namespace attune::gpu {
 
 void Graph::begin(const Stream& stream) {
   // Relaxed: the worker is single-threaded and its own; a stricter mode would refuse lazily loaded kernels.
-  check(Driver::get().cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_RELAXED), "cuStreamBeginCapture",
-        "capturing a graph");
+  check(Driver::get().cuStreamBeginCapture(stream.get(), CU_STREAM_CAPTURE_MODE_RELAXED), "cuStreamBeginCapture", "capturing a graph");
 }
 
 void Graph::abandon(const Stream& stream) noexcept {

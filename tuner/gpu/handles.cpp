@@ -9,8 +9,7 @@ namespace attune::gpu {
 Context::Context(int ordinal) {
   const Driver& driver = Driver::get();
   check(driver.cuDeviceGet(&device_, ordinal), "cuDeviceGet", fmt::format("selecting device {}", ordinal));
-  check(driver.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain",
-        fmt::format("opening device {}", ordinal));
+  check(driver.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain", fmt::format("opening device {}", ordinal));
   const CUresult result = driver.cuCtxSetCurrent(context_);
   if (result != CUDA_SUCCESS) driver.cuDevicePrimaryCtxRelease(device_);
   check(result, "cuCtxSetCurrent", fmt::format("opening device {}", ordinal));
@@ -20,9 +19,7 @@ Context::~Context() {
   if (context_ != nullptr) Driver::get().cuDevicePrimaryCtxRelease(device_);
 }
 
-void Context::make_current() const {
-  check(Driver::get().cuCtxSetCurrent(context_), "cuCtxSetCurrent", "making the context current");
-}
+void Context::make_current() const { check(Driver::get().cuCtxSetCurrent(context_), "cuCtxSetCurrent", "making the context current"); }
 
 Module::Module(const std::string& cubin) {
   check(Driver::get().cuModuleLoadData(&module_, cubin.data()), "cuModuleLoadData", "loading a cubin");
@@ -43,11 +40,10 @@ Function Module::function(const std::string& name) const {
   function.name = name;
   const CUresult found = driver.cuModuleGetFunction(&function.handle, module_, name.c_str());
   if (found == CUDA_ERROR_NOT_FOUND) {
-    throw Error(
-        fmt::format("failed finding kernel \"{}\": cuModuleGetFunction returned CUDA_ERROR_NOT_FOUND (the compiled "
-                    "source has no kernel of that name); declare it extern \"C\" __global__",
-                    name),
-        ExitCode::Spec);
+    throw Error(fmt::format("failed finding kernel \"{}\": cuModuleGetFunction returned CUDA_ERROR_NOT_FOUND (the compiled "
+                            "source has no kernel of that name); declare it extern \"C\" __global__",
+                            name),
+                ExitCode::Spec);
   }
   check(found, "cuModuleGetFunction", fmt::format("finding kernel \"{}\"", name));
   for (std::size_t index = 0;; ++index) {
@@ -66,12 +62,10 @@ std::pair<CUdeviceptr, std::size_t> Module::global(const std::string& name) cons
   std::size_t bytes = 0;
   const CUresult result = Driver::get().cuModuleGetGlobal(&address, &bytes, module_, name.c_str());
   if (result == CUDA_ERROR_NOT_FOUND) {
-    throw Error(
-        fmt::format(
-            "failed finding variable \"{}\": cuModuleGetGlobal returned CUDA_ERROR_NOT_FOUND (the compiled source "
-            "has no variable of that name); declare it extern \"C\" __constant__",
-            name),
-        ExitCode::Spec);
+    throw Error(fmt::format("failed finding variable \"{}\": cuModuleGetGlobal returned CUDA_ERROR_NOT_FOUND (the compiled source "
+                            "has no variable of that name); declare it extern \"C\" __constant__",
+                            name),
+                ExitCode::Spec);
   }
   check(result, "cuModuleGetGlobal", fmt::format("finding variable \"{}\"", name));
   return {address, bytes};
@@ -112,9 +106,7 @@ Stream::~Stream() {
   if (stream_ != nullptr) Driver::get().cuStreamDestroy(stream_);
 }
 
-void Stream::synchronize() const {
-  check(Driver::get().cuStreamSynchronize(stream_), "cuStreamSynchronize", "waiting for the device");
-}
+void Stream::synchronize() const { check(Driver::get().cuStreamSynchronize(stream_), "cuStreamSynchronize", "waiting for the device"); }
 
 Event::Event() { check(Driver::get().cuEventCreate(&event_, CU_EVENT_DEFAULT), "cuEventCreate", "creating an event"); }
 
@@ -126,14 +118,11 @@ void Event::record(const Stream& stream) const {
   check(Driver::get().cuEventRecord(event_, stream.get()), "cuEventRecord", "recording an event");
 }
 
-void Event::synchronize() const {
-  check(Driver::get().cuEventSynchronize(event_), "cuEventSynchronize", "waiting for the device");
-}
+void Event::synchronize() const { check(Driver::get().cuEventSynchronize(event_), "cuEventSynchronize", "waiting for the device"); }
 
 double elapsed_us(const Event& start, const Event& end) {
   float milliseconds = 0;
-  check(Driver::get().cuEventElapsedTime(&milliseconds, start.get(), end.get()), "cuEventElapsedTime",
-        "reading a time");
+  check(Driver::get().cuEventElapsedTime(&milliseconds, start.get(), end.get()), "cuEventElapsedTime", "reading a time");
   return 1000.0 * static_cast<double>(milliseconds);
 }
 

@@ -22,8 +22,7 @@ namespace attune::gpu {
 class Context {
  public:
   explicit Context(int ordinal);
-  Context(Context&& other) noexcept
-      : device_(std::exchange(other.device_, -1)), context_(std::exchange(other.context_, nullptr)) {}
+  Context(Context&& other) noexcept : device_(std::exchange(other.device_, -1)), context_(std::exchange(other.context_, nullptr)) {}
   Context& operator=(Context&&) = delete;
   ~Context();
   void make_current() const;
@@ -64,8 +63,7 @@ class Buffer {
   Buffer() = default;
   /// Throws: EnvironmentError naming bytes asked for and free when the device has not enough.
   explicit Buffer(std::size_t bytes);
-  Buffer(Buffer&& other) noexcept
-      : address_(std::exchange(other.address_, 0)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Buffer(Buffer&& other) noexcept : address_(std::exchange(other.address_, 0)), bytes_(std::exchange(other.bytes_, 0)) {}
   Buffer& operator=(Buffer&& other) noexcept;
   ~Buffer();
   [[nodiscard]] CUdeviceptr address() const noexcept { return address_; }

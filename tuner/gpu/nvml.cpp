@@ -61,8 +61,7 @@ std::optional<Nvml::Library> Nvml::load() {
   resolve(handle, "nvmlDeviceGetClockInfo", library.clock_mhz);
   resolve(handle, "nvmlDeviceGetCurrentClocksEventReasons", library.clock_reasons);
   // Drivers before 535 know them under their former name.
-  if (library.clock_reasons == nullptr)
-    resolve(handle, "nvmlDeviceGetCurrentClocksThrottleReasons", library.clock_reasons);
+  if (library.clock_reasons == nullptr) resolve(handle, "nvmlDeviceGetCurrentClocksThrottleReasons", library.clock_reasons);
   resolve(handle, "nvmlDeviceGetEnforcedPowerLimit", library.power_limit_mw);
   resolve(handle, "nvmlDeviceGetTemperature", library.temperature_c);
   if (library.init == nullptr || library.shutdown == nullptr || library.device_by_uuid == nullptr) return std::nullopt;
@@ -108,8 +107,7 @@ void Nvml::refresh_slow_values() {
   const bool reasons_read = library_.clock_reasons != nullptr && library_.clock_reasons(device_, &reasons) == kSuccess;
   reading_.throttle = reasons_read ? reasons_text(reasons) : "";
   unsigned milliwatts = 0;
-  const bool power_read =
-      library_.power_limit_mw != nullptr && library_.power_limit_mw(device_, &milliwatts) == kSuccess;
+  const bool power_read = library_.power_limit_mw != nullptr && library_.power_limit_mw(device_, &milliwatts) == kSuccess;
   reading_.power_limit_w = power_read ? milliwatts / 1000.0 : 0;
   unsigned celsius = 0;
   const bool temperature_read =

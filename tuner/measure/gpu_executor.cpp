@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "tuner/base/median.hpp"
 #include "tuner/measure/messages.hpp"
 
 namespace attune::measure {
@@ -29,12 +30,6 @@ class WorkerLost : public EnvironmentError {
   using EnvironmentError::EnvironmentError;
 };
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 }  // namespace
 
 GpuExecutor::GpuExecutor(const Options& options) : options_(options) { start(); }
@@ -42,23 +37,19 @@ GpuExecutor::GpuExecutor(const Options& options) : options_(options) { start(); 
 void GpuExecutor::start() {
   worker_ = base::WorkerProcess(options_.worker, {"worker-gpu"}, {.cpus = options_.cpus});
   loaded_.clear();
-  std::optional<json> answer;
-  try {
-    worker_.channel().send(messages::hello(options_.device));
-    answer = worker_.channel().receive(kStartTimeout);
-  } catch (const base::ChannelClosed&) {
-    throw WorkerLost(
-        fmt::format("failed starting the GPU worker {}: it {}; check that this is the attune executable",
-                    options_.worker.string(), worker_.kill_and_reap()));
+  const base::Heard answer = worker_.ask(messages::hello(options_.device), kStartTimeout);
+  if (answer.died()) {
+    throw WorkerLost(fmt::format("failed starting the GPU worker {}: it {}; check that this is the attune executable",
+                                 options_.worker.string(), answer.end));
   }
-  if (!answer) {
+  if (!answer.message_came()) {
     worker_.kill_and_reap();
-    throw EnvironmentError(fmt::format("failed starting the GPU worker: no answer within {} s; is the device hung?",
-                                       kStartTimeout.count() / 1000));
+    throw EnvironmentError(
+        fmt::format("failed starting the GPU worker: no answer within {} s; is the device hung?", kStartTimeout.count() / 1000));
   }
-  if (answer->contains("error")) worker_.kill_and_reap();
-  messages::rethrow(*answer);
-  device_ = spec::DeviceInfo::from_json(answer->at("device"));
+  if (answer.message.contains("error")) worker_.kill_and_reap();
+  messages::rethrow(answer.message);
+  device_ = spec::DeviceInfo::from_json(answer.message.at("device"));
 }
 
 void GpuExecutor::restart() {
@@ -74,12 +65,10 @@ void GpuExecutor::restart() {
   }
 }
 
-void GpuExecutor::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                          const std::string& reference_cubin) {
-  if (busy())
-    throw UsageError("failed preparing a problem: a configuration is still being measured; collect its reply first");
-  prepare_message_ = std::make_shared<const json>(
-      messages::prepare(kernel, problem, options_.policy, options_.support_cubin, reference_cubin));
+void GpuExecutor::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& reference_cubin) {
+  if (busy()) throw UsageError("failed preparing a problem: a configuration is still being measured; collect its reply first");
+  prepare_message_ =
+      std::make_shared<const json>(messages::prepare(kernel, problem, options_.policy, options_.support_cubin, reference_cubin));
   verified_.clear();
   best_us_ = 0;
   batch_us_ = 0;
@@ -101,26 +90,20 @@ void GpuExecutor::prepare(const spec::KernelTemplate& kernel, const spec::Proble
 
 void GpuExecutor::send_prepare() {
   const auto begin = Clock::now();
-  std::optional<json> answer;
-  try {
-    worker_.channel().send(*prepare_message_);
-    answer = worker_.channel().receive(kPrepareTimeout);
-  } catch (const base::ChannelClosed&) {
-    throw WorkerLost(fmt::format("failed preparing {}: the GPU worker {}",
-                                       prepare_message_->at("problem").get<std::string>(), worker_.kill_and_reap()));
+  const base::Heard answer = worker_.ask(*prepare_message_, kPrepareTimeout);
+  if (answer.died()) {
+    throw WorkerLost(fmt::format("failed preparing {}: the GPU worker {}", prepare_message_->at("problem").get<std::string>(), answer.end));
   }
-  if (!answer) {
+  if (!answer.message_came()) {
     throw SpecError(prepare_message_->at("path"), 0, 0,
-                    fmt::format("failed preparing the reference: no answer within {} s; the GPU worker {}",
-                                kPrepareTimeout.count() / 1000, worker_.kill_and_reap()));
+                    fmt::format("failed preparing the reference: no answer within {} s; the GPU worker {}", kPrepareTimeout.count() / 1000,
+                                worker_.kill_and_reap()));
   }
-  const bool fatal = answer->value("fatal", false);
-  if (fatal) {  // only a reference kernel of the template's own runs here
+  if (answer.message.value("fatal", false)) {  // only kernels of the reference run here
     worker_.kill_and_reap();
-    throw SpecError(prepare_message_->at("path"), 0, 0,
-                    "failed computing the reference: " + answer->at("error").get<std::string>());
+    throw SpecError(prepare_message_->at("path"), 0, 0, "failed computing the reference: " + answer.message.at("error").get<std::string>());
   }
-  messages::rethrow(*answer);
+  messages::rethrow(answer.message);
   prepare_time_ = std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
 }
 
@@ -128,8 +111,7 @@ milliseconds GpuExecutor::deadline_for(double best_us) const {
   const milliseconds allowance = 2 * prepare_time_;  // verification touches the same data as preparing did
   if (best_us_ <= 0) return kFirstDeadline + allowance;
   const double batch_us = batch_us_ * std::max(1.0, best_us / best_us_);
-  return std::max(kShortestDeadline, milliseconds(static_cast<std::int64_t>(kDeadlineRatio * batch_us / 1000))) +
-         allowance;
+  return std::max(kShortestDeadline, milliseconds(static_cast<std::int64_t>(kDeadlineRatio * batch_us / 1000))) + allowance;
 }
 
 bool GpuExecutor::has_room(const VisitRequest& request) const {
@@ -200,23 +182,20 @@ std::optional<VisitReply> GpuExecutor::collect(milliseconds timeout) {
   if (queue_.empty()) throw UsageError("failed collecting a reply: nothing was submitted");
   const auto end = Clock::now() + timeout;
   while (true) {
-    const auto wait = std::max(
-        milliseconds(0), std::chrono::ceil<milliseconds>(std::min(end, deadline_) - Clock::now()));
+    const auto wait = std::max(milliseconds(0), std::chrono::ceil<milliseconds>(std::min(end, deadline_) - Clock::now()));
     std::optional<VisitReply> reply;
-    try {
-      const auto message = worker_.channel().receive(wait);
-      if (message) {
-        reply = handle(*message);
-      } else if (Clock::now() >= deadline_) {
-        const auto limit = deadline_for(queue_.front().request.best_us);
-        worker_.kill_and_reap();
-        reply = after_failure(End::TimedOut, fmt::format("no answer within {:.1f} s; the GPU worker was killed",
-                                                         static_cast<double>(limit.count()) / 1000));
-      } else if (Clock::now() >= end) {
-        return std::nullopt;
-      }
-    } catch (const base::ChannelClosed&) {
-      reply = after_failure(End::Died, "the GPU worker " + worker_.kill_and_reap());
+    const base::Heard heard = worker_.hear(wait);
+    if (heard.died()) {
+      reply = after_failure(End::Died, "the GPU worker " + heard.end);
+    } else if (heard.message_came()) {
+      reply = handle(heard.message);
+    } else if (Clock::now() >= deadline_) {
+      const auto limit = deadline_for(queue_.front().request.best_us);
+      worker_.kill_and_reap();
+      reply = after_failure(End::TimedOut,
+                            fmt::format("no answer within {:.1f} s; the GPU worker was killed", static_cast<double>(limit.count()) / 1000));
+    } else if (Clock::now() >= end) {
+      return std::nullopt;
     }
     if (reply) return reply;
   }
@@ -269,17 +248,13 @@ void GpuExecutor::abandon(milliseconds grace) {
   bool lost = false;
   // Not by `collect`: a worker that dies now need not be replaced.
   while (!lost && busy() && queue_.front().sent) {
-    try {
-      const auto message =
-          worker_.channel().receive(std::max(milliseconds(0), std::chrono::ceil<milliseconds>(end - Clock::now())));
-      lost = !message || message->value("fatal", false);
-      if (!lost) forget_dropped(*message);
-    } catch (const base::ChannelClosed&) {
-      lost = true;
-    }
+    const auto left = std::max(milliseconds(0), std::chrono::ceil<milliseconds>(end - Clock::now()));
+    const base::Heard heard = worker_.hear(left);
+    lost = !heard.message_came() || heard.message.value("fatal", false);
+    if (!lost) forget_dropped(heard.message);
     if (!lost) queue_.pop_front();
   }
-  if (lost) worker_.kill_and_reap();
+  if (lost && worker_.running()) worker_.kill_and_reap();
   queue_.clear();
 }
 
@@ -299,7 +274,7 @@ VisitReply GpuExecutor::accept(const json& message) {
   if (reply.verified) verified_.insert(reply.configuration);
   reply.verified = verified_.contains(reply.configuration);
   if (reply.samples_us.empty()) return reply;
-  const double middle_us = median(reply.samples_us);
+  const double middle_us = base::median(reply.samples_us);
   best_us_ = best_us_ <= 0 ? middle_us : std::min(best_us_, middle_us);
   batch_us_ = std::max(batch_us_, middle_us * reply.calls_per_sample);
   return reply;
@@ -334,56 +309,41 @@ RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request) {
     loaded_.insert(configuration.cubin_key);
   }
   RunOffReply reply;
-  try {
-    worker_.channel().send({{"type", "run_off"},
-                            {"configurations", std::move(configurations)},
-                            {"rounds", request.rounds},
-                            {"seed", request.seed}});
-    while (true) {  // the deadline is a round's: each reports
-      const auto message =
-          worker_.channel().receive(kFirstDeadline + deadline_for(0) * static_cast<int>(request.configurations.size()));
-      if (!message) {
-        reply.outcome = Outcome::TimedOut;
-        reply.detail = "a round took too long; the GPU worker " + worker_.kill_and_reap();
-        return reply;
-      }
-      if (message->contains("progress")) continue;
-      if (message->value("fatal", false)) {
-        worker_.kill_and_reap();
-        reply.outcome = Outcome::Crashed;
-        reply.detail = message->at("error");
-        return reply;
-      }
-      messages::rethrow(*message);
-      forget_dropped(*message);
-      reply.outcome = outcome_from_name(message->at("outcome"));
-      reply.detail = message->at("detail");
-      if (message->contains("rounds_us"))
-        reply.rounds_us = message->at("rounds_us").get<std::vector<std::vector<double>>>();
-      return reply;
-    }
-  } catch (const base::ChannelClosed&) {
-    reply.outcome = Outcome::Crashed;
-    reply.detail = "the GPU worker " + worker_.kill_and_reap();
+  const auto failed = [&](Outcome outcome, std::string detail) {
+    reply.outcome = outcome;
+    reply.detail = std::move(detail);
     return reply;
+  };
+  // The deadline is a round's: each reports.
+  const auto limit = kFirstDeadline + deadline_for(0) * static_cast<int>(request.configurations.size());
+  base::Heard heard = worker_.ask(
+      {{"type", "run_off"}, {"configurations", std::move(configurations)}, {"rounds", request.rounds}, {"seed", request.seed}}, limit);
+  while (heard.message_came() && heard.message.contains("progress")) heard = worker_.hear(limit);
+  if (heard.died()) return failed(Outcome::Crashed, "the GPU worker " + heard.end);
+  if (!heard.message_came()) return failed(Outcome::TimedOut, "a round took too long; the GPU worker " + worker_.kill_and_reap());
+  const json& message = heard.message;
+  if (message.value("fatal", false)) {
+    worker_.kill_and_reap();
+    return failed(Outcome::Crashed, message.at("error"));
   }
+  messages::rethrow(message);
+  forget_dropped(message);
+  reply.outcome = outcome_from_name(message.at("outcome"));
+  reply.detail = message.at("detail");
+  if (message.contains("rounds_us")) reply.rounds_us = message.at("rounds_us").get<std::vector<std::vector<double>>>();
+  return reply;
 }
 
 double GpuExecutor::read_ceiling_bytes_per_s() {
   if (busy()) throw UsageError("failed measuring the read ceiling: a configuration is still being measured");
   if (!worker_.running()) restart();
-  try {
-    worker_.channel().send({{"type", "read_ceiling"}, {"support", messages::binary(options_.support_cubin)}});
-    const auto answer = worker_.channel().receive(kStartTimeout);
-    if (!answer) {
-      throw EnvironmentError("failed measuring the read ceiling: no answer in time; the GPU worker " +
-                             worker_.kill_and_reap());
-    }
-    messages::rethrow(*answer);
-    return answer->at("bytes_per_s");
-  } catch (const base::ChannelClosed&) {
-    throw EnvironmentError("failed measuring the read ceiling: the GPU worker " + worker_.kill_and_reap());
+  const base::Heard answer = worker_.ask({{"type", "read_ceiling"}, {"support", messages::binary(options_.support_cubin)}}, kStartTimeout);
+  if (answer.died()) throw EnvironmentError("failed measuring the read ceiling: the GPU worker " + answer.end);
+  if (!answer.message_came()) {
+    throw EnvironmentError("failed measuring the read ceiling: no answer in time; the GPU worker " + worker_.kill_and_reap());
   }
+  messages::rethrow(answer.message);
+  return answer.message.at("bytes_per_s");
 }
 
 }  // namespace attune::measure

@@ -36,7 +36,7 @@ struct VisitReply {
   bool verified = false;
   bool screened_out = false;
   std::vector<double> samples_us;  ///< per call
-  int calls_per_sample = 0;  ///< over all groups of windows
+  int calls_per_sample = 0;        ///< over all groups of windows
   int sm_clock_mhz = 0;
   std::string throttle;
   std::string detail;
@@ -69,7 +69,7 @@ class GpuExecutor {
     std::filesystem::path worker;  ///< the `attune` executable
     int device = 0;                ///< ordinal
     Policy policy;
-    std::vector<int> cpus;         ///< the worker's own cores; empty: any
+    std::vector<int> cpus;      ///< the worker's own cores; empty: any
     std::string support_cubin;  ///< compiled measure/support.cu for the device; set by `set_support`
   };
 
@@ -147,14 +147,13 @@ class GpuExecutor {
   std::unordered_set<std::string> loaded_;                 ///< cubin keys this worker holds
   std::unordered_set<std::string> verified_;               ///< configurations of this problem that passed verification
   std::deque<Visit> queue_;                                ///< handed over, the oldest first
-  double best_us_ = 0;   ///< of this problem; 0: nothing succeeded yet
-  double batch_us_ = 0;  ///< longest batch of this problem's successes
+  double best_us_ = 0;                                     ///< of this problem; 0: nothing succeeded yet
+  double batch_us_ = 0;                                    ///< longest batch of this problem's successes
   std::chrono::milliseconds prepare_time_{0};
   Clock::time_point started_;   ///< of the oldest visit
   Clock::time_point deadline_;  ///< likewise
   double recovering_s_ = 0;
   int replacements_ = 0;
 };
-
 
 }  // namespace attune::measure

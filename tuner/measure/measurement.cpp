@@ -27,11 +27,10 @@ constexpr std::array<std::pair<Outcome, const char*>, 7> kOutcomes{{{Outcome::Ok
                                                                     {Outcome::TimedOut, "timed_out"}}};
 constexpr std::array<std::pair<Stage, const char*>, 4> kStages{
     {{Stage::None, "none"}, {Stage::Screened, "screened"}, {Stage::Measured, "measured"}, {Stage::RunOff, "run_off"}}};
-constexpr std::array<std::pair<Policy, const char*>, 4> kPolicies{
-    {{{CachePolicy::Cold, LaunchMode::Graph}, "cold/graph"},
-     {{CachePolicy::Cold, LaunchMode::Stream}, "cold/stream"},
-     {{CachePolicy::Hot, LaunchMode::Graph}, "hot/graph"},
-     {{CachePolicy::Hot, LaunchMode::Stream}, "hot/stream"}}};
+constexpr std::array<std::pair<Policy, const char*>, 4> kPolicies{{{{CachePolicy::Cold, LaunchMode::Graph}, "cold/graph"},
+                                                                   {{CachePolicy::Cold, LaunchMode::Stream}, "cold/stream"},
+                                                                   {{CachePolicy::Hot, LaunchMode::Graph}, "hot/graph"},
+                                                                   {{CachePolicy::Hot, LaunchMode::Stream}, "hot/stream"}}};
 
 template <class Names>
 std::string listed(const Names& names) {
@@ -55,7 +54,7 @@ auto key_in(const Names& names, const std::string& text, const char* what) {
 }
 
 constexpr std::size_t kMostNameBytes = 64;
-constexpr double kLongestUs = 1e12;                         // eleven days
+constexpr double kLongestUs = 1e12;                              // eleven days
 constexpr std::size_t kMostDetailBytes = std::size_t{16} << 20;  // as db/exchange takes
 
 Timing timing_from_json(const base::JsonFields& read) {

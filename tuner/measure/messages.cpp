@@ -15,8 +15,8 @@ std::string bytes(const json& value) {
 
 json hello(int device) { return {{"type", "hello"}, {"device", device}}; }
 
-json prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const Policy& policy,
-             const std::string& support_cubin, const std::string& reference_cubin) {
+json prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const Policy& policy, const std::string& support_cubin,
+             const std::string& reference_cubin) {
   json files = json::object();
   for (const auto& [name, contents] : kernel.parts()) files[name] = binary(contents);
   return {{"type", "prepare"},

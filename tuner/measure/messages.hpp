@@ -12,9 +12,8 @@ namespace attune::measure::messages {
 [[nodiscard]] std::string bytes(const nlohmann::json& value);
 
 [[nodiscard]] nlohmann::json hello(int device);
-[[nodiscard]] nlohmann::json prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                                     const Policy& policy, const std::string& support_cubin,
-                                     const std::string& reference_cubin);
+[[nodiscard]] nlohmann::json prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const Policy& policy,
+                                     const std::string& support_cubin, const std::string& reference_cubin);
 /// `with_cubin`: whether the cubin itself goes along.
 [[nodiscard]] nlohmann::json visit(const VisitRequest& request, bool with_cubin);
 [[nodiscard]] VisitRequest visit_from(const nlohmann::json& json);

@@ -10,9 +10,7 @@
 namespace attune::runtime {
 namespace {
 
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
-}
+std::size_t aligned(std::size_t bytes) { return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment; }
 
 }  // namespace
 
@@ -33,8 +31,7 @@ WorkspaceLayout layout_workspace(const spec::LaunchPlan& plan) {
   return layout;
 }
 
-Signature::Signature(const spec::LaunchPlan& plan, std::string owner, const std::string& path)
-    : owner_(std::move(owner)) {
+Signature::Signature(const spec::LaunchPlan& plan, std::string owner, const std::string& path) : owner_(std::move(owner)) {
   std::size_t most_arguments = 0;
   for (const auto* const launch : spec::launches_of(plan)) most_arguments = std::max(most_arguments, launch->arguments.size());
   if (std::max({plan.buffers.size(), plan.scalars.size(), most_arguments}) > kMaxEntries) {
@@ -57,20 +54,20 @@ Signature::Signature(const spec::LaunchPlan& plan, std::string owner, const std:
 }
 
 void Signature::refuse_count(std::size_t count) const {
-  throw UsageError(fmt::format("failed launching {}: it takes {} argument(s) ({}), {} were given", owner_,
-                               names_.size(), fmt::join(names_, ", "), count));
+  throw UsageError(fmt::format("failed launching {}: it takes {} argument(s) ({}), {} were given", owner_, names_.size(),
+                               fmt::join(names_, ", "), count));
 }
 
 void Signature::refuse(std::size_t index, const Argument& argument) const {
   const Check& check = checks_[index];
   const std::string& name = names_[index];
   if (argument.size_bytes != check.size_bytes) {
-    throw UsageError(fmt::format("failed launching {}: argument '{}' has {} bytes, {} were given", owner_, name,
-                                 check.size_bytes, argument.size_bytes));
+    throw UsageError(
+        fmt::format("failed launching {}: argument '{}' has {} bytes, {} were given", owner_, name, check.size_bytes, argument.size_bytes));
   }
   if (argument.bits == 0) throw UsageError(fmt::format("failed launching {}: buffer '{}' is null", owner_, name));
-  throw UsageError(fmt::format("failed launching {}: the address {:#x} of buffer '{}' is not a multiple of {} bytes",
-                               owner_, argument.bits, name, check.low_bits + 1));
+  throw UsageError(fmt::format("failed launching {}: the address {:#x} of buffer '{}' is not a multiple of {} bytes", owner_, argument.bits,
+                               name, check.low_bits + 1));
 }
 
 }  // namespace attune::runtime

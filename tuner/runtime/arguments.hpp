@@ -41,8 +41,8 @@ class Signature {
     for (std::size_t i = 0; i < count; ++i) {
       const Check& check = checks_[i];
       const Argument& argument = arguments[i];
-      const bool wrong = argument.size_bytes != check.size_bytes || (argument.bits & check.low_bits) != 0 ||
-                         (argument.bits == 0 && !check.may_be_null);
+      const bool wrong =
+          argument.size_bytes != check.size_bytes || (argument.bits & check.low_bits) != 0 || (argument.bits == 0 && !check.may_be_null);
       if (wrong) [[unlikely]]
         refuse(i, argument);
     }

@@ -25,7 +25,8 @@ struct TunedSize {
 
 /// What of a configuration's launches a forecast goes by.
 struct LaunchFacts {
-  bool one_block = false;  ///< all is done by the single block of a single launch: what it takes says nothing about others, and the other way round
+  bool one_block =
+      false;  ///< all is done by the single block of a single launch: what it takes says nothing about others, and the other way round
 };
 /// What a configuration is expected to take at the asked sizes.
 struct Forecast {
@@ -49,23 +50,22 @@ struct LaunchesAt {
   /// Equal for configurations that make the same launches of the same code there, under whatever name they were measured. Nothing where it
   /// cannot be launched.
   std::function<std::optional<std::string>(const std::string& configuration, const spec::Problem& problem)> key;
-  /// Whether the default was chosen for problems like this one (a row of a table of defaults), rather than for all: better than what won far away.
+  /// Whether the default was chosen for problems like this one (a row of a table of defaults), rather than for all: better than what won
+  /// far away.
   std::function<bool(const spec::Problem& problem)> standard_is_chosen;
 };
 
 /// Ranks the winners of all tuned sizes, and the default, for sizes that were not tuned. The winner of the nearest size alone is a poor
 /// guess: what wins at one size can be a third slower a quarter of an octave away, because it fits that size by chance. What a
-/// configuration took at the tuned sizes around says more: its forecast is a weighted linear regression there of the logarithm of the time over
-/// those of the sizes, from launches of one block where it is one block here (LaunchFacts), and from others where it is not. Weights fall with the
-/// distance.
-/// The regression is Bayesian: how times grow with the sizes is expected as the default's do there, and few points, or points that lie far away
-/// on one side, leave it uncertain. Who is compared is the expected time and a deviation more; only the default is compared by what is expected:
-/// of what is foreseen from the defaults around and from the times that its configuration took there the surer, or the lower where both are sure.
-/// Where nothing near was tuned, and beyond the sizes where they were measured, winners are doubted besides, the more, the farther; the default
-/// is not, which was not chosen at those sizes.
-/// `evidence`: what earlier decisions have read.
-/// `results`: nearest first. Returns the one to take first: the fastest by Forecast::cautious_us, or the default unless that one is clearly
-/// faster; empty when fewer than two sizes are tuned or no configuration was measured at any of them: then the nearest result is
+/// configuration took at the tuned sizes around says more: its forecast is a weighted linear regression there of the logarithm of the time
+/// over those of the sizes, from launches of one block where it is one block here (LaunchFacts), and from others where it is not. Weights
+/// fall with the distance. The regression is Bayesian: how times grow with the sizes is expected as the default's do there, and few points,
+/// or points that lie far away on one side, leave it uncertain. Who is compared is the expected time and a deviation more; only the default
+/// is compared by what is expected: of what is foreseen from the defaults around and from the times that its configuration took there the
+/// surer, or the lower where both are sure. Where nothing near was tuned, and beyond the sizes where they were measured, winners are
+/// doubted besides, the more, the farther; the default is not, which was not chosen at those sizes. `evidence`: what earlier decisions have
+/// read. `results`: nearest first. Returns the one to take first: the fastest by Forecast::cautious_us, or the default unless that one is
+/// clearly faster; empty when fewer than two sizes are tuned or no configuration was measured at any of them: then the nearest result is
 /// all there is to go by, unless it is far and the default is one that was chosen for the problem.
 /// Throws: DatabaseError. Source: docs/decisions/0013-between-ragged-sizes.md
 [[nodiscard]] std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<const TunedSize> results,

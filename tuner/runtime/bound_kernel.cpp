@@ -35,8 +35,10 @@ struct BoundState {
     runtime::refuse_scratch_under_capture(plan, stream);
     auto& runtime = *kernel->runtime;
     const std::size_t zero = plan.workspace.zero_bytes, plain = plan.workspace.total_bytes - zero;
-    if (!scratch) scratch.emplace(runtime.scratch.claim(runtime.driver(), context, stream, zero, plain));
-    else if (!scratch->holds(zero, plain)) runtime.scratch.enlarge(*scratch, runtime.driver(), stream, zero, plain);
+    if (!scratch)
+      scratch.emplace(runtime.scratch.claim(runtime.driver(), context, stream, zero, plain));
+    else if (!scratch->holds(zero, plain))
+      runtime.scratch.enlarge(*scratch, runtime.driver(), stream, zero, plain);
     runtime::enqueue_with_scratch(plan, arguments, *scratch, stream);
   }
 };
@@ -49,19 +51,23 @@ BoundKernel& BoundKernel::operator=(BoundKernel&&) noexcept = default;
 BoundKernel::~BoundKernel() = default;
 
 BoundKernel Kernel::on(Stream stream) const {
-  return BoundKernel(std::make_unique<detail::BoundState>(detail::BoundState{state_, state_->runtime->current_context(), stream, std::nullopt}));
+  return BoundKernel(
+      std::make_unique<detail::BoundState>(detail::BoundState{state_, state_->runtime->current_context(), stream, std::nullopt}));
 }
 
 void BoundKernel::launch(const std::int64_t* sizes, std::size_t size_count, const Argument* arguments, std::size_t count) {
   auto& state = *state_;
   if (state.kernel->runtime->current_context() != state.context) {
     state.kernel->check_size_count(size_count);
-    throw UsageError(fmt::format("failed launching {}: it was bound to a stream in another CUDA context than the current one", state.kernel->title(sizes)));
+    throw UsageError(fmt::format("failed launching {}: it was bound to a stream in another CUDA context than the current one",
+                                 state.kernel->title(sizes)));
   }
   const detail::PlanState& plan = state.plan(sizes, size_count);
   plan.signature.check(arguments, count);
-  if (plan.workspace.total_bytes == 0) runtime::enqueue(plan, arguments, 0, 0, state.stream);
-  else state.launch_with_scratch(plan, arguments);
+  if (plan.workspace.total_bytes == 0)
+    runtime::enqueue(plan, arguments, 0, 0, state.stream);
+  else
+    state.launch_with_scratch(plan, arguments);
 }
 
 }  // namespace attune

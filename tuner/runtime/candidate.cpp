@@ -9,8 +9,8 @@ namespace attune::runtime {
 
 bool nearer(const Candidate& a, const Candidate& b) {
   const auto rank = [](const Candidate& c) {
-    return std::tie(c.tier, c.capability_distance, c.newer_architecture, c.size_distance, c.sm_distance, c.layer,
-                    c.row.device_key, c.row.problem);
+    return std::tie(c.tier, c.capability_distance, c.newer_architecture, c.size_distance, c.sm_distance, c.layer, c.row.device_key,
+                    c.row.problem);
   };
   return rank(a) < rank(b);
 }

@@ -21,7 +21,7 @@ struct Candidate {
   double size_distance = 0;
   int sm_distance = 0;
   spec::Problem problem;
-  std::string forecast;  ///< how it was chosen between tuned sizes
+  std::string forecast;      ///< how it was chosen between tuned sizes
   bool generalised = false;  ///< what won is specialised on its own sizes; the row names its general form, and no time
   std::string specialised;   ///< what won, then
   double specialised_us = 0;
@@ -34,10 +34,11 @@ struct Candidate {
 /// the row itself tells. Devices with other memory may share a key.
 [[nodiscard]] spec::DeviceInfo donor_of(const db::BestRow& row, spec::DeviceInfo described);
 
-/// Tiers by device; of one key and one memory clock they are one. Sizes decide between the first two. Requires: row and size_distance are set.
+/// Tiers by device; of one key and one memory clock they are one. Sizes decide between the first two. Requires: row and size_distance are
+/// set.
 void set_tier(Candidate& candidate, const spec::DeviceInfo& donor, const spec::DeviceInfo& device, const std::string& device_key);
 
-/// Of the row's stored cubin; empty where the detail does not tell. To be asked of the chosen row only: its detail is long.
+/// The key of the row's stored cubin; empty where the detail does not say. Ask for the chosen row only: its detail is long.
 [[nodiscard]] std::string source_key_of(const db::BestRow& row);
 
 }  // namespace attune::runtime

@@ -17,11 +17,11 @@ namespace attune::runtime {
 class CandidateRows {
  public:
   /// Keeps references to all of its arguments.
-  CandidateRows(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device, const std::vector<Layer>& layers,
-                std::vector<std::string>& passed_over)
+  CandidateRows(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+                const std::vector<Layer>& layers, std::vector<std::string>& passed_over)
       : kernel_(kernel), problem_(problem), device_(device), device_key_(device.hard_key()), layers_(layers), passed_over_(passed_over) {}
 
-  /// Of a family of problems, the nearest first.
+  /// The candidates from a family of problems, the nearest first.
   [[nodiscard]] std::vector<Candidate> of(const spec::Problem& family, Evidence& evidence);
   /// The row that a query finds in a layer.
   [[nodiscard]] std::optional<Candidate> best_of(std::size_t layer, const spec::Problem& family, const db::Query& query);

@@ -33,9 +33,7 @@ bool is_refused_image(int result) {
 /// Whether the tables that the header speaks of, and the sections, lie inside the image. cuModuleLoadData is not told
 /// where it ends, and follows a cut one past it.
 bool is_whole_elf(const std::string& image) {
-  const auto inside = [&](std::uint64_t offset, std::uint64_t bytes) {
-    return offset <= image.size() && bytes <= image.size() - offset;
-  };
+  const auto inside = [&](std::uint64_t offset, std::uint64_t bytes) { return offset <= image.size() && bytes <= image.size() - offset; };
   Elf64_Ehdr header;
   if (!inside(0, sizeof header)) return false;
   std::memcpy(&header, image.data(), sizeof header);
@@ -65,8 +63,7 @@ LoadedCode CodeLoader::load(const CodeRequest& request, const Choice& choice) {
 std::optional<LoadedCode> CodeLoader::try_load(const std::optional<Code>& code, const std::string& place) {
   if (!code) return std::nullopt;
   if (!is_whole_elf(code->cubin)) {
-    notices_.push_back(
-        fmt::format("a cubin of {} is not used: its {} bytes are no complete ELF image", place, code->cubin.size()));
+    notices_.push_back(fmt::format("a cubin of {} is not used: its {} bytes are no complete ELF image", place, code->cubin.size()));
     return std::nullopt;
   }
   try {

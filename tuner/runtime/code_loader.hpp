@@ -25,8 +25,7 @@ struct LoadedCode {
 class CodeLoader {
  public:
   /// `compiles` counts runs of NVRTC; `notices` gets a line for each refused cubin.
-  CodeLoader(CodeStore& store, const std::vector<Layer>& layers, std::atomic<std::uint64_t>& compiles,
-             std::vector<std::string>& notices)
+  CodeLoader(CodeStore& store, const std::vector<Layer>& layers, std::atomic<std::uint64_t>& compiles, std::vector<std::string>& notices)
       : store_(store), layers_(layers), compiles_(compiles), notices_(notices) {}
   /// Requires: a current context. Throws: EnvironmentError (no NVRTC), CompileError, CudaError (the driver refuses what
   /// was compiled for it, or is out of memory).

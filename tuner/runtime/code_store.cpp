@@ -7,11 +7,10 @@
 
 namespace attune::runtime {
 
-CodeRequest make_code_request(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                              const spec::Configuration& configuration, const spec::DeviceInfo& device) {
+CodeRequest make_code_request(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::Configuration& configuration,
+                              const spec::DeviceInfo& device) {
   CodeRequest request;
-  request.compile = {spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu",
-                     device.architecture, kernel.options};
+  request.compile = {spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu", device.architecture, kernel.options};
   request.source_key = base::content_key(request.compile.source + "\n" + device.architecture);
   base::ContentHasher hasher;
   hasher.add("dispatch").add(device.architecture).add(request.compile.source);
@@ -22,17 +21,14 @@ CodeRequest make_code_request(const spec::KernelTemplate& kernel, const spec::Pr
 
 CodeStore::CodeStore(const std::filesystem::path& folder) {
   if (folder.empty()) {
-    warning_ =
-        "no cache folder ($XDG_CACHE_HOME and HOME are not set): compiled kernels are not kept between processes";
+    warning_ = "no cache folder ($XDG_CACHE_HOME and HOME are not set): compiled kernels are not kept between processes";
     return;
   }
   cache_.emplace(folder);
 }
 
-std::optional<Code> CodeStore::stored(const CodeRequest& request, const Choice& choice,
-                                      const std::vector<Layer>& layers) const {
-  const bool usable = choice.layer && layers[*choice.layer].trusted && !choice.cubin_key.empty() &&
-                      choice.source_key == request.source_key;
+std::optional<Code> CodeStore::stored(const CodeRequest& request, const Choice& choice, const std::vector<Layer>& layers) const {
+  const bool usable = choice.layer && layers[*choice.layer].trusted && !choice.cubin_key.empty() && choice.source_key == request.source_key;
   if (!usable) return std::nullopt;
   try {
     if (auto cubin = layers[*choice.layer].database.cubin(choice.cubin_key)) return Code{std::move(*cubin), "database"};
@@ -42,8 +38,7 @@ std::optional<Code> CodeStore::stored(const CodeRequest& request, const Choice& 
   return std::nullopt;
 }
 
-std::optional<Code> CodeStore::find(const CodeRequest& request, const Choice& choice,
-                                    const std::vector<Layer>& layers) const {
+std::optional<Code> CodeStore::find(const CodeRequest& request, const Choice& choice, const std::vector<Layer>& layers) const {
   auto code = stored(request, choice, layers);
   return code ? code : cached(request);
 }
@@ -59,8 +54,8 @@ Code CodeStore::compile(const CodeRequest& request) {
   if (!nvrtc_) nvrtc_ = std::make_unique<compile::Nvrtc>();
   auto result = nvrtc_->compile(request.compile);
   if (result.status != compile::CompileStatus::Ok) {
-    throw CompileError(fmt::format("failed compiling {} for {} with {}: NVRTC rejected the source; its log:\n{}",
-                                   request.compile.name, request.compile.architecture, nvrtc_->build(), result.log),
+    throw CompileError(fmt::format("failed compiling {} for {} with {}: NVRTC rejected the source; its log:\n{}", request.compile.name,
+                                   request.compile.architecture, nvrtc_->build(), result.log),
                        result.log);
   }
   // A failed compilation is not kept under this key: another NVRTC may well accept the source.

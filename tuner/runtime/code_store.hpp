@@ -36,15 +36,13 @@ class CodeStore {
   explicit CodeStore(const std::filesystem::path& folder);
   /// The cubin stored with the choice, when its layer is trusted and it was compiled from this very source. A layer or
   /// row that is damaged has none.
-  [[nodiscard]] std::optional<Code> stored(const CodeRequest& request, const Choice& choice,
-                                           const std::vector<Layer>& layers) const;
+  [[nodiscard]] std::optional<Code> stored(const CodeRequest& request, const Choice& choice, const std::vector<Layer>& layers) const;
   /// What this or another process compiled earlier.
   [[nodiscard]] std::optional<Code> cached(const CodeRequest& request) const;
   /// The first of these two; nothing when NVRTC would have to compile.
-  [[nodiscard]] std::optional<Code> find(const CodeRequest& request, const Choice& choice,
-                                         const std::vector<Layer>& layers) const;
-  /// The only place where dispatch loads NVRTC; stores what it compiles, in place of what the cache had. Throws: EnvironmentError (no NVRTC),
-  /// CompileError.
+  [[nodiscard]] std::optional<Code> find(const CodeRequest& request, const Choice& choice, const std::vector<Layer>& layers) const;
+  /// The only place where dispatch loads NVRTC; stores what it compiles, in place of what the cache had. Throws: EnvironmentError (no
+  /// NVRTC), CompileError.
   [[nodiscard]] Code compile(const CodeRequest& request);
   /// Why compiled code is not kept or not used; empty when it is.
   [[nodiscard]] const std::string& warning() const noexcept { return cache_ ? cache_->warning() : warning_; }

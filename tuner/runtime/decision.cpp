@@ -61,16 +61,14 @@ std::string age_in_words(const std::string& recorded_at, std::chrono::system_clo
 }
 
 std::string describe(const Decision& decision, std::chrono::system_clock::time_point now) {
-  std::string text = fmt::format("tier:          {} ({})\nconfiguration: {}", name(decision.tier),
-                                 meaning(decision.tier), decision.configuration);
+  std::string text =
+      fmt::format("tier:          {} ({})\nconfiguration: {}", name(decision.tier), meaning(decision.tier), decision.configuration);
   if (decision.tier != Tier::Default) {
     text += fmt::format("\nrecord:        {} on {}", decision.donor_problem, decision.donor_device);
     if (decision.median_us > 0) text += fmt::format(", {:.4g} us", decision.median_us);
     if (!decision.device_difference.empty()) text += "\ndevice:        " + decision.device_difference;
-    text += fmt::format("\nrecorded:      {}, {}{}\nlayer:         {}", decision.recorded_at,
-                        age_in_words(decision.recorded_at, now),
-                        decision.aged ? fmt::format(" (aged: under driver {})", decision.donor_driver) : "",
-                        decision.layer);
+    text += fmt::format("\nrecorded:      {}, {}{}\nlayer:         {}", decision.recorded_at, age_in_words(decision.recorded_at, now),
+                        decision.aged ? fmt::format(" (aged: under driver {})", decision.donor_driver) : "", decision.layer);
   }
   if (!decision.forecast.empty()) text += "\nforecast:      " + decision.forecast;
   if (!decision.cubin_source.empty()) text += "\ncode:          " + decision.cubin_source;

@@ -50,7 +50,8 @@ const Evidence::Known* Evidence::find(const db::Database& database, const std::s
   return known == of_problem->second.end() ? nullptr : &known->second;
 }
 
-const Evidence::Known& Evidence::keep(const db::Database& database, const std::string& problem, const std::string& configuration, Known known) {
+const Evidence::Known& Evidence::keep(const db::Database& database, const std::string& problem, const std::string& configuration,
+                                      Known known) {
   kept_bytes_ += sizeof known + configuration.size();
   return databases_[&database].known[problem][configuration] = known;
 }

@@ -20,7 +20,8 @@ class Evidence {
     bool one_block = false;    ///< LaunchFacts::one_block there
   };
 
-  /// Before each decision. What is kept stays only while the layers, the template, the device and the policy are the same and nobody has written.
+  /// Before each decision. What is kept stays only while the layers, the template, the device and the policy are the same and nobody has
+  /// written.
   void begin(const std::vector<Layer>& layers, const std::string& template_hash, const std::string& device_key, const std::string& policy);
   /// Database::candidates of what begin() was told. Valid until the next begin(). Throws: DatabaseError.
   [[nodiscard]] const std::vector<db::BestRow>& candidates(const Layer& layer, const std::string& family);

@@ -58,7 +58,8 @@ std::map<std::string, std::string> histogram_choices(const HistogramDescription&
     refuse_histogram(fmt::format("its samples have {} channels; give 1 to {}", description.channels, kMostChannels));
   }
   if (description.active < 1 || description.active > description.channels) {
-    refuse_histogram(fmt::format("{} of {} channels are to be counted; give 1 to {}", description.active, description.channels, description.channels));
+    refuse_histogram(
+        fmt::format("{} of {} channels are to be counted; give 1 to {}", description.active, description.channels, description.channels));
   }
   return {{"T", description.sample},
           {"Counter", description.counter},
@@ -71,8 +72,9 @@ std::map<std::string, std::string> histogram_choices(const HistogramDescription&
 Mapping even_mapping(const LevelRange& range, std::int64_t lower, std::int64_t upper, std::int64_t bins) {
   if (lower >= upper) refuse_histogram(fmt::format("its lower bound {} is not below its upper one, {}", lower, upper));
   if (lower < range.least || upper - 1 > range.greatest) {
-    refuse_histogram(fmt::format("its bounds are {} and {}, and {} samples are {} to {}; give bounds among them, the upper one at most one above",
-                                 lower, upper, range.sample, range.least, range.greatest));
+    refuse_histogram(
+        fmt::format("its bounds are {} and {}, and {} samples are {} to {}; give bounds among them, the upper one at most one above", lower,
+                    upper, range.sample, range.least, range.greatest));
   }
   const std::int64_t width = upper - lower;
   if (width == bins) return Mapping::Unit;
@@ -94,7 +96,8 @@ HistogramKernels histogram_kernels(Runtime& runtime, const HistogramDescription&
   const auto kernel = [&](Mapping mapping) { return runtime.kernel("histogram", histogram_choices(description, mapping)); };
   const Kernel scaled = kernel(Mapping::Scaled);
   const bool floating = description.sample == HistogramSample<float>::kName;
-  return {floating ? scaled : kernel(Mapping::Unit), floating ? scaled : kernel(Mapping::Shift), scaled, kernel(Mapping::Edges), description.bins};
+  return {floating ? scaled : kernel(Mapping::Unit), floating ? scaled : kernel(Mapping::Shift), scaled, kernel(Mapping::Edges),
+          description.bins};
 }
 
 }  // namespace attune::detail

@@ -8,7 +8,8 @@ namespace attune::runtime {
 
 /// The plan of a launch: nothing is looked up, compiled or loaded while the stream is being captured.
 /// Throws: UsageError under capture, and what building a plan throws.
-[[nodiscard]] const detail::PlanState& plan_for_launch(detail::KernelState& kernel, CUcontext context, const std::int64_t* sizes, CUstream stream);
+[[nodiscard]] const detail::PlanState& plan_for_launch(detail::KernelState& kernel, CUcontext context, const std::int64_t* sizes,
+                                                       CUstream stream);
 
 /// Refuses a launch with the Runtime's scratch on a stream that is being captured. Throws: UsageError.
 void refuse_scratch_under_capture(const detail::PlanState& plan, CUstream stream);

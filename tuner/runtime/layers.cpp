@@ -60,8 +60,7 @@ void open_user_default(OpenedLayers& opened) {
   if (is_there(path)) {
     open_default(opened, path, WhenNotPrivate::Tell);
   } else {
-    opened.notices.push_back(
-        fmt::format("no tuning database at {}: nothing was tuned by this user yet", path.string()));
+    opened.notices.push_back(fmt::format("no tuning database at {}: nothing was tuned by this user yet", path.string()));
   }
 }
 
@@ -152,8 +151,7 @@ spec::DeviceInfo device_by_name(const std::vector<Layer>& layers, const std::str
   }
   if (of_architecture.size() == 1) return *of_architecture.front();
   if (of_architecture.size() > 1) {
-    throw UsageError(fmt::format("failed choosing a device: several recorded ones are {}; name one of: {}", text,
-                                 fmt::join(names, ", ")));
+    throw UsageError(fmt::format("failed choosing a device: several recorded ones are {}; name one of: {}", text, fmt::join(names, ", ")));
   }
   try {
     return spec::DeviceInfo::of_architecture(text);

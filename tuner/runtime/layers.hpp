@@ -26,8 +26,8 @@ struct OpenedLayers {
 
 /// What the layer has for a template and family; none when it turns out to be damaged since it was opened, which
 /// Database::read_failure then tells: dispatch goes on without it.
-[[nodiscard]] std::vector<db::BestRow> candidates_of(const Layer& layer, const std::string& template_hash,
-                                                     const std::string& family, const std::string& policy);
+[[nodiscard]] std::vector<db::BestRow> candidates_of(const Layer& layer, const std::string& template_hash, const std::string& family,
+                                                     const std::string& policy);
 
 /// One layer, opened as `open_layers` does: `named` by the program, or a default. Throws: DatabaseError.
 [[nodiscard]] Layer open_layer(const std::filesystem::path& path, bool named);

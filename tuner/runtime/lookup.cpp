@@ -17,8 +17,9 @@ namespace {
 /// Nearer results that a better forecast passes over one by one in words; the others are counted.
 constexpr std::size_t kMostTold = 3;
 
-/// Of an analysis only: what is wrong with a configuration is told when it is tried.
-std::optional<LaunchFacts> facts_of(const spec::KernelTemplate& kernel, const spec::DeviceInfo& device, const std::string& text, const spec::Problem& problem) {
+/// Only an analysis: what is wrong with a configuration is told when it is tried.
+std::optional<LaunchFacts> facts_of(const spec::KernelTemplate& kernel, const spec::DeviceInfo& device, const std::string& text,
+                                    const spec::Problem& problem) {
   try {
     const auto plan = spec::resolve(kernel, problem, spec::configuration_from_text(kernel, text), device);
     const auto launches = spec::launches_of(plan);
@@ -30,7 +31,8 @@ std::optional<LaunchFacts> facts_of(const spec::KernelTemplate& kernel, const sp
   return std::nullopt;
 }
 
-std::optional<std::string> key_of(const spec::KernelTemplate& kernel, const spec::DeviceInfo& device, const std::string& text, const spec::Problem& problem) {
+std::optional<std::string> key_of(const spec::KernelTemplate& kernel, const spec::DeviceInfo& device, const std::string& text,
+                                  const spec::Problem& problem) {
   try {
     const auto configuration = spec::configuration_from_text(kernel, text);
     auto key = spec::key_of(kernel, problem, configuration, device);
@@ -46,9 +48,17 @@ std::optional<std::string> key_of(const spec::KernelTemplate& kernel, const spec
 
 class Lookup {
  public:
-  Lookup(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
-         const std::vector<Layer>& layers, const std::string& policy, Evidence& evidence)
-      : kernel_(kernel), problem_(problem), family_(problem), device_(device), device_key_(device.hard_key()), layers_(layers), policy_(policy), evidence_(evidence), rows_(kernel, problem, device, layers, passed_over_) {
+  Lookup(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device, const std::vector<Layer>& layers,
+         const std::string& policy, Evidence& evidence)
+      : kernel_(kernel),
+        problem_(problem),
+        family_(problem),
+        device_(device),
+        device_key_(device.hard_key()),
+        layers_(layers),
+        policy_(policy),
+        evidence_(evidence),
+        rows_(kernel, problem, device, layers, passed_over_) {
     evidence_.begin(layers, kernel.content_hash, device_key_, policy);
   }
 
@@ -93,13 +103,15 @@ class Lookup {
   /// What a table chose for the problem was chosen for any device. Of another one only what was tuned for this very problem, of the same
   /// architecture, is surer.
   [[nodiscard]] bool gives_way(const Candidate& candidate) const {
-    const bool elsewhere = candidate.tier == Tier::OtherDevice || (candidate.tier == Tier::SiblingDevice && (related_ || candidate.size_distance > 0));
+    const bool elsewhere =
+        candidate.tier == Tier::OtherDevice || (candidate.tier == Tier::SiblingDevice && (related_ || candidate.size_distance > 0));
     return elsewhere && spec::default_row(kernel_, problem_, device_) != nullptr;
   }
   void tell_gives_way(std::vector<Candidate>::const_iterator first, std::vector<Candidate>::const_iterator end) {
     const auto more = end - first - 1;
-    passed_over_.push_back(fmt::format("{}{}: the template's table of defaults has a row for this problem, which stands before results of other devices",
-                                       place(*first), more > 0 ? fmt::format(" and {} more", more) : ""));
+    passed_over_.push_back(
+        fmt::format("{}{}: the template's table of defaults has a row for this problem, which stands before results of other devices",
+                    place(*first), more > 0 ? fmt::format(" and {} more", more) : ""));
   }
 
   /// The result of exactly these sizes on this device, found by its key: a family may have a thousand others, and reading
@@ -109,7 +121,7 @@ class Lookup {
     const auto mark = rows_.mark();
     for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
       const auto candidate = rows_.best_of(layer, family_, query);
-      // Of the device's key, it may still be of one with other memory: then a size of this device comes first.
+      // A device with other memory may have this key: then a size of this device comes first.
       if (!candidate || candidate->tier != Tier::ExactSize) continue;
       if (auto choice = try_candidate(*candidate)) return choice;
     }
@@ -135,12 +147,13 @@ class Lookup {
     const auto first = begin - static_cast<std::ptrdiff_t>(results.size());
     std::vector<Forecast> forecasts;
     try {
-      forecasts = forecast_between(problem_, results,
-                                   {[&](const spec::Problem& at) { return spec::to_text(kernel_, spec::default_configuration(kernel_, at, device_)); },
-                                    [&](const std::string& configuration, const spec::Problem& at) { return facts_of(kernel_, device_, configuration, at); },
-                                    [&](const std::string& configuration, const spec::Problem& at) { return key_of(kernel_, device_, configuration, at); },
-                                    [&](const spec::Problem& at) { return spec::default_row(kernel_, at, device_) != nullptr; }},
-                                   evidence_);
+      forecasts = forecast_between(
+          problem_, results,
+          {[&](const spec::Problem& at) { return spec::to_text(kernel_, spec::default_configuration(kernel_, at, device_)); },
+           [&](const std::string& configuration, const spec::Problem& at) { return facts_of(kernel_, device_, configuration, at); },
+           [&](const std::string& configuration, const spec::Problem& at) { return key_of(kernel_, device_, configuration, at); },
+           [&](const spec::Problem& at) { return spec::default_row(kernel_, at, device_) != nullptr; }},
+          evidence_);
     } catch (const DatabaseError& error) {  // the nearest result needs no more reading
       passed_over_.push_back(fmt::format("forecasts between tuned sizes: {}", error.what()));
     }
@@ -174,10 +187,11 @@ class Lookup {
     const auto own = std::find_if(forecasts.begin(), forecasts.end(),
                                   [&](const auto& forecast) { return forecast.configuration == nearer.row.configuration; });
     if (own != forecasts.end() && &*own < &chosen) return;  // it was refused, and that was told
-    passed_over_.push_back(place(nearer) +
-                           (own == forecasts.end() ? std::string(": its configuration was not measured at the other tuned sizes around")
-                                                   : fmt::format(": expected to take {:.4g} us here, give or take {:.0f} %; the chosen one {:.4g} us, {:.0f} %",
-                                                                 own->expected_us, 100 * own->deviation, chosen.expected_us, 100 * chosen.deviation)));
+    passed_over_.push_back(
+        place(nearer) + (own == forecasts.end()
+                             ? std::string(": its configuration was not measured at the other tuned sizes around")
+                             : fmt::format(": expected to take {:.4g} us here, give or take {:.0f} %; the chosen one {:.4g} us, {:.0f} %",
+                                           own->expected_us, 100 * own->deviation, chosen.expected_us, 100 * chosen.deviation)));
   }
 
   std::optional<Choice> try_candidate(const Candidate& candidate) {
@@ -217,8 +231,8 @@ class Lookup {
     decision.median_us = related_ ? 0 : row.median_us;  // another problem's time is not this one's
     decision.forecast = candidate.forecast;
     if (candidate.generalised) {
-      decision.forecast += fmt::format("{}its result is specialised on {}, this is its general form", decision.forecast.empty() ? "" : "; ",
-                                       row.sizes_json);
+      decision.forecast +=
+          fmt::format("{}its result is specialised on {}, this is its general form", decision.forecast.empty() ? "" : "; ", row.sizes_json);
     }
     decision.aged = !row.driver.empty() && !device_.driver.empty() && row.driver != device_.driver;
     decision.layer = layers_[candidate.layer].path.string();
@@ -241,12 +255,12 @@ class Lookup {
       }
     }
     if (other_version > 0) {
-      passed_over_.push_back(fmt::format("{}: {} result(s) belong to another version of the template '{}'",
-                                         layer.path.string(), other_version, kernel_.name));
+      passed_over_.push_back(
+          fmt::format("{}: {} result(s) belong to another version of the template '{}'", layer.path.string(), other_version, kernel_.name));
     }
     if (other_policy > 0) {
-      passed_over_.push_back(fmt::format("{}: {} result(s) were tuned for another policy than {}", layer.path.string(),
-                                         other_policy, policy_));
+      passed_over_.push_back(
+          fmt::format("{}: {} result(s) were tuned for another policy than {}", layer.path.string(), other_policy, policy_));
     }
   }
 
@@ -255,10 +269,10 @@ class Lookup {
     choice.configuration = spec::default_configuration(kernel_, problem_, device_);
     choice.decision.configuration = spec::to_text(kernel_, choice.configuration);
     if (const auto violated = violated_constraint(kernel_, problem_, choice.configuration, device_)) {
-      throw UsageError(fmt::format(
-          "failed choosing a configuration of '{}' for {} on {}: no usable tuning result, and the "
-          "default {} violates '{}'; tune this problem (`attune tune {}`) or change the default",
-          kernel_.name, spec::to_text(problem_), device_.name, choice.decision.configuration, *violated, kernel_.name));
+      throw UsageError(
+          fmt::format("failed choosing a configuration of '{}' for {} on {}: no usable tuning result, and the "
+                      "default {} violates '{}'; tune this problem (`attune tune {}`) or change the default",
+                      kernel_.name, spec::to_text(problem_), device_.name, choice.decision.configuration, *violated, kernel_.name));
     }
     choice.plan = spec::resolve(kernel_, problem_, choice.configuration, device_);
     return choice;
@@ -289,8 +303,7 @@ double size_distance(const spec::Problem& a, const spec::Problem& b) {
 }
 
 std::optional<std::string> violated_constraint(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                                               const spec::Configuration& configuration,
-                                               const spec::DeviceInfo& device) {
+                                               const spec::Configuration& configuration, const spec::DeviceInfo& device) {
   const auto scope = spec::make_scope(kernel, problem, configuration, device);
   for (const auto& constraint : kernel.constraints) {
     if (!constraint.expression.truth(scope)) return constraint.expression.text();

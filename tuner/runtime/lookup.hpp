@@ -33,20 +33,16 @@ struct Choice {
 /// in SM count, then the earlier layer. Needs no GPU.
 /// Throws: UsageError (an invalid problem; nothing recorded is usable and the default violates a constraint, which it
 /// names), SpecError (the default's geometry does not evaluate here).
-[[nodiscard]] Choice choose(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                            const spec::DeviceInfo& device, const std::vector<Layer>& layers,
-                            const std::string& policy);
+[[nodiscard]] Choice choose(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+                            const std::vector<Layer>& layers, const std::string& policy);
 /// The same where more decisions follow: `evidence` keeps what this one reads.
-[[nodiscard]] Choice choose(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                            const spec::DeviceInfo& device, const std::vector<Layer>& layers,
-                            const std::string& policy, Evidence& evidence);
+[[nodiscard]] Choice choose(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+                            const std::vector<Layer>& layers, const std::string& policy, Evidence& evidence);
 
 /// The first constraint that fails for this configuration, as written; nothing when all hold.
 /// Throws: SpecError for one that does not evaluate.
-[[nodiscard]] std::optional<std::string> violated_constraint(const spec::KernelTemplate& kernel,
-                                                             const spec::Problem& problem,
-                                                             const spec::Configuration& configuration,
-                                                             const spec::DeviceInfo& device);
+[[nodiscard]] std::optional<std::string> violated_constraint(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                                             const spec::Configuration& configuration, const spec::DeviceInfo& device);
 
 /// Euclidean distance of log2 sizes. Requires: the same size names in both.
 [[nodiscard]] double size_distance(const spec::Problem& a, const spec::Problem& b);

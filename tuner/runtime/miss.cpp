@@ -26,8 +26,7 @@ bool near(const std::string& sizes_json, const spec::Problem& problem, double re
   if (!recorded.is_object() || recorded.size() != problem.sizes.size()) return false;
   return std::all_of(problem.sizes.begin(), problem.sizes.end(), [&](const auto& size) {
     const auto found = recorded.find(size.first);
-    return found != recorded.end() && found->is_number_integer() &&
-           within(reach, size.second, found->template get<std::int64_t>());
+    return found != recorded.end() && found->is_number_integer() && within(reach, size.second, found->template get<std::int64_t>());
   });
 }
 
@@ -61,7 +60,7 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-/// Of this device's key alone it may still be of another with slower memory, which the layer or the row tells.
+/// Another device with slower memory may have this device's key: the layer or the row tells.
 bool is_of(const spec::DeviceInfo& device, const db::Database& database, const db::BestRow& row) {
   try {
     spec::DeviceInfo described;
@@ -78,8 +77,7 @@ bool is_of(const spec::DeviceInfo& device, const db::Database& database, const d
 
 bool is_miss(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
              const std::vector<Layer>& layers, const std::string& policy, double reach) {
-  const bool nothing_to_do =
-      std::any_of(problem.sizes.begin(), problem.sizes.end(), [](const auto& size) { return size.second == 0; });
+  const bool nothing_to_do = std::any_of(problem.sizes.begin(), problem.sizes.end(), [](const auto& size) { return size.second == 0; });
   if (nothing_to_do) return false;
   const std::string device_key = device.hard_key();
   const std::string family = spec::family_text(problem);

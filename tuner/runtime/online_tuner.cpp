@@ -27,9 +27,7 @@ class AllSignalsBlocked {
 };
 
 /// What a condition variable can wait for without its clock overflowing.
-std::chrono::duration<double> waitable(double seconds) {
-  return std::chrono::duration<double>(std::min(seconds, 86400.0));
-}
+std::chrono::duration<double> waitable(double seconds) { return std::chrono::duration<double>(std::min(seconds, 86400.0)); }
 
 }  // namespace
 
@@ -78,9 +76,8 @@ std::string OnlineTuner::status(const std::string& key) const {
 bool OnlineTuner::wait_idle(double timeout_s) const {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, waitable(timeout_s), [&] {
-    return std::none_of(entries_.begin(), entries_.end(), [](const auto& entry) {
-      return entry.second.state == State::Queued || entry.second.state == State::Running;
-    });
+    return std::none_of(entries_.begin(), entries_.end(),
+                        [](const auto& entry) { return entry.second.state == State::Queued || entry.second.state == State::Running; });
   });
 }
 

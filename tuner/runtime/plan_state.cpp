@@ -20,8 +20,10 @@ std::vector<gpu::Place> places_of_buffers(const WorkspaceLayout& layout, std::ve
       continue;
     }
     places.push_back(gpu::place_at(gpu::Place::Workspace, parts.size(), sizeof(std::uint64_t)));
-    if (offset < layout.zero_bytes) parts.push_back({offset, WorkspacePart::Zero});
-    else parts.push_back({offset - layout.zero_bytes, WorkspacePart::Plain});
+    if (offset < layout.zero_bytes)
+      parts.push_back({offset, WorkspacePart::Zero});
+    else
+      parts.push_back({offset - layout.zero_bytes, WorkspacePart::Plain});
   }
   return places;
 }

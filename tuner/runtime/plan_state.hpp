@@ -44,8 +44,9 @@ struct PlanState {
   spec::LaunchPlan resolved;
   std::shared_ptr<const gpu::Module> module;  ///< shared by the plans of one cubin
 
-  /// Prepares launches of a resolved plan by its loaded code. `owner`: "kernel 'reduce' at {...}", `path`: of template.json, both for messages.
-  /// Throws: SpecError (more entries than kMaxEntries), SpecError-like Error (kernel or variable missing, argument sizes), CudaError.
+  /// Prepares launches of a resolved plan by its loaded code. `owner`: "kernel 'reduce' at {...}", `path`: of template.json, both for
+  /// messages. Throws: SpecError (more entries than kMaxEntries), SpecError-like Error (kernel or variable missing, argument sizes),
+  /// CudaError.
   void bind(spec::LaunchPlan plan, std::string owner, const std::string& path, const gpu::Module& code);
 
   /// Puts every step onto the stream; no allocation, no lock. `zero` and `plain` are the two parts of the workspace.

@@ -5,11 +5,15 @@
 #include <cmath>
 
 #include "attune/error.hpp"
+#include "tuner/spec/element.hpp"
 
 namespace attune::detail {
 namespace {
 
-bool is_floating(const std::string& type) { return type == "f32" || type == "f64" || type == "f16" || type == "bf16"; }
+bool is_floating(const std::string& type) {
+  const auto known = spec::find_element_type(type);
+  return known && spec::is_floating(*known);
+}
 
 const char* word(Transform transform) {
   switch (transform) {
@@ -62,7 +66,8 @@ void add_operator(Choices& choices, const Reduction& reduction, const std::strin
   }
   const Op op = std::get<Op>(reduction.op);
   if (is_floating(type) && (op == Op::And || op == Op::Or || op == Op::Xor)) {
-    refuse_reduction(fmt::format("'{}' combines the bits of integers, and the elements are {}; use sum, product, min or max, or a CustomOp", detail::name(op), type));
+    refuse_reduction(fmt::format("'{}' combines the bits of integers, and the elements are {}; use sum, product, min or max, or a CustomOp",
+                                 detail::name(op), type));
   }
   choices["op"] = detail::name(op);
 }
@@ -72,7 +77,8 @@ void add_transform(Choices& choices, const Reduction& reduction, Inputs inputs) 
   const auto* const known = std::get_if<Transform>(&reduction.transform);
   if (inputs == Inputs::Two) {
     if (own != nullptr || *known != Transform::Identity) {
-      refuse_reduction("elements of two inputs are multiplied and cannot be transformed as well; leave out the transform, or use one input");
+      refuse_reduction(
+          "elements of two inputs are multiplied and cannot be transformed as well; leave out the transform, or use one input");
     }
     choices["transform"] = "times";
   } else if (own != nullptr) {
@@ -96,8 +102,9 @@ void check_resolution(const Reproducible& how, const std::string& type) {
     return;
   }
   if (!(type == "f64" ? is_unit<double>(how.resolution) : is_unit<float>(how.resolution))) {
-    refuse_reduction(fmt::format("the resolution of Accumulate::FixedPoint is {}; give a positive number that {} can represent, and its inverse as well",
-                                 how.resolution, type == "f64" ? "f64" : "f32"));
+    refuse_reduction(
+        fmt::format("the resolution of Accumulate::FixedPoint is {}; give a positive number that {} can represent, and its inverse as well",
+                    how.resolution, type == "f64" ? "f64" : "f32"));
   }
 }
 
@@ -128,8 +135,9 @@ Choices reduce_choices(const Reduction& reduction, const std::string& type, Inpu
   add_operator(choices, reduction, type);
   add_transform(choices, reduction, inputs);
   if (!is_floating(type) && (reduction.finish == Finish::Mean || reduction.finish == Finish::Root)) {
-    refuse_reduction(fmt::format("the finish '{}' is of floating-point elements, and these are {}; finish the sum on the host, or in another kernel",
-                                 word(reduction.finish), type));
+    refuse_reduction(
+        fmt::format("the finish '{}' is of floating-point elements, and these are {}; finish the sum on the host, or in another kernel",
+                    word(reduction.finish), type));
   }
   choices["finish"] = word(reduction.finish);
   return choices;
@@ -138,7 +146,8 @@ Choices reduce_choices(const Reduction& reduction, const std::string& type, Inpu
 Choices reproducible_choices(const Reduction& reduction, const Reproducible& how, const std::string& type, Inputs inputs) {
   Choices choices = reduce_choices(reduction, type, inputs);
   if (how.accumulate != Accumulate::FixedOrder && choices["op"] != "sum") {
-    refuse_reduction(fmt::format("the accumulation '{}' is of sums, and the operator is '{}'; use Accumulate::FixedOrder", word(how.accumulate), choices["op"]));
+    refuse_reduction(fmt::format("the accumulation '{}' is of sums, and the operator is '{}'; use Accumulate::FixedOrder",
+                                 word(how.accumulate), choices["op"]));
   }
   check_resolution(how, type);
   choices["accumulate"] = word(how.accumulate);

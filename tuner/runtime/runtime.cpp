@@ -21,8 +21,7 @@ void check_workspace(const PlanState& plan, const void* workspace) {
   const auto address = reinterpret_cast<std::uint64_t>(workspace);
   if (plan.workspace.total_bytes == 0 || (address != 0 && address % runtime::kWorkspaceAlignment == 0)) return;
   throw UsageError(fmt::format("failed launching {}: it needs a workspace of {} bytes, aligned to {}; {} was given",
-                               plan.kernel->title(plan.sizes.data()), plan.workspace.total_bytes,
-                               runtime::kWorkspaceAlignment,
+                               plan.kernel->title(plan.sizes.data()), plan.workspace.total_bytes, runtime::kWorkspaceAlignment,
                                address == 0 ? std::string("none") : fmt::format("{:#x}", address)));
 }
 
@@ -43,8 +42,7 @@ void Plan::launch(const Argument* arguments, std::size_t count, void* workspace,
   runtime::enqueue(*state_, arguments, base, base + state_->workspace.zero_bytes, stream);
 }
 
-void Kernel::launch(const std::int64_t* sizes, std::size_t size_count, const Argument* arguments, std::size_t count,
-                    Stream stream) const {
+void Kernel::launch(const std::int64_t* sizes, std::size_t size_count, const Argument* arguments, std::size_t count, Stream stream) const {
   state_->check_size_count(size_count);
   const CUcontext context = state_->runtime->current_context();
   const PlanState& plan = runtime::plan_for_launch(*state_, context, sizes, stream);
@@ -94,14 +92,16 @@ Kernel Runtime::kernel(const std::string& name, const std::map<std::string, std:
 
 RuntimeCounters Runtime::counters() const {
   const auto tuned = state_->tuner() ? state_->tuner()->counters() : runtime::OnlineTuner::Counters{};
-  return {state_->launches.total(),       state_->plans_built.load(), state_->compiles.load(),
-          state_->database_reads.load(), tuned.started,              tuned.finished,
+  return {state_->launches.total(),
+          state_->plans_built.load(),
+          state_->compiles.load(),
+          state_->database_reads.load(),
+          tuned.started,
+          tuned.finished,
           tuned.failed};
 }
 
-bool Runtime::wait_for_tuning(double timeout_s) const {
-  return state_->tuner() == nullptr || state_->tuner()->wait_idle(timeout_s);
-}
+bool Runtime::wait_for_tuning(double timeout_s) const { return state_->tuner() == nullptr || state_->tuner()->wait_idle(timeout_s); }
 
 std::vector<std::string> Runtime::notices() const { return state_->notices(); }
 

@@ -11,16 +11,14 @@ void ScratchPool::Claim::clean(const gpu::Driver& driver, CUstream stream) const
   if (scratch_->zero.bytes() > 0) driver.cuMemsetD8Async(scratch_->zero.address(), 0, scratch_->zero.bytes(), stream);
 }
 
-ScratchPool::Claim ScratchPool::claim(const gpu::Driver& driver, CUcontext context, CUstream stream,
-                                      std::size_t zero_bytes, std::size_t plain_bytes) {
+ScratchPool::Claim ScratchPool::claim(const gpu::Driver& driver, CUcontext context, CUstream stream, std::size_t zero_bytes,
+                                      std::size_t plain_bytes) {
   unsigned long long stream_id = 0;
   const CUresult result = driver.cuStreamGetId(stream, &stream_id);
-  if (result != CUDA_SUCCESS)
-    gpu::check(result, "cuStreamGetId", "finding the scratch of a stream");  // describes only then
+  if (result != CUDA_SUCCESS) gpu::check(result, "cuStreamGetId", "finding the scratch of a stream");  // describes only then
   const std::uint64_t hash = mix(mix(0, reinterpret_cast<std::uint64_t>(context)), stream_id);
   Scratch* scratch = table_.find(hash, [&](Scratch& entry) {
-    return entry.context == context && entry.stream_id == stream_id &&
-           !entry.busy.exchange(true, std::memory_order_acquire);
+    return entry.context == context && entry.stream_id == stream_id && !entry.busy.exchange(true, std::memory_order_acquire);
   });
   if (scratch == nullptr) scratch = add(hash, context, stream_id);
   Claim claim(scratch);
@@ -39,8 +37,7 @@ Scratch* ScratchPool::add(std::uint64_t hash, CUcontext context, std::uint64_t s
   return all_.back().get();
 }
 
-void ScratchPool::grow(const gpu::Driver& driver, Scratch& scratch, CUstream stream, std::size_t zero_bytes,
-                       std::size_t plain_bytes) {
+void ScratchPool::grow(const gpu::Driver& driver, Scratch& scratch, CUstream stream, std::size_t zero_bytes, std::size_t plain_bytes) {
   const std::lock_guard lock(mutex_);
   const auto enlarge = [&](gpu::Buffer& buffer, std::size_t bytes) {
     if (buffer.bytes() >= bytes) return false;

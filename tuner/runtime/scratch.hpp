@@ -54,17 +54,15 @@ class ScratchPool {
 
   /// Lock-free once this stream has scratch of that size. Requires: `context` is current, `stream` is not capturing.
   /// Throws: EnvironmentError (device memory), CudaError.
-  [[nodiscard]] Claim claim(const gpu::Driver& driver, CUcontext context, CUstream stream, std::size_t zero_bytes,
-                            std::size_t plain_bytes);
-  /// Of a claim that is kept. Requires and throws: as `claim`.
+  [[nodiscard]] Claim claim(const gpu::Driver& driver, CUcontext context, CUstream stream, std::size_t zero_bytes, std::size_t plain_bytes);
+  /// Claims for a claim that is kept. Requires and throws: as `claim`.
   void enlarge(const Claim& claim, const gpu::Driver& driver, CUstream stream, std::size_t zero_bytes, std::size_t plain_bytes);
   /// Frees what belongs to a context. Requires: it is current and idle.
   void release(CUcontext context) noexcept;
 
  private:
   [[nodiscard]] Scratch* add(std::uint64_t hash, CUcontext context, std::uint64_t stream_id);
-  void grow(const gpu::Driver& driver, Scratch& scratch, CUstream stream, std::size_t zero_bytes,
-            std::size_t plain_bytes);
+  void grow(const gpu::Driver& driver, Scratch& scratch, CUstream stream, std::size_t zero_bytes, std::size_t plain_bytes);
 
   std::mutex mutex_;
   AppendTable<Scratch> table_;

@@ -21,33 +21,28 @@ namespace fs = std::filesystem;
 const Options& checked(const Options& options) {
   static constexpr std::array<const char*, 4> kPolicies{"cold/graph", "cold/stream", "hot/graph", "hot/stream"};
   if (std::find(kPolicies.begin(), kPolicies.end(), options.policy) == kPolicies.end()) {
-    throw UsageError(fmt::format("failed creating a Runtime: unknown policy '{}'; known: {}", options.policy,
-                                 fmt::join(kPolicies, ", ")));
+    throw UsageError(fmt::format("failed creating a Runtime: unknown policy '{}'; known: {}", options.policy, fmt::join(kPolicies, ", ")));
   }
   if (!(options.reach >= 1) || !std::isfinite(options.reach)) {
-    throw UsageError(
-        fmt::format("failed creating a Runtime: Options::reach is {}; it is a factor, at least 1", options.reach));
+    throw UsageError(fmt::format("failed creating a Runtime: Options::reach is {}; it is a factor, at least 1", options.reach));
   }
   if (!(options.tuning_budget_s > 0) || !std::isfinite(options.tuning_budget_s)) {
-    throw UsageError(fmt::format("failed creating a Runtime: Options::tuning_budget_s is {}; give seconds above 0",
-                                 options.tuning_budget_s));
+    throw UsageError(
+        fmt::format("failed creating a Runtime: Options::tuning_budget_s is {}; give seconds above 0", options.tuning_budget_s));
   }
   if (!(options.tuning_share >= 0 && options.tuning_share <= 1)) {
-    throw UsageError(fmt::format("failed creating a Runtime: Options::tuning_share is {}; give a share between 0 and 1",
-                                 options.tuning_share));
+    throw UsageError(
+        fmt::format("failed creating a Runtime: Options::tuning_share is {}; give a share between 0 and 1", options.tuning_share));
   }
   for (const auto& folder : options.templates) {
     if (!fs::is_directory(folder)) {
-      throw UsageError(
-          fmt::format("failed creating a Runtime: Options::templates names {}, which is no folder", folder.string()));
+      throw UsageError(fmt::format("failed creating a Runtime: Options::templates names {}, which is no folder", folder.string()));
     }
   }
   return options;
 }
 
-bool tunes_on_miss(const Options& options) {
-  return options.on_miss == OnMiss::TuneInBackground || options.on_miss == OnMiss::TuneNow;
-}
+bool tunes_on_miss(const Options& options) { return options.on_miss == OnMiss::TuneInBackground || options.on_miss == OnMiss::TuneNow; }
 
 /// The file that tuning writes into is the same one wherever the program changes its folder to.
 Options settled(Options options) {
@@ -79,8 +74,7 @@ std::uint64_t plan_hash(CUcontext context, const std::int64_t* sizes, std::size_
 }
 
 /// A row's sizes in the template's order; nothing for a row that names others, which the lookup refuses and explains.
-std::optional<std::vector<std::int64_t>> sizes_in_order(const std::string& sizes_json,
-                                                        const std::vector<std::string>& names) {
+std::optional<std::vector<std::int64_t>> sizes_in_order(const std::string& sizes_json, const std::vector<std::string>& names) {
   const auto recorded = base::try_parse_json(sizes_json);
   std::vector<std::int64_t> sizes;
   for (const auto& name : names) {
@@ -119,8 +113,8 @@ void KernelState::replace(const PlanState& stale, PlanState* fresh) {
 
 void KernelState::check_size_count(std::size_t count) const {
   if (count == size_names.size()) return;
-  throw UsageError(fmt::format("failed looking up kernel '{}': it has {} size(s) ({}), {} were given", kernel.name,
-                               size_names.size(), fmt::join(size_names, ", "), count));
+  throw UsageError(fmt::format("failed looking up kernel '{}': it has {} size(s) ({}), {} were given", kernel.name, size_names.size(),
+                               fmt::join(size_names, ", "), count));
 }
 
 spec::Problem KernelState::problem(const std::int64_t* sizes) const {
@@ -138,10 +132,7 @@ std::string KernelState::title(const std::int64_t* sizes) const {
 bool Runtime::State::tunes() const { return tunes_on_miss(options_); }
 
 Runtime::State::State(const Options& options)
-    : options_(settled(checked(options))),
-      library_(options_.templates),
-      layers_(open_with_results(options_)),
-      code_(cubin_folder()) {
+    : options_(settled(checked(options))), library_(options_.templates), layers_(open_with_results(options_)), code_(cubin_folder()) {
   if (tunes()) make_tuner();
 }
 
@@ -162,8 +153,7 @@ Runtime::State::~State() {
   if (known) driver->cuCtxSetCurrent(before);
 }
 
-detail::KernelState* Runtime::State::kernel(const std::string& name,
-                                            const std::map<std::string, std::string>& choices) {
+detail::KernelState* Runtime::State::kernel(const std::string& name, const std::map<std::string, std::string>& choices) {
   const std::lock_guard lock(mutex_);
   auto& entry = kernels_[{name, choices}];
   if (entry) return entry.get();
@@ -202,8 +192,7 @@ CUcontext Runtime::State::current_context() {
   return context;
 }
 
-const detail::PlanState& Runtime::State::plan(detail::KernelState& kernel, CUcontext context,
-                                              const std::int64_t* sizes) {
+const detail::PlanState& Runtime::State::plan(detail::KernelState& kernel, CUcontext context, const std::int64_t* sizes) {
   if (const auto* plan = kernel.find(context, sizes)) return *plan;
   if (options_.on_miss == OnMiss::TuneNow) tune_first(kernel, context, sizes);
   const std::lock_guard lock(mutex_);
@@ -231,8 +220,7 @@ std::unique_ptr<detail::PlanState> Runtime::State::build(detail::KernelState& ke
   return plan;
 }
 
-runtime::Choice Runtime::State::choose(const detail::KernelState& kernel, const spec::DeviceInfo& device,
-                                       const std::int64_t* sizes) {
+runtime::Choice Runtime::State::choose(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes) {
   database_reads.fetch_add(1, std::memory_order_relaxed);
   return runtime::choose(kernel.kernel, kernel.problem(sizes), device, layers_.layers, options_.policy, kernel.evidence);
 }
@@ -240,8 +228,7 @@ runtime::Choice Runtime::State::choose(const detail::KernelState& kernel, const 
 void Runtime::State::load(detail::PlanState& plan, const runtime::Choice& choice, runtime::ContextState& context,
                           const std::int64_t* sizes) {
   const auto& kernel = *plan.kernel;
-  const auto request =
-      runtime::make_code_request(kernel.kernel, kernel.problem(sizes), choice.configuration, context.device);
+  const auto request = runtime::make_code_request(kernel.kernel, kernel.problem(sizes), choice.configuration, context.device);
   auto found = context.modules.find(request.cache_key);
   if (found == context.modules.end()) {
     runtime::CodeLoader loader(code_, layers_.layers, compiles, refused_code_);
@@ -266,8 +253,7 @@ runtime::ContextState& Runtime::State::context_state(CUcontext context) {
   return *contexts_.back();
 }
 
-std::vector<std::vector<std::int64_t>> Runtime::State::tuned_sizes(const detail::KernelState& kernel,
-                                                                   CUcontext context) {
+std::vector<std::vector<std::int64_t>> Runtime::State::tuned_sizes(const detail::KernelState& kernel, CUcontext context) {
   const std::lock_guard lock(mutex_);
   const std::string device_key = context_state(context).device.hard_key();
   const std::string family = spec::family_text(spec::Problem{kernel.choices, {}});
@@ -282,8 +268,7 @@ std::vector<std::vector<std::int64_t>> Runtime::State::tuned_sizes(const detail:
   return {found.begin(), found.end()};
 }
 
-Decision Runtime::State::explain(const detail::KernelState& kernel, const spec::DeviceInfo& device,
-                                 const std::int64_t* sizes) {
+Decision Runtime::State::explain(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes) {
   const std::lock_guard lock(mutex_);
   auto choice = choose(kernel, device, sizes);
   const auto request = runtime::make_code_request(kernel.kernel, kernel.problem(sizes), choice.configuration, device);
@@ -319,8 +304,7 @@ std::vector<std::string> Runtime::State::notices() {
     if (const auto& failure = layer.database.read_failure(); !failure.empty()) {
       notices.push_back(failure + "; dispatching without it");
     } else if (const auto bad = layer.database.bad_rows(); bad > 0) {
-      notices.push_back(
-          fmt::format("{}: {} damaged row(s) were skipped; `attune db check` names them", layer.path.string(), bad));
+      notices.push_back(fmt::format("{}: {} damaged row(s) were skipped; `attune db check` names them", layer.path.string(), bad));
     }
   }
   if (!code_.warning().empty()) notices.push_back(code_.warning());

@@ -15,8 +15,8 @@
 #include "tuner/runtime/append_table.hpp"
 #include "tuner/runtime/code_loader.hpp"
 #include "tuner/runtime/code_store.hpp"
-#include "tuner/runtime/lookup.hpp"
 #include "tuner/runtime/layers.hpp"
+#include "tuner/runtime/lookup.hpp"
 #include "tuner/runtime/online_tuner.hpp"
 #include "tuner/runtime/plan_state.hpp"
 #include "tuner/runtime/scratch.hpp"
@@ -47,7 +47,7 @@ struct KernelState {
   std::string asked_name;  ///< as the program asked for the template
   spec::KernelTemplate kernel;
   std::map<std::string, std::string> choices;
-  mutable runtime::Evidence evidence;          ///< of decisions; needs the Runtime's mutex
+  mutable runtime::Evidence evidence;  ///< of decisions; needs the Runtime's mutex
 
   /// The plan of these sizes in the current context, or null. Lock-free.
   [[nodiscard]] PlanState* find(CUcontext context, const std::int64_t* sizes) const;
@@ -74,13 +74,10 @@ struct Runtime::State {
   /// Throws: EnvironmentError (no driver), UsageError when no context is current.
   [[nodiscard]] CUcontext current_context();
   /// Finds or builds. Takes the mutex only to build.
-  [[nodiscard]] const detail::PlanState& plan(detail::KernelState& kernel, CUcontext context,
-                                              const std::int64_t* sizes);
+  [[nodiscard]] const detail::PlanState& plan(detail::KernelState& kernel, CUcontext context, const std::int64_t* sizes);
   /// Sizes recorded for this kernel on the device of the context.
-  [[nodiscard]] std::vector<std::vector<std::int64_t>> tuned_sizes(const detail::KernelState& kernel,
-                                                                   CUcontext context);
-  [[nodiscard]] Decision explain(const detail::KernelState& kernel, const spec::DeviceInfo& device,
-                                 const std::int64_t* sizes);
+  [[nodiscard]] std::vector<std::vector<std::int64_t>> tuned_sizes(const detail::KernelState& kernel, CUcontext context);
+  [[nodiscard]] Decision explain(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes);
   [[nodiscard]] spec::DeviceInfo device_of(CUcontext context);
   [[nodiscard]] spec::DeviceInfo device_named(const std::string& text);
   /// The decision of a plan, and what is being done about it.
@@ -109,23 +106,19 @@ struct Runtime::State {
   void replace_if_better(detail::KernelState& kernel, const detail::PlanState& stale);
 
   // Everything below is the slow path's and needs mutex_.
-  [[nodiscard]] bool is_miss(const detail::KernelState& kernel, const spec::DeviceInfo& device,
-                             const std::int64_t* sizes) const;
+  [[nodiscard]] bool is_miss(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes) const;
   void act_on_miss(detail::KernelState& kernel, const runtime::ContextState& context, const std::int64_t* sizes);
   [[nodiscard]] runtime::TuningJob job_of(detail::KernelState& kernel, const runtime::ContextState& context,
                                           const std::int64_t* sizes) const;
-  [[nodiscard]] std::string tuning_key(const detail::KernelState& kernel, const spec::DeviceInfo& device,
-                                       const std::int64_t* sizes) const;
+  [[nodiscard]] std::string tuning_key(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes) const;
   /// What is wrong with it; empty when it is open, or is not there.
   [[nodiscard]] std::string reopen_result_layer();
   void keep_in_memory(const db::TunedProblem& tuned);
   [[nodiscard]] runtime::ContextState& context_state(CUcontext context);
   [[nodiscard]] std::unique_ptr<detail::PlanState> build(detail::KernelState& kernel, runtime::ContextState& context,
                                                          const std::int64_t* sizes);
-  [[nodiscard]] runtime::Choice choose(const detail::KernelState& kernel, const spec::DeviceInfo& device,
-                                       const std::int64_t* sizes);
-  void load(detail::PlanState& plan, const runtime::Choice& choice, runtime::ContextState& context,
-            const std::int64_t* sizes);
+  [[nodiscard]] runtime::Choice choose(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes);
+  void load(detail::PlanState& plan, const runtime::Choice& choice, runtime::ContextState& context, const std::int64_t* sizes);
 
   std::atomic<const gpu::Driver*> driver_{nullptr};
   std::mutex mutex_;

@@ -47,21 +47,15 @@ void Runtime::State::make_tuner() {
   tuner_ = std::make_unique<runtime::OnlineTuner>(std::move(hooks), options_.tuning_share);
 }
 
-bool Runtime::State::is_miss(const detail::KernelState& kernel, const spec::DeviceInfo& device,
-                             const std::int64_t* sizes) const {
+bool Runtime::State::is_miss(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes) const {
   const auto problem = kernel.problem(sizes);
   spec::validate(kernel.kernel, problem);
   return runtime::is_miss(kernel.kernel, problem, device, layers_.layers, options_.policy, options_.reach);
 }
 
-std::string Runtime::State::tuning_key(const detail::KernelState& kernel, const spec::DeviceInfo& device,
-                                       const std::int64_t* sizes) const {
+std::string Runtime::State::tuning_key(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes) const {
   base::ContentHasher hasher;
-  return hasher.add(kernel.kernel.content_hash)
-      .add(spec::to_text(kernel.problem(sizes)))
-      .add(device.hard_key())
-      .add(options_.policy)
-      .key();
+  return hasher.add(kernel.kernel.content_hash).add(spec::to_text(kernel.problem(sizes))).add(device.hard_key()).add(options_.policy).key();
 }
 
 runtime::TuningJob Runtime::State::job_of(detail::KernelState& kernel, const runtime::ContextState& context,
@@ -71,8 +65,7 @@ runtime::TuningJob Runtime::State::job_of(detail::KernelState& kernel, const run
   job.title = kernel.title(sizes);
   job.kernel = &kernel;
   job.device = context.device;
-  job.priority =
-      options_.on_miss == OnMiss::TuneNow ? runtime::TuningPriority::Program : runtime::TuningPriority::Background;
+  job.priority = options_.on_miss == OnMiss::TuneNow ? runtime::TuningPriority::Program : runtime::TuningPriority::Background;
   job.request.kernel = kernel.kernel;
   job.request.problem = kernel.problem(sizes);
   job.request.policy = options_.policy;
@@ -83,8 +76,7 @@ runtime::TuningJob Runtime::State::job_of(detail::KernelState& kernel, const run
   return job;
 }
 
-void Runtime::State::act_on_miss(detail::KernelState& kernel, const runtime::ContextState& context,
-                                 const std::int64_t* sizes) {
+void Runtime::State::act_on_miss(detail::KernelState& kernel, const runtime::ContextState& context, const std::int64_t* sizes) {
   if (options_.on_miss != OnMiss::Error && options_.on_miss != OnMiss::TuneInBackground) return;
   if (!is_miss(kernel, context.device, sizes)) return;
   if (options_.on_miss == OnMiss::TuneInBackground) return tuner_->enqueue(job_of(kernel, context, sizes));
@@ -94,11 +86,11 @@ void Runtime::State::act_on_miss(detail::KernelState& kernel, const runtime::Con
   } catch (const UsageError& error) {
     instead = error.what();
   }
-  throw NotTunedError(fmt::format(
-      "failed dispatching {} on {}: nothing usable was tuned on this device within a factor {} of these sizes, and "
-      "Options::on_miss is Error (otherwise: {}); run `{}`",
-      kernel.title(sizes), context.device.name, options_.reach, instead,
-      runtime::tune_command(kernel.asked_name, kernel.problem(sizes), options_)));
+  throw NotTunedError(
+      fmt::format("failed dispatching {} on {}: nothing usable was tuned on this device within a factor {} of these sizes, and "
+                  "Options::on_miss is Error (otherwise: {}); run `{}`",
+                  kernel.title(sizes), context.device.name, options_.reach, instead,
+                  runtime::tune_command(kernel.asked_name, kernel.problem(sizes), options_)));
 }
 
 void Runtime::State::tune_first(detail::KernelState& kernel, CUcontext context, const std::int64_t* sizes) {
@@ -115,8 +107,7 @@ void Runtime::State::tune_first(detail::KernelState& kernel, CUcontext context, 
 bool Runtime::State::still_missing(const runtime::TuningJob& job) {
   const std::lock_guard lock(mutex_);
   static_cast<void>(reopen_result_layer());  // one that cannot be read has no results; the Runtime has said so
-  return runtime::is_miss(job.kernel->kernel, job.request.problem, job.device, layers_.layers, options_.policy,
-                          options_.reach);
+  return runtime::is_miss(job.kernel->kernel, job.request.problem, job.device, layers_.layers, options_.policy, options_.reach);
 }
 
 runtime::TuningOutcome Runtime::State::tune(const runtime::TuningJob& job, const std::function<bool()>& stop) const {
@@ -129,8 +120,8 @@ void Runtime::State::adopt(const runtime::TuningJob& job, runtime::TuningOutcome
     if (outcome.in_memory) {
       keep_in_memory(*outcome.in_memory);
       if (!std::exchange(told_of_memory_, true)) {
-        tuning_notices_.push_back(fmt::format("what is tuned on a miss is kept in memory until this program ends: {}",
-                                              outcome.unpersisted_why));
+        tuning_notices_.push_back(
+            fmt::format("what is tuned on a miss is kept in memory until this program ends: {}", outcome.unpersisted_why));
       }
     } else if (const auto unread = reopen_result_layer(); !unread.empty()) {
       tuning_notices_.push_back(fmt::format("{}; dispatching without what was tuned there", unread));
@@ -144,8 +135,7 @@ std::string Runtime::State::reopen_result_layer() {
   std::error_code ignored;
   if (results_.empty() || !fs::exists(results_, ignored)) return "";
   auto& layers = layers_.layers;
-  const auto known =
-      std::find_if(layers.begin(), layers.end(), [&](const auto& layer) { return layer.path == results_; });
+  const auto known = std::find_if(layers.begin(), layers.end(), [&](const auto& layer) { return layer.path == results_; });
   try {
     auto opened = runtime::open_layer(results_, !options_.databases.empty());
     if (known != layers.end()) {
@@ -185,8 +175,7 @@ void Runtime::State::choose_again(detail::KernelState& kernel) {
       replace_if_better(kernel, *plan);
     } catch (const Error& error) {
       const std::lock_guard lock(mutex_);
-      tuning_notices_.push_back(
-          fmt::format("{}; {} goes on as before", error.what(), kernel.title(plan->sizes.data())));
+      tuning_notices_.push_back(fmt::format("{}; {} goes on as before", error.what(), kernel.title(plan->sizes.data())));
     }
   }
   driver().cuCtxSetCurrent(nullptr);

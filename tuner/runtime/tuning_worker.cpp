@@ -31,9 +31,7 @@ constexpr int kBackgroundNice = 5;
 
 /// A process that says nothing for so long hangs: starting it, compiling and the run-off are silent, and slow where the
 /// program keeps the machine busy.
-std::chrono::duration<double> longest_silence(double budget_s) {
-  return std::chrono::duration<double>(120 + 3 * budget_s);
-}
+std::chrono::duration<double> longest_silence(double budget_s) { return std::chrono::duration<double>(120 + 3 * budget_s); }
 
 bool is_executable(const fs::path& path) {
   std::error_code ignored;
@@ -48,24 +46,26 @@ std::vector<fs::path> usual_workers() {
   return paths;
 }
 
+constexpr const char* kDied = "the tuning process ended without a result";
+
 /// One conversation with a tuning process.
 class Conversation {
  public:
   Conversation(const fs::path& worker, const spec::TuningRequest& request, TuningPriority priority)
       : request_(request), process_(worker, {"worker-online"}, limits_of(priority), base::WorkerOutput::Kept) {}
 
-  /// Throws: ChannelClosed, also when the process is gone before it was asked; json::exception when it spoke nonsense.
+  /// Throws: json::exception when it spoke nonsense.
   TuningOutcome ask(const std::function<bool()>& stop) {
-    process_.channel().send(to_json(request_));
-    auto heard = Clock::now();
+    if (!process_.tell(to_json(request_))) return fail(kDied);
+    auto last_word = Clock::now();
     while (!ended_) {
       if (stop()) return leave();
-      if (Clock::now() > heard + longest_silence(request_.budget_s))
-        return fail("it gave no sign of life; it was killed");
-      const auto message = process_.channel().receive(kAskEvery);
-      if (!message) continue;
-      heard = Clock::now();
-      handle(*message);
+      if (Clock::now() > last_word + longest_silence(request_.budget_s)) return fail("it gave no sign of life; it was killed");
+      const base::Heard heard = process_.hear(kAskEvery);
+      if (heard.died()) return fail(kDied);
+      if (!heard.message_came()) continue;
+      last_word = Clock::now();
+      handle(heard.message);
     }
     await_end(Clock::now() + kUsualEnd, stop);
     return std::move(outcome_);
@@ -73,7 +73,7 @@ class Conversation {
 
   /// When the process died or spoke nonsense.
   TuningOutcome fail(const std::string& what) {
-    const std::string how = process_.kill_and_reap();
+    const std::string how = process_.running() ? process_.kill_and_reap() : process_.end();
     const std::string printed = process_.output();
     outcome_.kind = TuningOutcome::Kind::Failed;
     outcome_.in_memory.reset();
@@ -115,21 +115,16 @@ class Conversation {
 
   /// A process that has said its last word closes its end when it is done; one that does not is killed.
   void await_end(Clock::time_point end, const std::function<bool()>& stop) {
-    try {
-      while (Clock::now() < end && !stop()) static_cast<void>(process_.channel().receive(kAskEvery));
-    } catch (const base::ChannelClosed&) {  // as it should
-    }
+    while (process_.running() && Clock::now() < end && !stop()) static_cast<void>(process_.hear(kAskEvery));
   }
 
   TuningOutcome leave() {
     const auto end = Clock::now() + kOrderlyEnd;
-    try {
-      process_.channel().send({{"type", "stop"}});
-      while (!ended_ && Clock::now() < end) {
-        if (const auto message = process_.channel().receive(kAskEvery)) handle(*message);
+    if (process_.tell({{"type", "stop"}})) {
+      while (!ended_ && process_.running() && Clock::now() < end) {
+        if (const base::Heard heard = process_.hear(kAskEvery); heard.message_came()) handle(heard.message);
       }
       await_end(end, [] { return false; });
-    } catch (const base::ChannelClosed&) {  // gone already
     }
     outcome_.kind = TuningOutcome::Kind::Stopped;
     return std::move(outcome_);
@@ -177,11 +172,8 @@ TuningOutcome tune_in_worker(const fs::path& worker, const spec::TuningRequest& 
   Conversation conversation(worker, asked, priority);
   try {
     return conversation.ask(stop);
-  } catch (const base::ChannelClosed&) {
-    return conversation.fail("the tuning process ended without a result");
   } catch (const json::exception& error) {
-    return conversation.fail(
-        fmt::format("the tuning process {} is not of this build: {}", worker.string(), error.what()));
+    return conversation.fail(fmt::format("the tuning process {} is not of this build: {}", worker.string(), error.what()));
   }
 }
 

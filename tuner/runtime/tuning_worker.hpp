@@ -36,7 +36,7 @@ enum class TuningPriority { Program, Background };
 /// twenty times a second; told to, the process has half a second to end in an orderly way, then it is killed.
 /// Requires: the calling thread lives as long as the call (it is what the process is tied to).
 /// Throws: nothing that the process did; EnvironmentError when it cannot be started.
-[[nodiscard]] TuningOutcome tune_in_worker(const std::filesystem::path& worker, const spec::TuningRequest& request,
-                                           TuningPriority priority, const std::function<bool()>& stop);
+[[nodiscard]] TuningOutcome tune_in_worker(const std::filesystem::path& worker, const spec::TuningRequest& request, TuningPriority priority,
+                                           const std::function<bool()>& stop);
 
 }  // namespace attune::runtime

@@ -34,7 +34,8 @@ std::string why_no_expression(const std::string& code) {
     if (c == '#' || c == '\\' || c == '"' || c == '\'' || c == ';') return fmt::format("it holds '{}'", c);
     if (c == '/' && (next == '/' || next == '*')) return "it holds a comment";
     // Another spelling of #, [, ], { or }: at the beginning of a line the first is a directive.
-    const bool digraph = (c == '%' && (next == ':' || next == '>')) || (c == '<' && (next == '%' || next == ':')) || (c == ':' && next == '>');
+    const bool digraph =
+        (c == '%' && (next == ':' || next == '>')) || (c == '<' && (next == '%' || next == ':')) || (c == ':' && next == '>');
     if (digraph) return fmt::format("it holds the digraph '{}{}'; put a space between them", c, next);
     if (c == '(' || c == '[' || c == '{') open += c == '(' ? ')' : c == '[' ? ']' : '}';
     if (c != ')' && c != ']' && c != '}') continue;
@@ -57,9 +58,8 @@ std::string code_function(const KernelTemplate& kernel, const ProblemAxis& axis,
     if (candidate.kind == AxisKind::Type) add_name(candidate.name);
   }
   for (const KernelTemplate::TypeAlias& alias : kernel.types) add_name(alias.name);
-  return fmt::format("__device__ __forceinline__ {} {}({}) {{\n{}  return (\n#line 1 {}\n{}\n  );\n}}\n",
-                     source_type(kernel, axis.returns), type_alias_name(kernel.macro_prefix, axis.name), arguments, names,
-                     quoted_file(axis.name), code);
+  return fmt::format("__device__ __forceinline__ {} {}({}) {{\n{}  return (\n#line 1 {}\n{}\n  );\n}}\n", source_type(kernel, axis.returns),
+                     type_alias_name(kernel.macro_prefix, axis.name), arguments, names, quoted_file(axis.name), code);
 }
 
 }  // namespace attune::spec

@@ -18,19 +18,19 @@ constexpr std::string_view kAllowedPlaces = "docs/template-format.md, \"Options\
 enum class Argument {
   None,
   Bool,
-  Registers,    ///< a count of registers of a thread
-  Percent,      ///< 0 to 101, as NVRTC takes it
-  Language,     ///< not before C++17: CUDA's headers need it, and older ones have trigraphs, a second spelling of `#`
+  Registers,  ///< a count of registers of a thread
+  Percent,    ///< 0 to 101, as NVRTC takes it
+  Language,   ///< not before C++17: CUDA's headers need it, and older ones have trigraphs, a second spelling of `#`
   CompileSpeed,
   Diagnostics,  ///< numbers with commas
   Definition,   ///< NAME or NAME=text
   Name,
-  Assembler,    ///< one option of ptxas, see kAssembler
+  Assembler,  ///< one option of ptxas, see kAssembler
 };
 
 struct Rule {
-  std::string_view name;       ///< "--fmad"
-  std::string_view short_name; ///< "-fmad"
+  std::string_view name;        ///< "--fmad"
+  std::string_view short_name;  ///< "-fmad"
   Argument argument;
 };
 
@@ -66,13 +66,38 @@ constexpr std::array<Rule, 27> kRules = {{
 }};
 
 /// Options of ptxas, whole: it has others that name files.
-constexpr std::array<std::string_view, 32> kAssembler = {
-    "-O0", "-O1", "-O2", "-O3", "--opt-level=0", "--opt-level=1", "--opt-level=2", "--opt-level=3",
-    "-dlcm=ca", "-dlcm=cg", "-dlcm=cs", "-dlcm=lu", "-dlcm=cv", "--def-load-cache=ca", "--def-load-cache=cg",
-    "--def-load-cache=cs", "--def-load-cache=lu", "--def-load-cache=cv", "-dscm=wb", "-dscm=cg", "-dscm=cs", "-dscm=wt",
-    "--def-store-cache=wb", "--def-store-cache=cg", "--def-store-cache=cs", "--def-store-cache=wt",
-    "--allow-expensive-optimizations=true", "--allow-expensive-optimizations=false", "--disable-optimizer-constants",
-    "--warn-on-spills", "--warn-on-local-memory-usage", "-v"};
+constexpr std::array<std::string_view, 32> kAssembler = {"-O0",
+                                                         "-O1",
+                                                         "-O2",
+                                                         "-O3",
+                                                         "--opt-level=0",
+                                                         "--opt-level=1",
+                                                         "--opt-level=2",
+                                                         "--opt-level=3",
+                                                         "-dlcm=ca",
+                                                         "-dlcm=cg",
+                                                         "-dlcm=cs",
+                                                         "-dlcm=lu",
+                                                         "-dlcm=cv",
+                                                         "--def-load-cache=ca",
+                                                         "--def-load-cache=cg",
+                                                         "--def-load-cache=cs",
+                                                         "--def-load-cache=lu",
+                                                         "--def-load-cache=cv",
+                                                         "-dscm=wb",
+                                                         "-dscm=cg",
+                                                         "-dscm=cs",
+                                                         "-dscm=wt",
+                                                         "--def-store-cache=wb",
+                                                         "--def-store-cache=cg",
+                                                         "--def-store-cache=cs",
+                                                         "--def-store-cache=wt",
+                                                         "--allow-expensive-optimizations=true",
+                                                         "--allow-expensive-optimizations=false",
+                                                         "--disable-optimizer-constants",
+                                                         "--warn-on-spills",
+                                                         "--warn-on-local-memory-usage",
+                                                         "-v"};
 
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
@@ -90,7 +115,8 @@ bool holds(std::string_view text, std::string_view part) { return text.find(part
 bool is_number(std::string_view text, int least, int most) {
   int number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  return read.ec == std::errc() && read.ptr == text.data() + text.size() && consists_of(text, {kDigits}) && number >= least && number <= most;
+  return read.ec == std::errc() && read.ptr == text.data() + text.size() && consists_of(text, {kDigits}) && number >= least &&
+         number <= most;
 }
 
 bool is_macro(std::string_view name) {
@@ -203,7 +229,9 @@ std::string why_no_option(std::string_view option) {
   }
   const bool bare = value_at == option.size() && !option.ends_with('=');
   const bool good = rule->argument == Argument::None ? bare : fits(rule->argument, option.substr(value_at));
-  return good ? "" : fmt::format("needs {} behind {}; {}", wanted(rule->argument), option.substr(0, option.find('=')).substr(0, 40), kAllowedPlaces);
+  return good ? ""
+              : fmt::format("needs {} behind {}; {}", wanted(rule->argument), option.substr(0, option.find('=')).substr(0, 40),
+                            kAllowedPlaces);
 }
 
 }  // namespace attune::spec

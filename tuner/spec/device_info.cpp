@@ -132,7 +132,8 @@ int memory_clock_of(std::string_view detail_json) {
   static const std::string key = fmt::format("\"{}\":", kMemoryClockField);
   const std::size_t at = detail_json.find(key);
   int khz = 0;
-  if (at != std::string_view::npos) (void)std::from_chars(detail_json.data() + at + key.size(), detail_json.data() + detail_json.size(), khz);
+  if (at != std::string_view::npos)
+    (void)std::from_chars(detail_json.data() + at + key.size(), detail_json.data() + detail_json.size(), khz);
   return std::max(khz, 0);
 }
 

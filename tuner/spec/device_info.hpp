@@ -40,8 +40,8 @@ struct DeviceInfo {
   double power_limit_w = 0;
   bool ecc = false;
 
-  [[nodiscard]] std::string hard_json() const;   ///< canonical: sorted keys, no spaces
-  [[nodiscard]] std::string hard_key() const;    ///< content key of hard_json()
+  [[nodiscard]] std::string hard_json() const;  ///< canonical: sorted keys, no spaces
+  [[nodiscard]] std::string hard_key() const;   ///< content key of hard_json()
   /// Where the hard identity is not the other's: "sm_count 114 instead of 132, l2_bytes ..."; empty when they are equal.
   [[nodiscard]] std::string hard_difference(const DeviceInfo& other) const;
   /// "memory_clock_khz 1215000 instead of 1593000" where the other one's memory is slower or faster by more than 1 %; empty when it is

@@ -49,8 +49,7 @@ bool is_floating(ElementType type) {
 }
 
 bool is_signed(ElementType type) {
-  return is_floating(type) || type == ElementType::I8 || type == ElementType::I16 || type == ElementType::I32 ||
-         type == ElementType::I64;
+  return is_floating(type) || type == ElementType::I8 || type == ElementType::I16 || type == ElementType::I32 || type == ElementType::I64;
 }
 
 double unit_roundoff(ElementType type) { return std::ldexp(1.0, -mantissa_bits(type) - 1); }
@@ -66,9 +65,7 @@ std::uint64_t lowest_bits(ElementType type) {
   return is_signed(type) ? sign_bit(type) : 0;
 }
 
-std::uint64_t highest_finite_bits(ElementType type) {
-  return is_floating(type) ? infinity_bits(type) - 1 : highest_bits(type);
-}
+std::uint64_t highest_finite_bits(ElementType type) { return is_floating(type) ? infinity_bits(type) - 1 : highest_bits(type); }
 
 std::uint64_t lowest_finite_bits(ElementType type) {
   return is_floating(type) ? (infinity_bits(type) - 1) | sign_bit(type) : lowest_bits(type);

@@ -154,13 +154,9 @@ Value Expression::evaluate(const Scope& scope) const {
   return run(program(), loader).value();
 }
 
-Value Expression::evaluate(std::span<const Value* const> values) const {
-  return run(program(), span_loader(values)).value();
-}
+Value Expression::evaluate(std::span<const Value* const> values) const { return run(program(), span_loader(values)).value(); }
 
-bool Expression::truth(std::span<const Value* const> values) const {
-  return run(program(), span_loader(values)).truth();
-}
+bool Expression::truth(std::span<const Value* const> values) const { return run(program(), span_loader(values)).truth(); }
 
 bool Expression::truth(const Scope& scope) const {
   ScopeLoader loader(program(), scope);
@@ -175,8 +171,8 @@ std::int64_t Expression::integer(const Scope& scope) const {
   if (real != nullptr && std::trunc(*real) == *real && std::fabs(*real) < 9223372036854775808.0) {
     return static_cast<std::int64_t>(*real);
   }
-  fail(position(), fmt::format("failed evaluating the expression \"{}\": an integer is needed, not {}{}", text(),
-                               to_text(value), real != nullptr ? "; '//' divides to an integer" : ""));
+  fail(position(), fmt::format("failed evaluating the expression \"{}\": an integer is needed, not {}{}", text(), to_text(value),
+                               real != nullptr ? "; '//' divides to an integer" : ""));
 }
 
 std::optional<Expression> Expression::first_alternative() const {

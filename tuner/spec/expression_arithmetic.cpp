@@ -60,9 +60,7 @@ const char* symbol(Opcode opcode) {
 [[noreturn]] void overflow(Opcode opcode, const Site& site) {
   site.error(fmt::format("the result of '{}' exceeds 64-bit integers", symbol(opcode)));
 }
-[[noreturn]] void zero_division(Opcode opcode, const Site& site) {
-  site.error(fmt::format("'{}' divides by zero", symbol(opcode)));
-}
+[[noreturn]] void zero_division(Opcode opcode, const Site& site) { site.error(fmt::format("'{}' divides by zero", symbol(opcode))); }
 
 void require_number(Opcode opcode, const Slot& slot, const Site& site) {
   if (slot.kind == Slot::Kind::Text) {
@@ -120,8 +118,7 @@ Slot integer_arithmetic(Opcode opcode, std::int64_t a, std::int64_t b, const Sit
       break;
   }
   if (b == 0) zero_division(opcode, site);
-  if (opcode == Opcode::Divide)
-    return Slot::of(static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b)));
+  if (opcode == Opcode::Divide) return Slot::of(static_cast<double>(static_cast<long double>(a) / static_cast<long double>(b)));
   if (opcode == Opcode::Modulo) return Slot::of(floor_remainder(a, b));
   if (a == kLowest && b == -1) overflow(opcode, site);
   const std::int64_t quotient = floor_quotient(a, b);
@@ -271,8 +268,7 @@ Slot unary(Opcode opcode, const Slot& a, const Site& site) {
 
 Slot clamp(const Slot& value, const Slot& low, const Slot& high, const Site& site) {
   if (compare(Opcode::Greater, low, high, site)) {
-    site.error(
-        fmt::format("clamp's lower bound {} exceeds its upper bound {}", to_text(low.value()), to_text(high.value())));
+    site.error(fmt::format("clamp's lower bound {} exceeds its upper bound {}", to_text(low.value()), to_text(high.value())));
   }
   if (compare(Opcode::Less, value, low, site)) return low;
   return compare(Opcode::Greater, value, high, site) ? high : value;

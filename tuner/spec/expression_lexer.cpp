@@ -26,12 +26,8 @@ class Lexer {
   }
 
  private:
-  [[nodiscard]] char peek(std::size_t ahead = 0) const {
-    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
-  }
-  [[noreturn]] void error(std::size_t offset, const std::string& message) const {
-    fail_parsing(text_, position_, offset, message);
-  }
+  [[nodiscard]] char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  [[noreturn]] void error(std::size_t offset, const std::string& message) const { fail_parsing(text_, position_, offset, message); }
   void skip_blanks() {
     while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
   }
@@ -63,8 +59,7 @@ class Lexer {
     for (const char c : text_.substr(begin, at_ - begin)) {
       if (c != '_') digits += c;  // 100_000, as in Python
     }
-    return {Token::Kind::Literal, text_.substr(begin, at_ - begin), begin,
-            value_of(digits, begin, floating, hexadecimal)};
+    return {Token::Kind::Literal, text_.substr(begin, at_ - begin), begin, value_of(digits, begin, floating, hexadecimal)};
   }
 
   Value value_of(const std::string& digits, std::size_t begin, bool floating, bool hexadecimal) const {
@@ -86,8 +81,7 @@ class Lexer {
     for (; at_ < text_.size() && peek() != quote; ++at_) {
       if (peek() == '\\') {
         ++at_;
-        if (peek() != '\\' && peek() != '\'' && peek() != '"')
-          error(at_ - 1, "only \\\\, \\' and \\\" may follow a backslash");
+        if (peek() != '\\' && peek() != '\'' && peek() != '"') error(at_ - 1, "only \\\\, \\' and \\\" may follow a backslash");
       }
       contents += peek();
     }
@@ -114,8 +108,7 @@ class Lexer {
     static constexpr std::array<std::array<const char*, 2>, 4> kForeign = {
         {{"&&", "use 'and'"}, {"||", "use 'or'"}, {"!", "use 'not'"}, {"=", "use '==' to compare"}}};
     for (const auto& [foreign, remedy] : kForeign) {
-      if (text_.substr(at_).starts_with(foreign))
-        error(at_, fmt::format("'{}' is no operator here; {}", foreign, remedy));
+      if (text_.substr(at_).starts_with(foreign)) error(at_, fmt::format("'{}' is no operator here; {}", foreign, remedy));
     }
     error(at_, fmt::format("unexpected character '{}'", peek()));
   }
@@ -127,13 +120,10 @@ class Lexer {
 
 }  // namespace
 
-void fail_parsing(std::string_view text, const SourcePosition& position, std::size_t offset,
-                  const std::string& message) {
+void fail_parsing(std::string_view text, const SourcePosition& position, std::size_t offset, const std::string& message) {
   fail(advance(position, text, offset), fmt::format("failed parsing the expression \"{}\": {}", text, message));
 }
 
-std::vector<Token> tokenise(std::string_view text, const SourcePosition& position) {
-  return Lexer(text, position).run();
-}
+std::vector<Token> tokenise(std::string_view text, const SourcePosition& position) { return Lexer(text, position).run(); }
 
 }  // namespace attune::spec

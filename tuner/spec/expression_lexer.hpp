@@ -13,16 +13,13 @@ struct Token {
   std::size_t offset = 0;  ///< of its first byte inside the expression
   Value value;             ///< Literals only
 
-  [[nodiscard]] bool is(std::string_view what) const {
-    return (kind == Kind::Name || kind == Kind::Symbol) && text == what;
-  }
+  [[nodiscard]] bool is(std::string_view what) const { return (kind == Kind::Name || kind == Kind::Symbol) && text == what; }
 };
 
 /// The tokens of `text`, ended by one End token. Throws: SpecError at the first character that starts no token.
 [[nodiscard]] std::vector<Token> tokenise(std::string_view text, const SourcePosition& position);
 
 /// Throws SpecError at `offset` inside the expression, naming the expression.
-[[noreturn]] void fail_parsing(std::string_view text, const SourcePosition& position, std::size_t offset,
-                               const std::string& message);
+[[noreturn]] void fail_parsing(std::string_view text, const SourcePosition& position, std::size_t offset, const std::string& message);
 
 }  // namespace attune::spec

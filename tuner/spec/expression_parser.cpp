@@ -39,13 +39,10 @@ constexpr std::array<Function, 11> kFunctions{{
 constexpr std::array<std::string_view, 12> kKeywords = {"and",  "or",  "not",    "in",   "is",   "if",
                                                         "else", "for", "lambda", "None", "True", "False"};
 
-bool is_keyword(std::string_view word) {
-  return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end();
-}
+bool is_keyword(std::string_view word) { return std::find(kKeywords.begin(), kKeywords.end(), word) != kKeywords.end(); }
 
 const Function* find_function(std::string_view name) {
-  const auto found =
-      std::find_if(kFunctions.begin(), kFunctions.end(), [&](const Function& f) { return f.name == name; });
+  const auto found = std::find_if(kFunctions.begin(), kFunctions.end(), [&](const Function& f) { return f.name == name; });
   return found == kFunctions.end() ? nullptr : found;
 }
 
@@ -70,8 +67,8 @@ std::optional<Opcode> comparison(const Token& token) {
 
 }  // namespace
 
-ExpressionParser::ExpressionParser(std::string_view text, const SourcePosition& position,
-                                   const std::vector<Token>& tokens, std::size_t& cursor)
+ExpressionParser::ExpressionParser(std::string_view text, const SourcePosition& position, const std::vector<Token>& tokens,
+                                   std::size_t& cursor)
     : program_(std::make_shared<Expression::Program>()), tokens_(tokens), cursor_(cursor) {
   program_->text = text;
   program_->position = position;
@@ -82,9 +79,7 @@ Expression ExpressionParser::parse() {
   return Expression(program_);
 }
 
-const Token& ExpressionParser::token(std::size_t ahead) const {
-  return tokens_[std::min(cursor_ + ahead, tokens_.size() - 1)];
-}
+const Token& ExpressionParser::token(std::size_t ahead) const { return tokens_[std::min(cursor_ + ahead, tokens_.size() - 1)]; }
 
 bool ExpressionParser::accept(std::string_view what) {
   if (!token().is(what)) return false;
@@ -241,8 +236,7 @@ void ExpressionParser::parse_unary() {
   std::vector<const Token*> signs;
   while (token().is("-") || token().is("+")) signs.push_back(&tokens_[cursor_++]);
   parse_power();
-  for (; !signs.empty(); signs.pop_back())
-    emit(signs.back()->is("-") ? Opcode::Negate : Opcode::Plus, *signs.back(), 0);
+  for (; !signs.empty(); signs.pop_back()) emit(signs.back()->is("-") ? Opcode::Negate : Opcode::Plus, *signs.back(), 0);
 }
 
 void ExpressionParser::parse_power() {
@@ -312,8 +306,8 @@ void ExpressionParser::parse_call(const Token& name) {
   expect(")");
   if (count < function->minimum_arguments || count > function->maximum_arguments) {
     const bool open_ended = function->maximum_arguments == kAnyNumber;
-    error(name, fmt::format("{} takes {}{} argument{}, not {}", name.text, open_ended ? "at least " : "",
-                            function->minimum_arguments, function->minimum_arguments == 1 ? "" : "s", count));
+    error(name, fmt::format("{} takes {}{} argument{}, not {}", name.text, open_ended ? "at least " : "", function->minimum_arguments,
+                            function->minimum_arguments == 1 ? "" : "s", count));
   }
   if (function->maximum_arguments != kAnyNumber) emit(function->opcode, name, 1 - count);
 }
@@ -331,7 +325,8 @@ void ExpressionParser::parse_sizeof(const Token& name) {
 }
 
 Expression Expression::parse(std::string_view text, const SourcePosition& position) {
-  if (text.size() > kMostExpressionBytes) fail(position, fmt::format("the expression has {} bytes; at most {} are read", text.size(), kMostExpressionBytes));
+  if (text.size() > kMostExpressionBytes)
+    fail(position, fmt::format("the expression has {} bytes; at most {} are read", text.size(), kMostExpressionBytes));
   const std::vector<Token> tokens = tokenise(text, position);
   if (tokens.size() == 1) fail(position, "the expression is empty; write a number, a name or a formula");
   std::size_t cursor = 0;

@@ -12,8 +12,7 @@ namespace attune::spec {
 class ExpressionParser {
  public:
   /// Starts at `tokens[cursor]` and leaves `cursor` behind the expression.
-  ExpressionParser(std::string_view text, const SourcePosition& position, const std::vector<Token>& tokens,
-                   std::size_t& cursor);
+  ExpressionParser(std::string_view text, const SourcePosition& position, const std::vector<Token>& tokens, std::size_t& cursor);
   /// Reads as far as an expression goes; what may follow is the caller's matter.
   [[nodiscard]] Expression parse();
 

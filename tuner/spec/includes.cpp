@@ -34,9 +34,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-bool leads_elsewhere(std::string_view name) {
-  return name.starts_with('/') || name.find("..") != std::string_view::npos;
-}
+bool leads_elsewhere(std::string_view name) { return name.starts_with('/') || name.find("..") != std::string_view::npos; }
 
 /// What `#include` is followed by: Include, Own, Refused, or none of them for one of CUDA's headers.
 bool read_include(std::string_view target, FileDirective& directive) {
@@ -45,8 +43,7 @@ bool read_include(std::string_view target, FileDirective& directive) {
   const std::size_t end = target.find(close, 1);
   if ((!target.starts_with('<') && !target.starts_with('"')) || end == std::string_view::npos) {
     directive.kind = Kind::Refused;
-    directive.text =
-        fmt::format("'#include {}' does not name a file; write #include \"file\" or #include <header>", target);
+    directive.text = fmt::format("'#include {}' does not name a file; write #include \"file\" or #include <header>", target);
     return true;
   }
   const std::string_view name = target.substr(1, end - 1);
@@ -61,9 +58,8 @@ bool read_include(std::string_view target, FileDirective& directive) {
     return is_device_header(directive.text);
   }
   directive.kind = Kind::Refused;
-  directive.text = fmt::format(
-      "'#include <{}>' leads out of CUDA's headers; put the file beside template.json and write #include \"file\"",
-      name);
+  directive.text =
+      fmt::format("'#include <{}>' leads out of CUDA's headers; put the file beside template.json and write #include \"file\"", name);
   return true;
 }
 
@@ -82,9 +78,8 @@ bool read_directive(std::string_view text, FileDirective& directive) {
   const bool asks = text.find("__has_include") != std::string_view::npos || text.find("__has_embed") != std::string_view::npos;
   if (word != "include_next" && word != "import" && word != "embed" && !asks) return false;
   directive.kind = Kind::Refused;
-  directive.text =
-      fmt::format("'{}' makes the code depend on files that the template does not hold; use #include \"file\"",
-                  asks ? "__has_include" : word);
+  directive.text = fmt::format("'{}' makes the code depend on files that the template does not hold; use #include \"file\"",
+                               asks ? "__has_include" : word);
   return true;
 }
 
@@ -154,8 +149,9 @@ class Expansion {
   }
 
   [[noreturn]] void refuse(const std::string& file, int line, const std::string& what) const {
-    throw SpecError(beside(kernel_, file), line, 1,
-                    fmt::format("a source includes more than {}, each file as often as it is met; put #pragma once into them or include fewer", what));
+    throw SpecError(
+        beside(kernel_, file), line, 1,
+        fmt::format("a source includes more than {}, each file as often as it is met; put #pragma once into them or include fewer", what));
   }
 
   const KernelTemplate& kernel_;
@@ -174,7 +170,8 @@ class IncludeCheck {
   bool check(const std::string& file) {
     const std::vector<FileDirective>& directives = directives_of(file);
     if (open_.size() == kMostIncludeDepth) {
-      throw SpecError(beside(kernel_, open_.back()), 0, 0, fmt::format("files include each other more than {} deep; include fewer", kMostIncludeDepth));
+      throw SpecError(beside(kernel_, open_.back()), 0, 0,
+                      fmt::format("files include each other more than {} deep; include fewer", kMostIncludeDepth));
     }
     open_.push_back(file);
     bool includes = false;
@@ -190,19 +187,25 @@ class IncludeCheck {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& file, int line, const std::string& why) const { throw SpecError(beside(kernel_, file), line, 1, why); }
+  [[noreturn]] void refuse(const std::string& file, int line, const std::string& why) const {
+    throw SpecError(beside(kernel_, file), line, 1, why);
+  }
 
   void follow(const std::string& file, const FileDirective& directive) {
     const std::string target = target_of(file, directive);
     const auto refuse_it = [&](const std::string& why) { refuse(file, directive.line, why); };
     if (target.empty())
-      refuse_it(fmt::format("the included file '{}' must be a path inside the template's folder, of at most {} bytes", directive.text, kMostPathBytes));
+      refuse_it(fmt::format("the included file '{}' must be a path inside the template's folder, of at most {} bytes", directive.text,
+                            kMostPathBytes));
     if (directive.kind == FileDirective::Kind::Own && !kernel_.files.contains(target)) {
-      refuse_it(fmt::format("attune has no header {}; known: {}{}", target, joined(device_header_names()), suggestion(target, device_header_names())));
+      refuse_it(fmt::format("attune has no header {}; known: {}{}", target, joined(device_header_names()),
+                            suggestion(target, device_header_names())));
     }
     if (!kernel_.files.contains(target)) {
-      refuse_it(fmt::format("the included file '{}' is missing; it belongs into the template's folder, and a header of CUDA is "
-                            "included as <{}>", directive.text, directive.text));
+      refuse_it(
+          fmt::format("the included file '{}' is missing; it belongs into the template's folder, and a header of CUDA is "
+                      "included as <{}>",
+                      directive.text, directive.text));
     }
     if (is_on_the_way(open_, target)) {
       if (!is_read_once(directives_of(target))) refuse_it(fmt::format("'{}' includes itself; put #pragma once into it", target));
@@ -223,8 +226,10 @@ class IncludeCheck {
     for_each_possible_include(source, beside(kernel_, file), [&](const PossibleInclude& possible) {
       while (directive != directives.end() && directive->end <= possible.offset) ++directive;
       if (possible.header || (directive != directives.end() && directive->begin <= possible.offset)) return;
-      refuse(file, possible.line, fmt::format("'{}' would read a file that the template does not hold if it were a directive, and compilers differ "
-                                              "in what they take for a comment or a string; remove it, or put // before it", possible.text));
+      refuse(file, possible.line,
+             fmt::format("'{}' would read a file that the template does not hold if it were a directive, and compilers differ "
+                         "in what they take for a comment or a string; remove it, or put // before it",
+                         possible.text));
     });
   }
 
@@ -241,7 +246,8 @@ class FileCount {
   void add(const std::string& file, std::size_t bytes) {
     bytes_ += bytes;
     if (++files_ > kMostFiles) throw SpecError(file, 0, 0, fmt::format("the template includes more than {} files", kMostFiles));
-    if (bytes_ > kMostFileBytes) throw SpecError(file, 0, 0, fmt::format("with it the files of the template have more than {} bytes", kMostFileBytes));
+    if (bytes_ > kMostFileBytes)
+      throw SpecError(file, 0, 0, fmt::format("with it the files of the template have more than {} bytes", kMostFileBytes));
   }
 
  private:
@@ -281,8 +287,7 @@ std::string included_file(const std::string& includer, const std::string& name) 
   return leads_out ? std::string() : path;
 }
 
-void add_included_files(std::map<std::string, std::string>& files,
-                        const std::function<bool(const std::string&, std::string&)>& read) {
+void add_included_files(std::map<std::string, std::string>& files, const std::function<bool(const std::string&, std::string&)>& read) {
   FileCount count;
   std::vector<std::string> waiting;
   for (const auto& [name, bytes] : files) {

@@ -52,8 +52,7 @@ class DirectivesByFile {
 /// Adds to `files` every file that those in it include, directly or not, as far as `read` has it; attune's own headers
 /// that it lacks are those of this build. `read(name, bytes)` returns false for a file that is not there.
 /// Throws: SpecError for more than spec_limits.hpp admits.
-void add_included_files(std::map<std::string, std::string>& files,
-                        const std::function<bool(const std::string&, std::string&)>& read);
+void add_included_files(std::map<std::string, std::string>& files, const std::function<bool(const std::string&, std::string&)>& read);
 
 /// Every `#include "..."` and `#include <attune/...>` of the template's files names one of them, none includes itself,
 /// and nothing else reads files, however a compiler reads strings and comments. Returns whether there is any. Takes time in

@@ -17,8 +17,8 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kMostMessageBytes = 300;
 
-/// Walks JSON text that nlohmann has found well-formed, and check_limits not too deep: it keeps the positions and the order of members, which a
-/// nlohmann value forgets. Numbers and strings are decoded by nlohmann.
+/// Walks JSON text that nlohmann has found well-formed, and check_limits not too deep: it keeps the positions and the order of members,
+/// which a nlohmann value forgets. Numbers and strings are decoded by nlohmann.
 class Walker {
  public:
   Walker(const std::string& text, std::string path) : text_(text), here_{std::move(path), 1, 1} {
@@ -158,7 +158,8 @@ std::string syntax_message(const Json::parse_error& error) {
   const std::size_t cut = text.find(": ");
   if (cut != std::string::npos) text.erase(0, cut + 2);
   // It quotes the token that it stopped at, however long.
-  if (text.size() > kMostMessageBytes) text = text.substr(0, kMostMessageBytes / 2) + " ... " + text.substr(text.size() - kMostMessageBytes / 2);
+  if (text.size() > kMostMessageBytes)
+    text = text.substr(0, kMostMessageBytes / 2) + " ... " + text.substr(text.size() - kMostMessageBytes / 2);
   return "malformed JSON: " + text;
 }
 
@@ -169,7 +170,8 @@ void check_limits(const std::string& text, const std::string& path) {
     throw SpecError(path, 0, 0, fmt::format("the file has {} bytes; at most {} are read", text.size(), kMostSpecBytes));
   }
   // nlohmann would take it for the end of the text, and what follows it for read.
-  if (const std::size_t zero = text.find('\0'); zero != std::string::npos) fail(Walker(text, path).locate(zero), "the file holds a zero byte; remove it");
+  if (const std::size_t zero = text.find('\0'); zero != std::string::npos)
+    fail(Walker(text, path).locate(zero), "the file holds a zero byte; remove it");
   int depth = 0;
   std::size_t values = 1;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -184,7 +186,8 @@ void check_limits(const std::string& text, const std::string& path) {
       if (end == std::string::npos) return;
       at = line ? end : end + 1;
     } else if (c == '{' || c == '[') {
-      if (++depth > kMostSpecDepth) fail(Walker(text, path).locate(at), fmt::format("the values are nested too deeply, more than {} in each other", kMostSpecDepth));
+      if (++depth > kMostSpecDepth)
+        fail(Walker(text, path).locate(at), fmt::format("the values are nested too deeply, more than {} in each other", kMostSpecDepth));
       ++values;
     } else if (c == '}' || c == ']') {
       --depth;
@@ -219,8 +222,7 @@ JsonNode JsonNode::parse(const std::string& text, const std::string& path) {
 }
 
 const JsonNode* JsonNode::find(std::string_view key) const {
-  const auto found =
-      std::find_if(members.begin(), members.end(), [&](const Member& member) { return member.key == key; });
+  const auto found = std::find_if(members.begin(), members.end(), [&](const Member& member) { return member.key == key; });
   return found == members.end() ? nullptr : &found->value;
 }
 
@@ -235,8 +237,7 @@ const char* JsonNode::describe() const {
     case Kind::Scalar:
       break;
   }
-  static constexpr std::array<const char*, 4> kScalars = {"a boolean", "an integer", "a number with a fraction",
-                                                          "a string"};
+  static constexpr std::array<const char*, 4> kScalars = {"a boolean", "an integer", "a number with a fraction", "a string"};
   return kScalars[scalar.index()];
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Of names and scalars. These texts come from databases of others, and whoever writes a value that is nested a million deep into a
+/// An object of names and scalars. These texts come from databases of others, and whoever writes a value that is nested a million deep into a
 /// message walks it recursively.
 Json parse_object(const std::string& text, const char* what) {
   constexpr int kMostDepth = 2;
@@ -50,8 +50,8 @@ std::uint16_t index_of(const KernelTemplate& kernel, const Parameter& parameter,
     if (scalar && equal(parameter.values[i], value_from_json(json))) return static_cast<std::uint16_t>(i);
     known.push_back(to_text(parameter.values[i]));
   }
-  throw UsageError(fmt::format("the parameter '{}' of template '{}' cannot be {}; its values: {}", parameter.name,
-                               kernel.name, base::dump_json(json), joined(known)));
+  throw UsageError(fmt::format("the parameter '{}' of template '{}' cannot be {}; its values: {}", parameter.name, kernel.name,
+                               base::dump_json(json), joined(known)));
 }
 
 void check_code(const KernelTemplate& kernel, const ProblemAxis& axis, const Problem& problem) {
@@ -68,13 +68,12 @@ void check_choice(const KernelTemplate& kernel, const ProblemAxis& axis, const P
   const char* kind = axis.kind == AxisKind::Type ? "type" : "choice";
   if (given == problem.choices.end()) {
     if (!axis.default_value.empty()) return;
-    throw UsageError(fmt::format("the problem gives no {} '{}' for template '{}'; allowed: {}", kind, axis.name,
-                                 kernel.name, joined(axis.values)));
+    throw UsageError(
+        fmt::format("the problem gives no {} '{}' for template '{}'; allowed: {}", kind, axis.name, kernel.name, joined(axis.values)));
   }
   if (std::find(axis.values.begin(), axis.values.end(), given->second) == axis.values.end()) {
-    throw UsageError(fmt::format("the {} '{}' of template '{}' cannot be '{}'; allowed: {}{}", kind, axis.name,
-                                 kernel.name, given->second, joined(axis.values),
-                                 suggestion(given->second, axis.values)));
+    throw UsageError(fmt::format("the {} '{}' of template '{}' cannot be '{}'; allowed: {}{}", kind, axis.name, kernel.name, given->second,
+                                 joined(axis.values), suggestion(given->second, axis.values)));
   }
 }
 
@@ -84,8 +83,8 @@ void check_size(const KernelTemplate& kernel, const ProblemAxis& axis, const Pro
     throw UsageError(fmt::format("the problem gives no size '{}' for template '{}'", axis.name, kernel.name));
   }
   if (given->second < axis.min || given->second > axis.max) {
-    throw UsageError(fmt::format("the size '{}' of template '{}' cannot be {}; allowed: {} to {}", axis.name,
-                                 kernel.name, given->second, axis.min, axis.max));
+    throw UsageError(fmt::format("the size '{}' of template '{}' cannot be {}; allowed: {} to {}", axis.name, kernel.name, given->second,
+                                 axis.min, axis.max));
   }
 }
 
@@ -94,8 +93,8 @@ void check_axis_name(const KernelTemplate& kernel, const std::string& name, bool
   if (axis != nullptr && (axis->kind == AxisKind::Size) == size) return;
   std::vector<std::string> known;
   for (const ProblemAxis& candidate : kernel.problem) known.push_back(candidate.name);
-  throw UsageError(fmt::format("template '{}' has no {} '{}'{}", kernel.name, size ? "size" : "type, choice or code", name,
-                               hint(name, known)));
+  throw UsageError(
+      fmt::format("template '{}' has no {} '{}'{}", kernel.name, size ? "size" : "type, choice or code", name, hint(name, known)));
 }
 
 /// Whether there is a regular file of this name in the folder. Throws: SpecError when it is a link to one elsewhere: what is read
@@ -105,7 +104,8 @@ bool is_part(const std::filesystem::path& folder, const std::string& name) {
   const std::filesystem::path path = folder / name;
   std::error_code unreadable;
   if (!std::filesystem::is_regular_file(path, unreadable)) return false;
-  const std::filesystem::path home = std::filesystem::canonical(folder.empty() ? "." : folder, unreadable), file = std::filesystem::canonical(path, unreadable);
+  const std::filesystem::path home = std::filesystem::canonical(folder.empty() ? "." : folder, unreadable),
+                              file = std::filesystem::canonical(path, unreadable);
   if (unreadable) return false;  // it is gone again
   if (std::mismatch(home.begin(), home.end(), file.begin(), file.end()).first == home.end()) return true;
   throw SpecError(path.string(), 0, 0, fmt::format("it is '{}', outside of the template's folder; copy the file into it", file.string()));
@@ -116,7 +116,8 @@ bool has_part(const std::filesystem::path& folder, const std::string& name) {
   if (is_part(folder, name)) return true;
   std::error_code unreadable;
   if (!std::filesystem::exists(std::filesystem::symlink_status(folder / name, unreadable))) return false;
-  throw SpecError((folder / name).string(), 0, 0, "it is no file that can be read, but a link to nothing, a folder or a device; remove it, or put the file there");
+  throw SpecError((folder / name).string(), 0, 0,
+                  "it is no file that can be read, but a link to nothing, a folder or a device; remove it, or put the file there");
 }
 
 /// Asks for the size first: a file that is no template must not fill the memory.
@@ -152,9 +153,8 @@ std::string own_reference(const JsonNode& root) {
 KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
   const std::filesystem::path spec = folder / "template.json";
   if (!is_part(folder, "template.json")) {
-    throw SpecError(
-        spec.string(), 0, 0,
-        "failed reading the template: no such file; a template is a folder with template.json and its sources");
+    throw SpecError(spec.string(), 0, 0,
+                    "failed reading the template: no such file; a template is a folder with template.json and its sources");
   }
   const std::string text = read_part(spec, kMostSpecBytes);
   const JsonNode root = JsonNode::parse(text, spec.string());
@@ -186,14 +186,12 @@ std::map<std::string, std::string> KernelTemplate::parts() const {
 }
 
 const ProblemAxis* KernelTemplate::axis(std::string_view wanted) const {
-  const auto found =
-      std::find_if(problem.begin(), problem.end(), [&](const ProblemAxis& a) { return a.name == wanted; });
+  const auto found = std::find_if(problem.begin(), problem.end(), [&](const ProblemAxis& a) { return a.name == wanted; });
   return found == problem.end() ? nullptr : &*found;
 }
 
 const Parameter* KernelTemplate::parameter(std::string_view wanted) const {
-  const auto found =
-      std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == wanted; });
+  const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == wanted; });
   return found == parameters.end() ? nullptr : &*found;
 }
 
@@ -241,16 +239,14 @@ Configuration configuration_from_text(const KernelTemplate& kernel, const std::s
   const Json json = parse_object(text, "configuration");
   for (const auto& [name, value] : json.items()) {
     if (kernel.parameter(name) == nullptr) {
-      throw UsageError(
-          fmt::format("template '{}' has no parameter '{}'{}", kernel.name, name, hint(name, parameter_names(kernel))));
+      throw UsageError(fmt::format("template '{}' has no parameter '{}'{}", kernel.name, name, hint(name, parameter_names(kernel))));
     }
   }
   Configuration configuration;
   for (const Parameter& parameter : kernel.parameters) {
     const auto found = json.find(parameter.name);
     if (found == json.end()) {
-      throw UsageError(fmt::format("the configuration {} lacks the parameter '{}' of template '{}'", text,
-                                   parameter.name, kernel.name));
+      throw UsageError(fmt::format("the configuration {} lacks the parameter '{}' of template '{}'", text, parameter.name, kernel.name));
     }
     configuration.index.push_back(index_of(kernel, parameter, *found));
   }
@@ -292,9 +288,8 @@ Problem problem_from_text(const std::string& text) {
                  value.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))) {
       problem.sizes[name] = value.get<std::int64_t>();
     } else {
-      throw UsageError(fmt::format(
-          "failed reading the problem {}: '{}' must be a string (type or choice) or a 64-bit integer (size)", text,
-          name));
+      throw UsageError(
+          fmt::format("failed reading the problem {}: '{}' must be a string (type or choice) or a 64-bit integer (size)", text, name));
     }
   }
   return problem;
@@ -322,8 +317,8 @@ void validate(const KernelTemplate& kernel, const Problem& problem) {
   for (const auto& [name, choice] : problem.choices) check_axis_name(kernel, name, false);
   for (const auto& [name, size] : problem.sizes) check_axis_name(kernel, name, true);
   if (canonical(kernel, problem) != problem) {
-    throw UsageError(fmt::format("the problem {} of template '{}' names defaults; its key leaves them out: {}", to_text(problem), kernel.name,
-                                 to_text(canonical(kernel, problem))));
+    throw UsageError(fmt::format("the problem {} of template '{}' names defaults; its key leaves them out: {}", to_text(problem),
+                                 kernel.name, to_text(canonical(kernel, problem))));
   }
   for (const ProblemAxis& axis : kernel.problem) {
     if (axis.kind == AxisKind::Size) {

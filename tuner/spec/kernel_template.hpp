@@ -116,13 +116,13 @@ struct ReferenceDefinition;  // reference_definition.hpp
 /// Kernel: launches of a plain kernel in the same sources that writes the same outputs. None: records are unverified.
 struct ReferenceSpec {
   enum class Kind { None, Defined, Kernel } kind = Kind::None;
-  std::shared_ptr<const ReferenceDefinition> definition = {};  ///< of Defined
+  std::shared_ptr<const ReferenceDefinition> definition = {};  ///< where it is Defined
   std::string builtin = {};                                    ///< the name of one that is built in
   std::map<std::string, std::string> files = {};               ///< of the template's own: file name -> bytes
-  std::vector<int> inputs = {}, outputs = {};                  ///< of Defined: the template's buffer of each of its own; -1: it has none
-  std::vector<std::string> parameters = {};                    ///< of Defined: those that the right answer depends on
-  std::vector<StepSpec> steps = {};                            ///< of Kernel; of Defined: for the problems that it leaves, else empty
-  double relative_tolerance = 0;  ///< of Kernel references on random data; 0: 64 units in the last place of the output type
+  std::vector<int> inputs = {}, outputs = {};                  ///< Defined: the template's buffer for each of its own; -1: it has none
+  std::vector<std::string> parameters = {};                    ///< Defined: those that the right answer depends on
+  std::vector<StepSpec> steps = {};                            ///< Kernel: the reference; Defined: for the problems that it leaves, else empty
+  double relative_tolerance = 0;  ///< Kernel references on random data; 0: 64 units in the last place of the output type
 };
 
 struct WorkSpec {
@@ -132,7 +132,7 @@ struct WorkSpec {
 
 /// A row of the table "defaults": the values that some parameters have by default where a condition holds.
 struct DefaultRow {
-  std::optional<Expression> condition;  ///< none: it always holds
+  std::optional<Expression> condition;                        ///< none: it always holds
   std::vector<std::pair<std::size_t, std::uint16_t>> values;  ///< parameter, and which of its values
 };
 
@@ -159,7 +159,7 @@ struct KernelTemplate {
   std::vector<TypeAlias> types;
   std::vector<Parameter> parameters;
   std::vector<Constraint> constraints;
-  std::vector<DefaultRow> defaults;  ///< of defaults.json; the first that holds counts
+  std::vector<DefaultRow> defaults;                      ///< of defaults.json; the first that holds counts
   std::vector<std::pair<std::string, Expression>> lets;  ///< in declaration order; a later one may use earlier ones
   std::vector<BufferSpec> buffers;
   std::vector<ScalarSpec> scalars;
@@ -178,8 +178,8 @@ struct KernelTemplate {
   [[nodiscard]] static KernelTemplate load(const std::filesystem::path& folder);
   /// The same from memory; `path` is what errors name. `files` maps source names to bytes, and kDefaultsFile to the table of defaults if
   /// there is one.
-  [[nodiscard]] static KernelTemplate parse(const std::string& spec_text,
-                                            const std::map<std::string, std::string>& files, const std::string& path);
+  [[nodiscard]] static KernelTemplate parse(const std::string& spec_text, const std::map<std::string, std::string>& files,
+                                            const std::string& path);
 
   /// What `parse` makes the same template of: `files`, the table of defaults and its own reference.
   [[nodiscard]] std::map<std::string, std::string> parts() const;
@@ -196,10 +196,9 @@ struct Configuration {
   auto operator<=>(const Configuration&) const = default;
 };
 
-/// Of the parameters' own defaults alone; launch_plan.hpp has what is used for a problem.
+/// The parameters' own defaults; launch_plan.hpp has what is used for a problem.
 [[nodiscard]] Configuration default_configuration(const KernelTemplate& kernel);
-[[nodiscard]] const Value& value_of(const KernelTemplate& kernel, const Configuration& configuration,
-                                    std::size_t parameter);
+[[nodiscard]] const Value& value_of(const KernelTemplate& kernel, const Configuration& configuration, std::size_t parameter);
 /// Whether the configuration's code serves only the sizes that it was compiled for.
 [[nodiscard]] bool is_specialised(const KernelTemplate& kernel, const Configuration& configuration);
 /// The same without specialisation on sizes: what stands in for it at other sizes.

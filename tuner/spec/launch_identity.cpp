@@ -64,7 +64,9 @@ NameOrder::NameOrder(const KernelTemplate& kernel, const Problem& problem, const
     : kernel_(kernel), launch_bound_(launch_bound_parameters(kernel)), standard_(default_configuration(kernel, problem, device)) {}
 
 bool NameOrder::operator()(const Configuration& a, const Configuration& b) const {
-  const auto rank = [&](const Configuration& configuration) { return std::tuple(configuration != standard_, steps_from_default(configuration)); };
+  const auto rank = [&](const Configuration& configuration) {
+    return std::tuple(configuration != standard_, steps_from_default(configuration));
+  };
   return std::tuple_cat(rank(a), std::tie(a)) < std::tuple_cat(rank(b), std::tie(b));
 }
 
@@ -77,7 +79,8 @@ std::size_t NameOrder::steps_from_default(const Configuration& configuration) co
   return steps;
 }
 
-void for_each_of_same_code(const KernelTemplate& kernel, const Configuration& configuration, const std::function<void(const Configuration&)>& visit) {
+void for_each_of_same_code(const KernelTemplate& kernel, const Configuration& configuration,
+                           const std::function<void(const Configuration&)>& visit) {
   const auto launch_bound = launch_bound_parameters(kernel);
   std::size_t combinations = 1;
   for (const std::size_t i : launch_bound) {
@@ -98,7 +101,8 @@ void for_each_of_same_code(const KernelTemplate& kernel, const Configuration& co
   }
 }
 
-std::optional<std::string> key_of(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
+std::optional<std::string> key_of(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                                  const DeviceInfo& device) {
   try {
     return launch_key(resolve(kernel, problem, configuration, device));
   } catch (const SpecError&) {  // tried, it fails by itself
@@ -106,12 +110,14 @@ std::optional<std::string> key_of(const KernelTemplate& kernel, const Problem& p
   }
 }
 
-std::vector<Configuration> names_of(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
+std::vector<Configuration> names_of(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                                    const DeviceInfo& device) {
   std::vector<Configuration> names{configuration};
   const auto key = key_of(kernel, problem, configuration, device);
   if (!key) return names;
   for_each_of_same_code(kernel, configuration, [&](const Configuration& other) {
-    if (other != configuration && satisfies(kernel, problem, other, device) && key_of(kernel, problem, other, device) == key) names.push_back(other);
+    if (other != configuration && satisfies(kernel, problem, other, device) && key_of(kernel, problem, other, device) == key)
+      names.push_back(other);
   });
   std::sort(names.begin(), names.end(), NameOrder(kernel, problem, device));
   return names;

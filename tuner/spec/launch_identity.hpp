@@ -12,8 +12,9 @@ namespace attune::spec {
 /// Equal for plans that do the same with the same code: buffers, scalars, geometry, arguments, memsets and their order.
 [[nodiscard]] std::string launch_key(const LaunchPlan& plan);
 
-/// Of what a configuration runs at the problem; nothing where it cannot be launched there.
-[[nodiscard]] std::optional<std::string> key_of(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device);
+/// Names what a configuration runs at the problem; nothing where it cannot be launched there.
+[[nodiscard]] std::optional<std::string> key_of(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                                                const DeviceInfo& device);
 
 /// Launch-bound parameters (Binding) of which there is a choice. Configurations that differ in them alone share their code, and often,
 /// where the work fills fewer blocks than either allows, their launches too: then they are one configuration with several names.
@@ -34,13 +35,14 @@ class NameOrder {
   Configuration standard_;
 };
 
-/// Of more combinations of launch-bound values than this every configuration is known by its own name alone: trying them all would take
+/// With more combinations of launch-bound values than this, every configuration is known by its own name alone: trying them all would take
 /// longer than it saves.
 inline constexpr std::size_t kMostOfSameCode = 512;
 
 /// Calls `visit` with every combination of launch-bound values beside the configuration's other values, in the space or not; with the
 /// configuration alone where there are more than kMostOfSameCode.
-void for_each_of_same_code(const KernelTemplate& kernel, const Configuration& configuration, const std::function<void(const Configuration&)>& visit);
+void for_each_of_same_code(const KernelTemplate& kernel, const Configuration& configuration,
+                           const std::function<void(const Configuration&)>& visit);
 
 /// Every name of what the configuration runs, the one that stands for all first: it alone where nothing else is the same, or it cannot be
 /// launched.
@@ -48,6 +50,7 @@ void for_each_of_same_code(const KernelTemplate& kernel, const Configuration& co
                                                   const DeviceInfo& device);
 
 /// The first of names_of, without making the others.
-[[nodiscard]] Configuration name_of(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device);
+[[nodiscard]] Configuration name_of(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                                    const DeviceInfo& device);
 
 }  // namespace attune::spec

@@ -13,7 +13,7 @@
 namespace attune::spec {
 namespace {
 
-constexpr std::int64_t kMaximumRepeats = 65536;  ///< unrolled launches; more is a mistake in the count
+constexpr std::int64_t kMaximumRepeats = 65536;                 ///< unrolled launches; more is a mistake in the count
 constexpr std::size_t kMaximumUnrolled = std::size_t{1} << 20;  ///< launches and their arguments of one plan
 constexpr std::int64_t kMaximumBytes = std::int64_t{1} << 48;
 // Above 8 a device may refuse the launch, which is recorded like any other failure then.
@@ -64,12 +64,8 @@ struct ConfiguredScope {
 /// Turns the steps of a template into those of one problem and configuration.
 class Resolver {
  public:
-  Resolver(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
-           const DeviceInfo& device)
-      : kernel_(kernel),
-        problem_(problem),
-        device_(device),
-        scope_(make_scope(kernel, problem, configuration, device)) {}
+  Resolver(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device)
+      : kernel_(kernel), problem_(problem), device_(device), scope_(make_scope(kernel, problem, configuration, device)) {}
 
   LaunchPlan run(const std::vector<StepSpec>& steps) {
     for (const BufferSpec& buffer : kernel_.buffers) plan_.buffers.push_back(resolve_buffer(buffer));
@@ -95,14 +91,12 @@ class Resolver {
   }
 
   [[nodiscard]] int buffer_index(const std::string& name) const {
-    const auto found = std::find_if(kernel_.buffers.begin(), kernel_.buffers.end(),
-                                    [&](const BufferSpec& b) { return b.name == name; });
+    const auto found = std::find_if(kernel_.buffers.begin(), kernel_.buffers.end(), [&](const BufferSpec& b) { return b.name == name; });
     return found == kernel_.buffers.end() ? -1 : static_cast<int>(found - kernel_.buffers.begin());
   }
 
   [[nodiscard]] int scalar_index(const std::string& name) const {
-    const auto found = std::find_if(kernel_.scalars.begin(), kernel_.scalars.end(),
-                                    [&](const ScalarSpec& s) { return s.name == name; });
+    const auto found = std::find_if(kernel_.scalars.begin(), kernel_.scalars.end(), [&](const ScalarSpec& s) { return s.name == name; });
     return found == kernel_.scalars.end() ? -1 : static_cast<int>(found - kernel_.scalars.begin());
   }
 
@@ -120,12 +114,11 @@ class Resolver {
                           spec.align_bytes};
     const std::int64_t element_bytes = size_bytes(buffer.type);
     if (buffer.count < 0) {
-      fail(spec.count.position(),
-           fmt::format("the count of the buffer '{}' is {} (\"{}\")", spec.name, buffer.count, spec.count.text()));
+      fail(spec.count.position(), fmt::format("the count of the buffer '{}' is {} (\"{}\")", spec.name, buffer.count, spec.count.text()));
     }
     if (buffer.count > kMaximumBytes / element_bytes) {
-      fail(spec.count.position(), fmt::format("the buffer '{}' of {} elements passes 2^48 bytes (\"{}\")", spec.name,
-                                              buffer.count, spec.count.text()));
+      fail(spec.count.position(),
+           fmt::format("the buffer '{}' of {} elements passes 2^48 bytes (\"{}\")", spec.name, buffer.count, spec.count.text()));
     }
     buffer.bytes = buffer.count * element_bytes;
     return buffer;
@@ -143,13 +136,12 @@ class Resolver {
     if (!spec.repeat) return resolve_launch(spec, scope_);
     const std::int64_t count = spec.repeat->count.integer(scope_);
     if (count < 0 || count > kMaximumRepeats) {
-      fail(spec.repeat->count.position(), fmt::format("the repeat count is {}; it must be 0 to {} (\"{}\")", count,
-                                                      kMaximumRepeats, spec.repeat->count.text()));
+      fail(spec.repeat->count.position(),
+           fmt::format("the repeat count is {}; it must be 0 to {} (\"{}\")", count, kMaximumRepeats, spec.repeat->count.text()));
     }
     for (std::int64_t index = 0; index < count; ++index) {
-      resolve_launch(spec, [&, index](std::string_view name) {
-        return name == spec.repeat->index ? std::optional<Value>(index) : scope_(name);
-      });
+      resolve_launch(spec,
+                     [&, index](std::string_view name) { return name == spec.repeat->index ? std::optional<Value>(index) : scope_(name); });
     }
   }
 
@@ -157,7 +149,8 @@ class Resolver {
     unrolled_ += 1 + spec.arguments.size();
     if (unrolled_ > kMaximumUnrolled) {
       const SourcePosition& at = spec.grid.front().position();
-      fail(at, fmt::format("the launches and their arguments, each as often as it is repeated, are more than {}; repeat fewer", kMaximumUnrolled));
+      fail(at, fmt::format("the launches and their arguments, each as often as it is repeated, are more than {}; repeat fewer",
+                           kMaximumUnrolled));
     }
     if (spec.condition && !spec.condition->truth(scope)) return;
     ResolvedLaunch launch;
@@ -166,40 +159,35 @@ class Resolver {
     launch.block = dimensions(spec.block, scope, "block", {1024, 1024, 64}, {1, 1, 1});
     const std::uint64_t threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
     if (threads > static_cast<std::uint64_t>(device_.max_threads_per_block)) {
-      limit(spec.block.front(), fmt::format("the block of {} threads exceeds the device's limit of {}", threads,
-                                            device_.max_threads_per_block));
+      limit(spec.block.front(),
+            fmt::format("the block of {} threads exceeds the device's limit of {}", threads, device_.max_threads_per_block));
     }
     resolve_cluster(spec, scope, launch);
     if (spec.shared_bytes) launch.shared_bytes = shared(*spec.shared_bytes, scope);
     launch.cooperative = spec.cooperative;
     if (spec.cooperative && !device_.cooperative_launch) {
-      limit(spec.grid.front(),
-            fmt::format("the cooperative launch of '{}' exceeds the device's abilities", spec.kernel));
+      limit(spec.grid.front(), fmt::format("the cooperative launch of '{}' exceeds the device's abilities", spec.kernel));
     }
     launch.dependent = spec.dependent;
     if (spec.dependent && plan_.steps.empty()) {
-      limit(spec.grid.front(), fmt::format("the dependent launch of '{}' is the first step here: it would overlap the caller's work", spec.kernel));
+      limit(spec.grid.front(),
+            fmt::format("the dependent launch of '{}' is the first step here: it would overlap the caller's work", spec.kernel));
     }
     if (spec.dependent && device_.compute_capability < 90) {
       limit(spec.grid.front(), fmt::format("the dependent launch of '{}' exceeds the device's abilities", spec.kernel));
     }
-    for (const ArgumentSpec& argument : spec.arguments)
-      launch.arguments.push_back(resolve_argument(argument, spec, scope));
+    for (const ArgumentSpec& argument : spec.arguments) launch.arguments.push_back(resolve_argument(argument, spec, scope));
     plan_.steps.emplace_back(std::move(launch));
   }
 
-  static std::array<std::uint32_t, 3> dimensions(const std::vector<Expression>& expressions, const Scope& scope,
-                                                 const char* what, const std::array<std::int64_t, 3>& limits,
-                                                 std::array<std::uint32_t, 3> result) {
+  static std::array<std::uint32_t, 3> dimensions(const std::vector<Expression>& expressions, const Scope& scope, const char* what,
+                                                 const std::array<std::int64_t, 3>& limits, std::array<std::uint32_t, 3> result) {
     static constexpr std::array<char, 3> kNames = {'x', 'y', 'z'};
     for (std::size_t i = 0; i < expressions.size(); ++i) {
       const std::int64_t value = expressions[i].integer(scope);
-      if (value < 1)
-        limit(expressions[i],
-              fmt::format("{}.{} is {}; the device's limits are 1 to {}", what, kNames[i], value, limits[i]));
+      if (value < 1) limit(expressions[i], fmt::format("{}.{} is {}; the device's limits are 1 to {}", what, kNames[i], value, limits[i]));
       if (value > limits[i]) {
-        limit(expressions[i],
-              fmt::format("{}.{} of {} exceeds the device's limit of {}", what, kNames[i], value, limits[i]));
+        limit(expressions[i], fmt::format("{}.{} of {} exceeds the device's limit of {}", what, kNames[i], value, limits[i]));
       }
       result[i] = static_cast<std::uint32_t>(value);
     }
@@ -210,8 +198,7 @@ class Resolver {
     if (spec.cluster.empty()) return;
     const Expression& first = spec.cluster.front();
     if (device_.compute_capability < 90) {
-      limit(first,
-            fmt::format("a cluster exceeds the abilities of {}: clusters begin with sm_90", device_.architecture));
+      limit(first, fmt::format("a cluster exceeds the abilities of {}: clusters begin with sm_90", device_.architecture));
     }
     launch.cluster = dimensions(spec.cluster, scope, "cluster", {16, 16, 16}, {1, 1, 1});
     const std::uint64_t blocks = std::uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2];
@@ -220,11 +207,8 @@ class Resolver {
     }
     for (std::size_t i = 0; i < 3; ++i) {
       if (launch.grid[i] % launch.cluster[i] != 0) {
-        limit(
-            first,
-            fmt::format(
-                "the grid of {} blocks is no multiple of the cluster's {}; the device's limits ask for whole clusters",
-                launch.grid[i], launch.cluster[i]));
+        limit(first, fmt::format("the grid of {} blocks is no multiple of the cluster's {}; the device's limits ask for whole clusters",
+                                 launch.grid[i], launch.cluster[i]));
       }
     }
   }
@@ -232,8 +216,7 @@ class Resolver {
   [[nodiscard]] std::uint32_t shared(const Expression& expression, const Scope& scope) const {
     const std::int64_t bytes = expression.integer(scope);
     if (bytes < 0 || bytes > device_.shared_optin_bytes) {
-      limit(expression, fmt::format("{} bytes of shared memory exceed the device's limit of {}", bytes,
-                                    device_.shared_optin_bytes));
+      limit(expression, fmt::format("{} bytes of shared memory exceed the device's limit of {}", bytes, device_.shared_optin_bytes));
     }
     return static_cast<std::uint32_t>(bytes);
   }
@@ -247,20 +230,17 @@ class Resolver {
     return static_cast<std::int64_t>(std::find(axis->values.begin(), axis->values.end(), *word) - axis->values.begin());
   }
 
-  [[nodiscard]] ResolvedArgument resolve_argument(const ArgumentSpec& spec, const LaunchSpec& launch,
-                                                  const Scope& scope) const {
+  [[nodiscard]] ResolvedArgument resolve_argument(const ArgumentSpec& spec, const LaunchSpec& launch, const Scope& scope) const {
     if (const int buffer = buffer_index(spec.name); buffer >= 0) return {ResolvedArgument::Kind::Buffer, buffer, 0, 8};
     if (const int scalar = scalar_index(spec.name); scalar >= 0) {
-      return {ResolvedArgument::Kind::Scalar, scalar, 0,
-              size_bytes(plan_.scalars[static_cast<std::size_t>(scalar)].type)};
+      return {ResolvedArgument::Kind::Scalar, scalar, 0, size_bytes(plan_.scalars[static_cast<std::size_t>(scalar)].type)};
     }
     const ElementType type = spec.type.value_or(ElementType::I64);
     const Value value = numbered(spec.name, scope(spec.name).value());  // the parser has checked the name
     const std::optional<std::uint64_t> bits = scalar_bits(value, type);
     if (!bits) {
       fail(spec.position,
-           fmt::format("the argument '{}' of kernel '{}' is {}, which is no {}; {}", spec.name, launch.kernel,
-                       to_text(value), name(type),
+           fmt::format("the argument '{}' of kernel '{}' is {}, which is no {}; {}", spec.name, launch.kernel, to_text(value), name(type),
                        spec.type ? "widen its type" : fmt::format(R"(give a type, e.g. {{"{}": "f32"}})", spec.name)));
     }
     return {ResolvedArgument::Kind::Bits, 0, *bits, size_bytes(type)};
@@ -294,14 +274,11 @@ ResolvedScalar resolve_scalar(const KernelTemplate& kernel, const Problem& probl
   return {scalar.name, type, *bits};
 }
 
-Scope make_scope(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
-                 const DeviceInfo& device) {
-  return ConfiguredScope{kernel, problem, configuration, device,
-                         std::make_shared<std::vector<std::optional<Value>>>(kernel.lets.size())};
+Scope make_scope(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
+  return ConfiguredScope{kernel, problem, configuration, device, std::make_shared<std::vector<std::optional<Value>>>(kernel.lets.size())};
 }
 
-bool satisfies(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
-               const DeviceInfo& device) {
+bool satisfies(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
   const Scope scope = make_scope(kernel, problem, configuration, device);
   return std::all_of(kernel.constraints.begin(), kernel.constraints.end(),
                      [&](const Constraint& constraint) { return constraint.expression.truth(scope); });
@@ -339,12 +316,12 @@ std::vector<const ResolvedLaunch*> launches_of(const LaunchPlan& plan) {
   return launches;
 }
 
-LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
-                   const DeviceInfo& device) {
+LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
   return Resolver(kernel, problem, configuration, device).run(kernel.steps);
 }
 
-LaunchPlan resolve_steps(const KernelTemplate& kernel, const std::vector<StepSpec>& steps, const Problem& problem, const DeviceInfo& device) {
+LaunchPlan resolve_steps(const KernelTemplate& kernel, const std::vector<StepSpec>& steps, const Problem& problem,
+                         const DeviceInfo& device) {
   return Resolver(kernel, problem, default_configuration(kernel), device).run(steps);
 }
 

@@ -30,11 +30,12 @@ class LimitError : public SpecError {
 [[nodiscard]] bool satisfies(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                              const DeviceInfo& device);
 
-/// The first row of the table "defaults" whose condition holds and whose configuration satisfies every constraint; null: none does. Of the template.
-/// Throws: SpecError at the place of a condition that cannot be evaluated.
+/// The first row of the table "defaults" whose condition holds and whose configuration satisfies every constraint; null: none does. Of the
+/// template. Throws: SpecError at the place of a condition that cannot be evaluated.
 [[nodiscard]] const DefaultRow* default_row(const KernelTemplate& kernel, const Problem& problem, const DeviceInfo& device);
 
-/// What is used for this problem on this device where nothing was tuned: the parameters' own defaults, with what default_row says. Throws: as it does.
+/// What is used for this problem on this device where nothing was tuned: the parameters' own defaults, with what default_row says. Throws:
+/// as it does.
 [[nodiscard]] Configuration default_configuration(const KernelTemplate& kernel, const Problem& problem, const DeviceInfo& device);
 
 struct ResolvedBuffer {
@@ -101,11 +102,11 @@ struct LaunchPlan {
 /// Evaluates geometry, counts and arguments. Throws: LimitError when the device cannot launch it, SpecError for what is
 /// wrong on every device (an argument out of its type's range, a negative count), both at the expression's place in
 /// template.json; UsageError when the problem lacks an axis.
-[[nodiscard]] LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem,
-                                 const Configuration& configuration, const DeviceInfo& device);
+[[nodiscard]] LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                                 const DeviceInfo& device);
 /// The steps of the reference's own kernel, over the same buffers.
-[[nodiscard]] LaunchPlan resolve_reference(const KernelTemplate& kernel, const Problem& problem,
-                                           const Configuration& configuration, const DeviceInfo& device);
+[[nodiscard]] LaunchPlan resolve_reference(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                                           const DeviceInfo& device);
 
 /// Other steps than the template's own, over its buffers, of its default configuration.
 [[nodiscard]] LaunchPlan resolve_steps(const KernelTemplate& kernel, const std::vector<StepSpec>& steps, const Problem& problem,
@@ -118,7 +119,7 @@ struct LaunchPlan {
 /// `ATTUNE_P`, `ATTUNE_P_<VALUE>` (string values, 1 or 0 for every declared value), `using attune_T` with `ATTUNE_T` as
 /// its second spelling, and `ATTUNE_T_<TYPE>` (1 or 0); see docs/template-format.md.
 /// Throws: SpecError when no source's condition holds.
-[[nodiscard]] std::string make_source(const KernelTemplate& kernel, const Problem& problem,
-                                      const Configuration& configuration, const DeviceInfo& device);
+[[nodiscard]] std::string make_source(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                                      const DeviceInfo& device);
 
 }  // namespace attune::spec

@@ -18,8 +18,8 @@ std::string upper(std::string_view text) {
 }
 
 const KernelTemplate::TypeAlias* find_alias(const KernelTemplate& kernel, const std::string& name) {
-  const auto found = std::find_if(kernel.types.begin(), kernel.types.end(),
-                                  [&](const KernelTemplate::TypeAlias& alias) { return alias.name == name; });
+  const auto found =
+      std::find_if(kernel.types.begin(), kernel.types.end(), [&](const KernelTemplate::TypeAlias& alias) { return alias.name == name; });
   return found == kernel.types.end() ? nullptr : &*found;
 }
 

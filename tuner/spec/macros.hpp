@@ -18,7 +18,6 @@ namespace attune::spec {
 [[nodiscard]] std::vector<std::string> possible_types(const KernelTemplate& kernel, const std::string& reference);
 /// The element type that it stands for in this problem (of a choice or code: its value), the default of its axis where
 /// the problem leaves it out. Throws: UsageError when it may not.
-[[nodiscard]] std::string resolve_type(const KernelTemplate& kernel, const std::string& reference,
-                                       const Problem& problem);
+[[nodiscard]] std::string resolve_type(const KernelTemplate& kernel, const std::string& reference, const Problem& problem);
 
 }  // namespace attune::spec

@@ -62,9 +62,7 @@ class Prelude {
   /// Before the macros, which must not rewrite the caller's text.
   void add_code(const std::string& function) { code_ += function; }
 
-  void add_size(const std::string& name, std::int64_t size) {
-    macros_ += fmt::format("#define {} {}\n", macro_name(prefix_, name), size);
-  }
+  void add_size(const std::string& name, std::int64_t size) { macros_ += fmt::format("#define {} {}\n", macro_name(prefix_, name), size); }
 
   [[nodiscard]] std::string text() const { return types_ + code_ + macros_; }
 
@@ -114,8 +112,7 @@ std::string make_source(const KernelTemplate& kernel, const Problem& problem, co
   Prelude prelude(kernel.macro_prefix, headers);
   for (const ProblemAxis& axis : kernel.problem) {
     if (axis.kind == AxisKind::Type) prelude.add_type(axis.name, axis.values, resolve_type(kernel, axis.name, problem));
-    if (axis.kind == AxisKind::Choice)
-      prelude.add_flags(axis.name, axis.values, resolve_type(kernel, axis.name, problem));
+    if (axis.kind == AxisKind::Choice) prelude.add_flags(axis.name, axis.values, resolve_type(kernel, axis.name, problem));
   }
   for (const KernelTemplate::TypeAlias& alias : kernel.types) {
     prelude.add_type(alias.name, possible_types(kernel, alias.name), resolve_type(kernel, alias.name, problem));
@@ -129,7 +126,8 @@ std::string make_source(const KernelTemplate& kernel, const Problem& problem, co
     if (parameter.binding != Binding::Source) continue;
     const Value& value = value_of(kernel, configuration, i);
     prelude.add_parameter(parameter, value);
-    if (!parameter.specialises.empty() && std::get<bool>(value)) specialised.insert(parameter.specialises.begin(), parameter.specialises.end());
+    if (!parameter.specialises.empty() && std::get<bool>(value))
+      specialised.insert(parameter.specialises.begin(), parameter.specialises.end());
   }
   for (const std::string& size : specialised) prelude.add_size(size, problem.sizes.at(size));
   const Scope scope = make_scope(kernel, problem, configuration, device);
@@ -141,10 +139,9 @@ std::string make_source(const KernelTemplate& kernel, const Problem& problem, co
     files += fmt::format("#line 1 {}\n{}\n", quoted_file(file.file), move_leading_includes(text, headers));
   }
   if (files.empty()) {
-    throw SpecError(
-        kernel.spec_path, 0, 0,
-        fmt::format("no source's condition holds for {} of {}; let one file be unconditional or add a constraint",
-                    to_text(kernel, configuration), to_text(problem)));
+    throw SpecError(kernel.spec_path, 0, 0,
+                    fmt::format("no source's condition holds for {} of {}; let one file be unconditional or add a constraint",
+                                to_text(kernel, configuration), to_text(problem)));
   }
   return headers.text() + prelude.text() + files;
 }

@@ -46,11 +46,10 @@ void check_identifier(const std::string& name, std::string_view what, const Sour
   if (name.size() > kMostNameBytes) {
     fail(position, fmt::format("{} '{}...' is longer than {} characters", what, name.substr(0, 32), kMostNameBytes));
   }
-  const bool valid = !name.empty() && std::all_of(name.begin(), name.end(), part) &&
-                     std::isdigit(static_cast<unsigned char>(name.front())) == 0;
+  const bool valid =
+      !name.empty() && std::all_of(name.begin(), name.end(), part) && std::isdigit(static_cast<unsigned char>(name.front())) == 0;
   if (!valid) {
-    fail(position,
-         fmt::format("{} '{}' is no C identifier; use letters, digits and '_', not starting with a digit", what, name));
+    fail(position, fmt::format("{} '{}' is no C identifier; use letters, digits and '_', not starting with a digit", what, name));
   }
 }
 
@@ -63,8 +62,8 @@ void NameTable::add(const std::string& name, NameKind kind, const SourcePosition
     fail(position, fmt::format("the name '{}' means something in expressions already; choose another", name));
   }
   if (const Entry* const taken = entry(name)) {
-    fail(position, fmt::format("the name '{}' is taken by the {} at line {}; rename one of them", name,
-                               describe(taken->kind), taken->position.line));
+    fail(position,
+         fmt::format("the name '{}' is taken by the {} at line {}; rename one of them", name, describe(taken->kind), taken->position.line));
   }
   if (entries_.size() == kMostNames) fail(position, fmt::format("the template has more than {} names", kMostNames));
   places_.emplace(name, entries_.size());
@@ -106,8 +105,7 @@ void NameTable::check(const Expression& expression, const Visibility& visibility
   for (std::size_t i = 0; i < expression.variables().size(); ++i) {
     const std::string& variable = expression.variables()[i];
     const auto error = [&](const std::string& message, const std::string& remedy) {
-      fail(expression.variable_position(i),
-           fmt::format("{} in the expression \"{}\"{}", message, expression.text(), remedy));
+      fail(expression.variable_position(i), fmt::format("{} in the expression \"{}\"{}", message, expression.text(), remedy));
     };
     std::vector<std::string> known;
     for (const std::string& attribute : DeviceInfo::attribute_names()) known.push_back("device." + attribute);

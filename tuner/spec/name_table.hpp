@@ -27,14 +27,15 @@ enum class NameKind : unsigned {
 struct Visibility {
   const char* what;  ///< "a constraint"
   unsigned kinds;
-  const char* allowed;  ///< "types, choices, sizes, parameters and device.*"
+  const char* allowed;    ///< "types, choices, sizes, parameters and device.*"
   bool of_device = true;  ///< whether device.* is
 };
 
 /// Every name of a template and what it is. One name means one thing.
 class NameTable {
  public:
-  /// Throws: SpecError when the name is no C identifier, too long, one too many, taken, or a word of expressions although it can stand in them.
+  /// Throws: SpecError when the name is no C identifier, too long, one too many, taken, or a word of expressions although it can stand in
+  /// them.
   void add(const std::string& name, NameKind kind, const SourcePosition& position);
   /// A let becomes visible once its own expression has been read.
   void define_let(std::string_view name);

@@ -38,21 +38,21 @@ struct ReferenceKernel {
 struct PlantSpec {
   std::string into;
   ReferenceKernel kernel;
-  std::optional<Expression> row;           ///< elements of a row of the buffer, each with edges of its own; none: it is one row
-  std::map<std::string, bool> data_sets;   ///< name, and whether what was planted stays: from the last position to the first
+  std::optional<Expression> row;          ///< elements of a row of the buffer, each with edges of its own; none: it is one row
+  std::map<std::string, bool> data_sets;  ///< name, and whether what was planted stays: from the last position to the first
 };
 
 /// An input or output of a reference, found in the template by its order.
 struct RoleSpec {
   std::string name;
-  std::string type;                              ///< an axis of the reference or an element type; empty: any
-  std::optional<Expression> count;               ///< of its elements; none: any
-  std::pair<std::string, std::string> only_for;  ///< the template has the buffer if its axis offers that value; empty: always
-  std::optional<Expression> condition;           ///< whether it is read for a problem
-  std::optional<ReferenceKernel> fill;           ///< inputs only; launch.condition: else it holds the DataValues
-  std::vector<Expression> guards;                ///< inputs only: two elements that stand around it; none: its type's extremes
+  std::string type;                                       ///< an axis of the reference or an element type; empty: any
+  std::optional<Expression> count;                        ///< of its elements; none: any
+  std::pair<std::string, std::string> only_for;           ///< the template has the buffer if its axis offers that value; empty: always
+  std::optional<Expression> condition;                    ///< whether it is read for a problem
+  std::optional<ReferenceKernel> fill;                    ///< inputs only; launch.condition: else it holds the DataValues
+  std::vector<Expression> guards;                         ///< inputs only: two elements that stand around it; none: its type's extremes
   std::vector<std::pair<std::string, Expression>> shape;  ///< outputs only: what an index is called, the outermost first
-  bool values = false;                           ///< outputs only: what is expected are values of its type, not intervals
+  bool values = false;                                    ///< outputs only: what is expected are values of its type, not intervals
 };
 
 /// A scalar of the template, which lets and arguments know as a number.
@@ -81,7 +81,7 @@ struct ReferenceDefinition {
   std::optional<PlantSpec> plant;
   std::string altered;  ///< the input whose elements alter changes
   std::optional<ReferenceKernel> alter;
-  std::map<std::string, std::string> alone;                ///< sizes that are no factor of the number of elements, and what a case of another is called
+  std::map<std::string, std::string> alone;  ///< sizes that are no factor of the number of elements, and what a case of another is called
   std::map<std::string, std::vector<std::string>> leaves;  ///< values of axes that it does not know
   struct Refusal {
     Expression condition;

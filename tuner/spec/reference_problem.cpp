@@ -19,14 +19,18 @@ Value number_of(const ResolvedScalar& scalar) {
 
 /// Sets an axis of the form to a value of whatever kind.
 void set(Problem& problem, const ProblemAxis& axis, const Value& value) {
-  if (axis.kind != AxisKind::Size) problem.choices[axis.name] = to_text(value);
-  else if (const auto* number = std::get_if<std::int64_t>(&value)) problem.sizes[axis.name] = *number;
-  else problem.sizes[axis.name] = std::holds_alternative<bool>(value) && std::get<bool>(value) ? 1 : 0;
+  if (axis.kind != AxisKind::Size)
+    problem.choices[axis.name] = to_text(value);
+  else if (const auto* number = std::get_if<std::int64_t>(&value))
+    problem.sizes[axis.name] = *number;
+  else
+    problem.sizes[axis.name] = std::holds_alternative<bool>(value) && std::get<bool>(value) ? 1 : 0;
 }
 
 std::string enumerators(const std::string& axis, const std::vector<std::string>& words) {
   std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i) text += fmt::format("{}{} = {}", i == 0 ? "" : ", ", flag_name("ATTUNE_", axis, words[i]), i);
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += fmt::format("{}{} = {}", i == 0 ? "" : ", ", flag_name("ATTUNE_", axis, words[i]), i);
   return fmt::format("enum {{ {} }};\n", text);
 }
 
@@ -66,15 +70,18 @@ void ReferenceProblem::take_axes(const KernelTemplate& kernel, const Problem& pr
   for (std::size_t i = 0; i < definition_->own_axes; ++i) {
     const ProblemAxis& axis = form_.problem[i];
     const bool there = kernel.axis(axis.name) != nullptr || kernel.parameter(axis.name) != nullptr;
-    if (there) set(problem_, axis, scope(axis.name).value());
-    else if (axis.kind != AxisKind::Size) problem_.choices[axis.name] = axis.default_value;
+    if (there)
+      set(problem_, axis, scope(axis.name).value());
+    else if (axis.kind != AxisKind::Size)
+      problem_.choices[axis.name] = axis.default_value;
   }
 }
 
 void ReferenceProblem::take_scalars(const KernelTemplate& kernel, const Problem& problem) {
   std::vector<std::pair<std::string, Expression>> lets;
   for (const ReferenceScalar& scalar : definition_->scalars) {
-    const auto found = std::find_if(kernel.scalars.begin(), kernel.scalars.end(), [&](const ScalarSpec& spec) { return spec.name == scalar.name; });
+    const auto found =
+        std::find_if(kernel.scalars.begin(), kernel.scalars.end(), [&](const ScalarSpec& spec) { return spec.name == scalar.name; });
     Value value = std::int64_t{0};
     ElementType type = ElementType::I64;
     if (found != kernel.scalars.end()) {
@@ -97,7 +104,8 @@ void ReferenceProblem::take_buffers(const KernelTemplate& kernel, const std::vec
       const auto* const buffer = there ? &buffers[static_cast<std::size_t>(places[i])] : nullptr;
       problem_.choices[roles[i].name + "_type"] = there ? name(buffer->type) : name(ElementType::U8);
       problem_.sizes[roles[i].name + "_count"] = there ? buffer->count : 0;
-      const auto own = std::find_if(form_.buffers.begin(), form_.buffers.end(), [&](const BufferSpec& spec) { return spec.name == roles[i].name; });
+      const auto own =
+          std::find_if(form_.buffers.begin(), form_.buffers.end(), [&](const BufferSpec& spec) { return spec.name == roles[i].name; });
       template_buffers_[static_cast<std::size_t>(own - form_.buffers.begin())] = places[i];
     }
   };
@@ -108,8 +116,8 @@ void ReferenceProblem::take_buffers(const KernelTemplate& kernel, const std::vec
 void ReferenceProblem::check(const KernelTemplate& kernel, const Problem& problem, const std::vector<ResolvedBuffer>& buffers) const {
   const auto refuse = [&](const std::string& needs) {
     throw SpecError(kernel.spec_path, 0, 0,
-                    fmt::format("failed preparing the reference of {}: the reference '{}' needs {}; exclude the problem by a constraint", to_text(problem),
-                                definition_->name, needs));
+                    fmt::format("failed preparing the reference of {}: the reference '{}' needs {}; exclude the problem by a constraint",
+                                to_text(problem), definition_->name, needs));
   };
   in_scope(0, 0, [&](const Scope& scope) {
     for (const ReferenceDefinition::Refusal& refusal : definition_->refuses)
@@ -141,14 +149,17 @@ bool ReferenceProblem::has(std::size_t data_set) const {
 
 int ReferenceProblem::groups() const {
   if (!definition_->groups) return 1;
-  return in_scope(0, 0, [&](const Scope& scope) { return static_cast<int>(std::max<std::int64_t>(1, definition_->groups->integer(scope))); });
+  return in_scope(0, 0,
+                  [&](const Scope& scope) { return static_cast<int>(std::max<std::int64_t>(1, definition_->groups->integer(scope))); });
 }
 
 Value ReferenceProblem::evaluate(const Expression& expression, std::size_t data_set) const {
   return in_scope(data_set, 0, [&](const Scope& scope) { return expression.evaluate(scope); });
 }
 
-LaunchPlan ReferenceProblem::expectation(std::size_t data_set) const { return resolve_steps(form_, form_.steps, with(data_set, 0), *device_); }
+LaunchPlan ReferenceProblem::expectation(std::size_t data_set) const {
+  return resolve_steps(form_, form_.steps, with(data_set, 0), *device_);
+}
 
 std::optional<LaunchPlan> ReferenceProblem::arguments(const ReferenceKernel& kernel, std::size_t data_set, int group) const {
   LaunchPlan plan = resolve_steps(form_, {kernel.launch}, with(data_set, group), *device_);

@@ -20,7 +20,7 @@ class ReferenceProblem {
   /// Whether there is such a data set for the problem.
   [[nodiscard]] bool has(std::size_t data_set) const;
   [[nodiscard]] int groups() const;
-  /// Of an expression over the reference's names, for a data set.
+  /// The value of an expression over the reference's names, for a data set.
   [[nodiscard]] Value evaluate(const Expression& expression, std::size_t data_set = 0) const;
   /// The buffers of the reference and the steps that compute what is expected of a data set.
   [[nodiscard]] LaunchPlan expectation(std::size_t data_set) const;

@@ -36,9 +36,7 @@ std::uint16_t bfloat_bits(double value) {
 
 std::optional<std::uint64_t> float_bits(double value, ElementType type) {
   if (type == ElementType::F64) return std::bit_cast<std::uint64_t>(value);
-  const double largest = type == ElementType::F16    ? 65504.0
-                         : type == ElementType::BF16 ? 3.3895313892515355e38
-                                                     : 3.4028234663852886e38;
+  const double largest = type == ElementType::F16 ? 65504.0 : type == ElementType::BF16 ? 3.3895313892515355e38 : 3.4028234663852886e38;
   if (!(std::fabs(value) <= largest)) return std::nullopt;
   if (type == ElementType::F16) return half_bits(value);
   if (type == ElementType::BF16) return bfloat_bits(value);

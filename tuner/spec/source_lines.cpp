@@ -208,10 +208,12 @@ class IncludeSearch {
 
   /// Over blanks, joints and whole comments.
   [[nodiscard]] std::size_t skip_space(std::size_t at) const {
-    constexpr int kMostSteps = 1000;  // more, and looking behind each '#' of a file of them would take for ever; so it would behind all of them together
+    constexpr int kMostSteps =
+        1000;  // more, and looking behind each '#' of a file of them would take for ever; so it would behind all of them together
     constexpr std::size_t kFreeSteps = 10000;
     for (int steps = 0; at < source_.size(); ++steps) {
-      if (steps == kMostSteps || ++steps_ > kFreeSteps + 4 * source_.size()) throw SpecError(file_, 0, 0, "a '#' is followed by too many blanks and comments; remove them");
+      if (steps == kMostSteps || ++steps_ > kFreeSteps + 4 * source_.size())
+        throw SpecError(file_, 0, 0, "a '#' is followed by too many blanks and comments; remove them");
       if (const std::size_t joint = joint_length(at); joint > 0) {
         at += joint;
       } else if (is_blank(source_[at])) {
@@ -251,7 +253,8 @@ class IncludeSearch {
       at = skip_space(at);
       name = take_letters(at);
     }
-    const bool reads = mark > 0 ? name.starts_with("include") || name.starts_with("__include") || name == "import" || name == "embed" : name == "import";
+    const bool reads =
+        mark > 0 ? name.starts_with("include") || name.starts_with("__include") || name == "import" || name == "embed" : name == "import";
     if (!reads) return;
     at = skip_space(at);
     const char opener = at < source_.size() ? source_[at] : '\n';
@@ -269,8 +272,8 @@ class IncludeSearch {
     possible.offset = begin;
     possible.line = line;
     possible.text = source_.substr(begin, std::min(source_.substr(begin, kShown).find_first_of("\r\n"), kShown));
-    possible.header = include && name.size() < rest.size() && rest[name.size()] == '>' && name.starts_with('<') && !name.starts_with("</") &&
-                      name.find("..") == std::string_view::npos && name.find('\\') == std::string_view::npos;
+    possible.header = include && name.size() < rest.size() && rest[name.size()] == '>' && name.starts_with('<') &&
+                      !name.starts_with("</") && name.find("..") == std::string_view::npos && name.find('\\') == std::string_view::npos;
     use_(possible);
   }
 

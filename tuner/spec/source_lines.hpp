@@ -20,7 +20,7 @@ class SourceLines {
   explicit SourceLines(std::string_view source) : source_(source) {}
   /// False at the end.
   [[nodiscard]] bool next(Line& line);
-  /// Of the line that comes next, counted from 1.
+  /// The number of the line that comes next, counted from 1.
   [[nodiscard]] int number() const { return number_; }
 
  private:
@@ -57,7 +57,8 @@ struct PossibleInclude {
 
 /// Every place of a source where a preprocessor that reads strings and comments otherwise than SourceLines does might find a
 /// directive that reads a file: also inside of strings and of comments that go over several lines. Two readers of the same language
-/// differ somewhere, and whoever writes a template may know where. Throws: SpecError(file) when blanks or comments follow a '#' without end.
+/// differ somewhere, and whoever writes a template may know where. Throws: SpecError(file) when blanks or comments follow a '#' without
+/// end.
 void for_each_possible_include(std::string_view source, const std::string& file, const std::function<void(const PossibleInclude&)>& use);
 
 }  // namespace attune::spec

@@ -16,15 +16,15 @@ inline constexpr std::size_t kMostNameBytes = 128;    ///< of a name, and of the
 inline constexpr std::size_t kMostRungs = 1'000;      ///< of a ladder
 inline constexpr std::size_t kMostArguments = 4'096;  ///< of a kernel: 8 bytes each are what CUDA passes
 inline constexpr std::size_t kMostExpressionBytes = 16'384;
-/// Of all of them together: constraints are evaluated for every row of an import.
+/// All of them together: constraints are evaluated for every row of an import.
 inline constexpr std::size_t kMostExpressionsBytes = 262'144;
 inline constexpr std::size_t kMostListBytes = 65'536;  ///< of a Python list in a T1 file
 
-inline constexpr std::size_t kMostFiles = 1'000;                       ///< sources and what they include
-inline constexpr std::size_t kMostFileBytes = std::size_t{8} << 20;    ///< of all of them together
-inline constexpr std::size_t kMostPathBytes = 256;                     ///< of one's path
-inline constexpr std::size_t kMostIncludeDepth = 200;                  ///< as compilers have it
-inline constexpr std::size_t kMostIncludes = 1'000;                    ///< put in place in one source
-inline constexpr std::size_t kMostSourceBytes = std::size_t{16} << 20; ///< of a source with its includes in place
+inline constexpr std::size_t kMostFiles = 1'000;                        ///< sources and what they include
+inline constexpr std::size_t kMostFileBytes = std::size_t{8} << 20;     ///< of all of them together
+inline constexpr std::size_t kMostPathBytes = 256;                      ///< of one's path
+inline constexpr std::size_t kMostIncludeDepth = 200;                   ///< as compilers have it
+inline constexpr std::size_t kMostIncludes = 1'000;                     ///< put in place in one source
+inline constexpr std::size_t kMostSourceBytes = std::size_t{16} << 20;  ///< of a source with its includes in place
 
 }  // namespace attune::spec

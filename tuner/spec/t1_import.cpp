@@ -38,15 +38,12 @@ std::vector<Value> read_values(const JsonNode& node, const std::string& name) {
 Parameter read_parameter(const JsonNode& node) {
   Parameter parameter;
   parameter.name = require(node, "Name", "a tuning parameter").string("the name of a tuning parameter");
-  parameter.values =
-      read_values(require(node, "Values", fmt::format("the parameter '{}'", parameter.name)), parameter.name);
+  parameter.values = read_values(require(node, "Values", fmt::format("the parameter '{}'", parameter.name)), parameter.name);
   if (const JsonNode* standard = node.find("Default")) {
     const Value& value = standard->value(fmt::format("the default of '{}'", parameter.name));
-    const auto found =
-        std::find_if(parameter.values.begin(), parameter.values.end(), [&](const Value& v) { return equal(v, value); });
+    const auto found = std::find_if(parameter.values.begin(), parameter.values.end(), [&](const Value& v) { return equal(v, value); });
     if (found == parameter.values.end()) {
-      fail(standard->position,
-           fmt::format("the default {} of '{}' is not among its values", to_text(value), parameter.name));
+      fail(standard->position, fmt::format("the default {} of '{}' is not among its values", to_text(value), parameter.name));
     }
     parameter.default_index = static_cast<std::size_t>(found - parameter.values.begin());
   }
@@ -59,9 +56,8 @@ Constraint read_condition(const JsonNode& node, const std::vector<std::string>& 
   const std::vector<std::string>& variables = constraint.expression.variables();
   for (std::size_t i = 0; i < variables.size(); ++i) {
     if (std::find(names.begin(), names.end(), variables[i]) == names.end()) {
-      fail(constraint.expression.variable_position(i),
-           fmt::format("the condition \"{}\" names the unknown parameter '{}'{}", constraint.expression.text(),
-                       variables[i], hint(variables[i], names)));
+      fail(constraint.expression.variable_position(i), fmt::format("the condition \"{}\" names the unknown parameter '{}'{}",
+                                                                   constraint.expression.text(), variables[i], hint(variables[i], names)));
     }
   }
   return constraint;
@@ -77,8 +73,7 @@ T1Space parse_t1(const std::string& text, const std::string& path) {
     if (const JsonNode* name = general->find("BenchmarkName")) result.name = name->string("\"BenchmarkName\"");
   }
   std::vector<std::string> names;
-  for (const JsonNode& item :
-       require(space, "TuningParameters", "the configuration space").array("\"TuningParameters\"")) {
+  for (const JsonNode& item : require(space, "TuningParameters", "the configuration space").array("\"TuningParameters\"")) {
     Parameter parameter = read_parameter(item);
     if (std::find(names.begin(), names.end(), parameter.name) != names.end()) {
       fail(item.position, fmt::format("the parameter '{}' is given twice", parameter.name));
@@ -89,8 +84,7 @@ T1Space parse_t1(const std::string& text, const std::string& path) {
   }
   if (result.parameters.empty()) fail(space.position, "the configuration space has no parameters");
   if (const JsonNode* conditions = space.find("Conditions")) {
-    for (const JsonNode& item : conditions->array("\"Conditions\""))
-      result.constraints.push_back(read_condition(item, names));
+    for (const JsonNode& item : conditions->array("\"Conditions\"")) result.constraints.push_back(read_condition(item, names));
   }
   return result;
 }

@@ -16,22 +16,19 @@ constexpr int kMaximumAlignment = 256;  ///< what device allocations promise
 
 constexpr unsigned kArgumentKinds = static_cast<unsigned>(NameKind::Buffer) | static_cast<unsigned>(NameKind::Scalar) |
                                     static_cast<unsigned>(NameKind::Size) | static_cast<unsigned>(NameKind::Let) |
-                                    static_cast<unsigned>(NameKind::LaunchParameter) |
-                                    static_cast<unsigned>(NameKind::Index);
+                                    static_cast<unsigned>(NameKind::LaunchParameter) | static_cast<unsigned>(NameKind::Index);
 
 bool is_launch(const StepSpec& step) { return std::holds_alternative<LaunchSpec>(step); }
 
 }  // namespace
 
 const BufferSpec* TemplateParser::find_buffer(std::string_view name) const {
-  const auto found =
-      std::find_if(kernel_.buffers.begin(), kernel_.buffers.end(), [&](const BufferSpec& b) { return b.name == name; });
+  const auto found = std::find_if(kernel_.buffers.begin(), kernel_.buffers.end(), [&](const BufferSpec& b) { return b.name == name; });
   return found == kernel_.buffers.end() ? nullptr : &*found;
 }
 
 std::string TemplateParser::read_type(const JsonNode& node, const std::string& what) const {
-  std::vector<std::string> known =
-      names_.names(static_cast<unsigned>(NameKind::TypeAxis) | static_cast<unsigned>(NameKind::TypeAlias));
+  std::vector<std::string> known = names_.names(static_cast<unsigned>(NameKind::TypeAxis) | static_cast<unsigned>(NameKind::TypeAlias));
   for (const std::string& type : element_type_names()) known.push_back(type);
   return known[read_word(node, what, known)];
 }
@@ -49,16 +46,13 @@ void TemplateParser::read_buffers(const JsonNode& node) {
 BufferSpec TemplateParser::read_buffer(const JsonNode::Member& member) {
   const std::string what = fmt::format("the buffer '{}'", member.key);
   if (member.value.find("init") != nullptr) {
-    fail(member.value.find("init")->position,
-         fmt::format(R"({} has "init" beside "workspace"; write "workspace": {{"init": ...}})", what));
+    fail(member.value.find("init")->position, fmt::format(R"({} has "init" beside "workspace"; write "workspace": {{"init": ...}})", what));
   }
-  const ObjectReader reader(member.value, what,
-                            {"type", "count", "fill", "input", "output", "workspace", "memory", "align"});
+  const ObjectReader reader(member.value, what, {"type", "count", "fill", "input", "output", "workspace", "memory", "align"});
   BufferSpec buffer;
   buffer.name = member.key;
   buffer.type = read_type(reader.require("type", "give its element type"), "the type of " + what);
-  buffer.count = read_expression(reader.require("count", "give the number of its elements"), "the count of " + what,
-                                 visibility::kGeometry);
+  buffer.count = read_expression(reader.require("count", "give the number of its elements"), "the count of " + what, visibility::kGeometry);
   read_buffer_role(reader, member.value, buffer);
   read_buffer_memory(reader, buffer);
   return buffer;
@@ -86,8 +80,7 @@ void TemplateParser::read_buffer_role(const ObjectReader& reader, const JsonNode
   }
   if (const JsonNode* fill = reader.find("fill")) {
     buffer.fill = static_cast<Fill>(read_word(*fill, "\"fill\"", {"uniform", "integers", "zeros", "ones"}));
-    if (!buffer.input)
-      fail(fill->position, fmt::format("{} is no input, so nothing fills it; remove \"fill\"", reader.what()));
+    if (!buffer.input) fail(fill->position, fmt::format("{} is no input, so nothing fills it; remove \"fill\"", reader.what()));
   }
 }
 
@@ -101,8 +94,7 @@ void TemplateParser::read_buffer_memory(const ObjectReader& reader, BufferSpec& 
   if (const JsonNode* align = reader.find("align")) {
     const std::int64_t bytes = align->integer("\"align\"");
     if (bytes < 1 || bytes > kMaximumAlignment || (bytes & (bytes - 1)) != 0) {
-      fail(align->position,
-           fmt::format("\"align\" must be a power of two up to {} bytes, not {}", kMaximumAlignment, bytes));
+      fail(align->position, fmt::format("\"align\" must be a power of two up to {} bytes, not {}", kMaximumAlignment, bytes));
     }
     buffer.align_bytes = static_cast<int>(bytes);
   }
@@ -166,8 +158,7 @@ MemsetSpec TemplateParser::read_memset(const JsonNode& node) {
                                       hint(step.buffer, names_.names(static_cast<unsigned>(NameKind::Buffer)))));
   }
   if (!buffer->output && !buffer->workspace) {
-    fail(target.position,
-         fmt::format("a memset step would overwrite the input '{}'; name an output or a workspace", step.buffer));
+    fail(target.position, fmt::format("a memset step would overwrite the input '{}'; name an output or a workspace", step.buffer));
   }
   const JsonNode& byte = reader.require("byte", "give the value of each byte, 0 to 255");
   const std::int64_t value = byte.integer("\"byte\"");
@@ -198,7 +189,8 @@ LaunchSpec TemplateParser::read_launch(const JsonNode& node) {
   read_launch_extras(reader, launch);
   const JsonNode& arguments = reader.require("args", "list the kernel's arguments in order");
   for (const JsonNode& item : arguments.array("\"args\"")) {
-    if (launch.arguments.size() == kMostArguments) fail(item.position, fmt::format("the kernel has more than {} arguments", kMostArguments));
+    if (launch.arguments.size() == kMostArguments)
+      fail(item.position, fmt::format("the kernel has more than {} arguments", kMostArguments));
     launch.arguments.push_back(read_argument(item));
   }
   if (launch.repeat) names_.remove_last(launch.repeat->index);
@@ -210,8 +202,7 @@ void TemplateParser::read_launch_extras(const ObjectReader& reader, LaunchSpec& 
   if (const JsonNode* shared = reader.find("shared")) {
     launch.shared_bytes = read_expression(*shared, "\"shared\"", visibility::kGeometry);
   }
-  if (const JsonNode* cooperative = reader.find("cooperative"))
-    launch.cooperative = cooperative->boolean("\"cooperative\"");
+  if (const JsonNode* cooperative = reader.find("cooperative")) launch.cooperative = cooperative->boolean("\"cooperative\"");
   if (const JsonNode* dependent = reader.find("dependent")) {
     launch.dependent = dependent->boolean("\"dependent\"");
     if (launch.dependent && launch.cooperative)
@@ -253,16 +244,14 @@ ArgumentSpec TemplateParser::read_argument(const JsonNode& node) {
       argument.position = position;
       return argument;
     }
-    argument.type = element_type(
-        element_type_names()[read_word(node.members.front().value, "an argument's type", element_type_names())]);
+    argument.type = element_type(element_type_names()[read_word(node.members.front().value, "an argument's type", element_type_names())]);
   } else {
     argument.name = node.string("an argument");
   }
   argument.position = position;
   const NameKind* kind = names_.find(argument.name);
   if (kind == nullptr) {
-    fail(position, fmt::format("the argument '{}' is nothing known{}", argument.name,
-                               hint(argument.name, names_.names(kArgumentKinds))));
+    fail(position, fmt::format("the argument '{}' is nothing known{}", argument.name, hint(argument.name, names_.names(kArgumentKinds))));
   }
   if (*kind == NameKind::SourceParameter) {
     fail(position, fmt::format("the argument '{}' is a parameter of the source, where it is the macro {}; remove the "
@@ -275,12 +264,11 @@ ArgumentSpec TemplateParser::read_argument(const JsonNode& node) {
     fail(position, fmt::format("the argument '{}' is a {}, which is no value to pass", argument.name, describe(*kind)));
   }
   if (argument.type && (*kind == NameKind::Buffer || *kind == NameKind::Scalar)) {
-    fail(position, fmt::format("the argument '{}' is a {} and has its type already; write just \"{}\"", argument.name,
-                               describe(*kind), argument.name));
+    fail(position, fmt::format("the argument '{}' is a {} and has its type already; write just \"{}\"", argument.name, describe(*kind),
+                               argument.name));
   }
   if (*kind == NameKind::Buffer && find_buffer(argument.name)->memory == Memory::Constant) {
-    fail(position,
-         fmt::format("the buffer '{}' is the __constant__ variable of that name and no argument", argument.name));
+    fail(position, fmt::format("the buffer '{}' is the __constant__ variable of that name and no argument", argument.name));
   }
   return argument;
 }

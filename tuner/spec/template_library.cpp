@@ -69,8 +69,8 @@ KernelTemplate TemplateLibrary::find(const std::string& name) const {
   if (is_path && is_template_folder(name)) return KernelTemplate::load(name);
   if (is_path) throw UsageError(fmt::format("there is no template in '{}': the folder lacks {}", name, kSpec));
   const std::vector<std::string> known = names();
-  throw UsageError(fmt::format("there is no template '{}'; known: {}{}; a folder of your own is given by its path",
-                               name, joined(known), suggestion(name, known)));
+  throw UsageError(fmt::format("there is no template '{}'; known: {}{}; a folder of your own is given by its path", name, joined(known),
+                               suggestion(name, known)));
 }
 
 std::vector<std::string> TemplateLibrary::names() const {

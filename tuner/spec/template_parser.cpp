@@ -41,8 +41,7 @@ std::string quoted(const Value& value) {
 std::size_t read_word(const JsonNode& node, const std::string& what, const std::vector<std::string>& words) {
   const std::string& word = node.string(what);
   const auto found = std::find(words.begin(), words.end(), word);
-  if (found == words.end())
-    fail(node.position, fmt::format("{} must be one of {}, not '{}'", what, joined(words), word));
+  if (found == words.end()) fail(node.position, fmt::format("{} must be one of {}, not '{}'", what, joined(words), word));
   return static_cast<std::size_t>(found - words.begin());
 }
 
@@ -62,8 +61,8 @@ std::vector<std::string> read_words(const JsonNode& node, const std::string& wha
 
 KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& files) {
   const ObjectReader top(root_, "the template",
-                         {"attune", "name", "summary", "macro_prefix", "sources", "problem", "types", "parameters",
-                          "constraints", "let", "buffers", "scalars", "launches", "reference", "work", "options"});
+                         {"attune", "name", "summary", "macro_prefix", "sources", "problem", "types", "parameters", "constraints", "let",
+                          "buffers", "scalars", "launches", "reference", "work", "options"});
   read_head(top);
   read_problem(top.require("problem", R"(say what is computed, e.g. "problem": {"n": {"size": {"min": 1}}})"));
   if (const JsonNode* node = top.find("types")) read_types(*node);
@@ -77,12 +76,12 @@ KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& fil
   if (const auto table = files.find(kDefaultsFile); table != files.end()) read_defaults(table->second);
   read_sources(top.require("sources", R"(name the CUDA files, e.g. "sources": ["reduce.cu"])"), files);
   if (const JsonNode* node = top.find("options")) read_options(*node);
-  read_buffers(top.require(
-      "buffers", R"(say what memory the kernels use, e.g. "buffers": {"in": {"type": "f32", "count": "n"}})"));
+  read_buffers(top.require("buffers", R"(say what memory the kernels use, e.g. "buffers": {"in": {"type": "f32", "count": "n"}})"));
   if (const JsonNode* node = top.find("scalars")) read_scalars(*node);
   kernel_.steps = read_steps(top.require("launches", "say which kernels run"), "launches");
-  read_reference(top.require("reference", R"(say what results are checked against: {"builtin": ...}, {"file": ...}, {"launches": [...]} or "none")"),
-                 files);
+  read_reference(
+      top.require("reference", R"(say what results are checked against: {"builtin": ...}, {"file": ...}, {"launches": [...]} or "none")"),
+      files);
   if (const JsonNode* node = top.find("work")) read_work(*node);
   return std::move(kernel_);
 }
@@ -90,9 +89,8 @@ KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& fil
 void TemplateParser::read_head(const ObjectReader& top) {
   const JsonNode& format = top.require("attune", R"(begin with "attune": 1, the version of the format)");
   if (format.integer("the format version") != kTemplateFormat) {
-    fail(format.position,
-         fmt::format("format version {} is not known to this build, which reads {}; use a matching attune",
-                     format.integer("the format version"), kTemplateFormat));
+    fail(format.position, fmt::format("format version {} is not known to this build, which reads {}; use a matching attune",
+                                      format.integer("the format version"), kTemplateFormat));
   }
   const JsonNode& name = top.require("name", "give the template a name");
   kernel_.name = name.string("the template's name");
@@ -117,8 +115,7 @@ Parameter TemplateParser::read_parameter(const JsonNode::Member& member) {
   const ObjectReader reader(member.value, what, {"values", "default", "bind", "specialise"});
   Parameter parameter;
   parameter.name = member.key;
-  parameter.values =
-      read_values(reader.require("values", "list the values to try"), fmt::format("the values of '{}'", member.key));
+  parameter.values = read_values(reader.require("values", "list the values to try"), fmt::format("the values of '{}'", member.key));
   parameter.default_index = index_of(parameter, reader.require("default", "say which value is used where nothing was tuned"));
   if (const JsonNode* bind = reader.find("bind")) {
     static_cast<void>(read_word(*bind, fmt::format("\"bind\" of '{}'", member.key), {"launch"}));
@@ -145,21 +142,28 @@ void TemplateParser::read_defaults(const std::string& text) {
   const ObjectReader top(root, "the table of defaults", {"attune_defaults", "rows"});
   const JsonNode& format = top.require("attune_defaults", R"(begin with "attune_defaults": 1, the version of the format)");
   if (format.integer("the format version") != kFormat) {
-    fail(format.position, fmt::format("format version {} is not known to this build, which reads {}", format.integer("the format version"), kFormat));
+    fail(format.position,
+         fmt::format("format version {} is not known to this build, which reads {}", format.integer("the format version"), kFormat));
   }
   kernel_.defaults_text = text;
   std::vector<std::string> known;
   for (const Parameter& parameter : kernel_.parameters) known.push_back(parameter.name);
-  for (const JsonNode& item : top.require("rows", R"(say which values are the default where, e.g. "rows": [{"if": "n < 1000", "use": {...}}])").array("\"rows\"")) {
+  for (const JsonNode& item :
+       top.require("rows", R"(say which values are the default where, e.g. "rows": [{"if": "n < 1000", "use": {...}}])")
+           .array("\"rows\"")) {
     const ObjectReader reader(item, "a row of the defaults", {"if", "use"});
     DefaultRow row;
-    if (const JsonNode* condition = reader.find("if")) row.condition = read_expression(*condition, "the condition of a row of the defaults", visibility::kLet);
-    for (const JsonNode::Member& member : reader.require("use", R"(say which values are the default there, e.g. "use": {"block_size": 128})").object("\"use\"")) {
+    if (const JsonNode* condition = reader.find("if"))
+      row.condition = read_expression(*condition, "the condition of a row of the defaults", visibility::kLet);
+    for (const JsonNode::Member& member :
+         reader.require("use", R"(say which values are the default there, e.g. "use": {"block_size": 128})").object("\"use\"")) {
       const auto found = std::find(known.begin(), known.end(), member.key);
       if (found == known.end()) fail(member.position, fmt::format("there is no parameter '{}'{}", member.key, hint(member.key, known)));
       const auto parameter = static_cast<std::size_t>(found - known.begin());
       if (!kernel_.parameters[parameter].specialises.empty()) {
-        fail(member.position, fmt::format("'{}' specialises the code on sizes, which no default does: it would be compiled anew for every size", member.key));
+        fail(
+            member.position,
+            fmt::format("'{}' specialises the code on sizes, which no default does: it would be compiled anew for every size", member.key));
       }
       row.values.emplace_back(parameter, static_cast<std::uint16_t>(index_of(kernel_.parameters[parameter], member.value)));
     }
@@ -172,12 +176,14 @@ void TemplateParser::read_specialised(Parameter& parameter, const JsonNode& node
                          !std::get<bool>(parameter.values[parameter.default_index]);
   if (!is_switch || parameter.binding == Binding::Launch) {
     fail(node.position, fmt::format("the parameter '{}' specialises on sizes, so it must be a switch of the source that is off by "
-                                    "default: \"values\": [false, true], \"default\": false", parameter.name));
+                                    "default: \"values\": [false, true], \"default\": false",
+                                    parameter.name));
   }
   const std::vector<std::string> known = kernel_.size_names();
   for (const std::string& size : read_words(node, fmt::format("the sizes that '{}' specialises on", parameter.name))) {
     if (std::find(known.begin(), known.end(), size) == known.end()) {
-      fail(node.position, fmt::format("'{}' specialises on '{}', which is no size of the problem{}", parameter.name, size, hint(size, known)));
+      fail(node.position,
+           fmt::format("'{}' specialises on '{}', which is no size of the problem{}", parameter.name, size, hint(size, known)));
     }
     parameter.specialises.push_back(size);
   }
@@ -207,13 +213,10 @@ void TemplateParser::check_macros() const {
   const auto claim = [&](const std::string& macro, const std::string& name, const std::string& owner) {
     const auto [at, fresh] = owners.emplace(macro, owner);
     if (!fresh) {
-      fail(names_.position(name),
-           fmt::format("{} and {} both become the macro {}; rename one of them", at->second, owner, macro));
+      fail(names_.position(name), fmt::format("{} and {} both become the macro {}; rename one of them", at->second, owner, macro));
     }
   };
-  const auto claim_name = [&](const std::string& name) {
-    claim(macro_name(kernel_.macro_prefix, name), name, fmt::format("'{}'", name));
-  };
+  const auto claim_name = [&](const std::string& name) { claim(macro_name(kernel_.macro_prefix, name), name, fmt::format("'{}'", name)); };
   const auto claim_flags = [&](const std::string& name, const std::vector<std::string>& values) {
     for (const std::string& value : values) {
       claim(flag_name(kernel_.macro_prefix, name, value), name, fmt::format("'{}' = '{}'", name, value));
@@ -248,11 +251,9 @@ void TemplateParser::read_constraints(const JsonNode& node) {
 }
 
 void TemplateParser::read_lets(const JsonNode& node) {
-  for (const JsonNode::Member& member : node.object("\"let\""))
-    names_.add(member.key, NameKind::LaterLet, member.position);
+  for (const JsonNode::Member& member : node.object("\"let\"")) names_.add(member.key, NameKind::LaterLet, member.position);
   for (const JsonNode::Member& member : node.members) {
-    kernel_.lets.emplace_back(member.key,
-                              read_expression(member.value, fmt::format("the let '{}'", member.key), visibility::kLet));
+    kernel_.lets.emplace_back(member.key, read_expression(member.value, fmt::format("the let '{}'", member.key), visibility::kLet));
     names_.define_let(member.key);
   }
 }
@@ -270,14 +271,14 @@ void TemplateParser::read_sources(const JsonNode& node, const std::map<std::stri
     }
     source.file = file->string("a source");
     if (!is_safe_path(source.file)) {
-      fail(file->position, fmt::format("the source '{}' must be a path inside the template's folder, of at most {} bytes and without control characters", source.file, kMostPathBytes));
+      fail(file->position,
+           fmt::format("the source '{}' must be a path inside the template's folder, of at most {} bytes and without control characters",
+                       source.file, kMostPathBytes));
     }
     const auto found = files.find(source.file);
     if (found == files.end())
-      fail(file->position,
-           fmt::format("the source file '{}' is missing; it belongs beside template.json", source.file));
-    if (!kernel_.files.insert(*found).second)
-      fail(file->position, fmt::format("the source '{}' is named twice", source.file));
+      fail(file->position, fmt::format("the source file '{}' is missing; it belongs beside template.json", source.file));
+    if (!kernel_.files.insert(*found).second) fail(file->position, fmt::format("the source '{}' is named twice", source.file));
     if (kernel_.files.size() > kMostFiles) fail(file->position, fmt::format("there are more than {} sources", kMostFiles));
     kernel_.sources.push_back(std::move(source));
   }
@@ -300,15 +301,14 @@ void TemplateParser::read_options(const JsonNode& node) {
   }
 }
 
-Expression TemplateParser::read_expression(const JsonNode& node, const std::string& what,
-                                           const Visibility& visibility) const {
+Expression TemplateParser::read_expression(const JsonNode& node, const std::string& what, const Visibility& visibility) const {
   if (node.kind != JsonNode::Kind::Scalar) {
-    fail(node.position,
-         fmt::format("{} must be an expression in a string, or a number, not {}", what, node.describe()));
+    fail(node.position, fmt::format("{} must be an expression in a string, or a number, not {}", what, node.describe()));
   }
   const std::string text = node.is_bool() ? (std::get<bool>(node.scalar) ? "True" : "False") : to_text(node.scalar);
   expression_bytes_ += text.size();
-  if (expression_bytes_ > kMostExpressionsBytes) fail(node.position, fmt::format("with it the expressions of the template have more than {} bytes", kMostExpressionsBytes));
+  if (expression_bytes_ > kMostExpressionsBytes)
+    fail(node.position, fmt::format("with it the expressions of the template have more than {} bytes", kMostExpressionsBytes));
   Expression expression = Expression::parse(text, node.inside());
   names_.check(expression, visibility);
   return expression;

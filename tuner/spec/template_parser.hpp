@@ -31,14 +31,14 @@ class TemplateParser {
   void read_types(const JsonNode& node);
   [[nodiscard]] KernelTemplate::TypeAlias read_alias(const JsonNode::Member& member);
   void read_parameters(const JsonNode& node);
-  /// Of a value of the parameter. Throws: SpecError when it is none.
+  /// The index of a value among the parameter's. Throws: SpecError when it is none.
   [[nodiscard]] static std::size_t index_of(const Parameter& parameter, const JsonNode& node);
   [[nodiscard]] Parameter read_parameter(const JsonNode::Member& member);
   void read_specialised(Parameter& parameter, const JsonNode& node);
   [[nodiscard]] std::vector<Value> read_values(const JsonNode& node, const std::string& what);
   void check_macros() const;
   void read_constraints(const JsonNode& node);
-  /// Of defaults.json.
+  /// Reads the text of defaults.json.
   void read_defaults(const std::string& text);
   void read_lets(const JsonNode& node);
   void read_sources(const JsonNode& node, const std::map<std::string, std::string>& files);
@@ -62,40 +62,36 @@ class TemplateParser {
   void check_left(const JsonNode& node, const JsonNode* launches) const;
   void read_work(const JsonNode& node);
 
-  [[nodiscard]] Expression read_expression(const JsonNode& node, const std::string& what,
-                                           const Visibility& visibility) const;
+  [[nodiscard]] Expression read_expression(const JsonNode& node, const std::string& what, const Visibility& visibility) const;
   [[nodiscard]] std::vector<Expression> read_dimensions(const JsonNode& node, const std::string& what) const;
   [[nodiscard]] std::string read_type(const JsonNode& node, const std::string& what) const;
   [[nodiscard]] const BufferSpec* find_buffer(std::string_view name) const;
 
   const JsonNode& root_;
   KernelTemplate kernel_;
-  bool numbers_choices_ = false;  ///< of a reference: types and choices may be arguments, as their numbers
+  bool numbers_choices_ = false;              ///< of a reference: types and choices may be arguments, as their numbers
   mutable std::size_t expression_bytes_ = 0;  ///< read so far
   NameTable names_;
 };
 
 /// The position in `words` of the string that `node` holds. Throws: SpecError listing them.
-[[nodiscard]] std::size_t read_word(const JsonNode& node, const std::string& what,
-                                    const std::vector<std::string>& words);
+[[nodiscard]] std::size_t read_word(const JsonNode& node, const std::string& what, const std::vector<std::string>& words);
 
 /// Strings of a list: not empty, no duplicates. Throws: SpecError.
 [[nodiscard]] std::vector<std::string> read_words(const JsonNode& node, const std::string& what);
 
 namespace visibility {
-inline constexpr unsigned kChoices = static_cast<unsigned>(NameKind::TypeAxis) |
-                                     static_cast<unsigned>(NameKind::ChoiceAxis) |
-                                     static_cast<unsigned>(NameKind::TypeAlias);
-inline constexpr unsigned kParameters =
-    static_cast<unsigned>(NameKind::SourceParameter) | static_cast<unsigned>(NameKind::LaunchParameter);
+inline constexpr unsigned kChoices =
+    static_cast<unsigned>(NameKind::TypeAxis) | static_cast<unsigned>(NameKind::ChoiceAxis) | static_cast<unsigned>(NameKind::TypeAlias);
+inline constexpr unsigned kParameters = static_cast<unsigned>(NameKind::SourceParameter) | static_cast<unsigned>(NameKind::LaunchParameter);
 inline constexpr Visibility kConstraint{"a constraint", kChoices | kParameters | static_cast<unsigned>(NameKind::Size),
                                         "types, choices, sizes, parameters and device.*"};
 inline constexpr Visibility kLet{"a let", kConstraint.kinds | static_cast<unsigned>(NameKind::Let),
                                  "types, choices, sizes, parameters, device.* and earlier lets"};
 inline constexpr Visibility kGeometry{"this expression", kLet.kinds | static_cast<unsigned>(NameKind::Index),
                                       "types, choices, sizes, parameters, device.*, lets and the launch's loop index"};
-inline constexpr Visibility kScalar{"a scalar's value", kChoices | static_cast<unsigned>(NameKind::Size),
-                                    "types, choices and sizes", false};
+inline constexpr Visibility kScalar{"a scalar's value", kChoices | static_cast<unsigned>(NameKind::Size), "types, choices and sizes",
+                                    false};
 inline constexpr Visibility kSource{"a source's condition", kChoices | static_cast<unsigned>(NameKind::SourceParameter),
                                     "types, choices, parameters that are not launch-bound, and device.*"};
 }  // namespace visibility

@@ -15,8 +15,7 @@ void TemplateParser::read_problem(const JsonNode& node) {
     static constexpr NameKind kKinds[] = {NameKind::TypeAxis, NameKind::ChoiceAxis, NameKind::Size, NameKind::CodeAxis};
     names_.add(member.key, kKinds[static_cast<std::size_t>(kernel_.problem.back().kind)], member.position);
   }
-  if (kernel_.problem.empty())
-    fail(node.position, R"("problem" is empty; give at least one size, e.g. "n": {"size": {}})");
+  if (kernel_.problem.empty()) fail(node.position, R"("problem" is empty; give at least one size, e.g. "n": {"size": {}})");
 }
 
 ProblemAxis TemplateParser::read_axis(const JsonNode::Member& member) {
@@ -31,8 +30,7 @@ ProblemAxis TemplateParser::read_axis(const JsonNode::Member& member) {
   if (const JsonNode* types = reader.find("type")) {
     axis.kind = AxisKind::Type;
     axis.values = read_words(*types, fmt::format("the types of '{}'", member.key));
-    for (const JsonNode& type : types->items)
-      static_cast<void>(read_word(type, "an element type", element_type_names()));
+    for (const JsonNode& type : types->items) static_cast<void>(read_word(type, "an element type", element_type_names()));
   } else if (const JsonNode* choices = reader.find("choice")) {
     axis.kind = AxisKind::Choice;
     axis.values = read_words(*choices, fmt::format("the choices of '{}'", member.key));
@@ -49,7 +47,8 @@ ProblemAxis TemplateParser::read_axis(const JsonNode::Member& member) {
 void TemplateParser::read_default(ProblemAxis& axis, const ObjectReader& reader, const JsonNode& node) {
   const JsonNode* standard = reader.find("default");
   if (standard == nullptr && axis.kind == AxisKind::Code) {
-    fail(node.position, fmt::format("the code '{}' has no \"default\"; give the expression that stands where the caller gives none", axis.name));
+    fail(node.position,
+         fmt::format("the code '{}' has no \"default\"; give the expression that stands where the caller gives none", axis.name));
   }
   if (standard == nullptr) return;
   if (axis.kind == AxisKind::Size) fail(standard->position, fmt::format("the size '{}' cannot have a default", axis.name));
@@ -112,22 +111,20 @@ KernelTemplate::TypeAlias TemplateParser::read_alias(const JsonNode::Member& mem
   const ProblemAxis* axis = kernel_.axis(alias.by);
   const std::vector<std::string> axes = names_.names(static_cast<unsigned>(NameKind::TypeAxis));
   if (axis == nullptr || axis->kind != AxisKind::Type) {
-    fail(by.position,
-         fmt::format("{} follows '{}', which is no type of the problem{}", what, alias.by, hint(alias.by, axes)));
+    fail(by.position, fmt::format("{} follows '{}', which is no type of the problem{}", what, alias.by, hint(alias.by, axes)));
   }
   std::vector<std::string> targets = element_type_names();
   targets.push_back(alias.by);
   if (const JsonNode* map = reader.find("map")) {
     for (const JsonNode::Member& entry : map->object("\"map\"")) {
       if (std::find(axis->values.begin(), axis->values.end(), entry.key) == axis->values.end()) {
-        fail(entry.position, fmt::format("{} maps '{}', which is no value of '{}'{}", what, entry.key, alias.by,
-                                         hint(entry.key, axis->values)));
+        fail(entry.position,
+             fmt::format("{} maps '{}', which is no value of '{}'{}", what, entry.key, alias.by, hint(entry.key, axis->values)));
       }
       alias.map[entry.key] = targets[read_word(entry.value, "the mapped type", targets)];
     }
   }
-  if (const JsonNode* otherwise = reader.find("else"))
-    alias.otherwise = targets[read_word(*otherwise, "\"else\"", targets)];
+  if (const JsonNode* otherwise = reader.find("else")) alias.otherwise = targets[read_word(*otherwise, "\"else\"", targets)];
   for (const std::string& value : axis->values) {
     if (alias.otherwise.empty() && !alias.map.contains(value)) {
       fail(member.value.position, fmt::format("{} says nothing for '{}'; map it or add \"else\"", what, value));

@@ -43,7 +43,8 @@ class NeedsCheck {
     const ProblemAxis* axis = kernel_.axis(needed.name);
     if (axis == nullptr && (!needed.default_value.empty() || holds(kernel_.reference.parameters, needed.name))) return;
     Words words = needed.values;
-    if (const auto left = reference_.leaves.find(needed.name); left != reference_.leaves.end()) words.insert(words.end(), left->second.begin(), left->second.end());
+    if (const auto left = reference_.leaves.find(needed.name); left != reference_.leaves.end())
+      words.insert(words.end(), left->second.begin(), left->second.end());
     const bool right = axis != nullptr && axis->kind == needed.kind &&
                        std::all_of(axis->values.begin(), axis->values.end(), [&](const std::string& value) { return holds(words, value); });
     if (!right) {
@@ -59,7 +60,8 @@ class NeedsCheck {
 
   void check_scalar(const ReferenceScalar& needed) const {
     if (!offered(needed.only_for)) return;
-    const bool there = std::any_of(kernel_.scalars.begin(), kernel_.scalars.end(), [&](const ScalarSpec& scalar) { return scalar.name == needed.name; });
+    const bool there =
+        std::any_of(kernel_.scalars.begin(), kernel_.scalars.end(), [&](const ScalarSpec& scalar) { return scalar.name == needed.name; });
     if (there) return;
     const auto& [axis, value] = needed.only_for;
     const std::string what = axis.empty() ? "" : fmt::format(" the {} '{}'", axis, value);
@@ -74,7 +76,7 @@ class NeedsCheck {
   }
 
   /// The buffer of the template for each of the roles, which stand in the same order; -1: it has none.
-  std::vector<int> match(const std::vector<RoleSpec>& roles, bool BufferSpec::* is_role, const char* what) const {
+  std::vector<int> match(const std::vector<RoleSpec>& roles, bool BufferSpec::*is_role, const char* what) const {
     Named wanted, there;
     std::vector<int> places, found;
     for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
@@ -95,8 +97,8 @@ class NeedsCheck {
       found.push_back(typed ? places[next] : -1);
     }
     if (!right || wanted.size() != there.size())
-      refuse(fmt::format("needs the {}{} {}{}, not {}", what, wanted.size() == 1 ? "" : "s", listed(wanted), wanted.size() > 1 ? ", in this order" : "",
-                         listed(there)));
+      refuse(fmt::format("needs the {}{} {}{}, not {}", what, wanted.size() == 1 ? "" : "s", listed(wanted),
+                         wanted.size() > 1 ? ", in this order" : "", listed(there)));
     return found;
   }
 
@@ -130,8 +132,10 @@ void TemplateParser::read_defined(const ObjectReader& reader, const std::map<std
   reference.kind = ReferenceSpec::Kind::Defined;
   const JsonNode* builtin = reader.find("builtin");
   const JsonNode* file = reader.find("file");
-  if (const JsonNode* tolerance = reader.find("tolerance")) fail(tolerance->position, "a reference derives its own tolerance; remove this one");
-  if (builtin != nullptr && file != nullptr) fail(file->position, "a reference is built in or a file of the template, not both; remove one");
+  if (const JsonNode* tolerance = reader.find("tolerance"))
+    fail(tolerance->position, "a reference derives its own tolerance; remove this one");
+  if (builtin != nullptr && file != nullptr)
+    fail(file->position, "a reference is built in or a file of the template, not both; remove one");
   const JsonNode& node = builtin != nullptr ? *builtin : *file;
   if (builtin != nullptr) {
     reference.builtin = builtin->string("the built-in reference");
@@ -148,7 +152,8 @@ void TemplateParser::read_defined(const ObjectReader& reader, const std::map<std
   }
   if (const JsonNode* parameters = reader.find("parameters")) {
     for (const std::string& name : read_words(*parameters, "\"parameters\"")) {
-      if (kernel_.parameter(name) == nullptr) fail(parameters->position, fmt::format("the reference depends on '{}', which is no parameter", name));
+      if (kernel_.parameter(name) == nullptr)
+        fail(parameters->position, fmt::format("the reference depends on '{}', which is no parameter", name));
       reference.parameters.push_back(name);
     }
   }
@@ -162,14 +167,17 @@ void TemplateParser::check_left(const JsonNode& node, const JsonNode* launches) 
   std::vector<std::string> left;
   for (const auto& [name, values] : definition.leaves) {
     for (const std::string& value : values) {
-      if (const ProblemAxis* axis = kernel_.axis(name); axis != nullptr && holds(axis->values, value)) left.push_back(fmt::format("'{}' = '{}'", name, value));
+      if (const ProblemAxis* axis = kernel_.axis(name); axis != nullptr && holds(axis->values, value))
+        left.push_back(fmt::format("'{}' = '{}'", name, value));
     }
   }
   if (!left.empty() && launches == nullptr) {
-    fail(node.position, fmt::format("the reference '{}' cannot compute {}; add \"launches\" of a plain kernel for those problems", definition.name, joined(left)));
+    fail(node.position, fmt::format("the reference '{}' cannot compute {}; add \"launches\" of a plain kernel for those problems",
+                                    definition.name, joined(left)));
   }
   if (left.empty() && launches != nullptr) {
-    fail(launches->position, fmt::format("the reference '{}' computes every problem of this template; remove its launches", definition.name));
+    fail(launches->position,
+         fmt::format("the reference '{}' computes every problem of this template; remove its launches", definition.name));
   }
 }
 

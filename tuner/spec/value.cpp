@@ -83,8 +83,7 @@ Value value_from_json(const nlohmann::json& json) {
     case nlohmann::json::value_t::number_unsigned: {
       const auto value = json.get<std::uint64_t>();
       if (value > static_cast<std::uint64_t>(INT64_MAX)) {
-        throw Error(fmt::format("failed reading the value {}: it exceeds 64-bit signed integers", value),
-                    ExitCode::Spec);
+        throw Error(fmt::format("failed reading the value {}: it exceeds 64-bit signed integers", value), ExitCode::Spec);
       }
       return static_cast<std::int64_t>(value);
     }
@@ -93,9 +92,8 @@ Value value_from_json(const nlohmann::json& json) {
     case nlohmann::json::value_t::string:
       return json.get<std::string>();
     default:
-      throw Error(
-          fmt::format("failed reading a value: a number, a boolean or a string is needed, not {}", json.type_name()),
-          ExitCode::Spec);
+      throw Error(fmt::format("failed reading a value: a number, a boolean or a string is needed, not {}", json.type_name()),
+                  ExitCode::Spec);
   }
 }
 
@@ -118,8 +116,7 @@ std::vector<std::string> element_type_names() {
 
 ElementType element_type(const std::string& name) {
   if (const auto found = find_element_type(name)) return *found;
-  throw Error(fmt::format("unknown element type '{}'; known: {}", name, fmt::join(element_type_names(), ", ")),
-              ExitCode::Spec);
+  throw Error(fmt::format("unknown element type '{}'; known: {}", name, fmt::join(element_type_names(), ", ")), ExitCode::Spec);
 }
 
 }  // namespace attune::spec

@@ -8,7 +8,7 @@
 namespace attune::spec {
 namespace {
 
-/// Of all comprehensions of a list: their elements, each times the length of the text, which bounds what one costs.
+/// Summed over all comprehensions of a list: their elements, each times the length of the text, which bounds what one costs.
 constexpr std::size_t kMostWork = std::size_t{1} << 28;
 
 class ValueListParser {
@@ -32,13 +32,11 @@ class ValueListParser {
   void expect(std::string_view what) {
     if (!accept(what)) unexpected(fmt::format("'{}'", what));
   }
-  [[noreturn]] void error(std::size_t offset, const std::string& message) const {
-    fail_parsing(text_, position_, offset, message);
-  }
+  [[noreturn]] void error(std::size_t offset, const std::string& message) const { fail_parsing(text_, position_, offset, message); }
   [[noreturn]] void unexpected(const std::string& wanted) const {
     const bool end = token().kind == Token::Kind::End;
-    error(token().offset, end ? fmt::format("{} expected, but the list ends here", wanted)
-                              : fmt::format("{} expected, found '{}'", wanted, token().text));
+    error(token().offset,
+          end ? fmt::format("{} expected, but the list ends here", wanted) : fmt::format("{} expected, found '{}'", wanted, token().text));
   }
   void append(std::vector<Value>& values, Value value) const {
     if (values.size() == kMostValues) error(0, fmt::format("the list has more than {} values", kMostValues));
@@ -97,9 +95,7 @@ class ValueListParser {
     std::vector<Value> values;
     for (const Value& bound : source) {
       if ((work_ += text_.size()) > kMostWork) error(name.offset, "the list takes too long to compute; write its values out");
-      const Scope scope = [&](std::string_view variable) {
-        return variable == name.text ? std::optional<Value>(bound) : std::nullopt;
-      };
+      const Scope scope = [&](std::string_view variable) { return variable == name.text ? std::optional<Value>(bound) : std::nullopt; };
       if (!condition || condition->truth(scope)) append(values, item.evaluate(scope));
     }
     return values;

@@ -24,7 +24,8 @@ PublishedFigure read_figure(const JsonNode& node, const std::string& rung) {
   const std::string what = fmt::format("a published figure of the rung '{}'", rung);
   const ObjectReader reader(node, what, {"text", "hardware", "source"});
   constexpr const char* kRemedy = "a figure is shown with its hardware and where it was published, or not at all";
-  return {read_text(reader.require("text", kRemedy), "the text of " + what), read_text(reader.require("hardware", kRemedy), "the hardware of " + what),
+  return {read_text(reader.require("text", kRemedy), "the text of " + what),
+          read_text(reader.require("hardware", kRemedy), "the hardware of " + what),
           read_text(reader.require("source", kRemedy), "the source of " + what)};
 }
 
@@ -39,7 +40,9 @@ Rung read_rung(const KernelTemplate& kernel, const JsonNode& node) {
   rung.where = parse_condition(kernel, where.string("\"where\""), where.inside());
   if (const JsonNode* sample = reader.find("sample")) {
     const std::int64_t count = sample->integer("\"sample\" of " + what);
-    if (count < 1) fail(sample->position, fmt::format("\"sample\" of {} is {}; give a number of configurations from 1 up, or leave it out", what, count));
+    if (count < 1)
+      fail(sample->position,
+           fmt::format("\"sample\" of {} is {}; give a number of configurations from 1 up, or leave it out", what, count));
     rung.sample = static_cast<std::uint64_t>(count);
   }
   if (const JsonNode* published = reader.find("published")) {
@@ -66,7 +69,8 @@ void read_defaults(const KernelTemplate& kernel, const JsonNode& node, VariantLa
   }
   for (const JsonNode::Member& member : node.object("\"defaults\"")) {
     if (std::find(known.begin(), known.end(), member.key) == known.end()) {
-      fail(member.position, fmt::format("\"defaults\" names '{}', which is no type or choice of the template{}", member.key, hint(member.key, known)));
+      fail(member.position,
+           fmt::format("\"defaults\" names '{}', which is no type or choice of the template{}", member.key, hint(member.key, known)));
     }
     const std::string& value = member.value.string(fmt::format("the default of '{}'", member.key));
     const auto& values = kernel.axis(member.key)->values;
@@ -96,7 +100,8 @@ VariantLadder VariantLadder::parse(const KernelTemplate& kernel, const std::stri
   const ObjectReader top(root, "the ladder", {"attune_ladder", "summary", "defaults", "tables", "rungs"});
   const JsonNode& format = top.require("attune_ladder", R"(begin with "attune_ladder": 1, the version of the format)");
   if (format.integer("the format version") != kLadderFormat) {
-    fail(format.position, fmt::format("format version {} is not known to this build, which reads {}", format.integer("the format version"), kLadderFormat));
+    fail(format.position,
+         fmt::format("format version {} is not known to this build, which reads {}", format.integer("the format version"), kLadderFormat));
   }
   VariantLadder ladder;
   if (const JsonNode* summary = top.find("summary")) ladder.summary = summary->string("the summary");

@@ -30,21 +30,17 @@ std::vector<GuardZone> BufferLayout::zones(CUdeviceptr base) const {
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     if (!holds(i)) continue;
     const auto& buffer = buffers_[i];
-    zones.push_back({base + offsets_[i] - Support::kGuardBytes, buffer.type, guards_[i],
-                     fmt::format("wrote in front of buffer \"{}\"", buffer.name)});
+    zones.push_back(
+        {base + offsets_[i] - Support::kGuardBytes, buffer.type, guards_[i], fmt::format("wrote in front of buffer \"{}\"", buffer.name)});
     zones.push_back({base + offsets_[i] + static_cast<std::size_t>(buffer.bytes), buffer.type, guards_[i],
                      fmt::format("wrote past the end of buffer \"{}\"", buffer.name)});
   }
   return zones;
 }
 
-void BufferLayout::guard(Support& support, CUdeviceptr base, Guard variant) const {
-  support.guard(zones(base), variant);
-}
+void BufferLayout::guard(Support& support, CUdeviceptr base, Guard variant) const { support.guard(zones(base), variant); }
 
-void BufferLayout::check_guards(Support& support, CUdeviceptr base, Guard variant) const {
-  support.check_guards(zones(base), variant);
-}
+void BufferLayout::check_guards(Support& support, CUdeviceptr base, Guard variant) const { support.check_guards(zones(base), variant); }
 
 void place(const BufferLayout& layout, CUdeviceptr base, Addresses& addresses) {
   for (std::size_t i = 0; i < addresses.size(); ++i) {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "tuner/verify/support.hpp"
 #include "tuner/spec/launch_plan.hpp"
+#include "tuner/verify/support.hpp"
 
 namespace attune::verify {
 

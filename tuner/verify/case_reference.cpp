@@ -15,7 +15,8 @@ namespace {
 constexpr int kAddressBytes = 8;
 
 std::size_t expected_bytes(const spec::RoleSpec& role, const spec::ResolvedBuffer& buffer) {
-  return static_cast<std::size_t>(buffer.count) * (role.values ? static_cast<std::size_t>(spec::size_bytes(buffer.type)) : sizeof(reference::Expected));
+  return static_cast<std::size_t>(buffer.count) *
+         (role.values ? static_cast<std::size_t>(spec::size_bytes(buffer.type)) : sizeof(reference::Expected));
 }
 
 bool is_base(const std::string& name) { return name.ends_with(".base"); }
@@ -34,10 +35,11 @@ ReferenceLaunch::ReferenceLaunch(const spec::LaunchPlan& plan, const gpu::Module
   const auto& compiled = function_.parameter_bytes;
   if (compiled.empty() || compiled == sizes) return;
   const auto differs = std::mismatch(sizes.begin(), sizes.end(), compiled.begin(), compiled.end()).first - sizes.begin();
-  throw Error(fmt::format("failed binding kernel \"{}\" of the reference: it takes {} arguments and is given {}, {} of which are attune's own; "
-                          "they differ from number {} on",
-                          launch.kernel, compiled.size(), sizes.size(), own_bytes.size(), differs + 1),
-              ExitCode::Spec);
+  throw Error(
+      fmt::format("failed binding kernel \"{}\" of the reference: it takes {} arguments and is given {}, {} of which are attune's own; "
+                  "they differ from number {} on",
+                  launch.kernel, compiled.size(), sizes.size(), own_bytes.size(), differs + 1),
+      ExitCode::Spec);
 }
 
 void ReferenceLaunch::enqueue(Support& support, const std::vector<void*>& own, const Addresses& addresses, std::uint64_t work) {
@@ -68,14 +70,20 @@ ReferenceLaunch* CaseReference::bound(const Key& key, const spec::ReferenceKerne
   return found->second ? &*found->second : nullptr;
 }
 
-bool CaseReference::fill(std::size_t buffer, const Elements& target, std::size_t data, int group, std::uint64_t seed, const std::string* what) {
+bool CaseReference::fill(std::size_t buffer, const Elements& target, std::size_t data, int group, std::uint64_t seed,
+                         const std::string* what) {
   for (const spec::RoleSpec& input : problem_.definition().inputs) {
     if (!input.fill || template_buffer(input.name) != buffer) continue;
     ReferenceLaunch* launch = bound({"fill " + input.name, data, group}, *input.fill, {static_cast<int>(sizeof(reference::Filling))});
     if (launch == nullptr) return false;
     if (target.count == 0) return true;
-    reference::Filling filling{reinterpret_cast<void*>(target.start), static_cast<std::uint64_t>(target.count), seed, static_cast<int>(target.type),
-                               static_cast<int>(data), group, nullptr};
+    reference::Filling filling{reinterpret_cast<void*>(target.start),
+                               static_cast<std::uint64_t>(target.count),
+                               seed,
+                               static_cast<int>(target.type),
+                               static_cast<int>(data),
+                               group,
+                               nullptr};
     if (what != nullptr) filling.slot = reinterpret_cast<reference::Slot*>(support_->next_slot(*what));
     launch->enqueue(*support_, {&filling}, reference_addresses({}, nullptr), filling.count);
     return true;
@@ -88,7 +96,8 @@ std::optional<GuardValues> CaseReference::guards(std::size_t buffer, spec::Eleme
     if (input.guards.empty() || template_buffer(input.name) != buffer) continue;
     GuardValues values{};
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const double lowest = spec::to_double(type, spec::lowest_finite_bits(type)), highest = spec::to_double(type, spec::highest_finite_bits(type));
+      const double lowest = spec::to_double(type, spec::lowest_finite_bits(type)),
+                   highest = spec::to_double(type, spec::highest_finite_bits(type));
       const spec::Value value = problem_.evaluate(input.guards[i]);
       const auto* integer = std::get_if<std::int64_t>(&value);
       const double number = std::clamp(integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value), lowest, highest);
@@ -118,7 +127,8 @@ std::size_t CaseReference::answer_bytes(std::size_t data) const {
   const spec::LaunchPlan plan = problem_.expectation(data);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
-    if (plan.buffers[i].output && problem_.template_buffers()[i] >= 0) bytes += static_cast<std::size_t>(plan.buffers[i].count) * sizeof(reference::Expected);
+    if (plan.buffers[i].output && problem_.template_buffers()[i] >= 0)
+      bytes += static_cast<std::size_t>(plan.buffers[i].count) * sizeof(reference::Expected);
   }
   return bytes;
 }
@@ -126,7 +136,8 @@ std::size_t CaseReference::answer_bytes(std::size_t data) const {
 void CaseReference::allocate(Expectation& expectation, std::size_t data, const spec::LaunchPlan& plan) {
   const auto& definition = problem_.definition();
   for (const spec::RoleSpec& role : definition.outputs) {
-    const auto resolved = std::find_if(plan.buffers.begin(), plan.buffers.end(), [&](const auto& buffer) { return buffer.name == role.name; });
+    const auto resolved =
+        std::find_if(plan.buffers.begin(), plan.buffers.end(), [&](const auto& buffer) { return buffer.name == role.name; });
     const int from = problem_.template_buffers()[static_cast<std::size_t>(resolved - plan.buffers.begin())];
     if (from < 0) continue;
     expectation.memory.emplace_back(expected_bytes(role, *resolved));

@@ -47,7 +47,7 @@ class CaseReference {
   bool fill(std::size_t buffer, const Elements& target, std::size_t data, int group, std::uint64_t seed, const std::string* what);
   /// What stands around a buffer of the template; nothing: the extremes of its type.
   [[nodiscard]] std::optional<GuardValues> guards(std::size_t buffer, spec::ElementType type) const;
-  /// Of data that is in the buffers now. `base`: of the data set that this one alters. Waits.
+  /// What is expected for the data that is in the buffers now. `base`: the same of the data set that this one alters. Waits.
   [[nodiscard]] Expectation expect(std::size_t data, const Addresses& addresses, const Expectation* base);
   /// The elements in which a data set differs from its base, which is in the buffers now; an expectation that has nothing else, and nothing
   /// at all where the data set does not exist. Waits.
@@ -59,8 +59,8 @@ class CaseReference {
   /// How many elements a row of that buffer has, each with edges of its own.
   [[nodiscard]] std::int64_t planted_row(std::size_t data, std::int64_t count) const;
   /// Elements at these positions, as the reference plants them into the data, which is in the buffers now. Waits.
-  [[nodiscard]] Plants plant(std::size_t data, const Addresses& addresses, const std::vector<std::int64_t>& positions, const Elements& input,
-                             const Expectation& expectation);
+  [[nodiscard]] Plants plant(std::size_t data, const Addresses& addresses, const std::vector<std::int64_t>& positions,
+                             const Elements& input, const Expectation& expectation);
   /// Device memory that what is expected of one data set takes.
   [[nodiscard]] std::size_t answer_bytes(std::size_t data) const;
 

@@ -31,12 +31,13 @@ std::map<std::string, std::int64_t> capped_sizes(const spec::KernelTemplate& ker
   std::vector<const spec::ProblemAxis*> axes;
   for (const auto& axis : kernel.problem) {
     if (axis.kind != spec::AxisKind::Size) continue;
-    if (stands_alone(kernel, axis)) capped[axis.name] = problem.sizes.at(axis.name);
-    else axes.push_back(&axis);
+    if (stands_alone(kernel, axis))
+      capped[axis.name] = problem.sizes.at(axis.name);
+    else
+      axes.push_back(&axis);
   }
-  std::stable_sort(axes.begin(), axes.end(), [&](const auto* a, const auto* b) {
-    return problem.sizes.at(a->name) < problem.sizes.at(b->name);
-  });
+  std::stable_sort(axes.begin(), axes.end(),
+                   [&](const auto* a, const auto* b) { return problem.sizes.at(a->name) < problem.sizes.at(b->name); });
   double bits = kCaseBits;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const double share = std::max(1.0, bits / static_cast<double>(axes.size() - i));
@@ -106,9 +107,8 @@ std::vector<spec::ResolvedBuffer> data_buffers(const spec::KernelTemplate& kerne
       buffer.count = declared.count.integer(scope);
       const double bytes = static_cast<double>(buffer.count) * spec::size_bytes(buffer.type);
       if (buffer.count < 0 || bytes > kMostBytes) {
-        throw EnvironmentError(
-            fmt::format("failed preparing {}: buffer \"{}\" would have {} elements; choose a smaller problem",
-                        spec::to_text(problem), buffer.name, buffer.count));
+        throw EnvironmentError(fmt::format("failed preparing {}: buffer \"{}\" would have {} elements; choose a smaller problem",
+                                           spec::to_text(problem), buffer.name, buffer.count));
       }
       buffer.bytes = buffer.count * spec::size_bytes(buffer.type);
     }

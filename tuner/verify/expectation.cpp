@@ -37,9 +37,10 @@ std::string place(const WantedOutput& output, std::uint64_t index) {
 
 std::string describe(const Finding& finding, const WantedOutput& output, const spec::ResolvedBuffer& buffer, bool only) {
   const std::string got = spec::element_text(buffer.type, finding.slot.got), wanted = wanted_text(finding.slot, buffer.type);
-  if (buffer.count == 1) return fmt::format("{} is {} instead of {}", only ? "the result" : fmt::format("output \"{}\"", buffer.name), got, wanted);
-  return fmt::format("{} of {} elements of output \"{}\" are wrong; the first is {}: {} instead of {}", finding.count(), buffer.count, buffer.name,
-                     place(output, finding.first()), got, wanted);
+  if (buffer.count == 1)
+    return fmt::format("{} is {} instead of {}", only ? "the result" : fmt::format("output \"{}\"", buffer.name), got, wanted);
+  return fmt::format("{} of {} elements of output \"{}\" are wrong; the first is {}: {} instead of {}", finding.count(), buffer.count,
+                     buffer.name, place(output, finding.first()), got, wanted);
 }
 
 }  // namespace attune::verify

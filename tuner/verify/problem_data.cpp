@@ -17,8 +17,8 @@ std::vector<spec::DataSetSpec> two_sets(spec::DataValues random) {
   return {{"integers", spec::DataValues::SmallIntegers, "", false, {}, ""}, {"random", random, "", false, {}, ""}};
 }
 
-/// Of a template without a reference, or of its own kernel. A user's kernel may use integers as anything, so they stay small; what a
-/// reference leaves to a kernel is exact in any order only for small integers.
+/// The data sets of a template. Integers stay small where there is no reference but a plain kernel at most: it may use them as anything.
+/// What a reference leaves to a kernel is exact in any order only for small integers.
 const std::vector<spec::DataSetSpec>& sets_of(const spec::KernelTemplate& kernel, bool by_kernel) {
   static const auto plain = two_sets(spec::DataValues::Uniform), small = two_sets(spec::DataValues::SmallIntegers);
   if (kernel.reference.kind != spec::ReferenceSpec::Kind::Defined) return plain;
@@ -77,7 +77,8 @@ std::size_t ProblemData::fixed_bytes() const {
 }
 
 void ProblemData::allocate(int windows) {
-  for (Case& which : cases_) which.memory = gpu::Buffer(which.layout.bytes() * static_cast<std::size_t>(&which == &cases_.front() ? windows : 1));
+  for (Case& which : cases_)
+    which.memory = gpu::Buffer(which.layout.bytes() * static_cast<std::size_t>(&which == &cases_.front() ? windows : 1));
 }
 
 bool ProblemData::uses(const Case& which, std::size_t data) const {
@@ -113,12 +114,15 @@ spec::DataValues ProblemData::values(const spec::ResolvedBuffer& buffer, std::si
   return (*data_sets_)[data].values;
 }
 
-void ProblemData::fill_input(Case& which, std::size_t buffer, const Elements& target, std::size_t data, int window, int group, const std::string* what) {
+void ProblemData::fill_input(Case& which, std::size_t buffer, const Elements& target, std::size_t data, int window, int group,
+                             const std::string* what) {
   const std::uint64_t seed = 1 + buffer + 1000 * static_cast<std::uint64_t>(data) + 1000000 * static_cast<std::uint64_t>(window);
   const bool own = which.buffers[buffer].fill == spec::Fill::Uniform && which.reference != nullptr;
   if (own && which.reference->fill(buffer, target, data, group, seed, what)) return;
-  if (what != nullptr) support_->check_fill(*what, target, values(which.buffers[buffer], data), seed);
-  else support_->fill(target, values(which.buffers[buffer], data), seed);
+  if (what != nullptr)
+    support_->check_fill(*what, target, values(which.buffers[buffer], data), seed);
+  else
+    support_->fill(target, values(which.buffers[buffer], data), seed);
 }
 
 void ProblemData::fill(Case& which, std::size_t data, Guard variant, int window, int group) {
@@ -136,8 +140,10 @@ void ProblemData::restore(Case& which, std::size_t data, int window, int group) 
   for (std::size_t i = 0; i < which.buffers.size(); ++i) {
     const auto& buffer = which.buffers[i];
     if (buffer.workspace || !buffer.output) continue;
-    if (buffer.input) fill_input(which, i, elements(which, i, where), data, window, group, nullptr);
-    else support_->set_bytes(where[i], static_cast<std::size_t>(buffer.bytes), spec::is_floating(buffer.type) ? kFloatPoison : kIntegerPoison);
+    if (buffer.input)
+      fill_input(which, i, elements(which, i, where), data, window, group, nullptr);
+    else
+      support_->set_bytes(where[i], static_cast<std::size_t>(buffer.bytes), spec::is_floating(buffer.type) ? kFloatPoison : kIntegerPoison);
   }
 }
 

@@ -18,9 +18,9 @@ struct Case {
   CasePlan plan;
   std::vector<spec::ResolvedBuffer> buffers;
   BufferLayout layout;
-  gpu::Buffer memory;                                   ///< of as many windows as were asked for
-  std::unique_ptr<CaseReference> reference;             ///< of a Defined reference that does not leave the problem
-  std::vector<std::optional<Expectation>> expectations; ///< by data set; nothing: it is not verified with it, or against nothing
+  gpu::Buffer memory;                                             ///< of as many windows as were asked for
+  std::unique_ptr<CaseReference> reference;                       ///< of a Defined reference that does not leave the problem
+  std::vector<std::optional<Expectation>> expectations;           ///< by data set; nothing: it is not verified with it, or against nothing
   std::map<std::pair<std::size_t, std::int64_t>, Plants> plants;  ///< by data set and tile
 };
 
@@ -72,7 +72,8 @@ class ProblemData {
   void expect(Case& which);
   [[nodiscard]] Expectation expect_by_kernel(Case& which);
   /// Fills an input or, with `what`, checks it.
-  void fill_input(Case& which, std::size_t buffer, const Elements& target, std::size_t data, int window, int group, const std::string* what);
+  void fill_input(Case& which, std::size_t buffer, const Elements& target, std::size_t data, int window, int group,
+                  const std::string* what);
   [[nodiscard]] spec::DataValues values(const spec::ResolvedBuffer& buffer, std::size_t data) const;
 
   const spec::KernelTemplate* kernel_;

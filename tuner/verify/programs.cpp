@@ -28,12 +28,14 @@ std::string without_includes(std::string_view file) {
 
 std::string support_source() {
   std::string source = spec::type_numbers();
-  for (const char* header : {"<attune/reference_types.cuh>", "<attune/reference.cuh>"}) source += without_includes(spec::device_header(header).value());
+  for (const char* header : {"<attune/reference_types.cuh>", "<attune/reference.cuh>"})
+    source += without_includes(spec::device_header(header).value());
   for (const base::EmbeddedFile& file : base::embedded_support()) source += without_includes(file.contents);
   return source;
 }
 
-std::optional<ReferenceProgram> reference_program(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device) {
+std::optional<ReferenceProgram> reference_program(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                                  const spec::DeviceInfo& device) {
   if (kernel.reference.kind == spec::ReferenceSpec::Kind::None) return std::nullopt;
   const spec::Configuration standard = spec::default_configuration(kernel);
   if (spec::asks_reference_kernel(kernel, problem)) {

@@ -22,8 +22,8 @@ struct ReferenceProgram {
   std::string what;                  ///< "the reference \"reduce\""
 };
 
-/// The reference's own code, or that of the template's default configuration, whose plain kernel computes the answers; nothing where nothing
-/// does. Throws: SpecError (a problem that the reference refuses).
+/// The reference's own code, or that of the template's default configuration, whose plain kernel computes the answers; nothing where
+/// nothing does. Throws: SpecError (a problem that the reference refuses).
 [[nodiscard]] std::optional<ReferenceProgram> reference_program(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                                                 const spec::DeviceInfo& device);
 

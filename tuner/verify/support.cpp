@@ -20,7 +20,7 @@ constexpr std::size_t kSumOffset = 128;
 constexpr std::size_t kSlotOffset = 256;
 constexpr std::size_t kResultBytes = kSlotOffset + kSlots * sizeof(Slot);
 
-/// Of the even and the odd elements.
+/// The bits of the even and of the odd elements.
 GuardValues guard_bits(const GuardZone& zone, Guard variant) {
   const GuardValues high_first = zone.values.value_or(GuardValues{spec::highest_bits(zone.type), spec::lowest_bits(zone.type)});
   return variant == Guard::HighFirst ? high_first : GuardValues{high_first[1], high_first[0]};
@@ -39,14 +39,16 @@ void in_launches(const std::vector<GuardZone>& zones, Guard variant, Launch laun
       const auto& zone = zones[first + i];
       const int element_bytes = spec::size_bytes(zone.type);
       const auto [even, odd] = guard_bits(zone, variant);
-      all.regions[i] = {pointer(zone.start), Support::kGuardBytes / static_cast<std::size_t>(element_bytes), even, odd, static_cast<int>(zone.type)};
+      all.regions[i] = {pointer(zone.start), Support::kGuardBytes / static_cast<std::size_t>(element_bytes), even, odd,
+                        static_cast<int>(zone.type)};
     }
     launch(all, static_cast<unsigned>(count), first);
   }
 }
 
 Filling filling_of(const Elements& target, std::uint64_t seed, CUdeviceptr slot) {
-  return {pointer(target.start), static_cast<std::uint64_t>(target.count), seed, static_cast<int>(target.type), 0, 0, reinterpret_cast<Slot*>(slot)};
+  return {pointer(target.start),        static_cast<std::uint64_t>(target.count), seed, static_cast<int>(target.type), 0, 0,
+          reinterpret_cast<Slot*>(slot)};
 }
 
 }  // namespace
@@ -104,7 +106,8 @@ void Support::guard(const std::vector<GuardZone>& zones, Guard variant) {
 
 void Support::set_bytes(CUdeviceptr target, std::size_t bytes, int byte) {
   if (bytes == 0) return;
-  check(Driver::get().cuMemsetD8Async(target, static_cast<unsigned char>(byte), bytes, stream_->get()), "cuMemsetD8Async", "setting memory");
+  check(Driver::get().cuMemsetD8Async(target, static_cast<unsigned char>(byte), bytes, stream_->get()), "cuMemsetD8Async",
+        "setting memory");
 }
 
 void Support::copy(CUdeviceptr target, CUdeviceptr source, std::size_t bytes) {

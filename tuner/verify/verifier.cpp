@@ -96,7 +96,8 @@ std::optional<std::string> Verifier::pass(Run& run, ProblemData& problem, std::s
   if (expectation) {
     compare(run, *expectation, problem.data_sets()[data].when);
     for (std::size_t other = 0; other < problem.data_sets().size(); ++other) {
-      if (problem.data_sets()[other].alters == problem.data_sets()[data].name && run.which->expectations[other]) call_altered(run, problem, other);
+      if (problem.data_sets()[other].alters == problem.data_sets()[data].name && run.which->expectations[other])
+        call_altered(run, problem, other);
     }
     call_planted(run, problem, data);
   }
@@ -138,8 +139,10 @@ Plants& Verifier::plants(Run& run, ProblemData& problem, std::size_t data, std::
   if (const auto found = which.plants.find(key); found != which.plants.end()) return found->second;
   const Elements input = ProblemData::elements(which, buffer, run.addresses);
   const std::int64_t row = which.reference->planted_row(data, input.count);
-  const auto positions = row == input.count || row <= 0 ? planted_positions(input.count, run.tile) : planted_positions(input.count / row, row, run.tile);
-  return which.plants.emplace(key, which.reference->plant(data, problem.addresses(which), positions, input, *which.expectations[data])).first->second;
+  const auto positions =
+      row == input.count || row <= 0 ? planted_positions(input.count, run.tile) : planted_positions(input.count / row, row, run.tile);
+  return which.plants.emplace(key, which.reference->plant(data, problem.addresses(which), positions, input, *which.expectations[data]))
+      .first->second;
 }
 
 void Verifier::call_planted(Run& run, ProblemData& problem, std::size_t data) {
@@ -170,7 +173,8 @@ void Verifier::call_planted(Run& run, ProblemData& problem, std::size_t data) {
 std::optional<std::string> Verifier::finding(const Case& which, std::size_t outputs) {
   const auto found = support_->findings();
   if (!found) return std::nullopt;
-  const auto question = std::find_if(questions_.begin(), questions_.end(), [&](const Question& asked) { return asked.check == found->check; });
+  const auto question =
+      std::find_if(questions_.begin(), questions_.end(), [&](const Question& asked) { return asked.check == found->check; });
   if (question == questions_.end()) return fmt::format("{} at {} places, first at {}", found->what, found->count(), found->first());
   return describe(*found, *question->output, which.buffers[question->output->buffer], outputs == 1) + when_text(question->when);
 }
@@ -187,12 +191,14 @@ std::optional<std::string> Verifier::check_timed(const TimedCandidate& candidate
   for (std::size_t i = 0; i < candidate.plan.buffers.size(); ++i) {
     const auto& buffer = candidate.plan.buffers[i];
     if (!buffer.workspace || buffer.init != spec::WorkspaceInit::ZeroOnce) continue;
-    support_->check_zero(fmt::format("left workspace \"{}\" non-zero", buffer.name), candidate.addresses[i], static_cast<std::size_t>(buffer.bytes));
+    support_->check_zero(fmt::format("left workspace \"{}\" non-zero", buffer.name), candidate.addresses[i],
+                         static_cast<std::size_t>(buffer.bytes));
   }
   const auto& expectation = asked.expectations[kRandom];
   if (expectation) {
     for (const WantedOutput& output : expectation->outputs)
-      questions_.push_back({support_->compare(ProblemData::elements(asked, output.buffer, candidate.addresses), output.wanted), &output, ""});
+      questions_.push_back(
+          {support_->compare(ProblemData::elements(asked, output.buffer, candidate.addresses), output.wanted), &output, ""});
   }
   const auto found = support_->findings();
   if (!found) return std::nullopt;

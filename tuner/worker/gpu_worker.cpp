@@ -9,6 +9,7 @@
 #include <numeric>
 #include <random>
 
+#include "tuner/base/median.hpp"
 #include "tuner/base/process.hpp"
 #include "tuner/measure/messages.hpp"
 
@@ -23,8 +24,7 @@ constexpr std::size_t kCeilingBytes = std::size_t{4} << 30;
 bool exceeds_limits(const CudaError& error) {
   const auto result = static_cast<CUresult>(error.result());
   return result == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES || result == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE ||
-         result == CUDA_ERROR_INVALID_CLUSTER_SIZE || result == CUDA_ERROR_OUT_OF_MEMORY ||
-         error.call() == "cuFuncSetAttribute";
+         result == CUDA_ERROR_INVALID_CLUSTER_SIZE || result == CUDA_ERROR_OUT_OF_MEMORY || error.call() == "cuFuncSetAttribute";
 }
 
 /// Errors that the process cannot be trusted after: a lost context, or no memory left for the host's own structures.
@@ -36,8 +36,7 @@ bool is_fatal(const std::exception& error) {
 
 }  // namespace
 
-GpuWorker::GpuWorker(int device)
-    : device_(gpu::read_device(device)), nvml_(gpu::Nvml::open(device_.uuid)), context_(device) {
+GpuWorker::GpuWorker(int device) : device_(gpu::read_device(device)), nvml_(gpu::Nvml::open(device_.uuid)), context_(device) {
   if (nvml_) device_.power_limit_w = nvml_->read().power_limit_w;
 }
 
@@ -105,8 +104,7 @@ json GpuWorker::visit(const json& request) {
 
 Prepared& GpuWorker::prepared_for(const measure::VisitRequest& request) {
   if (!problem_) throw UsageError("failed visiting a configuration: no problem is prepared");
-  return cache_.configuration(request.configuration, cache_.module(request.cubin_key, request.cubin), *problem_,
-                              *support_);
+  return cache_.configuration(request.configuration, cache_.module(request.cubin_key, request.cubin), *problem_, *support_);
 }
 
 /// Scratch of configurations that wait for their next visit makes room for the one that is measured now.
@@ -169,8 +167,7 @@ measure::VisitReply GpuWorker::judge_failure(const std::exception& error) {
   if (const auto* cuda = dynamic_cast<const CudaError*>(&error); cuda != nullptr && exceeds_limits(*cuda))
     reply.outcome = measure::Outcome::ExceedsLimits;
   if (dynamic_cast<const spec::LimitError*>(&error) != nullptr) reply.outcome = measure::Outcome::ExceedsLimits;
-  if (dynamic_cast<const EnvironmentError*>(&error) != nullptr)
-    reply.outcome = measure::Outcome::ExceedsLimits;  // scratch does not fit
+  if (dynamic_cast<const EnvironmentError*>(&error) != nullptr) reply.outcome = measure::Outcome::ExceedsLimits;  // scratch does not fit
   return reply;
 }
 
@@ -228,8 +225,7 @@ json GpuWorker::read_ceiling(const json& request) {
   load_support(request);
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;
-  gpu::check(gpu::Driver::get().cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo",
-             "reading the free device memory");
+  gpu::check(gpu::Driver::get().cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo", "reading the free device memory");
   if (free_bytes < kCeilingBytes + kCeilingBytes / 4) return {{"bytes_per_s", 0.0}};
   const gpu::Buffer buffer(kCeilingBytes);
   support_->fill({buffer.address(), static_cast<std::int64_t>(kCeilingBytes / 4), spec::ElementType::U32}, spec::DataValues::Random, 1);
@@ -248,8 +244,8 @@ json GpuWorker::read_ceiling(const json& request) {
         end.synchronize();
         times_us.push_back(gpu::elapsed_us(start, end));
       }
-      std::nth_element(times_us.begin(), times_us.begin() + 2, times_us.end());
-      if (best_us == 0 || times_us[2] < best_us) best_us = times_us[2];
+      const double median_us = base::median(std::move(times_us));
+      if (best_us == 0 || median_us < best_us) best_us = median_us;
     }
   }
   return {{"bytes_per_s", static_cast<double>(kCeilingBytes) / best_us * 1e6}};

@@ -10,20 +10,17 @@ namespace {
 
 constexpr std::size_t kMostConfigurations = 64;
 constexpr std::size_t kMostModules = 96;
-constexpr std::size_t kMostGraphNodes =
-    65536;  // of all graphs together: a node takes a kilobyte or two of device memory
+constexpr std::size_t kMostGraphNodes = 65536;  // of all graphs together: a node takes a kilobyte or two of device memory
 
 void require_equal_data(const spec::LaunchPlan& plan, const verify::Case& which) {
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
     const auto& mine = plan.buffers[i];
     const auto& theirs = which.buffers[i];
     if (mine.workspace || mine.count == theirs.count) continue;
-    throw Error(
-        fmt::format(
-            "failed binding buffer \"{}\": it has {} elements in this configuration and {} in the default one; only "
-            "workspace may depend on parameters",
-            mine.name, mine.count, theirs.count),
-        ExitCode::Spec);
+    throw Error(fmt::format("failed binding buffer \"{}\": it has {} elements in this configuration and {} in the default one; only "
+                            "workspace may depend on parameters",
+                            mine.name, mine.count, theirs.count),
+                ExitCode::Spec);
   }
 }
 
@@ -44,23 +41,20 @@ void PreparedCache::unload(const std::string& key) {
 }
 
 std::shared_ptr<const gpu::Module> PreparedCache::module(const std::string& key, const std::string& cubin) {
-  const auto found =
-      std::find_if(modules_.begin(), modules_.end(), [&](const Loaded& loaded) { return loaded.key == key; });
+  const auto found = std::find_if(modules_.begin(), modules_.end(), [&](const Loaded& loaded) { return loaded.key == key; });
   if (found != modules_.end()) {
     modules_.splice(modules_.begin(), modules_, found);
     return modules_.front().module;
   }
-  if (cubin.empty())
-    throw UsageError(fmt::format("failed visiting a configuration: this worker was not sent the cubin {}", key));
+  if (cubin.empty()) throw UsageError(fmt::format("failed visiting a configuration: this worker was not sent the cubin {}", key));
   modules_.push_front({key, std::make_shared<const gpu::Module>(cubin)});
   return modules_.front().module;
 }
 
-Prepared& PreparedCache::configuration(const std::string& text, const std::shared_ptr<const gpu::Module>& module,
-                                       GpuProblem& problem, verify::Support& support) {
-  const auto found = std::find_if(configurations_.begin(), configurations_.end(), [&](const Prepared& prepared) {
-    return prepared.text == text && prepared.module == module;
-  });
+Prepared& PreparedCache::configuration(const std::string& text, const std::shared_ptr<const gpu::Module>& module, GpuProblem& problem,
+                                       verify::Support& support) {
+  const auto found = std::find_if(configurations_.begin(), configurations_.end(),
+                                  [&](const Prepared& prepared) { return prepared.text == text && prepared.module == module; });
   if (found != configurations_.end()) {
     configurations_.splice(configurations_.begin(), configurations_, found);
     return configurations_.front();
@@ -77,17 +71,15 @@ Prepared& PreparedCache::configuration(const std::string& text, const std::share
     windows.push_back(problem.data().addresses(problem.data().asked(), window));
     verify::place(layout, scratch.address(), windows.back());
   }
-  configurations_.push_front({text, configuration, module, std::move(plan), std::move(call), std::move(layout),
-                              std::move(scratch), false, std::vector<Batch>(static_cast<std::size_t>(problem.windows().groups)), false, 0, 0,
-                              std::move(windows)});
+  configurations_.push_front({text, configuration, module, std::move(plan), std::move(call), std::move(layout), std::move(scratch), false,
+                              std::vector<Batch>(static_cast<std::size_t>(problem.windows().groups)), false, 0, 0, std::move(windows)});
   configurations_.front().clear_scratch(support);
   return configurations_.front();
 }
 
 void PreparedCache::trim() {
   std::size_t nodes = 0;
-  for (const auto& prepared : configurations_)
-    nodes += prepared.call.steps() * static_cast<std::size_t>(prepared.calls());
+  for (const auto& prepared : configurations_) nodes += prepared.call.steps() * static_cast<std::size_t>(prepared.calls());
   const auto crowded = [&] { return configurations_.size() >= kMostConfigurations || nodes > kMostGraphNodes; };
   while (configurations_.size() > kept_ && crowded()) {
     nodes -= configurations_.back().call.steps() * static_cast<std::size_t>(configurations_.back().calls());

@@ -32,7 +32,7 @@ struct Prepared {
   std::vector<Batch> batches;  ///< one for each group of windows
   bool calibrated = false;     ///< the calls are what a sample needs; else one is the short batch of a configuration that was dropped
   double hopeless_us = 0;      ///< of Timer::arm
-  int first_window = 0;            ///< where a batch starts in the pool
+  int first_window = 0;        ///< where a batch starts in the pool
   std::vector<verify::Addresses> windows;  ///< data buffers of each window and this configuration's scratch
 
   /// As the verifier takes it.
@@ -57,8 +57,8 @@ class PreparedCache {
   /// The module of `key`, loaded from `cubin` when it is not there. Throws: UsageError (neither), CudaError.
   std::shared_ptr<const gpu::Module> module(const std::string& key, const std::string& cubin);
   /// Throws: SpecError (LimitError among them), EnvironmentError (scratch), CudaError, Error (arguments).
-  Prepared& configuration(const std::string& text, const std::shared_ptr<const gpu::Module>& module,
-                          GpuProblem& problem, verify::Support& support);
+  Prepared& configuration(const std::string& text, const std::shared_ptr<const gpu::Module>& module, GpuProblem& problem,
+                          verify::Support& support);
   /// Keys whose modules were unloaded since the last call.
   [[nodiscard]] std::vector<std::string> take_dropped() { return std::exchange(dropped_, {}); }
 

@@ -6,8 +6,8 @@
 namespace attune::worker {
 namespace {
 
-constexpr double kLaunchUs = 2.5;      // host time of one launch, part of what a single timed call seems to take
-constexpr double kLongEnough = 0.7;    // of the target: a batch that misses it by less is not captured again
+constexpr double kLaunchUs = 2.5;    // host time of one launch, part of what a single timed call seems to take
+constexpr double kLongEnough = 0.7;  // of the target: a batch that misses it by less is not captured again
 
 }  // namespace
 

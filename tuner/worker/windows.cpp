@@ -14,8 +14,7 @@ constexpr double kFastestCallUs = 1.0;
 int windows_wanted(measure::CachePolicy policy, std::size_t window_bytes) {
   if (policy == measure::CachePolicy::Hot) return 1;
   const double call_us = std::max(kFastestCallUs, static_cast<double>(window_bytes) / kFastestBytesPerUs);
-  return static_cast<int>(
-      std::clamp(std::ceil(measure::batch_target_us(call_us) / call_us), 1.0, static_cast<double>(kMostCalls)));
+  return static_cast<int>(std::clamp(std::ceil(measure::batch_target_us(call_us) / call_us), 1.0, static_cast<double>(kMostCalls)));
 }
 
 int WindowGroups::window_of(int group, int call, int calls, int first) const {

@@ -55,7 +55,8 @@ struct ReferenceLab : Fake {
     auto& asked = laid.data->asked();
     const auto& wanted = asked.expectations.at(data).value().outputs.at(output);
     std::vector<reference::Expected> values(static_cast<std::size_t>(asked.buffers[wanted.buffer].count));
-    if (!values.empty()) support.download(values.data(), reinterpret_cast<CUdeviceptr>(wanted.wanted.start), values.size() * sizeof(reference::Expected));
+    if (!values.empty())
+      support.download(values.data(), reinterpret_cast<CUdeviceptr>(wanted.wanted.start), values.size() * sizeof(reference::Expected));
     return values;
   }
 
@@ -69,7 +70,9 @@ struct ReferenceLab : Fake {
 };
 
 /// Whether an element is one of these bits, or the number whose double they are.
-inline bool is_exactly(const reference::Expected& expected, std::uint64_t bits) { return expected.high == reference::kExactMark && expected.low == bits; }
+inline bool is_exactly(const reference::Expected& expected, std::uint64_t bits) {
+  return expected.high == reference::kExactMark && expected.low == bits;
+}
 inline double low_of(const reference::Expected& expected) { return std::bit_cast<double>(static_cast<std::uint64_t>(expected.low)); }
 inline double high_of(const reference::Expected& expected) { return std::bit_cast<double>(static_cast<std::uint64_t>(expected.high)); }
 inline bool is_number(const reference::Expected& expected, double value) {

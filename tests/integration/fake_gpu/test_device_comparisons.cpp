@@ -36,7 +36,8 @@ struct Comparing : ReferenceLab {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Comparing, "a number is right between the ends of its interval, a NaN where NaN is expected, an infinity where it must be") {
+TEST_CASE_FIXTURE(Comparing,
+                  "a number is right between the ends of its interval, a NaN where NaN is expected, an infinity where it must be") {
   CHECK(right(2, between(1, 3)));
   CHECK(right(3, between(1, 3)));
   CHECK_FALSE(right(std::nextafter(3.0f, 4.0f), between(1, 3)));
@@ -79,7 +80,8 @@ TEST_CASE_FIXTURE(Comparing, "a finding says the first element that is wrong, wh
   CHECK(finding->first() == 333);
   spec::ResolvedBuffer buffer{"out", ElementType::I16, kCount, 2 * kCount};
   verify::WantedOutput plain{0, {}, {}}, rows{0, {}, {{"row", 10}, {"column", 100}}}, one_row{0, {}, {{"row", 1}, {"column", 1000}}};
-  CHECK(verify::describe(*finding, plain, buffer, true) == "2 of 1000 elements of output \"out\" are wrong; the first is element 333: -6 instead of 5");
+  CHECK(verify::describe(*finding, plain, buffer, true) ==
+        "2 of 1000 elements of output \"out\" are wrong; the first is element 333: -6 instead of 5");
   CHECK(verify::describe(*finding, rows, buffer, true).find("the first is column 33 of row 3: -6") != std::string::npos);
   CHECK(verify::describe(*finding, one_row, buffer, true).find("the first is column 333: -6") != std::string::npos);
 }
@@ -111,7 +113,8 @@ TEST_CASE_FIXTURE(Comparing, "values are compared as they are, or within a share
 
 TEST_CASE_FIXTURE(Comparing, "what is planted or altered for a call is put back as it was, the elements and what is expected") {
   std::vector<std::uint32_t> data = {10, 11, 12, 13};
-  const gpu::Buffer input(16), wanted(sizeof(reference::Expected)), memory(2 * sizeof(reference::Plant)), changed(sizeof(reference::Alteration));
+  const gpu::Buffer input(16), wanted(sizeof(reference::Expected)), memory(2 * sizeof(reference::Plant)),
+      changed(sizeof(reference::Alteration));
   const reference::Expected before = exactly(46);
   const verify::Elements elements{input.address(), 4, ElementType::U32};
   support.upload(input.address(), data.data(), 16);

@@ -46,7 +46,8 @@ struct HistogramLab : ReferenceLab {
   /// Whether the counts that are expected are those.
   [[nodiscard]] bool expects(Laid& laid, std::size_t data, const std::vector<std::uint64_t>& counts) {
     const auto all = expected(laid, data);
-    return std::equal(all.begin(), all.end(), counts.begin(), counts.end(), [](const auto& one, std::uint64_t count) { return is_exactly(one, count); });
+    return std::equal(all.begin(), all.end(), counts.begin(), counts.end(),
+                      [](const auto& one, std::uint64_t count) { return is_exactly(one, count); });
   }
 };
 
@@ -114,8 +115,7 @@ TEST_CASE_FIXTURE(HistogramLab, "samples that are timed are inside and follow th
         if (skew == Spread::Constant) CHECK(middle > 0.99 * kCount);  // the first number of a part of the range may be of the bin before
         const auto at = [&](std::uint64_t bits) { return bin_of(data.of, bits, data.edges).value(); };
         bool ascends = true;
-        for (std::size_t i = 1; i < data.samples.size(); ++i)
-          ascends = ascends && at(data.samples[i - 1]) <= at(data.samples[i]);
+        for (std::size_t i = 1; i < data.samples.size(); ++i) ascends = ascends && at(data.samples[i - 1]) <= at(data.samples[i]);
         if (skew != Spread::Constant) CHECK(ascends == (skew == Spread::Sorted));
       }
     }
@@ -165,7 +165,8 @@ TEST_CASE_FIXTURE(HistogramLab, "edges ascend from lower to upper, irregularly, 
 }
 
 TEST_CASE_FIXTURE(HistogramLab, "what stands around the samples counts, so that reading too far shows") {
-  for (const auto& [type, mapping] : {std::pair{"i32", "scaled"}, std::pair{"u8", "scaled"}, std::pair{"i16", "scaled"}, std::pair{"f32", "scaled"}}) {
+  for (const auto& [type, mapping] :
+       {std::pair{"i32", "scaled"}, std::pair{"u8", "scaled"}, std::pair{"i16", "scaled"}, std::pair{"f32", "scaled"}}) {
     Laid laid = histogram({{"T", type}, {"mapping", mapping}}, 10, 7);
     const auto& asked = laid.data->asked();
     const auto guards = asked.reference->guards(0, asked.buffers[0].type);

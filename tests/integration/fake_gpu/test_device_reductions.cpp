@@ -83,13 +83,15 @@ Value naive(const Question& of, const Bits& x, const Bits& y) {
 }
 
 bool agrees(const Question& of, const reference::Expected& expected, const Value& value) {
-  if (!of.floating()) return expected.high == reference::kExactMark && spec::extend(of.out, expected.low) == spec::extend(of.out, value.integer);
+  if (!of.floating())
+    return expected.high == reference::kExactMark && spec::extend(of.out, expected.low) == spec::extend(of.out, value.integer);
   return holds(expected, static_cast<double>(value.number));
 }
 
 template <class Use>
 void for_every_reduction(Use use) {
-  for (const auto& [in, out] : {std::pair{"i8", "i32"}, std::pair{"u8", "u32"}, std::pair{"u64", "u64"}, std::pair{"f16", "f32"}, std::pair{"f64", "f64"}}) {
+  for (const auto& [in, out] :
+       {std::pair{"i8", "i32"}, std::pair{"u8", "u32"}, std::pair{"u64", "u64"}, std::pair{"f16", "f32"}, std::pair{"f64", "f64"}}) {
     for (const char* op : {"sum", "product", "min", "max", "and", "or", "xor"}) {
       for (const char* transform : {"identity", "absolute", "square", "shifted_square", "times"}) {
         const Question of{spec::element_type(in), spec::element_type(out), op, transform};
@@ -105,7 +107,8 @@ void for_every_reduction(Use use) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(ReferenceLab, "the reference of a reduction combines every transformed element, whatever its type, operator and transform") {
+TEST_CASE_FIXTURE(ReferenceLab,
+                  "the reference of a reduction combines every transformed element, whatever its type, operator and transform") {
   for_every_reduction([&](const Question& of, const spec::Problem& problem) {
     Laid laid = lay(reduction(), problem);
     for (const std::size_t data : {kIntegers, kRandom}) {
@@ -143,7 +146,8 @@ TEST_CASE_FIXTURE(ReferenceLab, "what is expected after an element was planted i
   });
 }
 
-TEST_CASE_FIXTURE(ReferenceLab, "special elements give what IEEE arithmetic gives: NaN, infinities, and sums that cancel to twice the digits") {
+TEST_CASE_FIXTURE(ReferenceLab,
+                  "special elements give what IEEE arithmetic gives: NaN, infinities, and sums that cancel to twice the digits") {
   const auto numbers = [&](const char* op, const char* accumulate, const char* data) -> std::optional<reference::Expected> {
     Laid laid = lay(reduction(), {{{"T", "f32"}, {"op", op}, {"accumulate", accumulate}}, {{"n", 1000}}});
     const std::size_t set = laid.kernel.reference.definition->data_set(data);
@@ -202,7 +206,9 @@ TEST_CASE_FIXTURE(ReferenceLab, "rows of every type are reduced to what a loop o
         const auto right = expected(laid, kIntegers);
         REQUIRE(right.size() == static_cast<std::size_t>(rows));
         if (columns == 0) continue;
-        const auto row_of = [&](const Bits& elements, std::int64_t row) { return Bits(elements.begin() + row * columns, elements.begin() + (row + 1) * columns); };
+        const auto row_of = [&](const Bits& elements, std::int64_t row) {
+          return Bits(elements.begin() + row * columns, elements.begin() + (row + 1) * columns);
+        };
         for (std::int64_t row = 0; row < rows; ++row) {
           const Bits elements = row_of(x, row);
           CHECK(agrees(of, right[static_cast<std::size_t>(row)], naive(of, elements, elements)));
@@ -212,8 +218,8 @@ TEST_CASE_FIXTURE(ReferenceLab, "rows of every type are reduced to what a loop o
         if (!buffer) continue;
         CHECK(asked.reference->planted_row(kIntegers, rows * columns) == columns);
         const auto where = laid.data->addresses(asked);
-        const auto plants = asked.reference->plant(kIntegers, where, {0, columns, 2 * columns + 3}, verify::ProblemData::elements(asked, 0, where),
-                                                   asked.expectations[kIntegers].value());
+        const auto plants = asked.reference->plant(kIntegers, where, {0, columns, 2 * columns + 3},
+                                                   verify::ProblemData::elements(asked, 0, where), asked.expectations[kIntegers].value());
         for (const auto& plant : plants.plants) {
           const auto row = static_cast<std::int64_t>(plant.position) / columns;
           Bits changed = x;
@@ -240,7 +246,8 @@ TEST_CASE_FIXTURE(ReferenceLab, "what a row's result may be off by grows with it
     support.upload(where[0], values.data(), values.size() * sizeof(float));
     const auto expectation = asked.reference->expect(kRandom, where, nullptr);
     std::vector<reference::Expected> expected(static_cast<std::size_t>(count / columns));
-    support.download(expected.data(), reinterpret_cast<CUdeviceptr>(expectation.outputs[0].wanted.start), expected.size() * sizeof(reference::Expected));
+    support.download(expected.data(), reinterpret_cast<CUdeviceptr>(expectation.outputs[0].wanted.start),
+                     expected.size() * sizeof(reference::Expected));
     return expected;
   };
   const double growth = kGrowth * (8 + std::sqrt(2.0));
@@ -257,7 +264,8 @@ TEST_CASE_FIXTURE(ReferenceLab, "what a row's result may be off by grows with it
   CHECK(is_number(rows("max", some, 3)[1], -kInfinity));
 }
 
-TEST_CASE_FIXTURE(ReferenceLab, "an extreme and its first index are found in every data set of every type, with what is planted one after the other") {
+TEST_CASE_FIXTURE(ReferenceLab,
+                  "an extreme and its first index are found in every data set of every type, with what is planted one after the other") {
   const auto kernel = shipped("argreduce");
   for (const std::string& type : kernel.axis("T")->values) {
     for (const bool least : {false, true}) {
@@ -277,7 +285,8 @@ TEST_CASE_FIXTURE(ReferenceLab, "an extreme and its first index are found in eve
       const auto agrees_with = [&](const Bits& x, const reference::Expected& value, const reference::Expected& index) {
         const auto best = first_extreme(x);
         const std::uint64_t bits = best ? x[*best] : least ? spec::highest_bits(element) : spec::lowest_bits(element);
-        CHECK((spec::is_floating(element) ? is_number(value, spec::to_double(element, bits)) : is_exactly(value, spec::extend(element, bits))));
+        CHECK((spec::is_floating(element) ? is_number(value, spec::to_double(element, bits))
+                                          : is_exactly(value, spec::extend(element, bits))));
         CHECK(is_exactly(index, best ? *best : ~std::uint64_t{0}));
       };
       const auto& definition = *kernel.reference.definition;
@@ -290,7 +299,8 @@ TEST_CASE_FIXTURE(ReferenceLab, "an extreme and its first index are found in eve
         const auto buffer = asked.reference->planted_buffer(data);
         if (!buffer) continue;
         const auto where = laid.data->addresses(asked);
-        const auto plants = asked.reference->plant(data, where, {0, 31, 32, 999}, verify::ProblemData::elements(asked, 0, where), asked.expectations[data].value());
+        const auto plants = asked.reference->plant(data, where, {0, 31, 32, 999}, verify::ProblemData::elements(asked, 0, where),
+                                                   asked.expectations[data].value());
         CHECK(plants.descending);
         CHECK(plants.plants.front().position == 999);
         for (const auto& plant : plants.plants) {

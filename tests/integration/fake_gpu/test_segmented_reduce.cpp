@@ -43,7 +43,8 @@ TEST_CASE_FIXTURE(FakeGpu, "a wrong row is told with its number") {
   for (const auto& record : records()) {
     if (test::configuration_of(record)["defect"] != "leaves_last_row") continue;
     CAPTURE(test::detail_of(record));
-    CHECK(test::detail_of(record).find("1 of 5 elements of output \"out\" are wrong; the first is row 4: nan instead of") != std::string::npos);
+    CHECK(test::detail_of(record).find("1 of 5 elements of output \"out\" are wrong; the first is row 4: nan instead of") !=
+          std::string::npos);
   }
 }
 

@@ -10,8 +10,8 @@
 #include "db/database.hpp"
 #include "db/page_check.hpp"
 #include "tests/support/temp_folder.hpp"
-#include "tuner/runtime/lookup.hpp"
 #include "tuner/runtime/layers.hpp"
+#include "tuner/runtime/lookup.hpp"
 
 using namespace attune;
 using namespace attune::test;

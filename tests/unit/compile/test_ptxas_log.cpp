@@ -69,4 +69,11 @@ TEST_CASE("a person reads the warnings and not the figures") {
   CHECK(without_ptxas_figures("").empty());
 }
 
+TEST_CASE("a log has no zero bytes, in front of what ptxas says as little as at its end") {
+  CHECK(clean_log(std::string("\0ptxas error : too much shared data\n\0", 37)) == "ptxas error : too much shared data\n");
+  CHECK(clean_log(std::string("warning\n\n\0", 10)) == "warning\n");
+  CHECK(clean_log(std::string("\0", 1)).empty());
+  CHECK(clean_log("").empty());
+}
+
 }  // namespace test_ptxas_log

@@ -160,7 +160,8 @@ TEST_CASE("a template that lacks what its reference needs is refused at its plac
            Wrong{R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "how": {"choice": ["other"]})",
                  "cannot compute 'how' = 'other'; add \"launches\""},
            Wrong{R"("x": {"type": "T")", R"("x": {"type": "f32")", "needs the input in of type T, not x of type f32"},
-           Wrong{R"("factor": {"type": "T", "value": "n - 5"})", R"("fact": {"type": "T", "value": 1})", "computes with the scalar 'factor'"},
+           Wrong{R"("factor": {"type": "T", "value": "n - 5"})", R"("fact": {"type": "T", "value": 1})",
+                 "computes with the scalar 'factor'"},
        }) {
     CAPTURE(after);
     const std::string error = template_error(before, after);
@@ -181,9 +182,9 @@ TEST_CASE("the problem of a reference has the template's sizes, scalars and para
   const auto& arguments = std::get<ResolvedLaunch>(plan.steps.front()).arguments;
   REQUIRE(arguments.size() == 8);
   CHECK(arguments[2].bits == 12);
-  CHECK(arguments[3].bits == 0);                                           // how: the default, the first
+  CHECK(arguments[3].bits == 0);                                             // how: the default, the first
   CHECK(arguments[6].bits == static_cast<std::uint64_t>(ElementType::F64));  // in_type
-  CHECK(arguments[7].bits == 1);                                           // data
+  CHECK(arguments[7].bits == 1);                                             // data
   CHECK(plan.buffers[static_cast<std::size_t>(arguments[4].index)].name == "sums");
   CHECK(plan.buffers[static_cast<std::size_t>(arguments[4].index)].count == 2);
   CHECK(plan.buffers[static_cast<std::size_t>(arguments[5].index)].name == "sums.base");
@@ -196,8 +197,9 @@ TEST_CASE("a problem that a reference refuses, or whose buffers have other lengt
   const auto kernel = parse(kTemplate);
   CHECK_THROWS_WITH_AS(problem_of(kernel, 5), doctest::Contains("needs a factor; exclude the problem by a constraint"), SpecError);
   const auto configuration = default_configuration(kernel);
-  CHECK_THROWS_WITH_AS((ReferenceProblem{kernel, Problem{{{"T", "f64"}}, {{"n", 7}}}, configuration, buffers_of(8, ElementType::F64), device()}),
-                       doctest::Contains("needs 7 elements of \"x\", not 8"), SpecError);
+  CHECK_THROWS_WITH_AS(
+      (ReferenceProblem{kernel, Problem{{{"T", "f64"}}, {{"n", 7}}}, configuration, buffers_of(8, ElementType::F64), device()}),
+      doctest::Contains("needs 7 elements of \"x\", not 8"), SpecError);
 }
 
 TEST_CASE("the code of a reference knows types, choices and data sets by number where it is compiled once, else by macros") {

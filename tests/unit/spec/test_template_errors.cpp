@@ -75,44 +75,46 @@ TEST_CASE("missing parts are refused with a remedy") {
 }
 
 TEST_CASE("values of the wrong kind or outside what is allowed are refused") {
-  check({{R"("attune": 1)", R"("attune": 2)", "format version 2 is not known to this build, which reads 1"},
-         {R"("name": "sample")", R"("name": "my sample")", "is no C identifier"},
-         {R"("name": "sample")", R"("name": "sample", "macro_prefix": "1_")", "the macro prefix '1_' is no C identifier"},
-         {R"(["f32", "f64", "i8"])", R"(["f32", "float"])", "an element type must be one of i8, u8"},
-         {R"(["f32", "f64", "i8"])", "[]", "the types of 'T' are empty"},
-         {R"(["sum", "max-abs"])", R"(["sum", "sum"])", "hold 'sum' twice"},
-         {R"(["sum", "max-abs"])", R"([""])", "hold an empty string"},
-         {R"({"size": {"min": 1}})", R"({"size": {"min": -1}})", "the smallest size is negative"},
-         {R"({"size": {"min": 1}})", R"({"size": {"min": 5, "max": 4}})", "has max 4 below min 5"},
-         {R"({"size": {"min": 1}})", R"({"size": {}, "choice": ["a"]})", "must be exactly one of"},
-         {R"("by": "T")", R"("by": "op")", "follows 'op', which is no type of the problem; known: T"},
-         {R"({"i8": "i32"})", R"({"i16": "i32"})", "maps 'i16', which is no value of 'T'; known: f32, f64, i8"},
-         {R"({"i8": "i32"})", R"({"i8": "int"})", "the mapped type must be one of"},
-         {R"("map": {"i8": "i32"}, "else": "T")", R"("map": {"i8": "i32"})", "says nothing for 'f32'; map it or add \"else\""},
-         {R"([64, 128, 256])", "[]", "the values of 'block_size' are empty"},
-         {R"([64, 128, 256])", "[64, 128, 64.0]", "hold 64.0 twice"},
-         {R"([64, 128, 256])", R"([64, "a"])", "mix kinds"},
-         {R"(["two_pass", "atomic"])", R"(["", "atomic"])", "hold an empty string"},
-         {R"("bind": "launch")", R"("bind": "source")", "must be one of launch, not 'source'"},
-         {R"(["sample.cu"])", "[]", "\"sources\" is empty"},
-         {R"(["sample.cu"])", R"(["other.cu"])", "the source file 'other.cu' is missing"},
-         {R"(["sample.cu"])", R"(["../sample.cu"])", "must be a path inside the template's folder"},
-         {R"(["sample.cu"])", R"(["sample.cu", "sample.cu"])", "is named twice"},
-         {R"("work")", R"("options": ["O3"], "work")", "does not begin with '-'"},
-         {R"("work")", R"("options": ["-arch=sm_80"], "work")", "is attune's own"},
-         {R"("reference": "none")", R"("reference": "some")", "must be one of none"},
-         {R"("reference": "none")", R"("reference": {})", "must be {\"builtin\""},
-         {R"("reference": "none")", R"("reference": {"builtin": "sort"})", "must be one of arg_reduce, histogram, reduce, segmented_reduce"},
-         {R"("reference": "none")", R"("reference": {"builtin": "reduce"})",
-          "needs the choice 'op' among sum, product, min, max, and, or, xor, custom in \"problem\""},
-         {R"("reference": "none")", R"("reference": {"builtin": "reduce", "tolerance": 1})", "derives its own tolerance"},
-         {R"("reference": "none")", R"("reference": {"builtin": "segmented_reduce"})", "needs the choice 'op' among sum, product, min, max in \"problem\""},
-         {R"("block": [32, 2])", R"("block": [])", "\"block\" has 0 dimensions"},
-         {R"("block": [32, 2])", R"("block": [1, 1, 1, 1])", "\"block\" has 4 dimensions"},
-         {R"("block": [32, 2])", R"("block": {})", "must be an expression in a string, or a number, not an object"},
-         {R"("byte": 0)", R"("byte": 256)", "must be 0 to 255"},
-         {R"("value": 3)", R"("value": 300)", "the value 300 of the scalar 'alpha' is no i8"},
-         {R"("value": 3)", R"("value": 2.5)", "is no i8"}});
+  check(
+      {{R"("attune": 1)", R"("attune": 2)", "format version 2 is not known to this build, which reads 1"},
+       {R"("name": "sample")", R"("name": "my sample")", "is no C identifier"},
+       {R"("name": "sample")", R"("name": "sample", "macro_prefix": "1_")", "the macro prefix '1_' is no C identifier"},
+       {R"(["f32", "f64", "i8"])", R"(["f32", "float"])", "an element type must be one of i8, u8"},
+       {R"(["f32", "f64", "i8"])", "[]", "the types of 'T' are empty"},
+       {R"(["sum", "max-abs"])", R"(["sum", "sum"])", "hold 'sum' twice"},
+       {R"(["sum", "max-abs"])", R"([""])", "hold an empty string"},
+       {R"({"size": {"min": 1}})", R"({"size": {"min": -1}})", "the smallest size is negative"},
+       {R"({"size": {"min": 1}})", R"({"size": {"min": 5, "max": 4}})", "has max 4 below min 5"},
+       {R"({"size": {"min": 1}})", R"({"size": {}, "choice": ["a"]})", "must be exactly one of"},
+       {R"("by": "T")", R"("by": "op")", "follows 'op', which is no type of the problem; known: T"},
+       {R"({"i8": "i32"})", R"({"i16": "i32"})", "maps 'i16', which is no value of 'T'; known: f32, f64, i8"},
+       {R"({"i8": "i32"})", R"({"i8": "int"})", "the mapped type must be one of"},
+       {R"("map": {"i8": "i32"}, "else": "T")", R"("map": {"i8": "i32"})", "says nothing for 'f32'; map it or add \"else\""},
+       {R"([64, 128, 256])", "[]", "the values of 'block_size' are empty"},
+       {R"([64, 128, 256])", "[64, 128, 64.0]", "hold 64.0 twice"},
+       {R"([64, 128, 256])", R"([64, "a"])", "mix kinds"},
+       {R"(["two_pass", "atomic"])", R"(["", "atomic"])", "hold an empty string"},
+       {R"("bind": "launch")", R"("bind": "source")", "must be one of launch, not 'source'"},
+       {R"(["sample.cu"])", "[]", "\"sources\" is empty"},
+       {R"(["sample.cu"])", R"(["other.cu"])", "the source file 'other.cu' is missing"},
+       {R"(["sample.cu"])", R"(["../sample.cu"])", "must be a path inside the template's folder"},
+       {R"(["sample.cu"])", R"(["sample.cu", "sample.cu"])", "is named twice"},
+       {R"("work")", R"("options": ["O3"], "work")", "does not begin with '-'"},
+       {R"("work")", R"("options": ["-arch=sm_80"], "work")", "is attune's own"},
+       {R"("reference": "none")", R"("reference": "some")", "must be one of none"},
+       {R"("reference": "none")", R"("reference": {})", "must be {\"builtin\""},
+       {R"("reference": "none")", R"("reference": {"builtin": "sort"})", "must be one of arg_reduce, histogram, reduce, segmented_reduce"},
+       {R"("reference": "none")", R"("reference": {"builtin": "reduce"})",
+        "needs the choice 'op' among sum, product, min, max, and, or, xor, custom in \"problem\""},
+       {R"("reference": "none")", R"("reference": {"builtin": "reduce", "tolerance": 1})", "derives its own tolerance"},
+       {R"("reference": "none")", R"("reference": {"builtin": "segmented_reduce"})",
+        "needs the choice 'op' among sum, product, min, max in \"problem\""},
+       {R"("block": [32, 2])", R"("block": [])", "\"block\" has 0 dimensions"},
+       {R"("block": [32, 2])", R"("block": [1, 1, 1, 1])", "\"block\" has 4 dimensions"},
+       {R"("block": [32, 2])", R"("block": {})", "must be an expression in a string, or a number, not an object"},
+       {R"("byte": 0)", R"("byte": 256)", "must be 0 to 255"},
+       {R"("value": 3)", R"("value": 300)", "the value 300 of the scalar 'alpha' is no i8"},
+       {R"("value": 3)", R"("value": 2.5)", "is no i8"}});
 }
 
 TEST_CASE("contradictions about buffers are refused") {
@@ -256,11 +258,10 @@ TEST_CASE("a built-in reduce needs what its transforms, finishes and ways to acc
   const std::string times = op + R"(, "transform": {"choice": ["identity", "times"]})";
   CHECK(error(times, second, "", "") == "");
   CHECK(contains(error(times, "", "", ""), "needs the inputs in, other, in this order, not in of type T"));
-  CHECK(
-      contains(error(op + R"(, "transform": {"choice": ["cube"]})", "", "", ""),
-               "needs the choice 'transform' among identity, absolute, square, shifted_square, times, custom in \"problem\", or another name for it"));
-  CHECK(
-      contains(error(op + R"(, "finish": {"size": {}})", "", "", ""), "needs the choice 'finish' among none, mean, root, scale_bias"));
+  CHECK(contains(
+      error(op + R"(, "transform": {"choice": ["cube"]})", "", "", ""),
+      "needs the choice 'transform' among identity, absolute, square, shifted_square, times, custom in \"problem\", or another name for it"));
+  CHECK(contains(error(op + R"(, "finish": {"size": {}})", "", "", ""), "needs the choice 'finish' among none, mean, root, scale_bias"));
   const std::string shifted = op + R"(, "transform": {"choice": ["shifted_square"]})";
   CHECK(contains(error(shifted, "", "", ""), "computes the transform 'shifted_square' with the scalar 'shift'; add it to \"scalars\""));
   CHECK(error(shifted, "", scalar("shift"), "") == "");

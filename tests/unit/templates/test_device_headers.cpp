@@ -86,7 +86,7 @@ TEST_CASE("each of attune's own headers compiles alone, also for architectures w
   REQUIRE_FALSE(spec::device_header_names().empty());
   for (const std::string& name : spec::device_header_names()) {
     CAPTURE(name);
-    if (name == "<attune/reduction.cuh>") continue;  // of templates with the axes of a reduction: test_reduce_compiles.cpp
+    if (name == "<attune/reduction.cuh>") continue;       // of templates with the axes of a reduction: test_reduce_compiles.cpp
     if (name.starts_with("<attune/reference")) continue;  // of references, before which attune writes: test_references_compile.cpp
     const std::string source = "#include " + name + "\nextern \"C\" __global__ void probe(const attune_T*, attune_T*) {}\n";
     for (const char* const architecture : {"sm_75", "sm_90"}) check_clean(source, "f32", architecture);

@@ -46,8 +46,10 @@ std::vector<spec::Problem> problems_of(const spec::KernelTemplate& kernel) {
   for (const std::string& value : type->values) {
     spec::Problem problem;
     for (const auto& axis : kernel.problem) {
-      if (axis.kind == spec::AxisKind::Size) problem.sizes[axis.name] = 1024;
-      else if (axis.kind != spec::AxisKind::Code) problem.choices[axis.name] = &axis == type ? value : axis.values.front();
+      if (axis.kind == spec::AxisKind::Size)
+        problem.sizes[axis.name] = 1024;
+      else if (axis.kind != spec::AxisKind::Code)
+        problem.choices[axis.name] = &axis == type ? value : axis.values.front();
     }
     problems.push_back(spec::canonical(kernel, problem));
   }
@@ -92,7 +94,8 @@ TEST_CASE("the code of every built-in reference compiles without a word, and has
 }
 
 TEST_CASE("attune's own device kernels compile without a word for every architecture") {
-  for (const std::string& architecture : kArchitectures) static_cast<void>(compile_clean(verify::support_source(), "attune_support", architecture));
+  for (const std::string& architecture : kArchitectures)
+    static_cast<void>(compile_clean(verify::support_source(), "attune_support", architecture));
 }
 
 }  // namespace test_references_compile

@@ -111,7 +111,7 @@ TEST_CASE("data buffers are sized by the problem, scratch is left to the configu
 TEST_CASE("a buffer beyond any device is refused before anything is allocated") {
   const auto kernel = make(R"("n": {"size": {"min": 1}})", "n * 1000000");
   CHECK_THROWS_AS(static_cast<void>(verify::data_buffers(kernel, {{{"T", "f32"}}, {{"n", std::int64_t{1} << 40}}},
-                                                          spec::DeviceInfo::of_architecture("sm_90"))),
+                                                         spec::DeviceInfo::of_architecture("sm_90"))),
                   EnvironmentError);
 }
 

@@ -1,5 +1,5 @@
-// The histogram that is computed on the host, which the device's is tested against, against definitions that share nothing with it; and what
-// the reference "histogram" says of its problems.
+// The histogram that is computed on the host, which the device's is tested against, against definitions that share nothing with it; and
+// what the reference "histogram" says of its problems.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -72,12 +72,14 @@ const spec::DeviceInfo& device() {
   return info;
 }
 
-spec::ReferenceProblem reference_of(const spec::KernelTemplate& kernel, const std::map<std::string, std::string>& choices, std::int64_t n, std::int64_t bins) {
+spec::ReferenceProblem reference_of(const spec::KernelTemplate& kernel, const std::map<std::string, std::string>& choices, std::int64_t n,
+                                    std::int64_t bins) {
   const spec::Problem problem{choices, {{"n", n}, {"bins", bins}}};
   return {kernel, problem, spec::default_configuration(kernel), verify::data_buffers(kernel, problem, device()), device()};
 }
 
-std::string refusal(const std::map<std::string, std::string>& choices, std::int64_t bins, const spec::KernelTemplate& kernel = histogram()) {
+std::string refusal(const std::map<std::string, std::string>& choices, std::int64_t bins,
+                    const spec::KernelTemplate& kernel = histogram()) {
   try {
     (void)reference_of(kernel, choices, 100, bins);
   } catch (const SpecError& error) {
@@ -209,7 +211,8 @@ TEST_CASE("a histogram is read from its problem, with the bounds that tuning pas
 
 TEST_CASE("a histogram that no reference computes is refused with the reason") {
   CHECK(refusal({{"T", "u8"}, {"mapping", "unit"}}, 256).empty());
-  CHECK(contains(refusal({{"T", "u8"}, {"mapping", "unit"}, {"channels", "2"}, {"active", "3"}}, 256), "no more channels counted than there are"));
+  CHECK(contains(refusal({{"T", "u8"}, {"mapping", "unit"}, {"channels", "2"}, {"active", "3"}}, 256),
+                 "no more channels counted than there are"));
   CHECK(contains(refusal({{"T", "u8"}, {"mapping", "unit"}, {"channels", "2"}, {"Counter", "f32"}}, 256), "weights of one channel only"));
   CHECK(contains(refusal({{"T", "f32"}, {"mapping", "unit"}}, 256), "the mapping 'scaled' or 'edges' for f32"));
   const auto with = [](const std::string& before, const std::string& after) {
@@ -218,14 +221,18 @@ TEST_CASE("a histogram that no reference computes is refused with the reason") {
     return spec::KernelTemplate::parse(text, {{"kernel.cu", ""}}, "template.json");
   };
   CHECK(refusal({{"T", "i32"}, {"mapping", "shift"}}, 5).empty());
-  CHECK(contains(refusal({{"T", "i32"}, {"mapping", "shift"}}, 5, with("(mapping == 'shift') * bins * 16", "(mapping == 'shift') * bins * 12")),
-                 "'bins' times a power of two"));
+  CHECK(contains(
+      refusal({{"T", "i32"}, {"mapping", "shift"}}, 5, with("(mapping == 'shift') * bins * 16", "(mapping == 'shift') * bins * 12")),
+      "'bins' times a power of two"));
   CHECK(contains(refusal({{"T", "i32"}, {"mapping", "shift"}}, 5, with("(mapping == 'shift') * bins * 16", "(mapping == 'shift') * bins")),
                  "'bins' times a power of two"));
   const std::string lower = R"_("value": "0 - (T == 'f32')")_";
-  CHECK(contains(refusal({{"T", "i32"}, {"mapping", "scaled"}}, 5, with(lower, R"_("value": "2 ** 40 * (T == 'i32')")_")), "'lower' below 'upper'"));
-  CHECK(contains(refusal({{"T", "i32"}, {"mapping", "scaled"}}, 5, with(lower, R"_("value": "-(2 ** 39) * (T == 'i32')")_")), "between -2^38 and 2^38"));
-  CHECK(contains(refusal({{"T", "f32"}, {"mapping", "scaled"}}, 5, with(R"("lower": {"type": "L")", R"("lower": {"type": "i32")")), "bounds of type f32"));
+  CHECK(contains(refusal({{"T", "i32"}, {"mapping", "scaled"}}, 5, with(lower, R"_("value": "2 ** 40 * (T == 'i32')")_")),
+                 "'lower' below 'upper'"));
+  CHECK(contains(refusal({{"T", "i32"}, {"mapping", "scaled"}}, 5, with(lower, R"_("value": "-(2 ** 39) * (T == 'i32')")_")),
+                 "between -2^38 and 2^38"));
+  CHECK(contains(refusal({{"T", "f32"}, {"mapping", "scaled"}}, 5, with(R"("lower": {"type": "L")", R"("lower": {"type": "i32")")),
+                 "bounds of type f32"));
 }
 
 TEST_CASE("an unknown skew is timed on five groups of windows, and any other on one") {

@@ -44,7 +44,8 @@ TEST_CASE("positions lie in the matrix and are different, however small it is") 
 
 TEST_CASE("of one row both ends are planted, both sides of tile edges, or of powers of two where there are no tiles") {
   const auto tiles = planted_positions(100000, 512);
-  for (const std::int64_t position : {0, 511, 512, 513, 49663, 49664, 49665, 99839, 99840, 99841, 99998, 99999}) CHECK(has(tiles, position));
+  for (const std::int64_t position : {0, 511, 512, 513, 49663, 49664, 49665, 99839, 99840, 99841, 99998, 99999})
+    CHECK(has(tiles, position));
   const auto unknown = planted_positions(100000, 0);
   for (const std::int64_t position : {0, 31, 32, 1023, 1024, 65535, 65536, 99998, 99999}) CHECK(has(unknown, position));
   CHECK(unknown.size() <= 16);

@@ -47,7 +47,9 @@ Totals summing_to(double sum, double magnitude) {
 }
 
 Combined combine_random(const Reduction& of, const Totals& totals) { return combined(of, totals, ATTUNE_DATA_RANDOM, totals.magnitude); }
-Combined combine_integers(const Reduction& of, const Totals& totals) { return combined(of, totals, ATTUNE_DATA_INTEGERS, totals.magnitude); }
+Combined combine_integers(const Reduction& of, const Totals& totals) {
+  return combined(of, totals, ATTUNE_DATA_INTEGERS, totals.magnitude);
+}
 
 bool accepts_bits(const Reduction& of, const Combined& right, u64 got) { return device::is_expected(of.out, got, finished(of, right)); }
 bool accepts(const Reduction& of, const Combined& right, double got) { return accepts_bits(of, right, f32(got)); }
@@ -101,7 +103,7 @@ TEST_CASE("a compensated sum is allowed a small part of what a plain one is") {
   const double compensated = combine_random(of, totals).allowed;
   CHECK(compensated < plain / 10000);
   CHECK(compensated >= 100 * std::exp2(-24));  // the rounding of the result itself
-  of.transform = ATTUNE_TRANSFORM_TIMES;             // whose products are rounded before
+  of.transform = ATTUNE_TRANSFORM_TIMES;       // whose products are rounded before
   CHECK(combine_random(of, totals).allowed >= std::exp2(-24) * (1 << 19));
   CHECK(combined(of, totals, ATTUNE_DATA_RANDOM, 0.0).allowed == compensated);  // unless they are known to be exact
 }
@@ -200,9 +202,8 @@ TEST_CASE("a planted element decides the result, whatever the operation, transfo
   Totals whole = no_elements();
   whole.disjunction = 3;
   whole.conjunction = 3;
-  for (const auto& [in, out] : {std::pair{kF16, kF32}, std::pair{kF64, kF64},
-                                std::pair{kI8, kI32}, std::pair{kU8, kU32},
-                                std::pair{kU64, kU64}}) {
+  for (const auto& [in, out] :
+       {std::pair{kF16, kF32}, std::pair{kF64, kF64}, std::pair{kI8, kI32}, std::pair{kU8, kU32}, std::pair{kU64, kU64}}) {
     const u64 two = is_floating(in) ? kF16 == in ? 0x4000 : f64(2) : 2;
     for (const int operation : {ATTUNE_OP_PRODUCT, ATTUNE_OP_MIN, ATTUNE_OP_MAX}) {
       for (int code = 0; code < 5; ++code) {
@@ -316,6 +317,5 @@ TEST_CASE("the large numbers of a compensated sum cancel, whatever they are mult
   CHECK(first + term_number(of, altered.bits[1], y_last) == 0);
   CHECK(std::abs(first) > std::exp2(24));  // numbers near 1 are rounded away beside it
 }
-
 
 }  // namespace test_reduce_reference

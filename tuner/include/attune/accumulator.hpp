@@ -13,8 +13,7 @@ struct Accumulator {
   using Type = T;
 };
 template <std::integral T>
-  requires(sizeof(T) == 1)
-struct Accumulator<T> {
+requires(sizeof(T) == 1) struct Accumulator<T> {
   using Type = std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>;
 };
 template <>

@@ -19,24 +19,24 @@ enum class Tier {
 /// Why a problem is dispatched as it is. Reading one is cheap; it is plain data.
 struct Decision {
   Tier tier = Tier::Default;
-  std::string configuration;             ///< canonical JSON
-  std::string donor_problem;             ///< canonical JSON of the record it came from; empty for Default
-  std::string donor_device;              ///< name of the donor's device
-  std::string device_difference;         ///< "sm_count 114 instead of 132": the donor's hard figures; empty: this device
-  std::string donor_driver;              ///< driver under which it was recorded
-  std::string recorded_at;               ///< UTC of that record
-  double median_us = 0;                  ///< the donor's run-off time; 0 for Default and RelatedProblem, and where the default itself is the best forecast
-  bool aged = false;                     ///< recorded under another driver
-  std::string layer;                     ///< database file it came from
-  std::string forecast;                  ///< NearestSize: what it is expected to take, from what it took around; and the default beside it, or why that stands
+  std::string configuration;      ///< canonical JSON
+  std::string donor_problem;      ///< canonical JSON of the record it came from; empty for Default
+  std::string donor_device;       ///< name of the donor's device
+  std::string device_difference;  ///< "sm_count 114 instead of 132": the donor's hard figures; empty: this device
+  std::string donor_driver;       ///< driver under which it was recorded
+  std::string recorded_at;        ///< UTC of that record
+  double median_us = 0;  ///< the donor's run-off time; 0 for Default and RelatedProblem, and where the default itself is the best forecast
+  bool aged = false;     ///< recorded under another driver
+  std::string layer;     ///< database file it came from
+  std::string
+      forecast;  ///< NearestSize: what it is expected to take, from what it took around; and the default beside it, or why that stands
   std::vector<std::string> passed_over;  ///< closer candidates and why each was refused, nearest first
   bool compiled = false;                 ///< NVRTC had to run in this process
   std::string cubin_source;              ///< "database", "cache" or "compiled"; of explain(): where it would come from
   std::string tuning;                    ///< of these sizes here: "queued", "running", "failed: ..." or empty
 };
 /// The decision in a few lines of text; `now` says how old the record is. No trailing newline.
-[[nodiscard]] std::string describe(const Decision& decision,
-                                   std::chrono::system_clock::time_point now = std::chrono::system_clock::now());
+[[nodiscard]] std::string describe(const Decision& decision, std::chrono::system_clock::time_point now = std::chrono::system_clock::now());
 /// "3 days old" for a UTC time as records carry it ("2026-11-20T13:17:05Z"); "of unknown age" for any other text.
 [[nodiscard]] std::string age_in_words(const std::string& recorded_at, std::chrono::system_clock::time_point now);
 

@@ -7,13 +7,13 @@ namespace attune {
 /// Process exit codes of the `attune` command; one per class of failure (README lists them).
 enum class ExitCode : int {
   Ok = 0,
-  Internal = 1,     ///< A defect of attune, or a failure no other class covers.
-  Usage = 2,        ///< Wrong arguments: unknown template, parameter, type, option, malformed size; no such file.
-  Spec = 3,         ///< A malformed or contradictory template, expression, recording or exchange file.
-  Environment = 4,  ///< No driver, no device, no NVRTC, no worker executable, not enough memory.
-  Database = 5,     ///< The database cannot be opened, is newer than this build, cannot be written, or is damaged.
-  NothingValid = 6, ///< The search space is empty, or no configuration compiled, ran and verified.
-  Interrupted = 130 ///< Ctrl-C; everything measured so far is stored.
+  Internal = 1,      ///< A defect of attune, or a failure no other class covers.
+  Usage = 2,         ///< Wrong arguments: unknown template, parameter, type, option, malformed size; no such file.
+  Spec = 3,          ///< A malformed or contradictory template, expression, recording or exchange file.
+  Environment = 4,   ///< No driver, no device, no NVRTC, no worker executable, not enough memory.
+  Database = 5,      ///< The database cannot be opened, is newer than this build, cannot be written, or is damaged.
+  NothingValid = 6,  ///< The search space is empty, or no configuration compiled, ran and verified.
+  Interrupted = 130  ///< Ctrl-C; everything measured so far is stored.
 };
 
 /// Base of everything attune throws: misuse or a failure of the environment. A configuration that fails is no
@@ -21,8 +21,7 @@ enum class ExitCode : int {
 /// The message reads "failed <verb>ing <object>: <call> returned <NAME> (<meaning>); <remedy>".
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& message, ExitCode code = ExitCode::Internal)
-      : std::runtime_error(message), code_(code) {}
+  explicit Error(const std::string& message, ExitCode code = ExitCode::Internal) : std::runtime_error(message), code_(code) {}
   [[nodiscard]] ExitCode exit_code() const noexcept { return code_; }
 
  private:
@@ -72,8 +71,7 @@ class SpecError : public Error {
 /// The tuning database refused; `path()` names the file.
 class DatabaseError : public Error {
  public:
-  DatabaseError(const std::string& path, const std::string& message)
-      : Error(message, ExitCode::Database), path_(path) {}
+  DatabaseError(const std::string& path, const std::string& message) : Error(message, ExitCode::Database), path_(path) {}
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
@@ -96,8 +94,7 @@ class CudaError : public Error {
 /// NVRTC rejected a source where a value was required; carries the compiler's log.
 class CompileError : public Error {
  public:
-  CompileError(const std::string& message, const std::string& log)
-      : Error(message, ExitCode::Spec), log_(log) {}
+  CompileError(const std::string& message, const std::string& log) : Error(message, ExitCode::Spec), log_(log) {}
   [[nodiscard]] const std::string& log() const noexcept { return log_; }
 
  private:

@@ -36,15 +36,13 @@ struct LevelRange {
 template <class T>
 struct HistogramSample;
 template <std::unsigned_integral T>
-  requires(!std::is_same_v<T, bool> && sizeof(T) <= 2)
-struct HistogramSample<T> {
+requires(!std::is_same_v<T, bool> && sizeof(T) <= 2) struct HistogramSample<T> {
   static constexpr const char* kName = sizeof(T) == 1 ? "u8" : "u16";
   using Level = std::int32_t;
   static constexpr LevelRange kRange{kName, std::numeric_limits<Level>::min(), std::numeric_limits<Level>::max()};
 };
 template <std::integral T>
-  requires(sizeof(T) == 4)
-struct HistogramSample<T> {
+requires(sizeof(T) == 4) struct HistogramSample<T> {
   static constexpr const char* kName = std::is_signed_v<T> ? "i32" : "u32";
   using Level = std::int64_t;
   static constexpr LevelRange kRange{kName, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
@@ -56,9 +54,11 @@ struct HistogramSample<float> {
 };
 
 template <class T>
-concept CountedSample = requires { HistogramSample<T>::kName; };
+concept CountedSample = requires {
+  HistogramSample<T>::kName;
+};
 template <class T>
-concept SampleCounter = std::unsigned_integral<T> && (sizeof(T) == 4 || sizeof(T) == 8);
+concept SampleCounter = std::unsigned_integral<T> &&(sizeof(T) == 4 || sizeof(T) == 8);
 
 /// How a sample finds its bin: bins of one integer, of a power of two of them, of equal width, between given edges.
 enum class Mapping { Unit, Shift, Scaled, Edges };
@@ -75,7 +75,7 @@ struct HistogramDescription {
 /// The choices of the template "histogram". Throws: UsageError (bins below 1 or above 2^24, channels that are not there).
 [[nodiscard]] std::map<std::string, std::string> histogram_choices(const HistogramDescription& description, Mapping mapping);
 
-/// Of even bins between bounds. Throws: UsageError (lower >= upper; integers out of `range`; floats that are NaN or infinite,
+/// Even bins between bounds. Throws: UsageError (lower >= upper; integers out of `range`; floats that are NaN or infinite,
 /// or so far apart or near that f32 has no factor from their distance to the bins).
 [[nodiscard]] Mapping even_mapping(const LevelRange& range, std::int64_t lower, std::int64_t upper, std::int64_t bins);
 [[nodiscard]] Mapping even_mapping(float lower, float upper, std::int64_t bins);
@@ -91,7 +91,7 @@ struct HistogramKernels {
 template <CountedSample Sample>
 class HistogramPlans {
  public:
-  /// Of bounds: int for 8- and 16-bit samples, std::int64_t for 32-bit integers, float for float.
+  /// The type of bounds: int for 8- and 16-bit samples, std::int64_t for 32-bit integers, float for float.
   using Level = typename HistogramSample<Sample>::Level;
   explicit HistogramPlans(const HistogramKernels& kernels) : kernels_(kernels) {}
   [[nodiscard]] std::int64_t bins() const { return kernels_.bins; }
@@ -106,7 +106,9 @@ class HistogramPlans {
   [[nodiscard]] Plan plan_even(std::int64_t n, Level lower, Level upper) const { return even_kernel(lower, upper).plan({n, bins()}); }
   [[nodiscard]] Plan plan_edges(std::int64_t n) const { return kernels_.edges.plan({n, bins()}); }
   /// What even() and with_edges() would use, without loading anything.
-  [[nodiscard]] Decision explain_even(std::int64_t n, Level lower, Level upper) const { return even_kernel(lower, upper).explain({n, bins()}); }
+  [[nodiscard]] Decision explain_even(std::int64_t n, Level lower, Level upper) const {
+    return even_kernel(lower, upper).explain({n, bins()});
+  }
   [[nodiscard]] Decision explain_edges(std::int64_t n) const { return kernels_.edges.explain({n, bins()}); }
   /// The same on a device that need not be here, as Kernel::explain_on.
   [[nodiscard]] Decision explain_on(const std::string& device, std::int64_t n, Level lower, Level upper) const {
@@ -115,7 +117,7 @@ class HistogramPlans {
   [[nodiscard]] Decision explain_edges_on(const std::string& device, std::int64_t n) const {
     return kernels_.edges.explain_on(device, {n, bins()});
   }
-  /// Of the mapping that the bounds ask for.
+  /// For the mapping that the bounds ask for.
   [[nodiscard]] const Kernel& even_kernel(Level lower, Level upper) const {
     Mapping mapping = Mapping::Scaled;
     if constexpr (std::is_same_v<Sample, float>) {
@@ -128,7 +130,8 @@ class HistogramPlans {
   [[nodiscard]] const Kernel& edges_kernel() const { return kernels_.edges; }
 
  protected:
-  static std::array<Argument, 6> all_arguments(const Sample* samples, const Sample* edges, const float* weights, void* counts, Level lower, Level upper) {
+  static std::array<Argument, 6> all_arguments(const Sample* samples, const Sample* edges, const float* weights, void* counts, Level lower,
+                                               Level upper) {
     return {Argument::pointer(samples), Argument::pointer(edges), Argument::pointer(weights),
             Argument::pointer(counts),  Argument::scalar(lower),  Argument::scalar(upper)};
   }
@@ -188,8 +191,9 @@ class WeightedHistogram : public detail::HistogramPlans<Sample> {
   void with_edges(const Sample* samples, const float* weights, std::int64_t n, const Sample* edges, float* sums, Stream stream) const {
     this->launch(this->edges_kernel(), n, arguments(samples, weights, edges, sums), stream);
   }
-  /// Of a Plan.
-  [[nodiscard]] static std::array<Argument, 6> arguments(const Sample* samples, const float* weights, Level lower, Level upper, float* sums) {
+  /// The arguments of a launch through a Plan.
+  [[nodiscard]] static std::array<Argument, 6> arguments(const Sample* samples, const float* weights, Level lower, Level upper,
+                                                         float* sums) {
     return WeightedHistogram::all_arguments(samples, nullptr, weights, sums, lower, upper);
   }
   [[nodiscard]] static std::array<Argument, 6> arguments(const Sample* samples, const float* weights, const Sample* edges, float* sums) {

@@ -25,10 +25,8 @@ class Kernel {
   /// Throws:   UsageError, EnvironmentError (no driver), CompileError, CudaError; under capture UsageError also when
   /// the
   ///           plan is not prepared or needs scratch (use Plan::launch with a workspace of your own).
-  void launch(const std::int64_t* sizes, std::size_t size_count, const Argument* arguments, std::size_t count,
-              Stream stream) const;
-  void launch(std::initializer_list<std::int64_t> sizes, std::initializer_list<Argument> arguments,
-              Stream stream) const {
+  void launch(const std::int64_t* sizes, std::size_t size_count, const Argument* arguments, std::size_t count, Stream stream) const;
+  void launch(std::initializer_list<std::int64_t> sizes, std::initializer_list<Argument> arguments, Stream stream) const {
     launch(sizes.begin(), sizes.size(), arguments.begin(), arguments.size(), stream);
   }
   /// For many launches from one thread on one stream of the current context: the cheapest with the Runtime's own scratch.

@@ -11,16 +11,14 @@ namespace attune::detail {
 class OneSize {
  public:
   explicit OneSize(Kernel kernel) : kernel_(kernel) {}
-  /// Of every n tuned on this device, and of one n.
+  /// For every n tuned on this device, and for one n.
   void prepare() const { kernel_.prepare(); }
   void prepare(std::int64_t n) const { kernel_.prepare({n}); }
   /// A fixed choice for n elements, to be launched with arguments() and a workspace of the caller's, also under capture.
   /// docs/reduction.md says who owns scratch, and what may run at the same time.
   [[nodiscard]] Plan plan(std::int64_t n) const { return kernel_.plan({n}); }
   [[nodiscard]] Decision explain(std::int64_t n) const { return kernel_.explain({n}); }
-  [[nodiscard]] Decision explain_on(const std::string& device, std::int64_t n) const {
-    return kernel_.explain_on(device, {n});
-  }
+  [[nodiscard]] Decision explain_on(const std::string& device, std::int64_t n) const { return kernel_.explain_on(device, {n}); }
   [[nodiscard]] const Kernel& kernel() const { return kernel_; }
 
  protected:

@@ -25,9 +25,9 @@ class Reduce : public detail::OneSize {
   void operator()(const T* in, std::int64_t n, Result* out, Stream stream, const Values& values = {}) const {
     launch(n, arguments(in, out, values), stream);
   }
-  /// Of a Plan.
+  /// The arguments of a launch through a Plan.
   [[nodiscard]] static std::array<Argument, 6> arguments(const T* in, Result* out, const Values& values = {}) {
-    return {Argument::pointer(in),           Argument::pointer(nullptr),      Argument::pointer(out),
+    return {Argument::pointer(in),          Argument::pointer(nullptr),     Argument::pointer(out),
             Argument::scalar(values.shift), Argument::scalar(values.scale), Argument::scalar(values.bias)};
   }
 };
@@ -45,7 +45,7 @@ class Dot : public detail::OneSize {
   void operator()(const T* a, const T* b, std::int64_t n, Result* out, Stream stream, const Values& values = {}) const {
     launch(n, arguments(a, b, out, values), stream);
   }
-  /// Of a Plan.
+  /// The arguments of a launch through a Plan.
   [[nodiscard]] static std::array<Argument, 6> arguments(const T* a, const T* b, Result* out, const Values& values = {}) {
     auto arguments = Reduce<T>::arguments(a, out, values);
     arguments[1] = Argument::pointer(b);

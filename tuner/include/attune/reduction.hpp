@@ -56,7 +56,7 @@ enum class Accumulate { FixedOrder, Compensated, FixedPoint };
 
 struct Reproducible {
   Accumulate accumulate = Accumulate::FixedOrder;
-  /// Of FixedPoint, which needs one: elements are rounded to its multiples, and one of more than 2^62 / n of them in
+  /// FixedPoint needs one: elements are rounded to its multiples, and one of more than 2^62 / n of them in
   /// magnitude (or NaN) makes the result NaN. A power of two adds no rounding of its own.
   double resolution = 0;
 };

@@ -20,9 +20,9 @@ class ReproducibleReduce : public detail::OneSize {
   void operator()(const T* in, std::int64_t n, Result* out, Stream stream, const Values& values = {}) const {
     launch(n, arguments(in, out, values), stream);
   }
-  /// Of a Plan.
+  /// The arguments of a launch through a Plan.
   [[nodiscard]] std::array<Argument, 7> arguments(const T* in, Result* out, const Values& values = {}) const {
-    return {Argument::pointer(in),          Argument::pointer(nullptr),      Argument::pointer(out),         Argument::scalar(values.shift),
+    return {Argument::pointer(in),          Argument::pointer(nullptr),    Argument::pointer(out),       Argument::scalar(values.shift),
             Argument::scalar(values.scale), Argument::scalar(values.bias), Argument::scalar(resolution_)};
   }
 
@@ -41,9 +41,9 @@ class ReproducibleDot : public detail::OneSize {
   void operator()(const T* a, const T* b, std::int64_t n, Result* out, Stream stream, const Values& values = {}) const {
     launch(n, arguments(a, b, out, values), stream);
   }
-  /// Of a Plan.
+  /// The arguments of a launch through a Plan.
   [[nodiscard]] std::array<Argument, 7> arguments(const T* a, const T* b, Result* out, const Values& values = {}) const {
-    return {Argument::pointer(a),           Argument::pointer(b),          Argument::pointer(out),         Argument::scalar(values.shift),
+    return {Argument::pointer(a),           Argument::pointer(b),          Argument::pointer(out),       Argument::scalar(values.shift),
             Argument::scalar(values.scale), Argument::scalar(values.bias), Argument::scalar(resolution_)};
   }
 

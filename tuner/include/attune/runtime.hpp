@@ -18,10 +18,10 @@ namespace attune {
 
 /// Counters of one Runtime, for tests and curiosity.
 struct RuntimeCounters {
-  std::uint64_t launches = 0;        ///< whose sizes and arguments were accepted; also those that the driver refused then
-  std::uint64_t plans_built = 0;     ///< slow path: lookup, resolve, load
-  std::uint64_t compiles = 0;        ///< NVRTC runs in this process
-  std::uint64_t database_reads = 0;  ///< walks of the lookup through the database layers
+  std::uint64_t launches = 0;          ///< whose sizes and arguments were accepted; also those that the driver refused then
+  std::uint64_t plans_built = 0;       ///< slow path: lookup, resolve, load
+  std::uint64_t compiles = 0;          ///< NVRTC runs in this process
+  std::uint64_t database_reads = 0;    ///< walks of the lookup through the database layers
   std::uint64_t tunings_started = 0;   ///< problems given to a tuning process (Options::on_miss)
   std::uint64_t tunings_finished = 0;  ///< of them, those that came to a result
   std::uint64_t tunings_failed = 0;    ///< of them, those that did not; notices() says why
@@ -77,7 +77,7 @@ class Runtime {
   /// Sums of the samples' weights, in f32.
   template <class Sample>
   [[nodiscard]] WeightedHistogram<Sample> weighted_histogram(std::int64_t bins, Skew skew = Skew::Unknown);
-  /// Of pixels of 1 to 4 interleaved channels, the first `active` of which are counted: n is the number of pixels, and
+  /// Counts pixels of 1 to 4 interleaved channels, the first `active` of which are counted: n is the number of pixels, and
   /// counts[c * bins + b] is bin b of channel c. All channels have the same bins.
   template <class Sample, class Counter = std::uint32_t>
   [[nodiscard]] Histogram<Sample, Counter> multi_histogram(std::int64_t bins, int channels, int active, Skew skew = Skew::Unknown);
@@ -139,14 +139,12 @@ ReproducibleDot<T> Runtime::reproducible_dot(const Reproducible& how, const Redu
 
 template <class T>
 ArgReduce<T> Runtime::arg_reduce(ArgOp op) {
-  return ArgReduce<T>(
-      kernel("argreduce", {{"T", detail::TypeName<T>::value}, {"op", op == ArgOp::Max ? "max" : "min"}}));
+  return ArgReduce<T>(kernel("argreduce", {{"T", detail::TypeName<T>::value}, {"op", op == ArgOp::Max ? "max" : "min"}}));
 }
 
 template <class T>
 SegmentedReduce<T> Runtime::segmented_reduce(Op op) {
-  return SegmentedReduce<T>(
-      kernel("segmented_reduce", {{"T", detail::TypeName<T>::value}, {"op", detail::name(op)}}));
+  return SegmentedReduce<T>(kernel("segmented_reduce", {{"T", detail::TypeName<T>::value}, {"op", detail::name(op)}}));
 }
 
 template <class Sample, class Counter>

@@ -26,15 +26,15 @@ class SegmentedReduce {
     kernel_.launch({rows, columns}, {Argument::pointer(in), Argument::pointer(out)}, stream);
   }
   /// What a Plan of plan(rows, columns) is launched with.
-  [[nodiscard]] static std::array<Argument, 2> arguments(const T* in, Result* out) { return {Argument::pointer(in), Argument::pointer(out)}; }
-  /// Of every shape tuned on this device, and of one shape.
+  [[nodiscard]] static std::array<Argument, 2> arguments(const T* in, Result* out) {
+    return {Argument::pointer(in), Argument::pointer(out)};
+  }
+  /// For every shape tuned on this device, and for one shape.
   void prepare() const { kernel_.prepare(); }
   void prepare(std::int64_t rows, std::int64_t columns) const { kernel_.prepare({rows, columns}); }
   /// A fixed choice for a shape, to be launched with arguments() and a workspace of the caller's, also under capture.
   [[nodiscard]] Plan plan(std::int64_t rows, std::int64_t columns) const { return kernel_.plan({rows, columns}); }
-  [[nodiscard]] Decision explain(std::int64_t rows, std::int64_t columns) const {
-    return kernel_.explain({rows, columns});
-  }
+  [[nodiscard]] Decision explain(std::int64_t rows, std::int64_t columns) const { return kernel_.explain({rows, columns}); }
   [[nodiscard]] Decision explain_on(const std::string& device, std::int64_t rows, std::int64_t columns) const {
     return kernel_.explain_on(device, {rows, columns});
   }

@@ -30,8 +30,7 @@ struct TypeName<double> {
   static constexpr const char* value = "f64";
 };
 template <std::integral T>
-  requires(!std::is_same_v<T, bool> && (sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8))
-struct TypeName<T> {
+requires(!std::is_same_v<T, bool> && (sizeof(T) == 1 || sizeof(T) == 4 || sizeof(T) == 8)) struct TypeName<T> {
   static constexpr bool kSigned = std::is_signed_v<T>;
   static constexpr const char* value = sizeof(T) == 1   ? (kSigned ? "i8" : "u8")
                                        : sizeof(T) == 4 ? (kSigned ? "i32" : "u32")

@@ -55,19 +55,13 @@ DeviceFleet::DeviceFleet(const spec::KernelTemplate& kernel, const TuneRequest& 
 
 DeviceFleet::~DeviceFleet() {
   // In an orderly way where there is time: each closes its database connection and ends its own workers.
-  for (Slot& slot : slots_) {
-    try {
-      if (slot.process.running()) slot.process.channel().send({{"type", "quit"}});
-    } catch (const std::exception&) {  // it is dead already; a destructor must not throw
-    }
-  }
-  const auto until = Clock::now() + kQuitTimeout;
-  for (Slot& slot : slots_) {
-    try {
-      while (slot.process.running() && Clock::now() < until) (void)slot.process.channel().receive(milliseconds(100));
-    } catch (const std::exception&) {  // its end of the channel is closed: it has left
-    }
-    slot.process.kill_and_reap();
+  try {
+    for (Slot& slot : slots_)
+      if (slot.process.running()) (void)slot.process.tell({{"type", "quit"}});
+    const auto until = Clock::now() + kQuitTimeout;
+    for (Slot& slot : slots_)
+      while (slot.process.running() && Clock::now() < until) (void)slot.process.hear(milliseconds(100));
+  } catch (const std::exception&) {  // a destructor must not throw
   }
 }
 
@@ -79,16 +73,12 @@ std::vector<spec::DeviceInfo> DeviceFleet::devices() const {
 
 int DeviceFleet::count_devices(const std::filesystem::path& worker) {
   base::WorkerProcess process(worker, {"worker-tune"});
-  try {
-    process.channel().send({{"type", "device_count"}});
-    const auto answer = process.channel().receive(kStartTimeout);
-    if (!answer)
-      throw EnvironmentError(fmt::format("failed counting devices: no answer within {} s; is a device hung?", kStartTimeout.count()));
-    measure::messages::rethrow(*answer);
-    return answer->at("count");
-  } catch (const base::ChannelClosed&) {
-    throw EnvironmentError(fmt::format("failed counting devices: the device process {}", process.kill_and_reap()));
-  }
+  const base::Heard answer = process.ask({{"type", "device_count"}}, kStartTimeout);
+  if (answer.died()) throw EnvironmentError(fmt::format("failed counting devices: the device process {}", answer.end));
+  if (!answer.message_came())
+    throw EnvironmentError(fmt::format("failed counting devices: no answer within {} s; is a device hung?", kStartTimeout.count()));
+  measure::messages::rethrow(answer.message);
+  return answer.message.at("count");
 }
 
 std::string DeviceFleet::name(const Slot& slot) const {
@@ -100,32 +90,26 @@ void DeviceFleet::start(Slot& slot) {
   slot.process = base::WorkerProcess(options_.worker, {"worker-tune"}, {.cpus = slot.settings.compile_cpus});
   slot.state = State::Starting;
   slot.starting_until = Clock::now() + kStartTimeout;
-  try {
-    slot.process.channel().send(messages::hello(kernel_, request_, slot.settings, options_.database));
-  } catch (const base::ChannelClosed&) {
-    // Whoever reads from it next finds out, and how it ended.
-  }
+  // Whoever hears from it next finds out when it is gone, and how it ended.
+  (void)slot.process.tell(messages::hello(kernel_, request_, slot.settings, options_.database));
 }
 
 void DeviceFleet::await_ready(Slot& slot) {
-  try {
-    for (;;) {
-      const auto left = std::chrono::duration_cast<milliseconds>(slot.starting_until - Clock::now());
-      const auto message = slot.process.channel().receive(std::max(left, milliseconds(0)));
-      if (!message)
-        throw EnvironmentError(fmt::format("failed starting {}: no answer within {} s; is it hung?", name(slot), kStartTimeout.count()));
-      const std::string event = message->at("event");
-      if (event == "error") {
-        const Error error = error_from(*message);
-        throw Error(fmt::format("device {}: {}", slot.settings.ordinal, error.what()), error.exit_code());
-      }
-      if (event != "ready") continue;  // a notice on opening the database: the parent's own connection has told it
-      slot.device = spec::DeviceInfo::from_json(message->at("device"));
-      slot.state = State::Idle;
-      return;
+  for (;;) {
+    const auto left = std::chrono::duration_cast<milliseconds>(slot.starting_until - Clock::now());
+    const base::Heard heard = slot.process.hear(std::max(left, milliseconds(0)));
+    if (heard.died()) throw EnvironmentError(fmt::format("failed starting {}: its device process {}", name(slot), heard.end));
+    if (!heard.message_came())
+      throw EnvironmentError(fmt::format("failed starting {}: no answer within {} s; is it hung?", name(slot), kStartTimeout.count()));
+    const std::string event = heard.message.at("event");
+    if (event == "error") {
+      const Error error = error_from(heard.message);
+      throw Error(fmt::format("device {}: {}", slot.settings.ordinal, error.what()), error.exit_code());
     }
-  } catch (const base::ChannelClosed&) {
-    throw EnvironmentError(fmt::format("failed starting {}: its device process {}", name(slot), slot.process.kill_and_reap()));
+    if (event != "ready") continue;  // a notice on opening the database: the parent's own connection has told it
+    slot.device = spec::DeviceInfo::from_json(heard.message.at("device"));
+    slot.state = State::Idle;
+    return;
   }
 }
 
@@ -165,12 +149,8 @@ void DeviceFleet::feed(std::size_t device) {
   slot.state = State::Busy;
   const auto& problem = request_.problems[slot.problem];
   slot.observer.started(problem);
-  try {
-    slot.process.channel().send(
-        {{"type", "tune"}, {"problem", spec::to_text(problem)}, {"seconds_left", seconds ? json(*seconds) : json(nullptr)}});
-  } catch (const base::ChannelClosed&) {
-    on_death(device, slot.process.kill_and_reap());
-  }
+  const json question = {{"type", "tune"}, {"problem", spec::to_text(problem)}, {"seconds_left", seconds ? json(*seconds) : json(nullptr)}};
+  if (!slot.process.tell(question)) on_death(device, slot.process.end());
 }
 
 /// The device's share of a time budget for its next problem.
@@ -190,15 +170,11 @@ void DeviceFleet::wait() {
 
 void DeviceFleet::read(std::size_t device) {
   Slot& slot = slots_[device];
-  try {
-    while (slot.process.running()) {
-      const auto message = slot.process.channel().receive(milliseconds(0));
-      if (!message) break;
-      handle(device, *message);
-    }
-  } catch (const base::ChannelClosed&) {
-    on_death(device, slot.process.kill_and_reap());
-    return;
+  while (slot.process.running()) {
+    const base::Heard heard = slot.process.hear(milliseconds(0));
+    if (heard.died()) return on_death(device, heard.end);
+    if (!heard.message_came()) break;
+    handle(device, heard.message);
   }
   if (slot.state != State::Starting || Clock::now() < slot.starting_until) return;
   slot.process.kill_and_reap();
@@ -296,11 +272,7 @@ void DeviceFleet::stop_all() {
   stopping_ = true;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     if (slots_[i].state != State::Busy) continue;
-    try {
-      slots_[i].process.channel().send({{"type", "stop"}});
-    } catch (const base::ChannelClosed&) {
-      on_death(i, slots_[i].process.kill_and_reap());
-    }
+    if (!slots_[i].process.tell({{"type", "stop"}})) on_death(i, slots_[i].process.end());
   }
 }
 
@@ -334,10 +306,8 @@ void DeviceFleet::measure_ceilings(RunResult& result) {
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       Slot& slot = slots_[i];
       if (fleet_->group_of(i) != g || slot.state != State::Idle) continue;
-      try {
-        slot.process.channel().send({{"type", "read_ceiling"}});
-      } catch (const base::ChannelClosed&) {
-        on_death(i, slot.process.kill_and_reap());
+      if (!slot.process.tell({{"type", "read_ceiling"}})) {
+        on_death(i, slot.process.end());
         continue;
       }
       const auto until = Clock::now() + kCeilingTimeout;

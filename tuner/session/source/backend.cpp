@@ -6,6 +6,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "tuner/base/median.hpp"
+
 namespace attune::session {
 
 double Sentinel::drift() const {
@@ -14,8 +16,7 @@ double Sentinel::drift() const {
   for (std::size_t first = 0; first + kTogether <= points.size(); ++first) {
     std::array<double, kTogether> window{};
     for (std::size_t i = 0; i < kTogether; ++i) window[i] = points[first + i].median_us;
-    std::nth_element(window.begin(), window.begin() + kTogether / 2, window.end());
-    const double median_us = window[kTogether / 2];
+    const double median_us = base::median({window.begin(), window.end()});
     least_us = least_us == 0 ? median_us : std::min(least_us, median_us);
     most_us = std::max(most_us, median_us);
   }

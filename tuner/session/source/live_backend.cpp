@@ -52,8 +52,7 @@ void require_compiled(const compile::CompileResult& result, const std::string& w
 
 LiveBackend::LiveBackend(const Options& options, std::unique_ptr<measure::GpuExecutor> gpu)
     : compilers_(pool_options(options)), gpu_(std::move(gpu)) {
-  const auto support =
-      compilers_.compile_now({verify::support_source(), "attune_support.cu", gpu_->device().architecture, {}});
+  const auto support = compilers_.compile_now({verify::support_source(), "attune_support.cu", gpu_->device().architecture, {}});
   require_compiled(support, "attune's own device kernels for " + gpu_->device().architecture);
   gpu_->set_support(support.cubin);
 }
