@@ -45,8 +45,8 @@ class Expression {
   /// The value as an integer; a float with a fraction is an error.
   [[nodiscard]] std::int64_t integer(const Scope& scope) const;
 
-  /// The first part of a condition "a or b": a, or what implies it where it is part of more. Where it holds the condition does, and is told from fewer
-  /// variables. Nothing of a condition of another form.
+  /// The first part of a condition "a or b": a, or what implies it where it is part of more. Where it holds the condition does, and is told
+  /// from fewer variables. Nothing of a condition of another form.
   [[nodiscard]] std::optional<Expression> first_alternative() const;
 
   /// Distinct variables in order of first use.
