@@ -52,8 +52,12 @@ int record(const RecordOptions& options, const CommandContext& context, const st
   }
   const auto recording =
       session::extract_recording(database, kernel, problems, run.result.groups.front().device.hard_key(), tuning.policy, run.origin);
-  const std::string told = fmt::format("recorded {} problems of {} on {} ({}) into {}\n", recording.problems.size(), kernel.name,
-                                       base::escape_line(recording.device.name), recording.coverage, options.output);
+  std::string told = fmt::format("recorded {} problems of {} on {} ({}) into {}\n", recording.problems.size(), kernel.name,
+                                 base::escape_line(recording.device.name), recording.coverage, options.output);
+  if (const auto left_out = problems.size() - recording.problems.size(); left_out > 0) {
+    told += fmt::format("left out {} of {} problems: the budget ended before anything of them was measured; the same command goes on\n",
+                        left_out, problems.size());
+  }
   const bool on_standard_output = base::is_standard_output(options.output);
   recording.save(options.output, throw_when_output_is_stopped);
   if (on_standard_output)

@@ -293,6 +293,20 @@ TEST_CASE_FIXTURE(Fixture, "a recording extracted from the database replays to t
   }
 }
 
+TEST_CASE_FIXTURE(Fixture, "a recording holds the problems that have a measurement, and is refused only where none has") {
+  auto replay = backend();
+  (void)session::tune(kernel, request(), replay, database, {});
+  const auto extract = [&](const std::vector<spec::Problem>& asked) {
+    return session::extract_recording(database, kernel, asked, replay.device().hard_key(), "cold/graph", replay.origin());
+  };
+  const auto unmeasured = test::small_problem(77);
+  const auto recording = extract({unmeasured, problems[0]});
+  REQUIRE(recording.problems.size() == 1);
+  CHECK(recording.problems[0].problem == problems[0]);
+  CHECK(recording.coverage == "whole space");
+  CHECK_THROWS_WITH_AS((void)extract({unmeasured}), doctest::Contains("none of the 1 problems"), UsageError);
+}
+
 TEST_CASE_FIXTURE(Fixture, "a run whose finalists the recording never ran off says so and goes by the search's medians") {
   auto recording = test::synthetic_recording(kernel, problems, times(kFast));
   for (auto& problem : recording.problems) {

@@ -161,7 +161,7 @@ Recording extract_recording(const db::Database& database, const spec::KernelTemp
     const db::Query query{kernel.content_hash, std::nullopt, spec::to_text(problem), device_key, policy};
     auto rows = database.records(query);
     std::erase_if(rows, [&](const auto& row) { return row.origin != origin; });
-    if (rows.empty()) throw UsageError(fmt::format("failed recording {}: the database has no measurement of it", *query.problem));
+    if (rows.empty()) continue;  // the budget ended before it
     RecordedProblem recorded;
     recorded.problem = problem;
     for (const auto& row : rows) {
@@ -189,6 +189,11 @@ Recording extract_recording(const db::Database& database, const spec::KernelTemp
     measured += recorded.measurements.size();
     space += launches > 0 ? launches : recorded.space_size;
     recording.problems.push_back(std::move(recorded));
+  }
+  if (recording.problems.empty()) {
+    throw UsageError(
+        fmt::format("failed recording {}: the database has a measurement of none of the {} problems; a longer --budget measures some",
+                    kernel.name, problems.size()));
   }
   recording.coverage = coverage_text(measured, space);
   return recording;

@@ -43,8 +43,8 @@ struct RowContext {
                                       const std::string& default_configuration, const std::vector<std::string>& asked);
 
 /// Collects what the database holds of a template on one device under one policy, as far as it is of that `origin`, into
-/// a recording.
-/// Throws: UsageError when nothing is there.
+/// a recording. A problem of which nothing is there is left out.
+/// Throws: UsageError when nothing is there of any.
 [[nodiscard]] Recording extract_recording(const db::Database& database, const spec::KernelTemplate& kernel,
                                           const std::vector<spec::Problem>& problems, const std::string& device_key,
                                           const std::string& policy, const std::string& origin);
