@@ -21,8 +21,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// An object of names and scalars. These texts come from databases of others, and whoever writes a value that is nested a million deep into a
-/// message walks it recursively.
+/// An object of names and scalars. These texts come from databases of others, and whoever writes a value that is nested a million deep into
+/// a message walks it recursively.
 Json parse_object(const std::string& text, const char* what) {
   constexpr int kMostDepth = 2;
   constexpr std::size_t kShown = 200;

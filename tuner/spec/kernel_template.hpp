@@ -121,8 +121,8 @@ struct ReferenceSpec {
   std::map<std::string, std::string> files = {};               ///< of the template's own: file name -> bytes
   std::vector<int> inputs = {}, outputs = {};                  ///< Defined: the template's buffer for each of its own; -1: it has none
   std::vector<std::string> parameters = {};                    ///< Defined: those that the right answer depends on
-  std::vector<StepSpec> steps = {};                            ///< Kernel: the reference; Defined: for the problems that it leaves, else empty
-  double relative_tolerance = 0;  ///< Kernel references on random data; 0: 64 units in the last place of the output type
+  std::vector<StepSpec> steps = {};  ///< Kernel: the reference; Defined: for the problems that it leaves, else empty
+  double relative_tolerance = 0;     ///< Kernel references on random data; 0: 64 units in the last place of the output type
 };
 
 struct WorkSpec {
