@@ -164,9 +164,9 @@ KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
     files[own] = read_part(folder / own, kMostSpecBytes);
     read_sources(JsonNode::parse(files[own], (folder / own).string()), folder, files);
   }
-  add_included_files(files, [&](const std::string& name, std::string& bytes) {
-    if (is_device_header(name) || !is_part(folder, name)) return false;
-    bytes = read_part(folder / name, kMostFileBytes);
+  add_included_files(files, [&](const std::string& file, std::string& bytes) {
+    if (is_device_header(file) || !is_part(folder, file)) return false;
+    bytes = read_part(folder / file, kMostFileBytes);
     return true;
   });
   if (has_part(folder, kDefaultsFile)) files[kDefaultsFile] = read_part(folder / kDefaultsFile, kMostSpecBytes);
