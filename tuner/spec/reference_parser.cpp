@@ -269,6 +269,11 @@ class ReferenceParser : private TemplateParser {
 
   void read_plant(const JsonNode& node) {
     const ObjectReader reader(node, "\"plant\"", {"into", "kernel", "args", "if", "row", "data"});
+    for (const RoleSpec& output : definition_.outputs) {
+      if (output.values)
+        fail(node.position,
+             fmt::format("\"plant\" changes intervals, and the output '{}' expects values; leave its \"expected\" out", output.name));
+    }
     PlantSpec plant;
     plant.into = read_input_name(reader);
     plant.kernel = read_kernel(reader);

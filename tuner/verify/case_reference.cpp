@@ -127,8 +127,9 @@ std::size_t CaseReference::answer_bytes(std::size_t data) const {
   const spec::LaunchPlan plan = problem_.expectation(data);
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
-    if (plan.buffers[i].output && problem_.template_buffers()[i] >= 0)
-      bytes += static_cast<std::size_t>(plan.buffers[i].count) * sizeof(reference::Expected);
+    const auto& outputs = problem_.definition().outputs;
+    const auto role = std::find_if(outputs.begin(), outputs.end(), [&](const auto& output) { return output.name == plan.buffers[i].name; });
+    if (role != outputs.end() && problem_.template_buffers()[i] >= 0) bytes += expected_bytes(*role, plan.buffers[i]);
   }
   return bytes;
 }

@@ -113,6 +113,8 @@ TEST_CASE("what a reference.json gets wrong is refused at its place") {
            Wrong{R"({"sums": "base"})", R"({"scratch": "base"})", "\"keep\": true"},
            Wrong{R"("args": ["sums"])", R"("args": ["sum"])", "the argument 'sum' is nothing known"},
            Wrong{R"("plant": {"into": "in")", R"("plant": {"into": "out")", "must be one of in"},
+           Wrong{R"("out": {"count")", R"("out": {"expected": "values", "count")",
+                 "\"plant\" changes intervals, and the output 'out' expects values"},
            Wrong{R"("integers": "alone")", R"("integers": "together")", "must be one of alone, descending"},
            Wrong{R"("integers": "alone")", R"("other": "alone")", "'other' is no data set"},
            Wrong{R"("leaves": {"how")", R"("leaves": {"n")", "is no choice of the problem"},
