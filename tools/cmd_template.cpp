@@ -20,6 +20,7 @@
 #include "tuner/space/launch_classes.hpp"
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/launch_plan.hpp"
+#include "tuner/spec/reference_definition.hpp"
 #include "tuner/spec/variant_ladder.hpp"
 #include "tuner/verify/programs.hpp"
 
@@ -71,12 +72,12 @@ bool includes_host_code(const std::string& source) {
 }
 
 /// Throws: SpecError when a launch names a kernel that the compiled sources do not have.
-void check_kernel_names(const spec::KernelTemplate& kernel, const spec::LaunchPlan& plan, const compile::CompileResult& compiled) {
+void check_kernel_names(const std::string& file, const spec::LaunchPlan& plan, const compile::CompileResult& compiled) {
   std::vector<std::string> there;
   for (const auto& used : compiled.kernels) there.push_back(used.kernel);
   for (const auto* const launch : spec::launches_of(plan)) {
     if (std::find(there.begin(), there.end(), launch->kernel) != there.end()) continue;
-    throw SpecError(kernel.spec_path, 0, 0,
+    throw SpecError(file, 0, 0,
                     fmt::format("the launch of \"{}\" names no compiled kernel (there are: {}); is it extern \"C\"?", launch->kernel,
                                 fmt::join(there, ", ")));
   }
@@ -162,7 +163,12 @@ CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Pro
   if (const auto program = verify::reference_program(kernel, problem, device))
     checked.reference = pool.compile_now({program->source, program->file, options.architecture, program->options});
   if (checked.compiles() && checked.default_valid)
-    check_kernel_names(kernel, spec::resolve(kernel, problem, checked.configuration, device), checked.compiled);
+    check_kernel_names(kernel.spec_path, spec::resolve(kernel, problem, checked.configuration, device), checked.compiled);
+  const bool defined = kernel.reference.definition && !spec::asks_reference_kernel(kernel, problem);
+  const std::string& file = defined ? kernel.reference.definition->form.spec_path : kernel.spec_path;
+  for (const auto& plan : verify::reference_plans(kernel, problem, device)) {
+    if (checked.reference && !checked.reference_fails()) check_kernel_names(file, plan, *checked.reference);
+  }
   return checked;
 }
 

@@ -109,7 +109,7 @@ struct Bounds {
   }
 };
 
-/// Of every mapping that the type has: one integer a bin, 16 of them, widths that are none of either.
+/// Every mapping that the type has: one integer a bin, 16 of them, widths that are none of either.
 template <class Sample>
 std::vector<Bounds<Sample>> some_bounds(std::int64_t bins) {
   if constexpr (std::is_same_v<Sample, float>) {

@@ -67,7 +67,7 @@ TEST_CASE("sanitizer sample: reproducible sums" * doctest::skip()) {
                "items <= 4");
 }
 TEST_CASE("sanitizer sample: waiting for many blocks" * doctest::skip()) {
-  // Of blocks as small as they come, so that more of them hand over partial results than a warp can fetch at one go.
+  // With blocks as small as they come, so that more of them hand over partial results than a warp can fetch at one go.
   const std::string small = "block_size == 64 and items == 1 and blocks_per_sm == 4 and grid_stage == 'ticket'",
                     tiles = small + " and load == 'tiles'";
   for (const char* type : {"f32", "i32"})

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tests/gpu/lab.hpp"
+#include "tests/support/row_stages.hpp"
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
@@ -98,21 +99,10 @@ TEST_CASE("segmented_reduce is right at shapes from one long row to many short o
 }
 
 TEST_CASE("segmented_reduce is right in every row stage, with narrow and wide loads") {
-  const std::vector<std::map<std::string, std::string>> stages = {{{"row_stage", "thread"}, {"lanes", "1"}},
-                                                                  {{"row_stage", "sub_warp"}, {"lanes", "2"}},
-                                                                  {{"row_stage", "sub_warp"}, {"lanes", "4"}},
-                                                                  {{"row_stage", "sub_warp"}, {"lanes", "8"}},
-                                                                  {{"row_stage", "sub_warp"}, {"lanes", "16"}},
-                                                                  {{"row_stage", "warp"}},
-                                                                  {{"row_stage", "block"}},
-                                                                  {{"row_stage", "two_pass"}},
-                                                                  {{"row_stage", "last_block"}},
-                                                                  {{"row_stage", "ticket"}},
-                                                                  {{"row_stage", "adaptive"}}};
   for (const char* type : {"i8", "bf16", "f32", "i64"}) {
     for (const char* op : {"sum", "max"}) {
       std::vector<spec::Configuration> configurations;
-      for (auto stage : stages) {
+      for (auto stage : test::kRowStages) {
         const bool lanes = stage["row_stage"] == "thread" || stage["row_stage"] == "sub_warp" || stage["row_stage"] == "warp";
         configurations.push_back(configured(stage));
         if (stage["row_stage"] == "adaptive") continue;

@@ -73,15 +73,29 @@ extern "C" __global__ void windows_expect(const void* in, Expected* out, u64 n, 
 }
 )text";
 
-measure::VisitReply run(const char* type, const char* variant, const char* width, std::int64_t n) {
-  auto& lab = test::Lab::get();
-  static const auto kernel = spec::KernelTemplate::parse(
-      kTemplate, {{"kernel.cu", kSource}, {"reference.json", kReference}, {"reference.cu", kReferenceSource}}, "template.json");
-  const spec::Problem problem{{{"T", type}}, {{"n", n}}};
-  lab.prepare(lab.executor(), kernel, problem);
+std::string replaced(std::string text, const std::string& before, const std::string& after) {
+  const auto at = text.find(before);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, before.size(), after);
+}
+
+spec::KernelTemplate windows(const std::string& reference = kReference, const std::string& source = kReferenceSource) {
+  return spec::KernelTemplate::parse(kTemplate, {{"kernel.cu", kSource}, {"reference.json", reference}, {"reference.cu", source}},
+                                     "template.json");
+}
+
+spec::Configuration configured(const spec::KernelTemplate& kernel, const char* variant, const char* width) {
   auto configuration = test::with(kernel, "variant", variant);
   configuration.index[0] = test::with(kernel, "width", width).index[0];
-  return test::Lab::visit(lab.executor(), lab.request(kernel, problem, configuration));
+  return configuration;
+}
+
+measure::VisitReply run(const char* type, const char* variant, const char* width, std::int64_t n) {
+  auto& lab = test::Lab::get();
+  static const auto kernel = windows();
+  const spec::Problem problem{{{"T", type}}, {{"n", n}}};
+  lab.prepare(lab.executor(), kernel, problem);
+  return test::Lab::visit(lab.executor(), lab.request(kernel, problem, configured(kernel, variant, width)));
 }
 
 bool says(const measure::VisitReply& reply, const std::string& text) { return reply.detail.find(text) != std::string::npos; }
@@ -114,6 +128,63 @@ TEST_CASE("a data set that exists for one type is verified for that type") {
   CHECK(floats.outcome == Outcome::WrongResult);
   CHECK(says(floats, "when one element is NaN"));
   CHECK(run("i32", "skips_nan", "2", 100000).outcome == Outcome::Ok);
+}
+
+TEST_CASE("configurations whose right answers differ are judged by their own when they are visited again and in a run-off") {
+  auto& lab = test::Lab::get();
+  auto& executor = lab.executor();
+  const auto kernel = windows();
+  const spec::Problem problem{{{"T", "f32"}}, {{"n", 100000}}};
+  lab.prepare(executor, kernel, problem);
+  measure::RunOffRequest run_off;
+  auto& finalists = run_off.configurations;
+  for (const char* width : {"2", "3"}) finalists.push_back(lab.request(kernel, problem, configured(kernel, "correct", width)));
+  for (int visit = 0; visit < 3; ++visit) {
+    for (auto& request : finalists) {
+      request.verify = visit == 0;
+      const auto reply = test::Lab::visit(executor, request);
+      INFO(reply.detail);
+      CHECK(reply.outcome == Outcome::Ok);
+      CHECK(reply.verified);
+    }
+    // A wrong one has everything filled and answered anew.
+    if (visit == 1)
+      CHECK(test::Lab::visit(executor, lab.request(kernel, problem, configured(kernel, "narrow", "3"))).outcome == Outcome::WrongResult);
+  }
+  const auto reply = executor.run_off(run_off);
+  INFO(reply.detail);
+  CHECK(reply.outcome == Outcome::Ok);
+}
+
+TEST_CASE("what the code of a reference may not do is refused before any element is written") {
+  auto& lab = test::Lab::get();
+  const spec::Problem problem{{{"T", "i32"}}, {{"n", 1000}}};
+  const auto preparing = [&](const std::string& source) { lab.prepare(lab.executor(), windows(kReference, source), problem); };
+  CHECK_THROWS_WITH_AS(preparing(replaced(kReferenceSource, "alteration->count = 1", "alteration->count = 5")),
+                       doctest::Contains("its kernel \"windows_alter\" alters 5 elements, and an Alteration holds 4"), Error);
+  CHECK_THROWS_WITH_AS(preparing(replaced(kReferenceSource, "? n - 1", "? n")), doctest::Contains("alters element 1000 of 1000"), Error);
+  CHECK_THROWS_WITH_AS(preparing(replaced(kReferenceSource, "void windows_alter(Alteration*", "void windows_alters(Alteration*")),
+                       doctest::Contains("windows_alter"), Error);
+  CHECK_THROWS_WITH_AS(preparing(replaced(kReferenceSource, "u64 n, int data", "u64 n, int data, int more")),
+                       doctest::Contains("takes 4 arguments and is given 3"), Error);
+  const std::string planting =
+      replaced(kReference, R"("alter": {)",
+               R"("plant": {"into": "in", "data": {"random": "alone"}, "kernel": "windows_plant", "args": [{"n": "u64"}]}, "alter": {)");
+  for (const auto& [changes, message] :
+       {std::pair{"changes = 3", "changes 3 expectations, and a Plant holds 2"},
+        std::pair{"changes = plants->output[0] = 1", "changes what is expected of output 1, and 1 count from 0"},
+        std::pair{"changes = 1; plants->element[0] = n", "changes what is expected of element 1000 of 1000"},
+        std::pair{"changes = 2", "changes what is expected of element 0 twice"}, std::pair{"position = 5", "plants at 5 instead of 0"}}) {
+    CAPTURE(changes);
+    const auto kernel =
+        windows(planting, std::string(kReferenceSource) + "\nextern \"C\" __global__ void windows_plant(Plant* plants, u64, u64 n) {\n" +
+                              "  if (thread_index() == 0) { plants->bits = ~plants->bits; plants->" + changes + "; }\n}\n");
+    lab.prepare(lab.executor(), kernel, problem);
+    const auto reply = test::Lab::visit(lab.executor(), lab.request(kernel, problem, configured(kernel, "correct", "2")));
+    CHECK(reply.outcome == Outcome::LaunchFailed);
+    INFO(reply.detail);
+    CHECK(says(reply, message));
+  }
 }
 
 }  // namespace test_verification_own_reference

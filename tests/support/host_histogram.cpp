@@ -45,7 +45,7 @@ void read_bounds(const spec::KernelTemplate& kernel, const spec::Problem& proble
   of.upper_f32 = upper.f32;
 }
 
-/// Of samples and edges that are integers: all of them have at most 32 bits.
+/// Samples and edges that are integers have at most 32 bits.
 std::int64_t integer_of(const HistogramCase& of, std::uint64_t bits) { return static_cast<std::int64_t>(spec::extend(of.sample, bits)); }
 
 float f32_of(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }

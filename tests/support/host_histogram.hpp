@@ -11,7 +11,7 @@
 namespace attune::test {
 
 enum class HistogramMapping { Unit, Shift, Scaled, Edges };
-/// Of a problem.
+/// The skew of a problem.
 enum class Spread : int { Uniform, Zipf, Hot, Constant, Sorted };
 
 /// What the reference "histogram" computes, in words of the host's own: it shares nothing with the device's code.

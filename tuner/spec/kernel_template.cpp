@@ -160,7 +160,7 @@ KernelTemplate KernelTemplate::load(const std::filesystem::path& folder) {
   const JsonNode root = JsonNode::parse(text, spec.string());
   std::map<std::string, std::string> files;
   read_sources(root, folder, files);
-  if (const std::string own = own_reference(root); !own.empty() && is_part(folder, own)) {
+  if (const std::string own = own_reference(root); !included_file("template.json", own).empty() && has_part(folder, own)) {
     files[own] = read_part(folder / own, kMostSpecBytes);
     read_sources(JsonNode::parse(files[own], (folder / own).string()), folder, files);
   }

@@ -25,6 +25,7 @@ class ReferenceParser : private TemplateParser {
     read_start(top);
     read_problem(top.require("problem", R"(say which axes a template must have, e.g. "problem": {"n": {"size": {}}})"));
     definition_.own_axes = kernel_.problem.size();
+    refuse_reserved();
     if (const JsonNode* node = top.find("types")) read_types(*node);
     check_macros();
     add_axes(top);
@@ -32,8 +33,9 @@ class ReferenceParser : private TemplateParser {
     if (const JsonNode* node = top.find("let")) read_lets(*node);
     for (const JsonNode::Member& member : top.require("inputs", "name the inputs in the order of the template's").object("\"inputs\""))
       read_input(member);
-    for (const JsonNode::Member& member : top.require("outputs", "name the outputs in the order of the template's").object("\"outputs\""))
-      read_output(member);
+    const JsonNode& outputs = top.require("outputs", "name the outputs in the order of the template's");
+    for (const JsonNode::Member& member : outputs.object("\"outputs\"")) read_output(member);
+    if (definition_.outputs.empty()) fail(outputs.position, "\"outputs\" names none: nothing would be compared");
     if (const JsonNode* node = top.find("workspaces")) read_workspaces(*node);
     read_sources(top.require("sources", R"(name the CUDA files, e.g. "sources": ["reference.cu"])"), files);
     read_fills(*top.find("inputs"));
@@ -64,6 +66,14 @@ class ReferenceParser : private TemplateParser {
       definition_.compiled_once = read_word(*compiled, "\"compiled\"", {"for_each_kind", "once"}) == 1;
   }
 
+  void refuse_reserved() const {
+    for (const char* name : {"data", "group"}) {
+      if (names_.find(name) == nullptr) continue;
+      fail(names_.position(name), fmt::format("'{}' is a name that attune gives: {}; choose another", name,
+                                              name[0] == 'd' ? "the data set" : "the group of windows"));
+    }
+  }
+
   /// What attune adds to the problem: which data set, which group of windows, and what the template's buffers are.
   void add_axes(const ObjectReader& top) {
     ProblemAxis data;
@@ -71,31 +81,32 @@ class ReferenceParser : private TemplateParser {
     data.kind = AxisKind::Choice;
     read_data_sets(top.find("data_sets"));
     for (const DataSetSpec& set : definition_.data_sets) data.values.push_back(set.name);
-    add_axis(std::move(data), NameKind::ChoiceAxis);
-    add_size("group");
+    add_axis(std::move(data), NameKind::ChoiceAxis, root_.position);
+    add_size("group", root_.position);
     for (const char* role : {"inputs", "outputs"}) {
       const JsonNode* node = top.find(role);
       if (node == nullptr) continue;
       for (const JsonNode::Member& member : node->object(fmt::format("\"{}\"", role))) {
+        check_identifier(member.key, "the name", member.position);
         ProblemAxis type;
         type.name = member.key + "_type";
         type.kind = AxisKind::Type;
         type.values = element_type_names();
-        add_axis(std::move(type), NameKind::TypeAxis);
-        add_size(member.key + "_count");
+        add_axis(std::move(type), NameKind::TypeAxis, member.position);
+        add_size(member.key + "_count", member.position);
       }
     }
   }
 
-  void add_size(const std::string& name) {
+  void add_size(const std::string& name, const SourcePosition& position) {
     ProblemAxis axis;
     axis.name = name;
     axis.min = 0;
-    add_axis(std::move(axis), NameKind::Size);
+    add_axis(std::move(axis), NameKind::Size, position);
   }
 
-  void add_axis(ProblemAxis axis, NameKind kind) {
-    names_.add(axis.name, kind, root_.position);
+  void add_axis(ProblemAxis axis, NameKind kind, const SourcePosition& position) {
+    names_.add(axis.name, kind, position);
     kernel_.problem.push_back(std::move(axis));
   }
 
@@ -124,6 +135,13 @@ class ReferenceParser : private TemplateParser {
     if (definition_.data_sets.empty() || definition_.data_sets.front().name != "integers" || definition_.data_sets.size() < 2 ||
         definition_.data_sets[1].name != "random") {
       fail(node->position, R"("data_sets" begins with "integers", of exact results, and "random", which is timed)");
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+      for (const char* key : {"alters", "if", "cases"}) {
+        if (const JsonNode* there = node->members[i].value.find(key))
+          fail(there->position, fmt::format("every problem is verified with '{}' in every case; remove \"{}\", or name another data set",
+                                            node->members[i].key, key));
+      }
     }
     set_conditions_ = node;
   }
@@ -281,6 +299,8 @@ class ReferenceParser : private TemplateParser {
     for (const JsonNode::Member& member :
          reader.require("data", R"(say into which data sets, e.g. "data": {"integers": "alone"})").object("\"data\"")) {
       require_data_set(member.value, member.key);
+      if (!definition_.data_sets[definition_.data_set(member.key)].alters.empty())
+        fail(member.position, fmt::format("the data set '{}' alters another; plant into one that is filled", member.key));
       plant.data_sets[member.key] = read_word(member.value, "how elements are planted", {"alone", "descending"}) == 1;
     }
     definition_.plant = std::move(plant);

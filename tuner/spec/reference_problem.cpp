@@ -5,10 +5,13 @@
 #include <algorithm>
 
 #include "tuner/spec/element.hpp"
+#include "tuner/spec/failure.hpp"
 #include "tuner/spec/macros.hpp"
 
 namespace attune::spec {
 namespace {
+
+constexpr std::int64_t kMostGroups = 64;  // each needs a window of its own
 
 /// A scalar as expressions know numbers. Integers beyond 2^63 are rounded.
 Value number_of(const ResolvedScalar& scalar) {
@@ -69,7 +72,8 @@ void ReferenceProblem::take_axes(const KernelTemplate& kernel, const Problem& pr
   const Scope scope = make_scope(kernel, problem, configuration, *device_);
   for (std::size_t i = 0; i < definition_->own_axes; ++i) {
     const ProblemAxis& axis = form_.problem[i];
-    const bool there = kernel.axis(axis.name) != nullptr || kernel.parameter(axis.name) != nullptr;
+    const auto& parameters = kernel.reference.parameters;
+    const bool there = kernel.axis(axis.name) != nullptr || std::find(parameters.begin(), parameters.end(), axis.name) != parameters.end();
     if (there)
       set(problem_, axis, scope(axis.name).value());
     else if (axis.kind != AxisKind::Size)
@@ -114,10 +118,10 @@ void ReferenceProblem::take_buffers(const KernelTemplate& kernel, const std::vec
 }
 
 void ReferenceProblem::check(const KernelTemplate& kernel, const Problem& problem, const std::vector<ResolvedBuffer>& buffers) const {
-  const auto refuse = [&](const std::string& needs) {
+  const auto refuse = [&](const std::string& needs, const char* otherwise = ";") {
     throw SpecError(kernel.spec_path, 0, 0,
-                    fmt::format("failed preparing the reference of {}: the reference '{}' needs {}; exclude the problem by a constraint",
-                                to_text(problem), definition_->name, needs));
+                    fmt::format("failed preparing the reference of {}: the reference '{}' needs {}{} exclude the problem by a constraint",
+                                to_text(problem), definition_->name, needs, otherwise));
   };
   in_scope(0, 0, [&](const Scope& scope) {
     for (const ReferenceDefinition::Refusal& refusal : definition_->refuses)
@@ -127,7 +131,11 @@ void ReferenceProblem::check(const KernelTemplate& kernel, const Problem& proble
         if (places[i] < 0 || !roles[i].count || (roles[i].condition && !roles[i].condition->truth(scope))) continue;
         const auto& buffer = buffers[static_cast<std::size_t>(places[i])];
         const std::int64_t count = roles[i].count->integer(scope);
-        if (count != buffer.count) refuse(fmt::format("{} elements of \"{}\", not {}", count, buffer.name, buffer.count));
+        if (count == buffer.count) continue;
+        const SourcePosition& at = roles[i].count->position();
+        refuse(fmt::format("{} elements of \"{}\", not {} (\"{}\" at {}:{}:{}); correct the buffer's count", count, buffer.name,
+                           buffer.count, roles[i].count->text(), at.file, at.line, at.column),
+               ", or");
       }
     };
     check_counts(definition_->inputs, kernel.reference.inputs);
@@ -149,12 +157,23 @@ bool ReferenceProblem::has(std::size_t data_set) const {
 
 int ReferenceProblem::groups() const {
   if (!definition_->groups) return 1;
-  return in_scope(0, 0,
-                  [&](const Scope& scope) { return static_cast<int>(std::max<std::int64_t>(1, definition_->groups->integer(scope))); });
+  const std::int64_t groups = integer(*definition_->groups);
+  if (groups < 1 || groups > kMostGroups) {
+    fail(definition_->groups->position(), fmt::format("\"groups\" is {} for {}; it must be 1 to {} (\"{}\")", groups, to_text(problem_),
+                                                      kMostGroups, definition_->groups->text()));
+  }
+  return static_cast<int>(groups);
 }
 
-Value ReferenceProblem::evaluate(const Expression& expression, std::size_t data_set) const {
-  return in_scope(data_set, 0, [&](const Scope& scope) { return expression.evaluate(scope); });
+std::int64_t ReferenceProblem::integer(const Expression& expression, std::size_t data_set) const {
+  return in_scope(data_set, 0, [&](const Scope& scope) { return expression.integer(scope); });
+}
+
+double ReferenceProblem::number(const Expression& expression, std::size_t data_set) const {
+  const Value value = in_scope(data_set, 0, [&](const Scope& scope) { return expression.evaluate(scope); });
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  fail(expression.position(), fmt::format("\"{}\" is {}, which is no number", expression.text(), to_text(value)));
 }
 
 LaunchPlan ReferenceProblem::expectation(std::size_t data_set) const {
@@ -165,6 +184,29 @@ std::optional<LaunchPlan> ReferenceProblem::arguments(const ReferenceKernel& ker
   LaunchPlan plan = resolve_steps(form_, {kernel.launch}, with(data_set, group), *device_);
   if (plan.steps.empty()) return std::nullopt;
   return plan;
+}
+
+std::vector<LaunchPlan> ReferenceProblem::all_plans() const {
+  std::vector<LaunchPlan> plans;
+  const auto add = [&](const ReferenceKernel& kernel, std::size_t data_set, int group) {
+    if (auto plan = arguments(kernel, data_set, group)) plans.push_back(std::move(*plan));
+  };
+  for (std::size_t data_set = 0; data_set < definition_->data_sets.size(); ++data_set) {
+    const DataSetSpec& set = definition_->data_sets[data_set];
+    if (!has(data_set)) continue;
+    plans.push_back(expectation(data_set));
+    for (const RoleSpec& input : definition_->inputs) {
+      for (int group = 0; input.fill && group < groups(); ++group) add(*input.fill, data_set, group);
+      for (const Expression& guard : input.guards) static_cast<void>(number(guard));
+    }
+    for (const RoleSpec& output : definition_->outputs)
+      for (const auto& part : output.shape) static_cast<void>(integer(part.second, data_set));
+    if (!set.alters.empty()) add(*definition_->alter, data_set, 0);
+    if (!definition_->plant || !definition_->plant->data_sets.contains(set.name)) continue;
+    add(definition_->plant->kernel, data_set, 0);
+    if (definition_->plant->row) static_cast<void>(integer(*definition_->plant->row, data_set));
+  }
+  return plans;
 }
 
 std::string ReferenceProblem::text() const {

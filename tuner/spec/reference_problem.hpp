@@ -19,13 +19,18 @@ class ReferenceProblem {
   [[nodiscard]] const ReferenceDefinition& definition() const noexcept { return *definition_; }
   /// Whether there is such a data set for the problem.
   [[nodiscard]] bool has(std::size_t data_set) const;
+  /// Throws: SpecError (none, or more than 64).
   [[nodiscard]] int groups() const;
-  /// The value of an expression over the reference's names, for a data set.
-  [[nodiscard]] Value evaluate(const Expression& expression, std::size_t data_set = 0) const;
+  /// The value of an expression over the reference's names, for a data set. Throws: SpecError at the expression (no integer, no number).
+  [[nodiscard]] std::int64_t integer(const Expression& expression, std::size_t data_set = 0) const;
+  [[nodiscard]] double number(const Expression& expression, std::size_t data_set = 0) const;
   /// The buffers of the reference and the steps that compute what is expected of a data set.
   [[nodiscard]] LaunchPlan expectation(std::size_t data_set) const;
   /// The arguments that a kernel takes behind attune's own; nothing where its condition does not hold.
   [[nodiscard]] std::optional<LaunchPlan> arguments(const ReferenceKernel& kernel, std::size_t data_set, int group = 0) const;
+  /// Every launch of every data set, and of every kernel whose threads attune chooses: what can be said of them without a device.
+  /// Throws: SpecError at what cannot be computed or launched.
+  [[nodiscard]] std::vector<LaunchPlan> all_plans() const;
   /// The template's buffer of each of the reference's, -1: a workspace, or one that the template lacks.
   [[nodiscard]] const std::vector<int>& template_buffers() const noexcept { return template_buffers_; }
   /// What it depends on, in one form: equal texts, equal answers.

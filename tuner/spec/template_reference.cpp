@@ -41,7 +41,8 @@ class NeedsCheck {
 
   void check_axis(const ProblemAxis& needed) const {
     const ProblemAxis* axis = kernel_.axis(needed.name);
-    if (axis == nullptr && (!needed.default_value.empty() || holds(kernel_.reference.parameters, needed.name))) return;
+    if (holds(kernel_.reference.parameters, needed.name)) return check_parameter(needed, *kernel_.parameter(needed.name));
+    if (axis == nullptr && !needed.default_value.empty()) return;
     Words words = needed.values;
     if (const auto left = reference_.leaves.find(needed.name); left != reference_.leaves.end())
       words.insert(words.end(), left->second.begin(), left->second.end());
@@ -55,6 +56,23 @@ class NeedsCheck {
     if (axis->kind == AxisKind::Size && (axis->min < needed.min || axis->max > needed.max)) {
       refuse(fmt::format("takes the size '{}' from {} to {}; give it a \"min\" and a \"max\" within these, not {} and {}", needed.name,
                          needed.min, needed.max, axis->min, axis->max));
+    }
+  }
+
+  /// A parameter in place of an axis.
+  void check_parameter(const ProblemAxis& needed, const Parameter& parameter) const {
+    const auto fits = [&](const Value& value) {  // a switch is 0 or 1
+      if (const auto* const flag = std::get_if<bool>(&value)) return needed.min <= int{*flag} && int{*flag} <= needed.max;
+      const auto* const integer = std::get_if<std::int64_t>(&value);
+      return integer != nullptr && needed.min <= *integer && *integer <= needed.max;
+    };
+    for (const Value& value : parameter.values) {
+      const bool right = needed.kind == AxisKind::Size ? fits(value) : holds(needed.values, to_text(value));
+      if (right) continue;
+      const std::string among =
+          needed.kind == AxisKind::Size ? fmt::format("from {} to {}", needed.min, needed.max) : "among " + joined(needed.values);
+      refuse(fmt::format("takes the {} '{}' {}, which the parameter's value {} is not", kind_name(needed.kind), needed.name, among,
+                         to_text(value)));
     }
   }
 
@@ -97,8 +115,9 @@ class NeedsCheck {
       found.push_back(typed ? places[next] : -1);
     }
     if (!right || wanted.size() != there.size())
-      refuse(fmt::format("needs the {}{} {}{}, not {}", what, wanted.size() == 1 ? "" : "s", listed(wanted),
-                         wanted.size() > 1 ? ", in this order" : "", listed(there)));
+      refuse(wanted.empty() ? fmt::format("needs no {}, not {}", what, listed(there))
+                            : fmt::format("needs the {}{} {}{}, not {}", what, wanted.size() == 1 ? "" : "s", listed(wanted),
+                                          wanted.size() > 1 ? ", in this order" : "", listed(there)));
     return found;
   }
 
@@ -154,6 +173,12 @@ void TemplateParser::read_defined(const ObjectReader& reader, const std::map<std
     for (const std::string& name : read_words(*parameters, "\"parameters\"")) {
       if (kernel_.parameter(name) == nullptr)
         fail(parameters->position, fmt::format("the reference depends on '{}', which is no parameter", name));
+      const auto& axes = reference.definition->form.problem;
+      const auto own = axes.begin() + static_cast<std::ptrdiff_t>(reference.definition->own_axes);
+      if (std::none_of(axes.begin(), own, [&](const ProblemAxis& axis) { return axis.name == name; })) {
+        fail(parameters->position,
+             fmt::format("the reference '{}' has no '{}' in its \"problem\"; remove it here", reference.definition->name, name));
+      }
       reference.parameters.push_back(name);
     }
   }

@@ -52,12 +52,30 @@ void ReferenceLaunch::enqueue(Support& support, const std::vector<void*>& own, c
 }
 
 CaseReference::CaseReference(spec::ReferenceProblem problem, const gpu::Module& module, Support& support)
-    : problem_(std::move(problem)), module_(&module), support_(&support) {}
+    : problem_(std::move(problem)), module_(&module), support_(&support) {
+  const auto& definition = problem_.definition();
+  for (std::size_t data = 0; data < definition.data_sets.size(); ++data) {
+    if (!problem_.has(data)) continue;
+    for (const spec::RoleSpec& input : definition.inputs) bind_fill(input, data, 0);
+    static_cast<void>(planted_buffer(data));
+    if (!definition.data_sets[data].alters.empty()) bind_alter(data);
+  }
+}
+
+std::size_t CaseReference::form_buffer(const std::string& name) const {
+  const auto& buffers = problem_.definition().form.buffers;
+  const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const auto& buffer) { return buffer.name == name; });
+  return static_cast<std::size_t>(found - buffers.begin());
+}
 
 std::size_t CaseReference::template_buffer(const std::string& role) const {
-  const auto& buffers = problem_.definition().form.buffers;
-  const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const auto& buffer) { return buffer.name == role; });
-  return static_cast<std::size_t>(problem_.template_buffers()[static_cast<std::size_t>(found - buffers.begin())]);
+  return static_cast<std::size_t>(problem_.template_buffers()[form_buffer(role)]);
+}
+
+void CaseReference::refuse(const spec::ReferenceKernel& kernel, const std::string& why) const {
+  throw Error(fmt::format("failed preparing the reference '{}': its kernel \"{}\" {}; mend its code", problem_.definition().name,
+                          kernel.launch.kernel, why),
+              ExitCode::Spec);
 }
 
 ReferenceLaunch* CaseReference::bound(const Key& key, const spec::ReferenceKernel& kernel, const std::vector<int>& own_bytes) {
@@ -70,11 +88,20 @@ ReferenceLaunch* CaseReference::bound(const Key& key, const spec::ReferenceKerne
   return found->second ? &*found->second : nullptr;
 }
 
+ReferenceLaunch* CaseReference::bind_fill(const spec::RoleSpec& input, std::size_t data, int group) {
+  if (!input.fill) return nullptr;
+  return bound({"fill " + input.name, data, group}, *input.fill, {static_cast<int>(sizeof(reference::Filling))});
+}
+
+ReferenceLaunch* CaseReference::bind_alter(std::size_t data) {
+  return bound({"alter", data, 0}, *problem_.definition().alter, {kAddressBytes});
+}
+
 bool CaseReference::fill(std::size_t buffer, const Elements& target, std::size_t data, int group, std::uint64_t seed,
                          const std::string* what) {
   for (const spec::RoleSpec& input : problem_.definition().inputs) {
     if (!input.fill || template_buffer(input.name) != buffer) continue;
-    ReferenceLaunch* launch = bound({"fill " + input.name, data, group}, *input.fill, {static_cast<int>(sizeof(reference::Filling))});
+    ReferenceLaunch* launch = bind_fill(input, data, group);
     if (launch == nullptr) return false;
     if (target.count == 0) return true;
     reference::Filling filling{reinterpret_cast<void*>(target.start),
@@ -98,9 +125,7 @@ std::optional<GuardValues> CaseReference::guards(std::size_t buffer, spec::Eleme
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double lowest = spec::to_double(type, spec::lowest_finite_bits(type)),
                    highest = spec::to_double(type, spec::highest_finite_bits(type));
-      const spec::Value value = problem_.evaluate(input.guards[i]);
-      const auto* integer = std::get_if<std::int64_t>(&value);
-      const double number = std::clamp(integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value), lowest, highest);
+      const double number = std::clamp(problem_.number(input.guards[i]), lowest, highest);
       values[i] = spec::scalar_bits(spec::is_floating(type) ? number : std::trunc(number), type).value_or(0);
     }
     return values;
@@ -123,37 +148,37 @@ Addresses CaseReference::reference_addresses(const Addresses& addresses, const E
   return all;
 }
 
-std::size_t CaseReference::answer_bytes(std::size_t data) const {
+AnswerMemory CaseReference::answer_memory(std::size_t data) const {
+  const auto& definition = problem_.definition();
   const spec::LaunchPlan plan = problem_.expectation(data);
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
-    const auto& outputs = problem_.definition().outputs;
-    const auto role = std::find_if(outputs.begin(), outputs.end(), [&](const auto& output) { return output.name == plan.buffers[i].name; });
-    if (role != outputs.end() && problem_.template_buffers()[i] >= 0) bytes += expected_bytes(*role, plan.buffers[i]);
+  AnswerMemory memory;
+  for (const spec::RoleSpec& role : definition.outputs) {
+    const std::size_t own = form_buffer(role.name);
+    if (problem_.template_buffers()[own] >= 0) memory.kept += expected_bytes(role, plan.buffers[own]);
   }
-  return bytes;
+  for (const auto& buffer : plan.buffers) {
+    if (!buffer.workspace || is_base(buffer.name)) continue;
+    const bool kept = std::find(definition.kept.begin(), definition.kept.end(), buffer.name) != definition.kept.end();
+    (kept ? memory.kept : memory.scratch) += static_cast<std::size_t>(buffer.bytes);
+  }
+  return memory;
 }
 
 void CaseReference::allocate(Expectation& expectation, std::size_t data, const spec::LaunchPlan& plan) {
   const auto& definition = problem_.definition();
   for (const spec::RoleSpec& role : definition.outputs) {
-    const auto resolved =
-        std::find_if(plan.buffers.begin(), plan.buffers.end(), [&](const auto& buffer) { return buffer.name == role.name; });
-    const int from = problem_.template_buffers()[static_cast<std::size_t>(resolved - plan.buffers.begin())];
+    const std::size_t own = form_buffer(role.name);
+    const int from = problem_.template_buffers()[own];
     if (from < 0) continue;
-    expectation.memory.emplace_back(expected_bytes(role, *resolved));
-    WantedOutput output{static_cast<std::size_t>(from), {}, {}};
+    expectation.memory.emplace_back(expected_bytes(role, plan.buffers[own]));
+    WantedOutput output{static_cast<std::size_t>(from), plan.buffers[own].count, {}, {}};
     output.wanted.start = reinterpret_cast<const void*>(expectation.memory.back().address());
     output.wanted.intervals = role.values ? 0 : 1;
-    for (const auto& [name, count] : role.shape) {
-      const spec::Value value = problem_.evaluate(count, data);
-      output.shape.emplace_back(name, std::holds_alternative<std::int64_t>(value) ? std::get<std::int64_t>(value) : 1);
-    }
+    for (const auto& [name, count] : role.shape) output.shape.emplace_back(name, problem_.integer(count, data));
     expectation.outputs.push_back(std::move(output));
   }
   for (const std::string& name : definition.kept) {
-    const auto resolved = std::find_if(plan.buffers.begin(), plan.buffers.end(), [&](const auto& buffer) { return buffer.name == name; });
-    expectation.memory.emplace_back(static_cast<std::size_t>(resolved->bytes));
+    expectation.memory.emplace_back(static_cast<std::size_t>(plan.buffers[form_buffer(name)].bytes));
     expectation.kept[name] = expectation.memory.back().address();
   }
 }
@@ -177,17 +202,23 @@ Expectation CaseReference::expect(std::size_t data, const Addresses& addresses, 
   return expectation;
 }
 
-std::optional<Expectation> CaseReference::alteration(std::size_t data, const Addresses& addresses) {
+std::optional<Expectation> CaseReference::alteration(std::size_t data, const Addresses& addresses, const Elements& input) {
+  const spec::ReferenceKernel& kernel = *problem_.definition().alter;
   Expectation expectation;
   expectation.memory.emplace_back(sizeof(reference::Alteration));
   expectation.alteration = expectation.memory.back().address();
   support_->set_bytes(expectation.alteration, sizeof(reference::Alteration), 0);
   CUdeviceptr address = expectation.alteration;
-  if (ReferenceLaunch* launch = bound({"alter", data, 0}, *problem_.definition().alter, {kAddressBytes}))
-    launch->enqueue(*support_, {&address}, reference_addresses(addresses, nullptr), 1);
+  if (ReferenceLaunch* launch = bind_alter(data)) launch->enqueue(*support_, {&address}, reference_addresses(addresses, nullptr), 1);
   reference::Alteration altered{};
   support_->download(&altered, expectation.alteration, sizeof altered);
   if (altered.count == 0) return std::nullopt;
+  if (altered.count > reference::kMostAltered)
+    refuse(kernel, fmt::format("alters {} elements, and an Alteration holds {}", altered.count, reference::kMostAltered));
+  for (std::uint64_t i = 0; i < altered.count; ++i) {
+    if (altered.position[i] >= static_cast<std::uint64_t>(input.count))
+      refuse(kernel, fmt::format("alters element {} of {}", altered.position[i], input.count));
+  }
   return expectation;
 }
 
@@ -203,8 +234,7 @@ std::optional<std::size_t> CaseReference::planted_buffer(std::size_t data) {
 std::int64_t CaseReference::planted_row(std::size_t data, std::int64_t count) const {
   const auto& row = problem_.definition().plant->row;
   if (!row) return count;
-  const spec::Value value = problem_.evaluate(*row, data);
-  return std::holds_alternative<std::int64_t>(value) ? std::get<std::int64_t>(value) : count;
+  return problem_.integer(*row, data);
 }
 
 Plants CaseReference::plant(std::size_t data, const Addresses& addresses, const std::vector<std::int64_t>& positions, const Elements& input,
@@ -219,6 +249,7 @@ Plants CaseReference::plant(std::size_t data, const Addresses& addresses, const 
   }
   if (planted.descending) std::reverse(planted.plants.begin(), planted.plants.end());
   if (planted.plants.empty()) return planted;
+  const std::vector<reference::Plant> given = planted.plants;
   const std::size_t bytes = planted.plants.size() * sizeof(reference::Plant);
   planted.memory = gpu::Buffer(bytes);
   CUdeviceptr address = planted.memory.address();
@@ -228,7 +259,29 @@ Plants CaseReference::plant(std::size_t data, const Addresses& addresses, const 
   bound({"plant", data, 0}, definition.plant->kernel, {kAddressBytes, kAddressBytes})
       ->enqueue(*support_, {&address, &count}, reference_addresses(addresses, &expectation), count);
   support_->download(planted.plants.data(), address, bytes);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (planted.plants[i].position != given[i].position)
+      refuse(definition.plant->kernel, fmt::format("plants at {} instead of {}", planted.plants[i].position, given[i].position));
+    check_changes(planted.plants[i], expectation);
+  }
   return planted;
+}
+
+void CaseReference::check_changes(const reference::Plant& plant, const Expectation& expectation) const {
+  const spec::ReferenceKernel& kernel = problem_.definition().plant->kernel;
+  if (plant.changes > reference::kMostChanges)
+    refuse(kernel, fmt::format("changes {} expectations, and a Plant holds {}", plant.changes, reference::kMostChanges));
+  const std::size_t outputs = std::min(expectation.outputs.size(), Support::kMostOutputs);
+  for (std::uint64_t i = 0; i < plant.changes; ++i) {
+    if (plant.output[i] >= outputs)
+      refuse(kernel, fmt::format("changes what is expected of output {}, and {} count from 0", plant.output[i], outputs));
+    const std::int64_t count = expectation.outputs[plant.output[i]].count;
+    if (plant.element[i] >= static_cast<std::uint64_t>(count))
+      refuse(kernel, fmt::format("changes what is expected of element {} of {}", plant.element[i], count));
+  }
+  // Exchanging it back would leave another.
+  if (plant.changes == 2 && plant.output[0] == plant.output[1] && plant.element[0] == plant.element[1])
+    refuse(kernel, fmt::format("changes what is expected of element {} twice", plant.element[0]));
 }
 
 }  // namespace attune::verify

@@ -35,10 +35,17 @@ struct Plants {
   gpu::Buffer memory;  ///< the same in device memory
 };
 
+/// Device memory of answers, in bytes.
+struct AnswerMemory {
+  std::size_t kept = 0;     ///< for as long as the answers are
+  std::size_t scratch = 0;  ///< while they are computed
+};
+
 /// The reference of a template for one case: fills inputs, computes what is expected, plants.
 class CaseReference {
  public:
-  /// `module`: the reference's code. Throws: as spec::ReferenceProblem.
+  /// `module`: the reference's code. Throws: Error (a kernel that the code lacks or that takes other arguments than it is given),
+  /// SpecError (what cannot be computed for this problem).
   CaseReference(spec::ReferenceProblem problem, const gpu::Module& module, Support& support);
 
   [[nodiscard]] const spec::ReferenceProblem& problem() const noexcept { return problem_; }
@@ -51,7 +58,8 @@ class CaseReference {
   [[nodiscard]] Expectation expect(std::size_t data, const Addresses& addresses, const Expectation* base);
   /// The elements in which a data set differs from its base, which is in the buffers now; an expectation that has nothing else, and nothing
   /// at all where the data set does not exist. Waits.
-  [[nodiscard]] std::optional<Expectation> alteration(std::size_t data, const Addresses& addresses);
+  /// Throws: Error (more elements than an Alteration holds, or elements that the buffer does not have).
+  [[nodiscard]] std::optional<Expectation> alteration(std::size_t data, const Addresses& addresses, const Elements& input);
   /// The template's buffer whose elements are altered. Requires: some data set alters another.
   [[nodiscard]] std::size_t altered_buffer() const;
   /// The template's buffer that elements are planted into; nothing: into none of this data set.
@@ -59,18 +67,26 @@ class CaseReference {
   /// How many elements a row of that buffer has, each with edges of its own.
   [[nodiscard]] std::int64_t planted_row(std::size_t data, std::int64_t count) const;
   /// Elements at these positions, as the reference plants them into the data, which is in the buffers now. Waits.
+  /// Throws: Error (changes of what no output has).
   [[nodiscard]] Plants plant(std::size_t data, const Addresses& addresses, const std::vector<std::int64_t>& positions,
                              const Elements& input, const Expectation& expectation);
-  /// Device memory that what is expected of one data set takes.
-  [[nodiscard]] std::size_t answer_bytes(std::size_t data) const;
+  /// What the answers of one data set take.
+  [[nodiscard]] AnswerMemory answer_memory(std::size_t data) const;
 
  private:
   using Key = std::tuple<std::string, std::size_t, int>;  ///< what for, data set, group
   /// Nothing where its condition does not hold.
   ReferenceLaunch* bound(const Key& key, const spec::ReferenceKernel& kernel, const std::vector<int>& own_bytes);
+  ReferenceLaunch* bind_fill(const spec::RoleSpec& input, std::size_t data, int group);
+  ReferenceLaunch* bind_alter(std::size_t data);
   /// Addresses of the reference's buffers: those of the template's, what is expected, what is kept; scratch is 0.
   [[nodiscard]] Addresses reference_addresses(const Addresses& addresses, const Expectation* expectation) const;
+  /// Where a buffer stands among the reference's, and which of the template's it is.
+  [[nodiscard]] std::size_t form_buffer(const std::string& name) const;
   [[nodiscard]] std::size_t template_buffer(const std::string& role) const;
+  void check_changes(const reference::Plant& plant, const Expectation& expectation) const;
+  /// Throws: Error (the kernel's code does what it must not).
+  [[noreturn]] void refuse(const spec::ReferenceKernel& kernel, const std::string& why) const;
   void allocate(Expectation& expectation, std::size_t data, const spec::LaunchPlan& plan);
 
   spec::ReferenceProblem problem_;

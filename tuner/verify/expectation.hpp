@@ -11,6 +11,7 @@ namespace attune::verify {
 /// What an output must be.
 struct WantedOutput {
   std::size_t buffer = 0;  ///< of the template
+  std::int64_t count = 0;  ///< elements
   reference::Wanted wanted{};
   std::vector<std::pair<std::string, std::int64_t>> shape;  ///< what an index is called and how many there are, the outermost first
 };

@@ -22,6 +22,7 @@ struct Case {
   std::unique_ptr<CaseReference> reference;                       ///< of a Defined reference that does not leave the problem
   std::vector<std::optional<Expectation>> expectations;           ///< by data set; nothing: it is not verified with it, or against nothing
   std::map<std::pair<std::size_t, std::int64_t>, Plants> plants;  ///< by data set and tile
+  bool answered = false;  ///< the reference has computed its answers; else configurations are not verified in it
 };
 
 /// The data of every case that a problem is verified in. The asked case may have several windows, complete sets of data buffers; window 0
@@ -38,17 +39,18 @@ class ProblemData {
   [[nodiscard]] std::vector<Case>& cases() noexcept { return cases_; }
   [[nodiscard]] Case& asked() noexcept { return cases_.front(); }
   [[nodiscard]] const Case& asked() const noexcept { return cases_.front(); }
-  /// Whether results are compared with anything.
-  [[nodiscard]] bool has_answers() const noexcept { return kernel_->reference.kind != spec::ReferenceSpec::Kind::None; }
+  /// Whether the results of the asked case are compared with anything, of the data that is timed.
+  [[nodiscard]] bool has_answers() const;
   /// Kinds of data that the problem is timed on, one for each group of windows.
   [[nodiscard]] int groups() const;
-  /// Device memory of everything but the asked case's data.
+  /// Device memory of everything but the asked case's data: the other cases, what is expected of all of them, and what computing that
+  /// takes besides.
   [[nodiscard]] std::size_t fixed_bytes() const;
   /// Throws: EnvironmentError.
   void allocate(int windows);
-  /// Computes every answer anew, for a configuration where the answer depends on it. Leaves the inputs of window 0 undefined. Waits.
+  /// Computes every answer anew, for a configuration where the answer depends on it. Leaves window 0 undefined. Waits.
   void expect_all(const spec::Configuration& configuration);
-  /// The same if the answers are those of another configuration.
+  /// The same if the answers are those of another configuration; leaves window 0 with the random data then.
   void adapt(const spec::Configuration& configuration);
 
   [[nodiscard]] const std::vector<spec::DataSetSpec>& data_sets() const noexcept { return *data_sets_; }
@@ -70,6 +72,8 @@ class ProblemData {
  private:
   void bind_reference(Case& which, const spec::Configuration& configuration);
   void expect(Case& which);
+  [[nodiscard]] AnswerMemory answer_memory(const Case& which) const;
+  [[nodiscard]] spec::LaunchPlan plan_by_kernel(const Case& which) const;
   [[nodiscard]] Expectation expect_by_kernel(Case& which);
   /// Fills an input or, with `what`, checks it.
   void fill_input(Case& which, std::size_t buffer, const Elements& target, std::size_t data, int window, int group,

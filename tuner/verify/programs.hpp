@@ -3,11 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/spec/kernel_template.hpp"
-
-namespace attune::spec {
-struct DeviceInfo;
-}
+#include "tuner/spec/launch_plan.hpp"
 
 namespace attune::verify {
 
@@ -26,5 +22,10 @@ struct ReferenceProgram {
 /// nothing does. Throws: SpecError (a problem that the reference refuses).
 [[nodiscard]] std::optional<ReferenceProgram> reference_program(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                                                 const spec::DeviceInfo& device);
+
+/// The launches of that program, of every data set: what can be said of them without a device.
+/// Throws: SpecError at what cannot be computed or launched.
+[[nodiscard]] std::vector<spec::LaunchPlan> reference_plans(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                                            const spec::DeviceInfo& device);
 
 }  // namespace attune::verify

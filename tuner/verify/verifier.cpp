@@ -38,6 +38,7 @@ struct Verifier::Run {
 std::optional<std::string> Verifier::verify(const Candidate& candidate, ProblemData& problem) {
   problem.adapt(candidate.configuration);
   for (auto& which : problem.cases()) {
+    if (!which.answered) continue;
     if (auto wrong = verify_case(candidate, problem, which))
       return fmt::format("{} ({})", *wrong, which.plan.label + ", " + spec::to_text(which.plan.problem));
   }
@@ -89,12 +90,13 @@ std::optional<std::string> Verifier::pass(Run& run, ProblemData& problem, std::s
     if (promises_nothing) support_->set_bytes(run.addresses[i], static_cast<std::size_t>(buffer.bytes), kScratchPoison);
   }
   run.call.enqueue(run.addresses, support_->stream().get());
-  support_->begin_checks();
-  questions_.clear();
-  check_writes(run, problem, data, variant);
+  begin_checks();
+  problem.check_untouched(*run.which, data, variant);
+  run.scratch_layout.check_guards(*support_, run.scratch, variant);
+  check_left_zero(run.plan, run.addresses);
   const auto& expectation = run.which->expectations[data];
   if (expectation) {
-    compare(run, *expectation, problem.data_sets()[data].when);
+    compare(*run.which, run.addresses, *expectation, problem.data_sets()[data].when);
     for (std::size_t other = 0; other < problem.data_sets().size(); ++other) {
       if (problem.data_sets()[other].alters == problem.data_sets()[data].name && run.which->expectations[other])
         call_altered(run, problem, other);
@@ -104,20 +106,18 @@ std::optional<std::string> Verifier::pass(Run& run, ProblemData& problem, std::s
   return finding(*run.which, expectation ? expectation->outputs.size() : 0);
 }
 
-void Verifier::check_writes(Run& run, ProblemData& problem, std::size_t data, Guard variant) {
-  problem.check_untouched(*run.which, data, variant);
-  run.scratch_layout.check_guards(*support_, run.scratch, variant);
-  for (std::size_t i = 0; i < run.plan.buffers.size(); ++i) {
-    const auto& buffer = run.plan.buffers[i];
+void Verifier::check_left_zero(const spec::LaunchPlan& plan, const Addresses& addresses) {
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+    const auto& buffer = plan.buffers[i];
     if (!buffer.workspace || buffer.init != spec::WorkspaceInit::ZeroOnce) continue;
-    support_->check_zero(fmt::format("left workspace \"{}\" non-zero, which declares \"zero_once\",", buffer.name), run.addresses[i],
+    support_->check_zero(fmt::format("left workspace \"{}\" non-zero, which declares \"zero_once\",", buffer.name), addresses[i],
                          static_cast<std::size_t>(buffer.bytes));
   }
 }
 
-void Verifier::compare(Run& run, const Expectation& expectation, const std::string& when) {
+void Verifier::compare(const Case& which, const Addresses& addresses, const Expectation& expectation, const std::string& when) {
   for (const WantedOutput& output : expectation.outputs) {
-    const std::size_t check = support_->compare(ProblemData::elements(*run.which, output.buffer, run.addresses), output.wanted);
+    const std::size_t check = support_->compare(ProblemData::elements(which, output.buffer, addresses), output.wanted);
     questions_.push_back({check, &output, when});
   }
 }
@@ -129,7 +129,7 @@ void Verifier::call_altered(Run& run, ProblemData& problem, std::size_t data) {
   problem.restore(*run.which, base);
   support_->alter(expectation.alteration, input, false);
   run.call.enqueue(run.addresses, support_->stream().get());
-  compare(run, expectation, problem.data_sets()[data].when);
+  compare(*run.which, run.addresses, expectation, problem.data_sets()[data].when);
   support_->alter(expectation.alteration, input, true);
 }
 
@@ -162,12 +162,17 @@ void Verifier::call_planted(Run& run, ProblemData& problem, std::size_t data) {
     problem.restore(which, data);
     support_->plant(at, input, outputs, 1);
     run.call.enqueue(run.addresses, support_->stream().get());
-    compare(run, expectation,
+    compare(which, run.addresses, expectation,
             fmt::format("{}element {} of {} is {}", planted.descending ? "the first of such elements, " : "", plant.position, input.count,
                         spec::element_text(input.type, plant.bits)));
     support_->plant(at, input, outputs, planted.descending ? -1 : 0);
   }
   if (planted.descending) support_->unplant(planted.memory.address(), planted.plants.size(), input);
+}
+
+void Verifier::begin_checks() {
+  support_->begin_checks();
+  questions_.clear();
 }
 
 std::optional<std::string> Verifier::finding(const Case& which, std::size_t outputs) {
@@ -181,31 +186,16 @@ std::optional<std::string> Verifier::finding(const Case& which, std::size_t outp
 
 std::optional<std::string> Verifier::check_timed(const TimedCandidate& candidate, ProblemData& problem) {
   auto& asked = problem.asked();
-  problem.adapt(candidate.configuration);
   if (problem.has_in_out()) {  // the batch changed its own input many times: one call more, on restored data
     problem.restore(asked, kRandom);
     candidate.call.enqueue(candidate.addresses, support_->stream().get());
   }
-  support_->begin_checks();
-  questions_.clear();
-  for (std::size_t i = 0; i < candidate.plan.buffers.size(); ++i) {
-    const auto& buffer = candidate.plan.buffers[i];
-    if (!buffer.workspace || buffer.init != spec::WorkspaceInit::ZeroOnce) continue;
-    support_->check_zero(fmt::format("left workspace \"{}\" non-zero", buffer.name), candidate.addresses[i],
-                         static_cast<std::size_t>(buffer.bytes));
-  }
+  begin_checks();
+  check_left_zero(candidate.plan, candidate.addresses);
   const auto& expectation = asked.expectations[kRandom];
-  if (expectation) {
-    for (const WantedOutput& output : expectation->outputs)
-      questions_.push_back(
-          {support_->compare(ProblemData::elements(asked, output.buffer, candidate.addresses), output.wanted), &output, ""});
-  }
-  const auto found = support_->findings();
-  if (!found) return std::nullopt;
-  if (questions_.empty() || found->check < questions_.front().check) return found->what + " after a timed batch";
-  const Question& question = questions_[found->check - questions_.front().check];
-  return describe(*found, *question.output, asked.buffers[question.output->buffer], expectation->outputs.size() == 1) +
-         " (the last call of a timed batch)";
+  if (expectation) compare(asked, candidate.addresses, *expectation, "");
+  const auto wrong = finding(asked, expectation ? expectation->outputs.size() : 0);
+  return wrong ? std::make_optional(*wrong + " (the last call of a timed batch)") : std::nullopt;
 }
 
 }  // namespace attune::verify

@@ -32,7 +32,8 @@ class Verifier {
   /// constraints do not hold, and of a configuration that is specialised on its sizes those of other sizes, are left out. Leaves window 0
   /// with the random data. Throws: CudaError, SpecError, Error.
   [[nodiscard]] std::optional<std::string> verify(const Candidate& candidate, ProblemData& problem);
-  /// After timing: the outputs of window 0 and the configuration's own scratch.
+  /// After timing: the outputs of window 0 and the configuration's own scratch. Requires: the problem was adapted to the configuration
+  /// before its last call.
   [[nodiscard]] std::optional<std::string> check_timed(const TimedCandidate& candidate, ProblemData& problem);
 
  private:
@@ -47,8 +48,9 @@ class Verifier {
   [[nodiscard]] std::optional<std::string> verify_case(const Candidate& candidate, ProblemData& problem, Case& which);
   /// A data set, what is planted into it and the data sets that alter it: one wait for all of them.
   [[nodiscard]] std::optional<std::string> pass(Run& run, ProblemData& problem, std::size_t data);
-  void check_writes(Run& run, ProblemData& problem, std::size_t data, Guard variant);
-  void compare(Run& run, const Expectation& expectation, const std::string& when);
+  void begin_checks();
+  void check_left_zero(const spec::LaunchPlan& plan, const Addresses& addresses);
+  void compare(const Case& which, const Addresses& addresses, const Expectation& expectation, const std::string& when);
   void call_altered(Run& run, ProblemData& problem, std::size_t data);
   void call_planted(Run& run, ProblemData& problem, std::size_t data);
   [[nodiscard]] Plants& plants(Run& run, ProblemData& problem, std::size_t data, std::size_t buffer);

@@ -78,7 +78,8 @@ json GpuWorker::prepare(const json& request) {
   verifier_ = std::make_unique<verify::Verifier>(*support_);
   timer_ = std::make_unique<Timer>(*support_, *problem_, policy);
   json cases = json::array();
-  for (const auto& which : problem_->data().cases()) cases.push_back(which.plan.label);
+  for (const auto& which : problem_->data().cases())
+    if (which.answered) cases.push_back(which.plan.label);
   return {{"prepared", true}, {"windows", problem_->windows().windows()}, {"cases", std::move(cases)}};
 }
 
@@ -136,6 +137,7 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
     reply.verified = prepared.verified;
     return reply;
   }
+  problem_->data().adapt(prepared.configuration);
   if (const auto first_us = timer_->arm(prepared, kHopelessRatio * request.best_us)) reply.samples_us.push_back(*first_us);
   const std::size_t screening = request.best_us > 0 ? 2 : 0;
   const std::size_t wanted = std::max(static_cast<std::size_t>(request.max_samples), screening);
@@ -192,8 +194,10 @@ json GpuWorker::run_off(const json& request, base::Channel& channel) {
     std::shuffle(order.begin(), order.end(), random);
     std::vector<double> samples_us(finalists.size());
     for (const std::size_t i : order) {
+      const bool checked = round + 1 == rounds;
+      if (checked) problem_->data().adapt(finalists[i]->configuration);
       samples_us[i] = timer_->sample(*finalists[i]);
-      if (round + 1 < rounds) continue;
+      if (!checked) continue;
       if (const auto wrong = verifier_->check_timed(finalists[i]->timed(), problem_->data())) {
         return {{"outcome", name(measure::Outcome::WrongResult)}, {"detail", finalists[i]->text + ": " + *wrong}};
       }

@@ -107,7 +107,7 @@ __device__ __forceinline__ u64 floating_bits(int type, double number) {
   const u32 bits = static_cast<u32>(__float_as_int(x));
   return type == ATTUNE_TYPE_BF16 ? (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16 : bits;  // ties to even
 }
-/// Of a small integer, of any type.
+/// The bits of a small integer in any type.
 __device__ __forceinline__ u64 bits_of_integer(int type, long long x) {
   return is_floating(type) ? floating_bits(type, static_cast<double>(x)) : static_cast<u64>(x) & all_bits(type);
 }
@@ -170,7 +170,7 @@ __device__ __forceinline__ u64 factor(int type, u64 h, bool wide, u64 rarity, do
   }
   return floating_bits(type, (negative ? -magnitude : magnitude) + static_cast<float>(offset));
 }
-/// Of a product of `count` factors: about 256 differ from 1 and -1 at most, so that its partial products, in whatever order, are far
+/// For a product of `count` factors: about 256 differ from 1 and -1 at most, so that its partial products, in whatever order, are far
 /// from the limits of f32.
 __device__ __forceinline__ u64 factor_rarity(u64 count) { return count / 256 > 4 ? count / 256 : 4; }
 

@@ -49,7 +49,7 @@ __device__ __forceinline__ double identity(const Reduction& of) {
   }
 }
 
-/// Of transformed elements the limits are those of the output, which the elements' own do not bound.
+/// Transformed elements have the limits of the output: the limits of the elements do not bound them.
 __device__ __forceinline__ u64 integer_identity(const Reduction& of) {
   const int type = of.transform == ATTUNE_TRANSFORM_IDENTITY ? of.in : of.out;
   switch (of.op) {

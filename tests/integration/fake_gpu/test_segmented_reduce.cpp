@@ -37,6 +37,24 @@ TEST_CASE_FIXTURE(FakeGpu, "every way of reducing rows wrongly is noticed for ev
   }
 }
 
+TEST_CASE_FIXTURE(FakeGpu, "configurations whose right answers differ are judged by their own, visited again and in a run-off too") {
+  const std::string scan = std::string(ATTUNE_SOURCE_DIR) + "/tests/support/fake_templates/row_scan_by_parameter";
+  const auto result = attune({"tune", scan, "--rows", "33", "--columns", "1000", "--T", "f32", "--db", database, "--json"});
+  CAPTURE(result.out);
+  REQUIRE(result.exit_code == 0);
+  const auto stored = records();
+  REQUIRE(stored.size() == 6);
+  for (const auto& record : stored) {
+    const bool right = test::configuration_of(record)["defect"] == "none";
+    CAPTURE(record.configuration);
+    CAPTURE(test::detail_of(record));
+    CHECK(record.outcome == (right ? "ok" : "wrong_result"));
+    CHECK(record.verified == right);
+  }
+  for (const auto& event : test::json_lines(result.out))
+    if (event["event"] == "problem") CHECK(event["best"]["tie"] == true);  // the driver's times are equal: all of them ran off
+}
+
 TEST_CASE_FIXTURE(FakeGpu, "a wrong row is told with its number") {
   const auto result = attune({"tune", kScan, "--rows", "5", "--columns", "1000", "--T", "f32", "--op", "max", "--db", database, "--json"});
   REQUIRE(result.exit_code == 0);

@@ -58,38 +58,19 @@ Effect read(const KernelLaunch& launch) {
 
 const std::vector<RegisteredKernel>& support_kernels() {
   using namespace device;
-  static const std::vector<RegisteredKernel> kernels = {
-      {"attune_fill", OnHost<attune_fill>::run},
-      {"attune_guard", OnHost<attune_guard>::run},
-      {"attune_check_guard", OnHost<attune_check_guard>::run},
-      {"attune_check_zero", OnHost<attune_check_zero>::run},
-      {"attune_compare", OnHost<attune_compare>::run},
-      {"attune_note", OnHost<attune_note>::run},
-      {"attune_magnitude", OnHost<attune_magnitude>::run},
-      {"attune_read_plants", OnHost<attune_read_plants>::run},
-      {"attune_plant", OnHost<attune_plant>::run},
-      {"attune_unplant", OnHost<attune_unplant>::run},
-      {"attune_alter", OnHost<attune_alter>::run},
-      {"arg_reduce_rank", OnHost<of_arg_reduce::arg_reduce_rank>::run},
-      {"arg_reduce_find", OnHost<of_arg_reduce::arg_reduce_find>::run},
-      {"arg_reduce_expect", OnHost<of_arg_reduce::arg_reduce_expect>::run},
-      {"arg_reduce_alter", OnHost<of_arg_reduce::arg_reduce_alter>::run},
-      {"arg_reduce_plant", OnHost<of_arg_reduce::arg_reduce_plant>::run},
-      {"histogram_fill_samples", OnHost<of_histogram::histogram_fill_samples>::run},
-      {"histogram_fill_edges", OnHost<of_histogram::histogram_fill_edges>::run},
-      {"histogram_tally", OnHost<of_histogram::histogram_tally>::run},
-      {"histogram_expect", OnHost<of_histogram::histogram_expect>::run},
-      {"reduce_fill", OnHost<of_reduce::reduce_fill>::run},
-      {"reduce_share", OnHost<of_reduce::reduce_share>::run},
-      {"reduce_join", OnHost<of_reduce::reduce_join>::run},
-      {"reduce_expect", OnHost<of_reduce::reduce_expect>::run},
-      {"reduce_alter", OnHost<of_reduce::reduce_alter>::run},
-      {"reduce_plant", OnHost<of_reduce::reduce_plant>::run},
-      {"segmented_reduce_fill", OnHost<of_segmented_reduce::segmented_reduce_fill>::run},
-      {"segmented_reduce_parts", OnHost<of_segmented_reduce::segmented_reduce_parts>::run},
-      {"segmented_reduce_expect", OnHost<of_segmented_reduce::segmented_reduce_expect>::run},
-      {"segmented_reduce_plant", OnHost<of_segmented_reduce::segmented_reduce_plant>::run},
-      {"attune_read", read}};
+  static const std::vector<RegisteredKernel> kernels = {{"attune_fill", OnHost<attune_fill>::run},
+                                                        {"attune_guard", OnHost<attune_guard>::run},
+                                                        {"attune_check_guard", OnHost<attune_check_guard>::run},
+                                                        {"attune_check_zero", OnHost<attune_check_zero>::run},
+                                                        {"attune_compare", OnHost<attune_compare>::run},
+                                                        {"attune_note", OnHost<attune_note>::run},
+                                                        {"attune_magnitude", OnHost<attune_magnitude>::run},
+                                                        {"attune_read_plants", OnHost<attune_read_plants>::run},
+                                                        {"attune_plant", OnHost<attune_plant>::run},
+                                                        {"attune_unplant", OnHost<attune_unplant>::run},
+                                                        {"attune_alter", OnHost<attune_alter>::run},
+#include "references/kernels.inc"
+                                                        {"attune_read", read}};
   return kernels;
 }
 

@@ -13,7 +13,7 @@ using namespace attune::spec::test;
 
 namespace {
 
-/// Of a scaled copy: out[i] = factor * in[i], in steps that a parameter of the template decides.
+/// A scaled copy: out[i] = factor * in[i], in steps that a parameter of the template decides.
 constexpr const char* kReference = R"json({
   "attune_reference": 1, "name": "scaled", "sources": ["scaled.cu"], "compiled": "once",
   "problem": {"T": {"type": ["f32", "f64"]}, "how": {"choice": ["up", "down"], "default": "up"}, "n": {"size": {"min": 0}}, "step": {"size": {}}},
@@ -67,7 +67,8 @@ const DeviceInfo& device() {
 }
 
 ReferenceProblem problem_of(const KernelTemplate& kernel, std::int64_t n, const std::string& step = "2") {
-  const auto configuration = configuration_from_text(kernel, "{\"step\":" + step + "}");
+  auto configuration = default_configuration(kernel);
+  configuration.index[0] = step == "8" ? 1 : 0;
   return {kernel, Problem{{{"T", "f64"}}, {{"n", n}}}, configuration, buffers_of(n, ElementType::F64), device()};
 }
 
@@ -121,6 +122,17 @@ TEST_CASE("what a reference.json gets wrong is refused at its place") {
            Wrong{R"("alone": {"n")", R"("alone": {"how")", "is no size of the problem"},
            Wrong{R"("values": "random")", R"("values": "noise")", "must be one of small_integers"},
            Wrong{R"("groups")", R"("group")", "group"},
+           Wrong{R"("integers": {"values": "small_integers"})", R"("integers": {"if": "n > 5"})",
+                 "remove \"if\", or name another data set"},
+           Wrong{R"("random": {"values": "random"})", R"("random": {"alters": "integers"})", "remove \"alters\""},
+           Wrong{R"("random": {"values": "random"})", R"("random": {"cases": "asked"})", "remove \"cases\""},
+           Wrong{R"("data": {"integers": "alone")", R"("data": {"odd": "alone")", "the data set 'odd' alters another"},
+           Wrong{R"({"out": {"count": "n", "element": {"row": "n // 4", "column": 4}}})", "{}", "nothing would be compared"},
+           Wrong{R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "data": {"size": {}})",
+                 "scaled.json:3:121: 'data' is a name that attune gives: the data set"},
+           Wrong{R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "group": {"size": {}})", "the group of windows"},
+           Wrong{R"("inputs": {"in")", R"("inputs": {"1 in")", "scaled.json:6:14: the name '1 in' is no C identifier"},
+           Wrong{R"("twice": "2 * n")", R"("in_count": "2 * n")", "the name 'in_count' is taken by the size of the problem at line 6"},
        }) {
     CAPTURE(after);
     const std::string error = reference_error(before, after);
@@ -153,6 +165,10 @@ TEST_CASE("a template that lacks what its reference needs is refused at its plac
            Wrong{R"("file": "scaled.json")", R"("file": "scaled.json", "builtin": "reduce")", "not both"},
            Wrong{R"("file": "scaled.json")", R"("file": "scaled.json", "tolerance": 1)", "derives its own tolerance"},
            Wrong{R"("parameters": ["step"])", R"("parameters": ["steps"])", "depends on 'steps', which is no parameter"},
+           Wrong{R"("step": {"values": [2, 8], "default": 2})", R"("step": {"values": [0, 8], "default": 8})",
+                 "takes the size 'step' from 1 to 281474976710656, which the parameter's value 0 is not"},
+           Wrong{R"("step": {"values": [2, 8], "default": 2})", R"("step": {"values": ["wide"], "default": "wide"})",
+                 "which the parameter's value wide is not"},
            Wrong{R"(, "parameters": ["step"])", "", "the reference 'scaled' needs the size 'step' in \"problem\""},
            Wrong{R"(["f32", "f64"])", R"(["f16", "f64"])", "needs the type 'T' among f32, f64"},
            Wrong{R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "how": {"choice": ["left"]})",
@@ -170,6 +186,20 @@ TEST_CASE("a template that lacks what its reference needs is refused at its plac
     CHECK(contains(error, message));
     CHECK(contains(error, "template.json:"));
   }
+}
+
+TEST_CASE("a reference depends on the parameters that the template names, whose values it must know") {
+  const std::string with_how =
+      replaced(kTemplate, R"("default": 2})", R"("default": 2}, "how": {"values": ["up", "left"], "default": "left"})");
+  const auto named = [&](const char* parameters) { return replaced(with_how, R"(["step"])", parameters); };
+  // Not named: the axis is at its default, whatever the parameter of that name.
+  CHECK(std::get<ResolvedLaunch>(problem_of(parse(with_how), 12).expectation(1).steps.front()).arguments[3].bits == 0);
+  CHECK(contains(error_of([&] { (void)parse(named(R"(["step", "how"])")); }),
+                 "takes the choice 'how' among up, down, which the parameter's value left is not"));
+  const std::string block =
+      replaced(with_how, R"("how": {"values": ["up", "left"], "default": "left"})", R"("block": {"values": [32], "default": 32})");
+  CHECK(contains(error_of([&] { (void)parse(replaced(block, R"(["step"])", R"(["step", "block"])")); }),
+                 "the reference 'scaled' has no 'block' in its \"problem\""));
 }
 
 TEST_CASE("the problem of a reference has the template's sizes, scalars and parameters, and what attune adds") {

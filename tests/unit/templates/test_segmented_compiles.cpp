@@ -3,6 +3,7 @@
 #include <random>
 #include <set>
 
+#include "tests/support/row_stages.hpp"
 #include "tests/unit/templates/segmented_fixture.hpp"
 #include "tuner/compile/compiler.hpp"
 #include "tuner/space/search_space.hpp"
@@ -71,7 +72,7 @@ TEST_CASE("every row stage of the segmented_reduce template has the kernels that
       {"last_block", {"segmented_by_blocks"}},
       {"ticket", {"segmented_by_blocks"}},
       {"adaptive", {"segmented_by_lanes", "segmented_by_block", "segmented_by_blocks"}}};
-  for (const auto& stage : kRowStages) {
+  for (const auto& stage : attune::test::kRowStages) {
     const auto names = clean_kernels(problem("f32", "sum", 100, 100000), configuration(stage), "sm_90");
     CHECK(names == of_stage.at(stage.at("row_stage")));
   }

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "tests/support/row_stages.hpp"
 #include "tests/unit/templates/segmented_fixture.hpp"
 #include "tuner/space/search_space.hpp"
 
@@ -106,7 +107,7 @@ TEST_CASE("adaptive takes lanes, a block or several blocks by the shape") {
 
 TEST_CASE("no shape makes a grid that exceeds blocks_per_sm blocks on each SM, except that a row has a block at least") {
   constexpr std::int64_t kMost = 132 * 8;
-  for (const auto& stage : kRowStages) {
+  for (const auto& stage : attune::test::kRowStages) {
     for (const std::int64_t rows : {std::int64_t{0}, std::int64_t{1}, std::int64_t{100}, std::int64_t{1} << 24}) {
       const auto of = problem("f32", "sum", rows, 30000);
       if (!spec::satisfies(kernel(), of, configuration(stage), device())) continue;

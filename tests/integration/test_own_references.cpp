@@ -1,0 +1,124 @@
+// `attune template check` on templates with a reference of their own: what only a GPU would find out is left to it, and nothing else.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "tests/integration/cli_fixture.hpp"
+
+namespace test_own_references {
+
+using namespace attune;
+using test::Cli;
+
+namespace {
+
+constexpr const char* kTemplate = R"json({
+  "attune": 1, "name": "scaled", "sources": ["kernel.cu"],
+  "problem": {"n": {"size": {"min": 1}}},
+  "parameters": {"block_size": {"values": [32, 64], "default": 32}},
+  "buffers": {"in": {"type": "f32", "count": "n"}, "out": {"type": "f32", "count": "n", "output": true}},
+  "launches": [{"kernel": "scale", "grid": "ceil_div(n, block_size)", "block": "block_size", "args": ["in", "out", "n"]}],
+  "reference": {"file": "reference.json"}
+})json";
+
+constexpr const char* kReference = R"json({
+  "attune_reference": 1, "name": "scaled", "sources": ["reference.cu"],
+  "problem": {"n": {"size": {"min": 1}}},
+  "inputs": {"in": {"count": "n", "fill": {"kernel": "fill_it", "args": [{"n": "u64"}]}, "guards": [1, 2]}},
+  "outputs": {"out": {"count": "n", "element": {"row": "n"}}},
+  "workspaces": {"sums": {"type": "f64", "count": "n"}},
+  "data_sets": {"integers": {"values": "small_integers"}, "random": {"values": "random"}, "odd": {"alters": "random", "when": "one is odd"}},
+  "groups": 1,
+  "expect": [{"kernel": "expect_it", "grid": "ceil_div(n, 256)", "block": 256, "args": ["in", "out", "sums", {"n": "u64"}]}],
+  "plant": {"into": "in", "kernel": "plant_it", "row": "n", "data": {"integers": "alone"}},
+  "alter": {"into": "in", "kernel": "alter_it"}
+})json";
+
+constexpr const char* kSource = R"cuda(
+#include <attune/reference.cuh>
+using namespace attune::reference;
+extern "C" __global__ void fill_it(Filling filling, u64) { fill(filling, [&](u64 i) { return small_integer(filling.type, i); }); }
+extern "C" __global__ void expect_it(const float* in, Expected* out, double*, u64 n) {
+  for (u64 i = thread_index(); i < n; i += thread_count()) out[i] = between(2.0 * in[i], 2.0 * in[i]);
+}
+extern "C" __global__ void plant_it(Plant*, u64) {}
+extern "C" __global__ void alter_it(Alteration* alteration) { alteration->count = 0; }
+)cuda";
+
+struct OwnReference : Cli {
+  OwnReference() {
+    std::filesystem::create_directory(folder / "scaled");
+    write("scaled/template.json", kTemplate);
+    write("scaled/reference.json", kReference);
+    write("scaled/reference.cu", kSource);
+    write("scaled/kernel.cu",
+          R"(extern "C" __global__ void scale(const float* in, float* out, long long n) { if (threadIdx.x < n) out[threadIdx.x] = 2 * in[threadIdx.x]; })");
+  }
+
+  [[nodiscard]] test::CommandResult check() const { return attune({"template", "check", (folder / "scaled").string()}); }
+
+  /// The reference with one part replaced.
+  [[nodiscard]] test::CommandResult check_with(const std::string& before, const std::string& after) const {
+    std::string text = kReference;
+    REQUIRE(text.find(before) != std::string::npos);
+    text.replace(text.find(before), before.size(), after);
+    write("scaled/reference.json", text);
+    return check();
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(OwnReference, "a template whose reference is in its own folder is valid") {
+  const auto result = check();
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+}
+
+TEST_CASE_FIXTURE(OwnReference, "launches, counts and kernels of a reference that no GPU could run are refused, with the file") {
+  struct Wrong {
+    const char *before, *after, *message;
+  };
+  for (const auto& [before, after, message] : {
+           Wrong{R"("kernel": "expect_it")", R"("kernel": "expects_it")", "the launch of \"expects_it\" names no compiled kernel"},
+           Wrong{R"("kernel": "fill_it")", R"("kernel": "fills_it")", "the launch of \"fills_it\" names no compiled kernel"},
+           Wrong{R"("kernel": "plant_it")", R"("kernel": "plants_it")", "the launch of \"plants_it\" names no compiled kernel"},
+           Wrong{R"("kernel": "alter_it")", R"("kernel": "alters_it")", "the launch of \"alters_it\" names no compiled kernel"},
+           Wrong{R"("grid": "ceil_div(n, 256)")", R"("grid": 0)", "grid.x is 0"},
+           Wrong{R"("grid": "ceil_div(n, 256)")", R"("grid": -1)", "grid.x is -1"},
+           Wrong{R"("grid": "ceil_div(n, 256)")", R"("grid": "n * 4096")", "grid.x of 4294967296 exceeds"},
+           Wrong{R"("block": 256)", R"("block": 4096)", "block.x of 4096 exceeds"},
+           Wrong{R"("type": "f64", "count": "n")", R"("type": "f64", "count": "10 ** 18")", "passes 2^48 bytes"},
+           Wrong{R"("groups": 1)", R"("groups": 5000000000)", "it must be 1 to 64"},
+           Wrong{R"("groups": 1)", R"("groups": 0)", "it must be 1 to 64"},
+           Wrong{R"("groups": 1)", R"("groups": "in_type")", "reference.json:8:"},
+           Wrong{R"({"row": "n"})", R"({"row": "in_type"})", "reference.json:5:"},
+           Wrong{R"("row": "n", "data")", R"("row": "in_type", "data")", "reference.json:10:"},
+           Wrong{R"("guards": [1, 2])", R"("guards": [1, "in_type"])", "is f32, which is no number"},
+           Wrong{R"("in": {"count": "n")", R"("in": {"count": "2 * n")", "(\"2 * n\" at "},
+       }) {
+    CAPTURE(after);
+    const auto result = check_with(before, after);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 3);
+    CHECK(result.err.find(message) != std::string::npos);
+    CHECK(result.err.find("reference.json") != std::string::npos);
+  }
+}
+
+TEST_CASE_FIXTURE(OwnReference, "a reference that is a link to nothing, to itself or a folder is told as what it is") {
+  const auto path = folder / "scaled" / "reference.json";
+  for (const char* kind : {"nothing", "itself", "folder"}) {
+    CAPTURE(kind);
+    std::filesystem::remove_all(path);
+    if (kind == std::string("folder"))
+      std::filesystem::create_directory(path);
+    else
+      std::filesystem::create_symlink(kind == std::string("nothing") ? "nowhere.json" : "reference.json", path);
+    const auto result = check();
+    CHECK(result.exit_code == 3);
+    CHECK(result.err.find("it is no file that can be read, but a link to nothing, a folder or a device") != std::string::npos);
+  }
+}
+
+}  // namespace test_own_references
