@@ -52,7 +52,9 @@ struct OwnReference : Cli {
     write("scaled/reference.json", kReference);
     write("scaled/reference.cu", kSource);
     write("scaled/kernel.cu",
-          R"(extern "C" __global__ void scale(const float* in, float* out, long long n) { if (threadIdx.x < n) out[threadIdx.x] = 2 * in[threadIdx.x]; })");
+          R"x(extern "C" __global__ void scale(const float* in, float* out, long long n) {
+  if (threadIdx.x < n) out[threadIdx.x] = 2 * in[threadIdx.x];
+})x");
   }
 
   [[nodiscard]] test::CommandResult check() const { return attune({"template", "check", (folder / "scaled").string()}); }
@@ -84,9 +86,9 @@ TEST_CASE_FIXTURE(OwnReference, "launches, counts and kernels of a reference tha
            Wrong{R"("kernel": "fill_it")", R"("kernel": "fills_it")", "the launch of \"fills_it\" names no compiled kernel"},
            Wrong{R"("kernel": "plant_it")", R"("kernel": "plants_it")", "the launch of \"plants_it\" names no compiled kernel"},
            Wrong{R"("kernel": "alter_it")", R"("kernel": "alters_it")", "the launch of \"alters_it\" names no compiled kernel"},
-           Wrong{R"("grid": "ceil_div(n, 256)")", R"("grid": 0)", "grid.x is 0"},
-           Wrong{R"("grid": "ceil_div(n, 256)")", R"("grid": -1)", "grid.x is -1"},
-           Wrong{R"("grid": "ceil_div(n, 256)")", R"("grid": "n * 4096")", "grid.x of 4294967296 exceeds"},
+           Wrong{R"x("grid": "ceil_div(n, 256)")x", R"("grid": 0)", "grid.x is 0"},
+           Wrong{R"x("grid": "ceil_div(n, 256)")x", R"("grid": -1)", "grid.x is -1"},
+           Wrong{R"x("grid": "ceil_div(n, 256)")x", R"("grid": "n * 4096")", "grid.x of 4294967296 exceeds"},
            Wrong{R"("block": 256)", R"("block": 4096)", "block.x of 4096 exceeds"},
            Wrong{R"("type": "f64", "count": "n")", R"("type": "f64", "count": "10 ** 18")", "passes 2^48 bytes"},
            Wrong{R"("groups": 1)", R"("groups": 5000000000)", "it must be 1 to 64"},

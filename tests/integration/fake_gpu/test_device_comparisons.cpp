@@ -79,7 +79,8 @@ TEST_CASE_FIXTURE(Comparing, "a finding says the first element that is wrong, wh
   CHECK(finding->count() == 2);
   CHECK(finding->first() == 333);
   spec::ResolvedBuffer buffer{"out", ElementType::I16, kCount, 2 * kCount};
-  verify::WantedOutput plain{0, {}, {}}, rows{0, {}, {{"row", 10}, {"column", 100}}}, one_row{0, {}, {{"row", 1}, {"column", 1000}}};
+  verify::WantedOutput plain{0, kCount, {}, {}}, rows{0, kCount, {}, {{"row", 10}, {"column", 100}}},
+      one_row{0, kCount, {}, {{"row", 1}, {"column", 1000}}};
   CHECK(verify::describe(*finding, plain, buffer, true) ==
         "2 of 1000 elements of output \"out\" are wrong; the first is element 333: -6 instead of 5");
   CHECK(verify::describe(*finding, rows, buffer, true).find("the first is column 33 of row 3: -6") != std::string::npos);
@@ -88,7 +89,7 @@ TEST_CASE_FIXTURE(Comparing, "a finding says the first element that is wrong, wh
 
 TEST_CASE_FIXTURE(Comparing, "what is said of a number says how far off it might have been") {
   const spec::ResolvedBuffer buffer{"out", ElementType::F32, 1, 4};
-  const verify::WantedOutput output{0, {}, {}};
+  const verify::WantedOutput output{0, 1, {}, {}};
   CHECK(verify::describe(*compare(4, between(1, 2)), output, buffer, true) == "the result is 4 instead of 1.5 (allowed error 0.5)");
   CHECK(verify::describe(*compare(4, between(2, 1)), output, buffer, true) == "the result is 4 instead of 1.5 or nan (allowed error 0.5)");
   CHECK(verify::describe(*compare(4, between(2, 2)), output, buffer, false) == "output \"out\" is 4 instead of 2");
