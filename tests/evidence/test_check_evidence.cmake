@@ -53,3 +53,15 @@ file(WRITE "${root}/README.md" "changed")
 expect(TRUE CURRENT "a change of a file that is not covered leaves the evidence standing")
 file(WRITE "${root}/templates/copy/template.json" "{ }")
 expect(FALSE STALE "one changed byte of a template makes the evidence stale")
+
+function(stamp argument result)
+  execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${root} -D${argument}=${FOLDER}/content_hash.hpp
+                          -P ${CMAKE_CURRENT_LIST_DIR}/../../cmake/content_hash.cmake RESULT_VARIABLE code ERROR_VARIABLE said)
+  if((code EQUAL 0 AND NOT result) OR (NOT code EQUAL 0 AND result))
+    message(SEND_ERROR "${argument}: exit code ${code}\n${said}")
+  endif()
+endfunction()
+stamp(OUT TRUE)
+stamp(STAMPED TRUE)
+file(WRITE "${root}/templates/copy/template.json" "{  }")
+stamp(STAMPED FALSE)  # a source that changed while a build ran

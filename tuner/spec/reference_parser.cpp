@@ -5,6 +5,7 @@
 
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/includes.hpp"
+#include "tuner/spec/reference_data_sets.hpp"
 #include "tuner/spec/reference_definition.hpp"
 #include "tuner/spec/template_parser.hpp"
 
@@ -46,7 +47,7 @@ class ReferenceParser : private TemplateParser {
     if (const JsonNode* node = top.find("leaves")) read_leaves(*node);
     if (const JsonNode* node = top.find("refuses")) read_refusals(*node);
     if (const JsonNode* node = top.find("alone")) read_alone(*node);
-    check_altered();
+    if (const JsonNode* node = top.find("data_sets")) read_conditions(*node);
     definition_.form = std::move(kernel_);
     return std::move(definition_);
   }
@@ -79,7 +80,7 @@ class ReferenceParser : private TemplateParser {
     ProblemAxis data;
     data.name = "data";
     data.kind = AxisKind::Choice;
-    read_data_sets(top.find("data_sets"));
+    definition_.data_sets = read_data_sets(top.find("data_sets"));
     for (const DataSetSpec& set : definition_.data_sets) data.values.push_back(set.name);
     add_axis(std::move(data), NameKind::ChoiceAxis, root_.position);
     add_size("group", root_.position);
@@ -110,64 +111,13 @@ class ReferenceParser : private TemplateParser {
     kernel_.problem.push_back(std::move(axis));
   }
 
-  void read_data_sets(const JsonNode* node) {
-    if (node == nullptr) {
-      definition_.data_sets.resize(2);
-      definition_.data_sets[0].name = "integers";
-      definition_.data_sets[0].values = DataValues::SmallIntegers;
-      definition_.data_sets[1].name = "random";
-      return;
+  /// A data set's condition may name what comes after it.
+  void read_conditions(const JsonNode& node) {
+    for (std::size_t i = 0; i < definition_.data_sets.size(); ++i) {
+      if (const JsonNode* condition = node.members[i].value.find("if"))
+        definition_.data_sets[i].condition = read_expression(*condition, "a data set's condition", visibility::kGeometry);
     }
-    for (const JsonNode::Member& member : node->object("\"data_sets\"")) {
-      const std::string what = fmt::format("the data set '{}'", member.key);
-      check_identifier(member.key, "the data set", member.position);
-      const ObjectReader reader(member.value, what, {"values", "alters", "cases", "if", "when"});
-      DataSetSpec set;
-      set.name = member.key;
-      if (const JsonNode* values = reader.find("values"))
-        set.values =
-            static_cast<DataValues>(read_word(*values, "\"values\"", {"small_integers", "random", "uniform", "zeros", "ones", "all_bits"}));
-      if (const JsonNode* altered = reader.find("alters")) set.alters = altered->string("\"alters\"");
-      if (const JsonNode* cases = reader.find("cases")) set.asked_only = read_word(*cases, "\"cases\"", {"all", "asked"}) == 1;
-      if (const JsonNode* when = reader.find("when")) set.when = when->string("\"when\"");
-      definition_.data_sets.push_back(std::move(set));
-    }
-    if (definition_.data_sets.empty() || definition_.data_sets.front().name != "integers" || definition_.data_sets.size() < 2 ||
-        definition_.data_sets[1].name != "random") {
-      fail(node->position, R"("data_sets" begins with "integers", of exact results, and "random", which is timed)");
-    }
-    for (std::size_t i = 0; i < 2; ++i) {
-      for (const char* key : {"alters", "if", "cases"}) {
-        if (const JsonNode* there = node->members[i].value.find(key))
-          fail(there->position, fmt::format("every problem is verified with '{}' in every case; remove \"{}\", or name another data set",
-                                            node->members[i].key, key));
-      }
-    }
-    set_conditions_ = node;
-  }
-
-  /// A data set's condition and what it alters may name what comes after it.
-  void check_altered() {
-    for (std::size_t i = 0; i < definition_.data_sets.size() && set_conditions_ != nullptr; ++i) {
-      DataSetSpec& set = definition_.data_sets[i];
-      const JsonNode& node = set_conditions_->members[i].value;
-      if (const JsonNode* condition = node.find("if"))
-        set.condition = read_expression(*condition, "a data set's condition", visibility::kGeometry);
-      if (set.alters.empty()) continue;
-      require_data_set(*node.find("alters"), set.alters);
-      if (!definition_.data_sets[definition_.data_set(set.alters)].alters.empty() || set.alters == set.name)
-        fail(node.find("alters")->position,
-             fmt::format("'{}' alters itself or what is altered already; alter one that is filled", set.name));
-      if (!definition_.alter)
-        fail(node.position, fmt::format("the data set '{}' alters another; say by which kernel: \"alter\": {{...}}", set.name));
-    }
-  }
-
-  void require_data_set(const JsonNode& node, const std::string& name) const {
-    std::vector<std::string> known;
-    for (const DataSetSpec& set : definition_.data_sets) known.push_back(set.name);
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      fail(node.position, fmt::format("'{}' is no data set{}", name, hint(name, known)));
+    check_alterations(definition_, node);
   }
 
   /// {"for": {"transform": "times"}}
@@ -298,8 +248,7 @@ class ReferenceParser : private TemplateParser {
     if (const JsonNode* row = reader.find("row")) plant.row = read_expression(*row, "\"row\"", visibility::kGeometry);
     for (const JsonNode::Member& member :
          reader.require("data", R"(say into which data sets, e.g. "data": {"integers": "alone"})").object("\"data\"")) {
-      require_data_set(member.value, member.key);
-      if (!definition_.data_sets[definition_.data_set(member.key)].alters.empty())
+      if (!find_data_set(definition_.data_sets, member.key, member.position).alters.empty())
         fail(member.position, fmt::format("the data set '{}' alters another; plant into one that is filled", member.key));
       plant.data_sets[member.key] = read_word(member.value, "how elements are planted", {"alone", "descending"}) == 1;
     }
@@ -340,7 +289,6 @@ class ReferenceParser : private TemplateParser {
   }
 
   ReferenceDefinition definition_;
-  const JsonNode* set_conditions_ = nullptr;  ///< the node of the data sets
 };
 
 }  // namespace

@@ -129,13 +129,14 @@ TEST_CASE("what a reference.json gets wrong is refused at its place") {
            Wrong{R"("data": {"integers": "alone")", R"("data": {"odd": "alone")", "the data set 'odd' alters another"},
            Wrong{R"({"out": {"count": "n", "element": {"row": "n // 4", "column": 4}}})", "{}", "nothing would be compared"},
            Wrong{R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "data": {"size": {}})",
-                 "scaled.json:3:121: 'data' is a name that attune gives: the data set"},
+                 "scaled.json:3:125: 'data' is a name that attune gives: the data set"},
            Wrong{R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "group": {"size": {}})", "the group of windows"},
            Wrong{R"("inputs": {"in")", R"("inputs": {"1 in")", "scaled.json:6:14: the name '1 in' is no C identifier"},
            Wrong{R"("twice": "2 * n")", R"("in_count": "2 * n")", "the name 'in_count' is taken by the size of the problem at line 6"},
        }) {
-    CAPTURE(after);
+    CAPTURE(std::string(after));
     const std::string error = reference_error(before, after);
+    CAPTURE(error);
     CHECK(contains(error, message));
     CHECK(contains(error, "scaled.json:"));
   }
