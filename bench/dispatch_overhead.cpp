@@ -5,23 +5,20 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <exception>
 #include <memory>
 #include <random>
 #include <thread>
-
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 
 #include "attune/error.hpp"
 #include "bench/support/command_line.hpp"
 #include "bench/support/in_processes.hpp"
 #include "bench/support/json.hpp"
 #include "bench/support/launch_arguments.hpp"
+#include "bench/support/launch_samples.hpp"
 #include "bench/support/raw_launch.hpp"
 #include "bench/support/result_file.hpp"
+#include "bench/support/ticks.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/standard_descriptors.hpp"
@@ -56,42 +53,9 @@ struct Settings {
 };
 
 constexpr int kWarmUpBatches = 4;
-constexpr int kParts = 25;
-
-/// Ticks of the time-stamp counter, ordered with what is timed; steady_clock nanoseconds where there is none.
-std::uint64_t ticks() {
-#if defined(__x86_64__)
-  _mm_lfence();
-  const std::uint64_t now = __rdtsc();
-  _mm_lfence();
-  return now;
-#else
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-#endif
-}
-
-double ns_per_tick() {
-  const auto start = std::chrono::steady_clock::now();
-  const std::uint64_t first = ticks();
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  const std::uint64_t last = ticks();
-  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / static_cast<double>(last - first);
-}
-
-double quantile(std::vector<double> values, double share) {
-  const auto at = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
-  return values[at];
-}
 
 /// As long as what a dispatched launch adds, in its order of magnitude; the figures themselves are in the results.
 constexpr double kLateNs = 60;
-
-/// kFurtherRaw does not count: with it the one function is launched as often as the other.
-enum Path : std::size_t { kRaw, kKernel, kBound, kPlan, kLateRaw, kFurtherRaw, kPaths };
-
-/// Ticks of each path, one entry for each round; the threads' one after the other.
-using Samples = std::array<std::vector<std::uint32_t>, kPaths>;
 
 /// What one thread launches.
 class Launcher {
@@ -200,47 +164,6 @@ std::vector<Samples> measure(const gpu::Context& context, Runtime& runtime, cons
   return samples;
 }
 
-/// Samples of a path in nanoseconds, of all threads, part `part` of `parts` of each thread's.
-std::vector<double> in_ns(const std::vector<Samples>& samples, Path path, double tick_ns, int part, int parts) {
-  std::vector<double> values;
-  for (const auto& thread : samples) {
-    const std::size_t count = thread[path].size();
-    const std::size_t begin = count * static_cast<std::size_t>(part) / static_cast<std::size_t>(parts);
-    const std::size_t end = count * static_cast<std::size_t>(part + 1) / static_cast<std::size_t>(parts);
-    for (std::size_t i = begin; i < end; ++i) values.push_back(thread[path][i] * tick_ns);
-  }
-  return values;
-}
-
-double added(const std::vector<Samples>& samples, Path path, double share, double tick_ns, int part = 0, int parts = 1) {
-  return quantile(in_ns(samples, path, tick_ns, part, parts), share) - quantile(in_ns(samples, kRaw, tick_ns, part, parts), share);
-}
-
-/// The interval of the median over the parts: the 8th and the 18th of 25 (binomial, 95.7 %).
-Json interval(const std::vector<Samples>& samples, Path path, double share, double tick_ns) {
-  std::vector<double> parts;
-  for (int part = 0; part < kParts; ++part) parts.push_back(added(samples, path, share, tick_ns, part, kParts));
-  std::sort(parts.begin(), parts.end());
-  return {parts[7], parts[17]};
-}
-
-Json row_of(const std::vector<Samples>& samples, Path path, double tick_ns, double timer_ns) {
-  const auto raw = in_ns(samples, kRaw, tick_ns, 0, 1), dispatched = in_ns(samples, path, tick_ns, 0, 1);
-  std::vector<double> paired;
-  for (std::size_t i = 0; i < raw.size(); ++i) paired.push_back(dispatched[i] - raw[i]);
-  return {{"added_ns_p50", added(samples, path, 0.5, tick_ns)},
-          {"added_ns_p50_interval", interval(samples, path, 0.5, tick_ns)},
-          {"added_ns_p99", added(samples, path, 0.99, tick_ns)},
-          {"added_ns_p99_interval", interval(samples, path, 0.99, tick_ns)},
-          {"raw_ns_p50", quantile(raw, 0.5) - timer_ns},
-          {"raw_ns_p99", quantile(raw, 0.99) - timer_ns},
-          {"dispatched_ns_p50", quantile(dispatched, 0.5) - timer_ns},
-          {"dispatched_ns_p99", quantile(dispatched, 0.99) - timer_ns},
-          {"paired_ns_p50", quantile(paired, 0.5)},
-          {"paired_ns_p99", quantile(paired, 0.99)},
-          {"samples", raw.size()}};
-}
-
 /// Median cost of one call of `call`, ten at a time.
 template <class Call>
 double call_ns(double tick_ns, Call&& call) {
@@ -273,10 +196,6 @@ LaunchCase case_with(Runtime& runtime, LaunchCase problem, const std::vector<std
   }
   throw UsageError(
       fmt::format("failed choosing a size of '{}': none has a plan {} scratch", problem.template_name, with_scratch ? "with" : "without"));
-}
-
-const char* path_name(Path path) {
-  return path == kKernel ? "kernel" : path == kBound ? "bound kernel" : path == kPlan ? "plan" : "raw, late";
 }
 
 std::vector<Json> rows_of(const gpu::Context& context, Runtime& runtime, const LaunchCase& problem, const Settings& settings,

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
 #include <random>
-#include <tuple>
 
 #include "attune/error.hpp"
 #include "attune/runtime.hpp"
@@ -18,10 +16,9 @@
 #include "bench/support/command_line.hpp"
 #include "bench/support/comparison_options.hpp"
 #include "bench/support/contender.hpp"
-#include "bench/support/histogram_input.hpp"
 #include "bench/support/json.hpp"
-#include "bench/support/launch_arguments.hpp"
 #include "bench/support/random_problems.hpp"
+#include "bench/support/random_task.hpp"
 #include "bench/support/result_file.hpp"
 #include "db/database.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -50,90 +47,12 @@ struct Settings {
 struct Bench {
   const spec::DeviceInfo& device;
   const Sampler& sampler;
-  WindowPool& pool;
   const Settings& settings;
+  TaskData data;
   std::mt19937 random{1};
-  std::optional<Element> filled;
 
   [[nodiscard]] const gpu::Stream& stream() const { return sampler.stream(); }
 };
-
-/// One problem with its data on the device.
-class Task {
- public:
-  virtual ~Task() = default;
-  [[nodiscard]] virtual std::int64_t windows() const = 0;
-  [[nodiscard]] virtual std::size_t output_bytes() const = 0;
-  [[nodiscard]] virtual std::vector<Argument> arguments(std::int64_t window, const void* out) const = 0;
-  [[nodiscard]] virtual bool has_cub() const = 0;
-  virtual void enqueue_cub(std::int64_t window, void* out) const = 0;
-  /// Throws: Error when results differ.
-  virtual void check(const std::vector<unsigned char>& ours, const std::vector<unsigned char>& theirs, const std::string& whose) const = 0;
-};
-
-class ReductionTask : public Task {
- public:
-  ReductionTask(Bench& bench, const ReductionProblem& problem)
-      : bench_(bench), problem_(problem), temporary_(std::max<std::size_t>(has_peer(problem.peer) ? cub_bytes(problem.peer) : 0, 256)) {
-    if (bench.filled != problem.peer.element) bench.pool.fill(problem.peer.element, bench.stream());
-    bench.filled = problem.peer.element;
-  }
-  [[nodiscard]] std::int64_t windows() const override { return bench_.pool.windows(problem_.input_bytes()); }
-  [[nodiscard]] std::size_t output_bytes() const override { return problem_.output_bytes(); }
-  [[nodiscard]] std::vector<Argument> arguments(std::int64_t window, const void* out) const override {
-    auto arguments = launch_arguments(problem_.template_name, problem_.peer.element == Element::F64 ? 8 : 4, input(window), out);
-    if (problem_.peer.op == CubReduction::Operator::ArgMax) arguments.push_back(Argument::pointer(static_cast<const char*>(out) + 8));
-    return arguments;
-  }
-  [[nodiscard]] bool has_cub() const override { return has_peer(problem_.peer); }
-  void enqueue_cub(std::int64_t window, void* out) const override {
-    cub_reduce(problem_.peer, reinterpret_cast<void*>(temporary_.address()), temporary_.bytes(), input(window), out, bench_.stream().get());
-  }
-  void check(const std::vector<unsigned char>& ours, const std::vector<unsigned char>& theirs, const std::string& whose) const override {
-    checked_difference(problem_, ours, theirs, whose);
-  }
-
- private:
-  [[nodiscard]] const void* input(std::int64_t window) const { return bench_.pool.window(window, problem_.input_bytes()); }
-  const Bench& bench_;
-  const ReductionProblem& problem_;
-  gpu::Buffer temporary_;
-};
-
-class HistogramTask : public Task {
- public:
-  HistogramTask(Bench& bench, const HistogramProblem& problem)
-      : bench_(bench),
-        input_(bench.pool, problem, measure::CachePolicy::Cold, bench.stream()),
-        temporary_(std::max<std::size_t>(cub_histogram_bytes(input_.problem.peer), 256)) {
-    bench.filled.reset();
-  }
-  [[nodiscard]] std::int64_t windows() const override { return input_.windows; }
-  [[nodiscard]] std::size_t output_bytes() const override { return input_.problem.output_bytes(); }
-  [[nodiscard]] std::vector<Argument> arguments(std::int64_t window, const void* out) const override {
-    return input_.arguments(samples(window), out);
-  }
-  [[nodiscard]] bool has_cub() const override { return true; }
-  void enqueue_cub(std::int64_t window, void* out) const override {
-    cub_histogram(input_.problem.peer, reinterpret_cast<void*>(temporary_.address()), temporary_.bytes(), samples(window), out,
-                  bench_.stream().get());
-  }
-  void check(const std::vector<unsigned char>& ours, const std::vector<unsigned char>& theirs, const std::string& whose) const override {
-    if (!std::equal(ours.begin(), ours.begin() + static_cast<std::ptrdiff_t>(output_bytes()), theirs.begin()))
-      throw Error(fmt::format("wrong result: attune's counts and those of {} differ", whose));
-  }
-
- private:
-  [[nodiscard]] const void* samples(std::int64_t window) const { return bench_.pool.window(window, input_.bytes); }
-  const Bench& bench_;
-  HistogramInput input_;
-  gpu::Buffer temporary_;
-};
-
-std::unique_ptr<Task> make_task(Bench& bench, const RandomProblem& problem) {
-  if (const auto* const reduction = std::get_if<ReductionProblem>(&problem.what)) return std::make_unique<ReductionTask>(bench, *reduction);
-  return std::make_unique<HistogramTask>(bench, std::get<HistogramProblem>(problem.what));
-}
 
 /// A way to launch: what one set of databases chooses.
 struct Chosen {
@@ -275,7 +194,7 @@ void tell(const Json& row) {
 
 Json measure_problem(Bench& bench, const RandomProblem& problem, const Databases& databases) {
   try {
-    const auto task = make_task(bench, problem);
+    const auto task = make_task(bench.data, problem);
     if (task->windows() == 0) throw EnvironmentError("not measured: the input does not fit the data");
     std::vector<Epoch> epochs;
     for (int i = 0; i < bench.settings.epochs; ++i) epochs.push_back(measure_epoch(bench, problem, *task, databases));
@@ -328,7 +247,7 @@ int run(const Settings& settings) {
   const gpu::Stream stream;
   const Sampler sampler(stream, device);
   WindowPool pool(stream);
-  Bench bench{device, sampler, pool, settings, std::mt19937{1}, std::nullopt};
+  Bench bench{device, sampler, settings, {pool, stream, std::nullopt}, std::mt19937{1}};
   std::vector<Json> rows;
   for (const RandomProblem& problem : problems) {
     rows.push_back(measure_problem(bench, problem, databases));

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <filesystem>
 #include <future>
 #include <iterator>
@@ -19,6 +18,7 @@
 #include "bench/support/attune_run.hpp"
 #include "bench/support/command_line.hpp"
 #include "bench/support/json.hpp"
+#include "bench/support/paired_run.hpp"
 #include "bench/support/result_file.hpp"
 #include "db/database.hpp"
 #include "tests/support/temp_folder.hpp"
@@ -26,7 +26,6 @@
 #include "tuner/base/cpus.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/base/median.hpp"
 #include "tuner/base/standard_descriptors.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/gpu/handles.hpp"
@@ -90,59 +89,9 @@ std::string modal_winner(const std::vector<Decision>& decisions) {
   return std::max_element(wins.begin(), wins.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
 }
 
-/// All named configurations in one run-off that nobody leaves.
-struct PairedRun {
-  std::map<std::string, double> median_us;  ///< over the epochs, per call
-  std::map<std::string, double> relative;   ///< median over the epochs of the time relative to its round's others
-  /// Standard deviations of the paired ratio to the first configuration, medians over the others: of the epochs' medians
-  /// (everything is loaded afresh between them), and of the rounds within an epoch.
-  std::optional<double> epoch_sd, round_sd;  ///< nothing with a single configuration
-};
-
 template <class Value>
 Json optional_json(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
-}
-
-double deviation(const std::vector<double>& values) {
-  double mean = 0, sum = 0;
-  for (const double value : values) mean += value / static_cast<double>(values.size());
-  for (const double value : values) sum += (value - mean) * (value - mean);
-  return std::sqrt(sum / static_cast<double>(values.size() - 1));
-}
-
-/// Consecutive groups of `group` values.
-std::vector<std::vector<double>> epochs_of(const std::vector<double>& values, std::size_t group) {
-  std::vector<std::vector<double>> epochs;
-  for (std::size_t first = 0; first + group <= values.size(); first += group) {
-    epochs.emplace_back(values.begin() + static_cast<std::ptrdiff_t>(first), values.begin() + static_cast<std::ptrdiff_t>(first + group));
-  }
-  return epochs;
-}
-
-PairedRun summarise(const session::RunOffSamples& samples) {
-  PairedRun paired;
-  const auto group = static_cast<std::size_t>(samples.rounds_per_epoch);
-  std::vector<double> epoch_sds, round_sds;
-  std::vector<std::vector<double>> relative;
-  for (const auto& round : samples.rounds_us) relative.push_back(session::relative_times(round));
-  for (std::size_t i = 0; i < samples.configurations.size(); ++i) {
-    std::vector<double> times, relatives, ratios;
-    for (std::size_t round = 0; round < samples.rounds_us.size(); ++round) {
-      times.push_back(samples.rounds_us[round][i]);
-      ratios.push_back(samples.rounds_us[round][i] / samples.rounds_us[round][0]);
-      relatives.push_back(relative[round][i]);
-    }
-    paired.median_us[samples.configurations[i]] = base::median(session::observations(times, group));
-    paired.relative[samples.configurations[i]] = base::median(session::observations(relatives, group));
-    if (i == 0) continue;
-    for (const auto& epoch : epochs_of(ratios, group)) round_sds.push_back(deviation(epoch));
-    epoch_sds.push_back(deviation(session::observations(ratios, group)));
-  }
-  if (epoch_sds.empty()) return paired;
-  paired.epoch_sd = base::median(epoch_sds);
-  paired.round_sd = base::median(round_sds);
-  return paired;
 }
 
 PairedRun final_paired_run(const Settings& settings, const std::filesystem::path& executable, int device, const spec::Problem& problem,

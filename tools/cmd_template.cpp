@@ -166,9 +166,9 @@ CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Pro
     check_kernel_names(kernel.spec_path, spec::resolve(kernel, problem, checked.configuration, device), checked.compiled);
   const bool defined = kernel.reference.definition && !spec::asks_reference_kernel(kernel, problem);
   const std::string& file = defined ? kernel.reference.definition->form.spec_path : kernel.spec_path;
-  for (const auto& plan : verify::reference_plans(kernel, problem, device)) {
+  verify::for_each_reference_plan(kernel, problem, device, [&](const spec::LaunchPlan& plan) {
     if (checked.reference && !checked.reference_fails()) check_kernel_names(file, plan, *checked.reference);
-  }
+  });
   return checked;
 }
 

@@ -21,8 +21,8 @@ parts=$(mktemp -d)
 trap 'rm -rf "$parts"' EXIT
 
 # The long ones first: the last to end decides.
-together=(test_histogram_runtime test_reduce test_histogram test_segmented_reduce test_argreduce test_reproducible_reduce test_arg_reduce_runtime
-  test_verification_argreduce test_segmented_reduce_runtime test_reduce_runtime test_verification_reduce test_verification)
+together=(test_histogram_runtime test_histogram_weights_channels test_reduce test_histogram test_segmented_reduce test_argreduce test_reproducible_reduce
+  test_arg_reduce_runtime test_verification_argreduce test_segmented_reduce_runtime test_reduce_runtime test_verification_reduce test_verification)
 alone=()
 for file in tests/gpu/test_*.cpp; do
   name=$(basename "$file" .cpp)

@@ -1,3 +1,4 @@
+// The parent that watches, and the child that runs the inputs.
 #include "tests/fuzz/fuzz_driver.hpp"
 
 #include <fcntl.h>
@@ -17,12 +18,12 @@
 #include <fstream>
 #include <iterator>
 #include <new>
-#include <set>
 #include <stdexcept>
 #include <typeinfo>
 
 #include "attune/error.hpp"
 #include "tests/fuzz/mutator.hpp"
+#include "tests/fuzz/refusal_kinds.hpp"
 #include "tests/support/figures.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/json.hpp"
@@ -77,38 +78,6 @@ std::uint64_t cpu_ns(clockid_t clock) {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-/// Calls `use(word)` for every run of at least two letters.
-template <class Use>
-void for_each_word(std::string_view text, Use&& use) {
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at <= text.size(); ++at) {
-    const char c = at < text.size() ? text[at] : ' ';
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) continue;
-    if (at > begin + 1) use(std::string(text.substr(begin, at - begin)));
-    begin = at + 1;
-  }
-}
-
-/// What a refusal says without what it quotes: the words of its beginning and its end that neither the input holds nor `quotable`,
-/// the words that inputs are made of.
-std::string kind_of_refusal(std::string_view message, const std::string& input, const std::set<std::string>& quotable) {
-  constexpr std::size_t kHead = 60, kTail = 120;
-  std::string shortened(message.substr(0, kHead));
-  if (message.size() > kHead)
-    shortened.append(" ").append(message.substr(std::max(kHead, message.size() - std::min(message.size(), kTail))));
-  // A word beside a digit or a quote belongs to something quoted, and may have lost the underscores that the input has.
-  for (std::size_t at = 0; at < shortened.size(); ++at) {
-    const char c = shortened[at];
-    const bool quotes = c == '\'' || c == '"' || c == '_' || (c >= '0' && c <= '9');
-    for (std::size_t next = at + 1; quotes && next < shortened.size() && shortened[next] != ' '; ++next) shortened[next] = ' ';
-  }
-  std::string kind;
-  for_each_word(shortened, [&](const std::string& word) {
-    if (!quotable.contains(word) && input.find(word) == std::string::npos) kind += word + " ";
-  });
-  return kind;
-}
-
 /// The child: runs inputs until time or count are up.
 class Runner {
  public:
@@ -117,9 +86,8 @@ class Runner {
 
   [[noreturn]] void run(const std::vector<std::string>& corpus, const std::vector<std::string>& dictionary, Clock::time_point end) {
     limit_memory();
-    const auto quote = [this](const std::string& word) { quotable_.insert(word); };
-    for (const std::string& entry : corpus) for_each_word(entry, quote);
-    for (const std::string& word : dictionary) for_each_word(word, quote);
+    for (const std::string& entry : corpus) kinds_.add_quotable(entry);
+    for (const std::string& word : dictionary) kinds_.add_quotable(word);
     // A child that follows a crashed one goes on behind it, with other random numbers.
     std::uint64_t skipped = shared_.inputs.load();
     Mutator mutator(corpus, dictionary, settings_.seed + skipped * 0x9E3779B97F4A7C15U, settings_.most_bytes, changes_);
@@ -172,7 +140,7 @@ class Runner {
       ++shared_.accepted;
     } catch (const Error& error) {
       ++shared_.refused;
-      fresh = kinds_.insert(kind_of_refusal(error.what(), input, quotable_)).second;
+      fresh = kinds_.meet(error.what(), input);
     } catch (const std::exception& error) {
       give_up(fmt::format("threw {}: {}", typeid(error).name(), error.what()));
     } catch (...) {
@@ -180,7 +148,7 @@ class Runner {
     }
     shared_.slowest_cpu_ns = std::max(shared_.slowest_cpu_ns.load(), cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - started);
     shared_.largest_bytes = std::max<std::uint64_t>(shared_.largest_bytes, size);
-    shared_.refusals = std::max<std::uint64_t>(shared_.refusals, kinds_.size());
+    shared_.refusals = std::max<std::uint64_t>(shared_.refusals, kinds_.count());
     return fresh;
   }
 
@@ -195,8 +163,7 @@ class Runner {
   const Settings& settings_;
   const FuzzTarget& target_;
   const FormatChanges& changes_;
-  std::set<std::string> quotable_;
-  std::set<std::string> kinds_;
+  RefusalKinds kinds_;
 };
 
 /// Waits for the child; what was wrong with the input it was at, empty when it came to its end.

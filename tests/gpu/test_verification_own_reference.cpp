@@ -174,7 +174,8 @@ TEST_CASE("what the code of a reference may not do is refused before any element
        {std::pair{"changes = 3", "changes 3 expectations, and a Plant holds 2"},
         std::pair{"changes = plants->output[0] = 1", "changes what is expected of output 1, and 1 count from 0"},
         std::pair{"changes = 1; plants->element[0] = n", "changes what is expected of element 1000 of 1000"},
-        std::pair{"changes = 2", "changes what is expected of element 0 twice"}, std::pair{"position = 5", "plants at 5 instead of 0"}}) {
+        std::pair{"changes = 2", "changes what is expected of element 0 twice"},
+        std::pair{"position = 5", "changes where the plant at 0 stands"}}) {
     CAPTURE(changes);
     const auto kernel =
         windows(planting, std::string(kReferenceSource) + "\nextern \"C\" __global__ void windows_plant(Plant* plants, u64, u64 n) {\n" +

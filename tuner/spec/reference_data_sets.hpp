@@ -12,7 +12,8 @@ namespace attune::spec {
 /// Throws: SpecError at `position` when there is none of that name.
 [[nodiscard]] const DataSetSpec& find_data_set(const std::vector<DataSetSpec>& sets, const std::string& name,
                                                const SourcePosition& position);
-/// Whether what alters others can: by a kernel, and others that are filled. `node`: what the sets were read from. Throws: SpecError.
-void check_alterations(const ReferenceDefinition& reference, const JsonNode& node);
+/// Checks that every data set that alters another alters one that is filled, and that there is a kernel "alter" exactly if one does.
+/// `node`: what the sets were read from; `alter`: the kernel; null: there are none. Throws: SpecError.
+void check_alterations(const ReferenceDefinition& reference, const JsonNode* node, const JsonNode* alter);
 
 }  // namespace attune::spec

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/includes.hpp"
@@ -24,9 +25,13 @@ class ReferenceParser : private TemplateParser {
                                                     "scalars",          "let",   "inputs",  "outputs", "workspaces", "data_sets", "groups",
                                                     "expect",           "plant", "alter",   "leaves",  "refuses",    "alone"});
     read_start(top);
+    refuse_reserved(top);
     read_problem(top.require("problem", R"(say which axes a template must have, e.g. "problem": {"n": {"size": {}}})"));
     definition_.own_axes = kernel_.problem.size();
-    refuse_reserved();
+    for (const ProblemAxis& axis : kernel_.problem) {
+      if (axis.kind == AxisKind::Code)
+        fail(names_.position(axis.name), "a reference has no axis of code; leave the problem to \"launches\"");
+    }
     if (const JsonNode* node = top.find("types")) read_types(*node);
     check_macros();
     add_axes(top);
@@ -39,6 +44,10 @@ class ReferenceParser : private TemplateParser {
     if (definition_.outputs.empty()) fail(outputs.position, "\"outputs\" names none: nothing would be compared");
     if (const JsonNode* node = top.find("workspaces")) read_workspaces(*node);
     read_sources(top.require("sources", R"(name the CUDA files, e.g. "sources": ["reference.cu"])"), files);
+    for (const SourceSpec& source : kernel_.sources) {
+      if (source.condition && definition_.compiled_once)
+        fail(source.condition->position(), "what is compiled once serves every problem; remove the source's \"if\", or \"compiled\"");
+    }
     read_fills(*top.find("inputs"));
     kernel_.steps = read_steps(top.require("expect", "say which kernels compute what is expected of the outputs"), "expect");
     if (const JsonNode* node = top.find("groups")) definition_.groups = read_expression(*node, "\"groups\"", visibility::kGeometry);
@@ -48,6 +57,7 @@ class ReferenceParser : private TemplateParser {
     if (const JsonNode* node = top.find("refuses")) read_refusals(*node);
     if (const JsonNode* node = top.find("alone")) read_alone(*node);
     if (const JsonNode* node = top.find("data_sets")) read_conditions(*node);
+    check_alterations(definition_, top.find("data_sets"), top.find("alter"));
     definition_.form = std::move(kernel_);
     return std::move(definition_);
   }
@@ -67,11 +77,19 @@ class ReferenceParser : private TemplateParser {
       definition_.compiled_once = read_word(*compiled, "\"compiled\"", {"for_each_kind", "once"}) == 1;
   }
 
-  void refuse_reserved() const {
-    for (const char* name : {"data", "group"}) {
-      if (names_.find(name) == nullptr) continue;
-      fail(names_.position(name), fmt::format("'{}' is a name that attune gives: {}; choose another", name,
-                                              name[0] == 'd' ? "the data set" : "the group of windows"));
+  static void refuse_reserved(const ObjectReader& top) {
+    for (const char* section : {"problem", "types", "scalars", "let", "inputs", "outputs", "workspaces"}) {
+      const JsonNode* node = top.find(section);
+      if (node == nullptr || node->kind != JsonNode::Kind::Object) continue;
+      for (const JsonNode::Member& member : node->members) {
+        std::string word = member.key;  // their numbers are called by the name in capitals
+        std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        const char* const means = word == "data"    ? "the data set"
+                                  : word == "group" ? "the group of windows"
+                                  : word == "type"  ? "the numbers of element types"
+                                                    : nullptr;
+        if (means != nullptr) fail(member.position, fmt::format("'{}' is a name that attune gives: {}; choose another", member.key, means));
+      }
     }
   }
 
@@ -117,7 +135,13 @@ class ReferenceParser : private TemplateParser {
       if (const JsonNode* condition = node.members[i].value.find("if"))
         definition_.data_sets[i].condition = read_expression(*condition, "a data set's condition", visibility::kGeometry);
     }
-    check_alterations(definition_, node);
+  }
+
+  /// One that a template must have; nothing: it is none, or one of attune's.
+  [[nodiscard]] const ProblemAxis* own_axis(const std::string& name) const {
+    const auto end = kernel_.problem.begin() + static_cast<std::ptrdiff_t>(definition_.own_axes);
+    const auto found = std::find_if(kernel_.problem.begin(), end, [&](const ProblemAxis& axis) { return axis.name == name; });
+    return found == end ? nullptr : &*found;
   }
 
   /// {"for": {"transform": "times"}}
@@ -126,7 +150,7 @@ class ReferenceParser : private TemplateParser {
     if (node == nullptr) return {};
     const auto& members = node->object("\"for\"");
     if (members.size() != 1) fail(node->position, R"("for" is one axis and its value, e.g. {"transform": "times"})");
-    const ProblemAxis* axis = kernel_.axis(members.front().key);
+    const ProblemAxis* axis = own_axis(members.front().key);
     if (axis == nullptr || axis->kind == AxisKind::Size)
       fail(members.front().position, fmt::format("\"for\" names '{}', which is no type or choice of the problem", members.front().key));
     return {axis->name, axis->values[read_word(members.front().value, "the value of \"for\"", axis->values)]};
@@ -147,8 +171,6 @@ class ReferenceParser : private TemplateParser {
     if (const JsonNode* type = reader.find("type")) role.type = read_type(*type, "the type of " + reader.what());
     if (const JsonNode* count = reader.find("count"))
       role.count = read_expression(*count, "the count of " + reader.what(), visibility::kGeometry);
-    if (const JsonNode* condition = reader.find("if"))
-      role.condition = read_expression(*condition, "the condition of " + reader.what(), visibility::kGeometry);
     role.only_for = read_only_for(reader);
     BufferSpec buffer;
     buffer.name = member.key;
@@ -163,6 +185,8 @@ class ReferenceParser : private TemplateParser {
     const ObjectReader reader(member.value, fmt::format("the input '{}'", member.key), {"type", "count", "for", "if", "fill", "guards"});
     RoleSpec role = read_role(member, reader);
     kernel_.buffers.back().input = true;
+    if (const JsonNode* condition = reader.find("if"))
+      role.condition = read_expression(*condition, "the condition of " + reader.what(), visibility::kGeometry);
     if (const JsonNode* guards = reader.find("guards")) {
       for (const JsonNode& item : guards->array("\"guards\""))
         role.guards.push_back(read_expression(item, "a guard", visibility::kGeometry));
@@ -172,8 +196,7 @@ class ReferenceParser : private TemplateParser {
   }
 
   void read_output(const JsonNode::Member& member) {
-    const ObjectReader reader(member.value, fmt::format("the output '{}'", member.key),
-                              {"type", "count", "for", "if", "expected", "element"});
+    const ObjectReader reader(member.value, fmt::format("the output '{}'", member.key), {"type", "count", "for", "expected", "element"});
     RoleSpec role = read_role(member, reader);
     kernel_.buffers.back().output = true;
     if (const JsonNode* expected = reader.find("expected"))
@@ -208,7 +231,8 @@ class ReferenceParser : private TemplateParser {
     }
   }
 
-  ReferenceKernel read_kernel(const ObjectReader& reader) {
+  /// A kernel whose threads attune chooses. It has the buffers of the template and workspaces that are kept; one that fills has none.
+  ReferenceKernel read_kernel(const ObjectReader& reader, bool fills) {
     ReferenceKernel kernel;
     const JsonNode& name = reader.require("kernel", "name a kernel of the sources");
     kernel.launch.kernel = name.string("the kernel's name");
@@ -218,13 +242,24 @@ class ReferenceParser : private TemplateParser {
       kernel.launch.condition = read_expression(*condition, "a condition", visibility::kGeometry);
     if (const JsonNode* arguments = reader.find("args"))
       for (const JsonNode& item : arguments->array("\"args\"")) kernel.launch.arguments.push_back(read_argument(item));
+    for (const ArgumentSpec& argument : kernel.launch.arguments) {
+      const BufferSpec* buffer = find_buffer(argument.name);
+      if (buffer == nullptr) continue;
+      if (fills) fail(argument.position, fmt::format("a kernel that fills has no buffer but its own; remove '{}'", argument.name));
+      const auto& kept = definition_.kept;
+      const bool is_kept = std::any_of(kept.begin(), kept.end(), [&](const std::string& workspace) {
+        return workspace == argument.name || base_name(workspace) == argument.name;
+      });
+      if (buffer->workspace && !is_kept)
+        fail(argument.position, fmt::format("the workspace '{}' is not kept until then; give it \"keep\": true", argument.name));
+    }
     return kernel;
   }
 
   void read_fills(const JsonNode& inputs) {
     for (std::size_t i = 0; i < definition_.inputs.size(); ++i) {
       if (const JsonNode* fill = inputs.members[i].value.find("fill"))
-        definition_.inputs[i].fill = read_kernel(ObjectReader(*fill, "\"fill\"", {"kernel", "args", "if"}));
+        definition_.inputs[i].fill = read_kernel(ObjectReader(*fill, "\"fill\"", {"kernel", "args", "if"}), true);
     }
   }
 
@@ -244,7 +279,7 @@ class ReferenceParser : private TemplateParser {
     }
     PlantSpec plant;
     plant.into = read_input_name(reader);
-    plant.kernel = read_kernel(reader);
+    plant.kernel = read_kernel(reader, false);
     if (const JsonNode* row = reader.find("row")) plant.row = read_expression(*row, "\"row\"", visibility::kGeometry);
     for (const JsonNode::Member& member :
          reader.require("data", R"(say into which data sets, e.g. "data": {"integers": "alone"})").object("\"data\"")) {
@@ -252,18 +287,20 @@ class ReferenceParser : private TemplateParser {
         fail(member.position, fmt::format("the data set '{}' alters another; plant into one that is filled", member.key));
       plant.data_sets[member.key] = read_word(member.value, "how elements are planted", {"alone", "descending"}) == 1;
     }
+    if (plant.data_sets.empty())
+      fail(node.find("data")->position, "\"data\" names no data set to plant into; remove \"plant\", or name one");
     definition_.plant = std::move(plant);
   }
 
   void read_alter(const JsonNode& node) {
     const ObjectReader reader(node, "\"alter\"", {"into", "kernel", "args"});
     definition_.altered = read_input_name(reader);
-    definition_.alter = read_kernel(reader);
+    definition_.alter = read_kernel(reader, false);
   }
 
   void read_leaves(const JsonNode& node) {
     for (const JsonNode::Member& member : node.object("\"leaves\"")) {
-      const ProblemAxis* axis = kernel_.axis(member.key);
+      const ProblemAxis* axis = own_axis(member.key);
       if (axis == nullptr || axis->kind != AxisKind::Choice)
         fail(member.position, fmt::format("\"leaves\" names '{}', which is no choice of the problem", member.key));
       definition_.leaves[member.key] = read_words(member.value, fmt::format("the values of '{}'", member.key));
@@ -281,7 +318,7 @@ class ReferenceParser : private TemplateParser {
 
   void read_alone(const JsonNode& node) {
     for (const JsonNode::Member& member : node.object("\"alone\"")) {
-      const ProblemAxis* axis = kernel_.axis(member.key);
+      const ProblemAxis* axis = own_axis(member.key);
       if (axis == nullptr || axis->kind != AxisKind::Size)
         fail(member.position, fmt::format("\"alone\" names '{}', which is no size of the problem", member.key));
       definition_.alone[member.key] = member.value.string("what a case of another size is called");

@@ -11,6 +11,7 @@
 namespace attune::spec {
 namespace {
 
+constexpr std::size_t kTimedDataSet = 1;  // "random"
 constexpr std::int64_t kMostGroups = 64;  // each needs a window of its own
 
 /// A scalar as expressions know numbers. Integers beyond 2^63 are rounded.
@@ -108,38 +109,50 @@ void ReferenceProblem::take_buffers(const KernelTemplate& kernel, const std::vec
       const auto* const buffer = there ? &buffers[static_cast<std::size_t>(places[i])] : nullptr;
       problem_.choices[roles[i].name + "_type"] = there ? name(buffer->type) : name(ElementType::U8);
       problem_.sizes[roles[i].name + "_count"] = there ? buffer->count : 0;
-      const auto own =
-          std::find_if(form_.buffers.begin(), form_.buffers.end(), [&](const BufferSpec& spec) { return spec.name == roles[i].name; });
-      template_buffers_[static_cast<std::size_t>(own - form_.buffers.begin())] = places[i];
+      template_buffers_[form_buffer(roles[i].name)] = places[i];
     }
   };
   take(definition_->inputs, reference.inputs);
   take(definition_->outputs, reference.outputs);
 }
 
+std::size_t ReferenceProblem::form_buffer(const std::string& name) const {
+  const auto found = std::find_if(form_.buffers.begin(), form_.buffers.end(), [&](const BufferSpec& spec) { return spec.name == name; });
+  return static_cast<std::size_t>(found - form_.buffers.begin());
+}
+
 void ReferenceProblem::check(const KernelTemplate& kernel, const Problem& problem, const std::vector<ResolvedBuffer>& buffers) const {
-  const auto refuse = [&](const std::string& needs, const char* otherwise = ";") {
-    throw SpecError(kernel.spec_path, 0, 0,
-                    fmt::format("failed preparing the reference of {}: the reference '{}' needs {}{} exclude the problem by a constraint",
-                                to_text(problem), definition_->name, needs, otherwise));
+  const auto refuse = [&](const std::string& needs) {
+    std::string of = to_text(problem);
+    for (const auto& name : kernel.reference.parameters) {
+      const bool size = problem_.sizes.contains(name);
+      of += fmt::format(" with {} = {}", name, size ? std::to_string(problem_.sizes.at(name)) : problem_.choices.at(name));
+    }
+    throw ReferenceRefusal(kernel.spec_path, 0, 0,
+                           fmt::format("failed preparing the reference of {}: the reference '{}' needs {}; exclude {} by a constraint", of,
+                                       definition_->name, needs, kernel.reference.parameters.empty() ? "the problem" : "what lacks it"));
   };
   in_scope(0, 0, [&](const Scope& scope) {
     for (const ReferenceDefinition::Refusal& refusal : definition_->refuses)
       if (refusal.condition.truth(scope)) refuse(refusal.needs);
-    const auto check_counts = [&](const std::vector<RoleSpec>& roles, const std::vector<int>& places) {
+    const auto check_buffers = [&](const std::vector<RoleSpec>& roles, const std::vector<int>& places) {
       for (std::size_t i = 0; i < roles.size(); ++i) {
-        if (places[i] < 0 || !roles[i].count || (roles[i].condition && !roles[i].condition->truth(scope))) continue;
+        if (places[i] < 0) continue;
         const auto& buffer = buffers[static_cast<std::size_t>(places[i])];
+        if (!roles[i].type.empty()) {  // an alias of the reference may mean another type than the template's of that name
+          const std::string type = resolve_type(form_, roles[i].type, problem_);
+          if (type != name(buffer.type)) refuse(fmt::format("\"{}\" of type {}, not {}", buffer.name, type, name(buffer.type)));
+        }
+        if (!roles[i].count || (roles[i].condition && !roles[i].condition->truth(scope))) continue;
         const std::int64_t count = roles[i].count->integer(scope);
         if (count == buffer.count) continue;
         const SourcePosition& at = roles[i].count->position();
-        refuse(fmt::format("{} elements of \"{}\", not {} (\"{}\" at {}:{}:{}); correct the buffer's count", count, buffer.name,
-                           buffer.count, roles[i].count->text(), at.file, at.line, at.column),
-               ", or");
+        refuse(fmt::format("{} elements of \"{}\", not {} (\"{}\" at {}:{}:{}); correct the buffer's count, or", count, buffer.name,
+                           buffer.count, roles[i].count->text(), at.file, at.line, at.column));
       }
     };
-    check_counts(definition_->inputs, kernel.reference.inputs);
-    check_counts(definition_->outputs, kernel.reference.outputs);
+    check_buffers(definition_->inputs, kernel.reference.inputs);
+    check_buffers(definition_->outputs, kernel.reference.outputs);
   });
 }
 
@@ -186,27 +199,41 @@ std::optional<LaunchPlan> ReferenceProblem::arguments(const ReferenceKernel& ker
   return plan;
 }
 
-std::vector<LaunchPlan> ReferenceProblem::all_plans() const {
-  std::vector<LaunchPlan> plans;
+std::int64_t ReferenceProblem::planted_row(std::size_t data_set) const {
+  const PlantSpec& plant = *definition_->plant;
+  const std::int64_t count = problem_.sizes.at(plant.into + "_count");
+  if (!plant.row || count == 0) return count;
+  const std::int64_t row = integer(*plant.row, data_set);
+  if (row < 1 || count % row != 0) {
+    fail(plant.row->position(),
+         fmt::format("the row is {} of {} elements, which is no factor of their number (\"{}\")", row, count, plant.row->text()));
+  }
+  return row;
+}
+
+void ReferenceProblem::for_each_plan(const std::function<void(const LaunchPlan&)>& use) const {
   const auto add = [&](const ReferenceKernel& kernel, std::size_t data_set, int group) {
-    if (auto plan = arguments(kernel, data_set, group)) plans.push_back(std::move(*plan));
+    if (const auto plan = arguments(kernel, data_set, group)) use(*plan);
   };
   for (std::size_t data_set = 0; data_set < definition_->data_sets.size(); ++data_set) {
     const DataSetSpec& set = definition_->data_sets[data_set];
     if (!has(data_set)) continue;
-    plans.push_back(expectation(data_set));
+    use(expectation(data_set));
+    const int filled = data_set == kTimedDataSet ? groups() : 1;
     for (const RoleSpec& input : definition_->inputs) {
-      for (int group = 0; input.fill && group < groups(); ++group) add(*input.fill, data_set, group);
+      if (template_buffer(input.name) < 0) continue;
+      for (int group = 0; input.fill && group < filled; ++group) add(*input.fill, data_set, group);
       for (const Expression& guard : input.guards) static_cast<void>(number(guard));
     }
-    for (const RoleSpec& output : definition_->outputs)
+    for (const RoleSpec& output : definition_->outputs) {
+      if (template_buffer(output.name) < 0) continue;
       for (const auto& part : output.shape) static_cast<void>(integer(part.second, data_set));
+    }
     if (!set.alters.empty()) add(*definition_->alter, data_set, 0);
     if (!definition_->plant || !definition_->plant->data_sets.contains(set.name)) continue;
     add(definition_->plant->kernel, data_set, 0);
-    if (definition_->plant->row) static_cast<void>(integer(*definition_->plant->row, data_set));
+    static_cast<void>(planted_row(data_set));
   }
-  return plans;
 }
 
 std::string ReferenceProblem::text() const {

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -7,12 +8,18 @@
 
 namespace attune::spec {
 
+/// A problem that a reference does not compute, or a configuration where it depends on parameters.
+class ReferenceRefusal : public SpecError {
+ public:
+  using SpecError::SpecError;
+};
+
 /// A reference filled in for one problem of a template.
 class ReferenceProblem {
  public:
   /// `buffers`: of the template, for this problem; scratch is not read. `configuration`: read where the template's reference depends on
   /// parameters. Keeps references to the kernel and the device. Requires: a Defined reference.
-  /// Throws: SpecError (a problem that the reference refuses, buffers of other lengths than it needs).
+  /// Throws: ReferenceRefusal (also of buffers of other lengths than it needs), SpecError (what cannot be computed).
   ReferenceProblem(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                    const std::vector<ResolvedBuffer>& buffers, const DeviceInfo& device);
 
@@ -28,11 +35,18 @@ class ReferenceProblem {
   [[nodiscard]] LaunchPlan expectation(std::size_t data_set) const;
   /// The arguments that a kernel takes behind attune's own; nothing where its condition does not hold.
   [[nodiscard]] std::optional<LaunchPlan> arguments(const ReferenceKernel& kernel, std::size_t data_set, int group = 0) const;
-  /// Every launch of every data set, and of every kernel whose threads attune chooses: what can be said of them without a device.
-  /// Throws: SpecError at what cannot be computed or launched.
-  [[nodiscard]] std::vector<LaunchPlan> all_plans() const;
+  /// How many elements a row of the buffer that is planted into has: a factor of the number of its elements. Requires: there is one.
+  /// Throws: SpecError at the row.
+  [[nodiscard]] std::int64_t planted_row(std::size_t data_set) const;
+  /// Every launch of every data set, and of every kernel whose threads attune chooses, one after the other: what can be said of them
+  /// without a device. Throws: SpecError at what cannot be computed or launched.
+  void for_each_plan(const std::function<void(const LaunchPlan&)>& use) const;
   /// The template's buffer of each of the reference's, -1: a workspace, or one that the template lacks.
   [[nodiscard]] const std::vector<int>& template_buffers() const noexcept { return template_buffers_; }
+  /// Where an input, output or workspace stands among the reference's buffers.
+  [[nodiscard]] std::size_t form_buffer(const std::string& name) const;
+  /// The template's buffer of an input or output; -1: it lacks it.
+  [[nodiscard]] int template_buffer(const std::string& role) const { return template_buffers_[form_buffer(role)]; }
   /// What it depends on, in one form: equal texts, equal answers.
   [[nodiscard]] std::string text() const;
   /// The program to compile for it.

@@ -28,6 +28,7 @@ class NeedsCheck {
     for (const ReferenceScalar& scalar : reference_.scalars) check_scalar(scalar);
     kernel_.reference.inputs = match(reference_.inputs, &BufferSpec::input, "input");
     kernel_.reference.outputs = match(reference_.outputs, &BufferSpec::output, "output");
+    check_groups();
   }
 
  private:
@@ -59,8 +60,27 @@ class NeedsCheck {
     }
   }
 
+  /// Memory is divided among the groups of windows once, for all configurations.
+  void check_groups() const {
+    Words names = kernel_.reference.parameters;  // and what follows from them
+    const auto uses = [&](const Expression& expression) {
+      const auto& used = expression.variables();
+      return std::any_of(used.begin(), used.end(), [&](const std::string& name) { return holds(names, name); });
+    };
+    for (const auto& [name, expression] : reference_.form.lets)
+      if (uses(expression)) names.push_back(name);
+    if (reference_.groups && uses(*reference_.groups)) {
+      refuse(fmt::format("makes its \"groups\" of the parameters {}; they are the same for all configurations",
+                         joined(kernel_.reference.parameters)));
+    }
+  }
+
   /// A parameter in place of an axis.
   void check_parameter(const ProblemAxis& needed, const Parameter& parameter) const {
+    if (needed.kind != AxisKind::Size && !reference_.compiled_once) {
+      refuse(fmt::format("is compiled for each kind of problem, in which the parameter '{}' has no part; give it \"compiled\": \"once\"",
+                         needed.name));
+    }
     const auto fits = [&](const Value& value) {  // a switch is 0 or 1
       if (const auto* const flag = std::get_if<bool>(&value)) return needed.min <= int{*flag} && int{*flag} <= needed.max;
       const auto* const integer = std::get_if<std::int64_t>(&value);
@@ -161,6 +181,7 @@ void TemplateParser::read_defined(const ObjectReader& reader, const std::map<std
     reference.definition = shipped_reference(reference.builtin, builtin->position);
   } else {
     const std::string& name = file->string("the reference's file");
+    if (name.find('\0') != std::string::npos) fail(file->position, "the name of the reference's file has a zero byte in it");
     const auto text = files.find(name);
     if (text == files.end()) fail(file->position, fmt::format("the reference '{}' is missing; it belongs beside template.json", name));
     auto own = std::make_shared<ReferenceDefinition>(

@@ -23,7 +23,8 @@ bool is_base(const std::string& name) { return name.ends_with(".base"); }
 
 }  // namespace
 
-ReferenceLaunch::ReferenceLaunch(const spec::LaunchPlan& plan, const gpu::Module& module, const std::vector<int>& own_bytes) {
+ReferenceLaunch::ReferenceLaunch(const spec::ReferenceDefinition& reference, const spec::LaunchPlan& plan, const gpu::Module& module,
+                                 const std::vector<int>& own_bytes) {
   const auto& launch = std::get<spec::ResolvedLaunch>(plan.steps.front());
   function_ = module.function(launch.kernel);
   std::vector<int> sizes = own_bytes;
@@ -35,11 +36,10 @@ ReferenceLaunch::ReferenceLaunch(const spec::LaunchPlan& plan, const gpu::Module
   const auto& compiled = function_.parameter_bytes;
   if (compiled.empty() || compiled == sizes) return;
   const auto differs = std::mismatch(sizes.begin(), sizes.end(), compiled.begin(), compiled.end()).first - sizes.begin();
-  throw Error(
-      fmt::format("failed binding kernel \"{}\" of the reference: it takes {} arguments and is given {}, {} of which are attune's own; "
-                  "they differ from number {} on",
-                  launch.kernel, compiled.size(), sizes.size(), own_bytes.size(), differs + 1),
-      ExitCode::Spec);
+  throw ReferenceError(fmt::format(
+      "{}: failed preparing the reference '{}': its kernel \"{}\" takes {} arguments and is given {}, {} of which are attune's own; they "
+      "differ from number {} on; correct its \"args\" or its code",
+      reference.form.spec_path, reference.name, launch.kernel, compiled.size(), sizes.size(), own_bytes.size(), differs + 1));
 }
 
 void ReferenceLaunch::enqueue(Support& support, const std::vector<void*>& own, const Addresses& addresses, std::uint64_t work) {
@@ -51,56 +51,52 @@ void ReferenceLaunch::enqueue(Support& support, const std::vector<void*>& own, c
   support.launch(function_, work, parameters.data());
 }
 
-CaseReference::CaseReference(spec::ReferenceProblem problem, const gpu::Module& module, Support& support)
-    : problem_(std::move(problem)), module_(&module), support_(&support) {
+CaseReference::CaseReference(spec::ReferenceProblem problem, const gpu::Module& module, Support& support, bool asked)
+    : problem_(std::move(problem)), module_(&module), support_(&support), asked_(asked) {
   const auto& definition = problem_.definition();
   for (std::size_t data = 0; data < definition.data_sets.size(); ++data) {
-    if (!problem_.has(data)) continue;
+    if (!uses(data)) continue;
     for (const spec::RoleSpec& input : definition.inputs) bind_fill(input, data, 0);
     static_cast<void>(planted_buffer(data));
-    if (!definition.data_sets[data].alters.empty()) bind_alter(data);
+    if (!definition.data_sets[data].alters.empty()) static_cast<void>(bind_alter(data));
   }
 }
 
-std::size_t CaseReference::form_buffer(const std::string& name) const {
-  const auto& buffers = problem_.definition().form.buffers;
-  const auto found = std::find_if(buffers.begin(), buffers.end(), [&](const auto& buffer) { return buffer.name == name; });
-  return static_cast<std::size_t>(found - buffers.begin());
-}
-
-std::size_t CaseReference::template_buffer(const std::string& role) const {
-  return static_cast<std::size_t>(problem_.template_buffers()[form_buffer(role)]);
+bool CaseReference::uses(std::size_t data) const {
+  const spec::DataSetSpec& set = problem_.definition().data_sets[data];
+  if (!set.alters.empty() && problem_.template_buffer(problem_.definition().altered) < 0) return false;  // there is nothing to alter
+  return (asked_ || !set.asked_only) && problem_.has(data);
 }
 
 void CaseReference::refuse(const spec::ReferenceKernel& kernel, const std::string& why) const {
-  throw Error(fmt::format("failed preparing the reference '{}': its kernel \"{}\" {}; mend its code", problem_.definition().name,
-                          kernel.launch.kernel, why),
-              ExitCode::Spec);
+  throw ReferenceError(fmt::format("{}: failed preparing the reference '{}': its kernel \"{}\" {}; mend its code",
+                                   problem_.definition().form.spec_path, problem_.definition().name, kernel.launch.kernel, why));
 }
 
 ReferenceLaunch* CaseReference::bound(const Key& key, const spec::ReferenceKernel& kernel, const std::vector<int>& own_bytes) {
   auto found = launches_.find(key);
   if (found == launches_.end()) {
     std::optional<ReferenceLaunch> launch;
-    if (const auto plan = problem_.arguments(kernel, std::get<1>(key), std::get<2>(key))) launch.emplace(*plan, *module_, own_bytes);
+    if (const auto plan = problem_.arguments(kernel, std::get<1>(key), std::get<2>(key)))
+      launch.emplace(problem_.definition(), *plan, *module_, own_bytes);
     found = launches_.emplace(key, std::move(launch)).first;
   }
   return found->second ? &*found->second : nullptr;
 }
 
 ReferenceLaunch* CaseReference::bind_fill(const spec::RoleSpec& input, std::size_t data, int group) {
-  if (!input.fill) return nullptr;
+  if (!input.fill || problem_.template_buffer(input.name) < 0) return nullptr;
   return bound({"fill " + input.name, data, group}, *input.fill, {static_cast<int>(sizeof(reference::Filling))});
 }
 
-ReferenceLaunch* CaseReference::bind_alter(std::size_t data) {
-  return bound({"alter", data, 0}, *problem_.definition().alter, {kAddressBytes});
+ReferenceLaunch& CaseReference::bind_alter(std::size_t data) {
+  return *bound({"alter", data, 0}, *problem_.definition().alter, {kAddressBytes});  // it has no condition
 }
 
 bool CaseReference::fill(std::size_t buffer, const Elements& target, std::size_t data, int group, std::uint64_t seed,
                          const std::string* what) {
   for (const spec::RoleSpec& input : problem_.definition().inputs) {
-    if (!input.fill || template_buffer(input.name) != buffer) continue;
+    if (!input.fill || problem_.template_buffer(input.name) != static_cast<int>(buffer)) continue;
     ReferenceLaunch* launch = bind_fill(input, data, group);
     if (launch == nullptr) return false;
     if (target.count == 0) return true;
@@ -120,7 +116,7 @@ bool CaseReference::fill(std::size_t buffer, const Elements& target, std::size_t
 
 std::optional<GuardValues> CaseReference::guards(std::size_t buffer, spec::ElementType type) const {
   for (const spec::RoleSpec& input : problem_.definition().inputs) {
-    if (input.guards.empty() || template_buffer(input.name) != buffer) continue;
+    if (input.guards.empty() || problem_.template_buffer(input.name) != static_cast<int>(buffer)) continue;
     GuardValues values{};
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double lowest = spec::to_double(type, spec::lowest_finite_bits(type)),
@@ -142,7 +138,9 @@ Addresses CaseReference::reference_addresses(const Addresses& addresses, const E
     if (expectation == nullptr) continue;
     if (const auto kept = expectation->kept.find(buffers[i].name); kept != expectation->kept.end()) all[i] = kept->second;
     for (const WantedOutput& output : expectation->outputs) {
-      if (from >= 0 && output.buffer == static_cast<std::size_t>(from)) all[i] = reinterpret_cast<CUdeviceptr>(output.wanted.start);
+      // Of a buffer that is read and written the input stays what is read.
+      const bool is_output = buffers[i].output && from >= 0 && output.buffer == static_cast<std::size_t>(from);
+      if (is_output) all[i] = reinterpret_cast<CUdeviceptr>(output.wanted.start);
     }
   }
   return all;
@@ -153,7 +151,7 @@ AnswerMemory CaseReference::answer_memory(std::size_t data) const {
   const spec::LaunchPlan plan = problem_.expectation(data);
   AnswerMemory memory;
   for (const spec::RoleSpec& role : definition.outputs) {
-    const std::size_t own = form_buffer(role.name);
+    const std::size_t own = problem_.form_buffer(role.name);
     if (problem_.template_buffers()[own] >= 0) memory.kept += expected_bytes(role, plan.buffers[own]);
   }
   for (const auto& buffer : plan.buffers) {
@@ -167,18 +165,19 @@ AnswerMemory CaseReference::answer_memory(std::size_t data) const {
 void CaseReference::allocate(Expectation& expectation, std::size_t data, const spec::LaunchPlan& plan) {
   const auto& definition = problem_.definition();
   for (const spec::RoleSpec& role : definition.outputs) {
-    const std::size_t own = form_buffer(role.name);
+    const std::size_t own = problem_.form_buffer(role.name);
     const int from = problem_.template_buffers()[own];
     if (from < 0) continue;
     expectation.memory.emplace_back(expected_bytes(role, plan.buffers[own]));
     WantedOutput output{static_cast<std::size_t>(from), plan.buffers[own].count, {}, {}};
     output.wanted.start = reinterpret_cast<const void*>(expectation.memory.back().address());
     output.wanted.intervals = role.values ? 0 : 1;
+    if (!role.values) support_->set_bytes(expectation.memory.back().address(), expectation.memory.back().bytes(), reference::kUnsaidByte);
     for (const auto& [name, count] : role.shape) output.shape.emplace_back(name, problem_.integer(count, data));
     expectation.outputs.push_back(std::move(output));
   }
   for (const std::string& name : definition.kept) {
-    expectation.memory.emplace_back(static_cast<std::size_t>(plan.buffers[form_buffer(name)].bytes));
+    expectation.memory.emplace_back(static_cast<std::size_t>(plan.buffers[problem_.form_buffer(name)].bytes));
     expectation.kept[name] = expectation.memory.back().address();
   }
 }
@@ -198,18 +197,31 @@ Expectation CaseReference::expect(std::size_t data, const Addresses& addresses, 
   }
   const Call call(plan, *module_);
   call.enqueue(all, support_->stream().get());
-  support_->stream().synchronize();  // the scratch goes
+  require_said(expectation);  // waits: the scratch goes
   return expectation;
 }
 
-std::optional<Expectation> CaseReference::alteration(std::size_t data, const Addresses& addresses, const Elements& input) {
+void CaseReference::require_said(const Expectation& expectation) const {
+  support_->begin_checks();
+  for (const WantedOutput& output : expectation.outputs)
+    if (output.wanted.intervals != 0) support_->check_said(reinterpret_cast<CUdeviceptr>(output.wanted.start), output.count);
+  if (const auto found = support_->findings()) {
+    throw ReferenceError(
+        fmt::format("{}: failed preparing the reference '{}': it does not say what is expected of {} elements, the first of "
+                    "which is {}; mend its code, or the launches of \"expect\"",
+                    problem_.definition().form.spec_path, problem_.definition().name, found->count(), found->first()));
+  }
+}
+
+std::optional<Expectation> CaseReference::alteration(std::size_t data, const Addresses& addresses, const Elements& input,
+                                                     const Expectation& base) {
   const spec::ReferenceKernel& kernel = *problem_.definition().alter;
   Expectation expectation;
   expectation.memory.emplace_back(sizeof(reference::Alteration));
   expectation.alteration = expectation.memory.back().address();
   support_->set_bytes(expectation.alteration, sizeof(reference::Alteration), 0);
   CUdeviceptr address = expectation.alteration;
-  if (ReferenceLaunch* launch = bind_alter(data)) launch->enqueue(*support_, {&address}, reference_addresses(addresses, nullptr), 1);
+  bind_alter(data).enqueue(*support_, {&address}, reference_addresses(addresses, &base), 1);
   reference::Alteration altered{};
   support_->download(&altered, expectation.alteration, sizeof altered);
   if (altered.count == 0) return std::nullopt;
@@ -222,19 +234,16 @@ std::optional<Expectation> CaseReference::alteration(std::size_t data, const Add
   return expectation;
 }
 
-std::size_t CaseReference::altered_buffer() const { return template_buffer(problem_.definition().altered); }
+std::size_t CaseReference::altered_buffer() const {
+  return static_cast<std::size_t>(problem_.template_buffer(problem_.definition().altered));
+}
 
 std::optional<std::size_t> CaseReference::planted_buffer(std::size_t data) {
   const auto& plant = problem_.definition().plant;
   if (!plant || !plant->data_sets.contains(problem_.definition().data_sets[data].name)) return std::nullopt;
+  if (problem_.template_buffer(plant->into) < 0) return std::nullopt;
   if (bound({"plant", data, 0}, plant->kernel, {kAddressBytes, kAddressBytes}) == nullptr) return std::nullopt;
-  return template_buffer(plant->into);
-}
-
-std::int64_t CaseReference::planted_row(std::size_t data, std::int64_t count) const {
-  const auto& row = problem_.definition().plant->row;
-  if (!row) return count;
-  return problem_.integer(*row, data);
+  return static_cast<std::size_t>(problem_.template_buffer(plant->into));
 }
 
 Plants CaseReference::plant(std::size_t data, const Addresses& addresses, const std::vector<std::int64_t>& positions, const Elements& input,
@@ -249,20 +258,22 @@ Plants CaseReference::plant(std::size_t data, const Addresses& addresses, const 
   }
   if (planted.descending) std::reverse(planted.plants.begin(), planted.plants.end());
   if (planted.plants.empty()) return planted;
-  const std::vector<reference::Plant> given = planted.plants;
   const std::size_t bytes = planted.plants.size() * sizeof(reference::Plant);
   planted.memory = gpu::Buffer(bytes);
   CUdeviceptr address = planted.memory.address();
   std::uint64_t count = planted.plants.size();
   support_->upload(address, planted.plants.data(), bytes);
   support_->read_plants(address, count, input);
+  support_->download(planted.plants.data(), address, bytes);
+  const std::vector<reference::Plant> given = planted.plants;
   bound({"plant", data, 0}, definition.plant->kernel, {kAddressBytes, kAddressBytes})
       ->enqueue(*support_, {&address, &count}, reference_addresses(addresses, &expectation), count);
   support_->download(planted.plants.data(), address, bytes);
   for (std::size_t i = 0; i < given.size(); ++i) {
-    if (planted.plants[i].position != given[i].position)
-      refuse(definition.plant->kernel, fmt::format("plants at {} instead of {}", planted.plants[i].position, given[i].position));
-    check_changes(planted.plants[i], expectation);
+    const reference::Plant& plant = planted.plants[i];
+    if (plant.position != given[i].position || plant.before != given[i].before)
+      refuse(definition.plant->kernel, fmt::format("changes where the plant at {} stands, or what it replaces", given[i].position));
+    if (plant.bits != plant.before) check_changes(plant, expectation);
   }
   return planted;
 }

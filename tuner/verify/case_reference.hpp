@@ -16,8 +16,9 @@ namespace attune::verify {
 class ReferenceLaunch {
  public:
   /// `plan`: of spec::ReferenceProblem::arguments; `own_bytes`: the sizes of attune's arguments.
-  /// Throws: Error (arguments differ from the compiled kernel).
-  ReferenceLaunch(const spec::LaunchPlan& plan, const gpu::Module& module, const std::vector<int>& own_bytes);
+  /// Throws: ReferenceError (arguments differ from the compiled kernel).
+  ReferenceLaunch(const spec::ReferenceDefinition& reference, const spec::LaunchPlan& plan, const gpu::Module& module,
+                  const std::vector<int>& own_bytes);
 
   /// `addresses`: of the reference's buffers; `work`: elements that the kernel strides over.
   void enqueue(Support& support, const std::vector<void*>& own, const Addresses& addresses, std::uint64_t work);
@@ -35,6 +36,12 @@ struct Plants {
   gpu::Buffer memory;  ///< the same in device memory
 };
 
+/// What the code of a reference does and must not: no fault of a configuration.
+class ReferenceError : public Error {
+ public:
+  explicit ReferenceError(const std::string& message) : Error(message, ExitCode::Spec) {}
+};
+
 /// Device memory of answers, in bytes.
 struct AnswerMemory {
   std::size_t kept = 0;     ///< for as long as the answers are
@@ -44,30 +51,32 @@ struct AnswerMemory {
 /// The reference of a template for one case: fills inputs, computes what is expected, plants.
 class CaseReference {
  public:
-  /// `module`: the reference's code. Throws: Error (a kernel that the code lacks or that takes other arguments than it is given),
-  /// SpecError (what cannot be computed for this problem).
-  CaseReference(spec::ReferenceProblem problem, const gpu::Module& module, Support& support);
+  /// `module`: the reference's code; `asked`: whether the case is the asked one. Throws: ReferenceError, CudaError (a kernel that the code
+  /// lacks or that takes other arguments than it is given), SpecError (what cannot be computed for this problem).
+  CaseReference(spec::ReferenceProblem problem, const gpu::Module& module, Support& support, bool asked);
 
   [[nodiscard]] const spec::ReferenceProblem& problem() const noexcept { return problem_; }
+  /// Whether the case is verified with a data set.
+  [[nodiscard]] bool uses(std::size_t data) const;
   /// Fills a buffer of the template where the reference has a kernel for it, or, with `what`, checks whether it still holds what filling
   /// put there. Returns false where there is none.
   bool fill(std::size_t buffer, const Elements& target, std::size_t data, int group, std::uint64_t seed, const std::string* what);
   /// What stands around a buffer of the template; nothing: the extremes of its type.
   [[nodiscard]] std::optional<GuardValues> guards(std::size_t buffer, spec::ElementType type) const;
-  /// What is expected for the data that is in the buffers now. `base`: the same of the data set that this one alters. Waits.
+  /// What is expected for the data that is in the buffers now. Throws: ReferenceError (it does not say so of every element), LimitError.
+  /// `base`: the same of the data set that this one alters. Waits.
   [[nodiscard]] Expectation expect(std::size_t data, const Addresses& addresses, const Expectation* base);
-  /// The elements in which a data set differs from its base, which is in the buffers now; an expectation that has nothing else, and nothing
-  /// at all where the data set does not exist. Waits.
-  /// Throws: Error (more elements than an Alteration holds, or elements that the buffer does not have).
-  [[nodiscard]] std::optional<Expectation> alteration(std::size_t data, const Addresses& addresses, const Elements& input);
+  /// The elements in which a data set differs from its base, which is in the buffers now, with its answers; an expectation that has nothing
+  /// else, and nothing at all where the data set does not exist. Waits. Throws: ReferenceError (more elements than an Alteration holds, or
+  /// elements that the buffer does not have).
+  [[nodiscard]] std::optional<Expectation> alteration(std::size_t data, const Addresses& addresses, const Elements& input,
+                                                      const Expectation& base);
   /// The template's buffer whose elements are altered. Requires: some data set alters another.
   [[nodiscard]] std::size_t altered_buffer() const;
   /// The template's buffer that elements are planted into; nothing: into none of this data set.
   [[nodiscard]] std::optional<std::size_t> planted_buffer(std::size_t data);
-  /// How many elements a row of that buffer has, each with edges of its own.
-  [[nodiscard]] std::int64_t planted_row(std::size_t data, std::int64_t count) const;
   /// Elements at these positions, as the reference plants them into the data, which is in the buffers now. Waits.
-  /// Throws: Error (changes of what no output has).
+  /// Throws: ReferenceError (changes of what no output has).
   [[nodiscard]] Plants plant(std::size_t data, const Addresses& addresses, const std::vector<std::int64_t>& positions,
                              const Elements& input, const Expectation& expectation);
   /// What the answers of one data set take.
@@ -78,20 +87,20 @@ class CaseReference {
   /// Nothing where its condition does not hold.
   ReferenceLaunch* bound(const Key& key, const spec::ReferenceKernel& kernel, const std::vector<int>& own_bytes);
   ReferenceLaunch* bind_fill(const spec::RoleSpec& input, std::size_t data, int group);
-  ReferenceLaunch* bind_alter(std::size_t data);
+  ReferenceLaunch& bind_alter(std::size_t data);
   /// Addresses of the reference's buffers: those of the template's, what is expected, what is kept; scratch is 0.
   [[nodiscard]] Addresses reference_addresses(const Addresses& addresses, const Expectation* expectation) const;
-  /// Where a buffer stands among the reference's, and which of the template's it is.
-  [[nodiscard]] std::size_t form_buffer(const std::string& name) const;
-  [[nodiscard]] std::size_t template_buffer(const std::string& role) const;
+  /// Throws: ReferenceError (what is expected of some element was not written). Waits.
+  void require_said(const Expectation& expectation) const;
   void check_changes(const reference::Plant& plant, const Expectation& expectation) const;
-  /// Throws: Error (the kernel's code does what it must not).
+  /// Throws: ReferenceError.
   [[noreturn]] void refuse(const spec::ReferenceKernel& kernel, const std::string& why) const;
   void allocate(Expectation& expectation, std::size_t data, const spec::LaunchPlan& plan);
 
   spec::ReferenceProblem problem_;
   const gpu::Module* module_;
   Support* support_;
+  bool asked_;
   std::map<Key, std::optional<ReferenceLaunch>> launches_;
 };
 

@@ -12,8 +12,8 @@
 namespace attune::verify {
 namespace {
 
-constexpr int kCaseBits = 22;                         // elements of a further case, as a power of two
-constexpr double kMostBytes = 1152921504606846976.0;  // 2^60
+constexpr int kCaseBits = 22;                     // elements of a further case, as a power of two
+constexpr double kMostBytes = 281474976710656.0;  // 2^48, as of every buffer of a launch
 
 /// What a case of another size is called where the size is no factor of the number of elements, as the bins of a histogram; nothing for
 /// other sizes. Constraints depend on it, so that further cases keep it, but for one.

@@ -19,7 +19,7 @@ struct CasePlan {
 [[nodiscard]] std::vector<CasePlan> plan_cases(const spec::KernelTemplate& kernel, const spec::Problem& problem);
 
 /// The buffers of a problem, in template order. Data buffers must not depend on the configuration: their counts are
-/// those of the default one. Scratch has count 0 here. Throws: SpecError, EnvironmentError (counts beyond 2^60 bytes).
+/// those of the default one. Scratch has count 0 here. Throws: SpecError, EnvironmentError (counts beyond 2^48 bytes).
 [[nodiscard]] std::vector<spec::ResolvedBuffer> data_buffers(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                                              const spec::DeviceInfo& device);
 

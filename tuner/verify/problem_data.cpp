@@ -47,11 +47,16 @@ ProblemData::ProblemData(const spec::KernelTemplate& kernel, const spec::Problem
       if (asked) throw;  // counts that do not resolve at the sizes we chose ourselves are no fault of the problem
     }
   }
-  for (Case& which : cases_) {
+  for (std::size_t i = 0; i < cases_.size();) {
     try {
-      bind_reference(which, standard);
-    } catch (const SpecError&) {
-      if (&which == &cases_.front()) throw;
+      bind_reference(cases_[i], standard);
+      ++i;
+    } catch (const spec::ReferenceRefusal&) {
+      if (i == 0) throw;
+      if (kernel.reference.parameters.empty())
+        cases_.erase(cases_.begin() + static_cast<std::ptrdiff_t>(i));
+      else
+        ++i;  // the reference may take it for another configuration
     }
   }
 }
@@ -65,7 +70,7 @@ void ProblemData::bind_reference(Case& which, const spec::Configuration& configu
   if (kernel_->reference.kind != spec::ReferenceSpec::Kind::Defined || by_kernel_) return;
   if (!module_) throw Error(fmt::format("failed preparing the reference of template \"{}\": its code was not compiled", kernel_->name));
   spec::ReferenceProblem problem(*kernel_, which.plan.problem, configuration, which.buffers, support_->device());
-  which.reference = std::make_unique<CaseReference>(std::move(problem), *module_, *support_);
+  which.reference = std::make_unique<CaseReference>(std::move(problem), *module_, *support_, &which == &cases_.front());
   for (std::size_t i = 0; i < which.buffers.size(); ++i) {
     if (const auto guards = which.reference->guards(i, which.buffers[i].type)) which.layout.guard_with(i, *guards);
   }
@@ -81,7 +86,7 @@ std::size_t ProblemData::fixed_bytes() const {
       const AnswerMemory memory = answer_memory(which);
       bytes += memory.kept;
       scratch = std::max(scratch, memory.scratch);
-    } catch (const SpecError&) {
+    } catch (const spec::LimitError&) {
       if (&which == &cases_.front()) throw;  // else it has no answers
     }
   }
@@ -113,10 +118,7 @@ void ProblemData::allocate(int windows) {
     which.memory = gpu::Buffer(which.layout.bytes() * static_cast<std::size_t>(&which == &cases_.front() ? windows : 1));
 }
 
-bool ProblemData::uses(const Case& which, std::size_t data) const {
-  if ((*data_sets_)[data].asked_only && &which != &cases_.front()) return false;
-  return !which.reference || which.reference->problem().has(data);
-}
+bool ProblemData::uses(const Case& which, std::size_t data) const { return !which.reference || which.reference->uses(data); }
 
 bool ProblemData::has_in_out() const {
   return std::any_of(kernel_->buffers.begin(), kernel_->buffers.end(), [](const auto& buffer) { return buffer.input && buffer.output; });
@@ -190,57 +192,77 @@ void ProblemData::check_untouched(Case& which, std::size_t data, Guard variant) 
   }
 }
 
+std::string ProblemData::answers_text(const spec::Configuration& configuration) const {
+  if (kernel_->reference.parameters.empty() || by_kernel_) return "";
+  return spec::ReferenceProblem(*kernel_, asked().plan.problem, configuration, asked().buffers, support_->device()).text();
+}
+
 void ProblemData::expect_all(const spec::Configuration& configuration) {
-  if (kernel_->reference.kind == spec::ReferenceSpec::Kind::None) {
-    for (Case& which : cases_) which.answered = true;  // by nothing: guards and inputs are checked all the same
-    return;
-  }
-  answers_of_.clear();
-  for (Case& which : cases_) {
-    which.answered = false;
-    try {
-      if (!kernel_->reference.parameters.empty() || !which.reference) bind_reference(which, configuration);
-      expect(which);
-      which.answered = true;
-    } catch (const SpecError&) {
-      if (&which == &cases_.front()) throw;  // else the reference does not work at this size, or not for this configuration
+  answers_of_.reset();
+  timed_of_.reset();
+  const std::string text = answers_text(configuration);
+  for (Case& which : cases_) expect_case(which, configuration);
+  fill(asked(), kRandom, Guard::LowFirst);
+  answers_of_ = timed_of_ = text;
+}
+
+void ProblemData::expect_case(Case& which, const spec::Configuration& configuration) {
+  which.answered = false;
+  which.plants.clear();
+  for (auto& expectation : which.expectations) expectation.reset();  // their memory first
+  try {
+    if (!kernel_->reference.parameters.empty()) bind_reference(which, configuration);
+    for (const bool altering : {false, true}) {  // an altered set needs what it alters
+      for (std::size_t data = 0; data < data_sets_->size(); ++data)
+        if ((*data_sets_)[data].alters.empty() != altering && uses(which, data)) expect(which, data);
     }
+    which.answered = true;
+  } catch (const spec::ReferenceRefusal&) {
+    if (&which == &cases_.front()) throw;
+  } catch (const spec::LimitError&) {
+    if (&which == &cases_.front()) throw;
   }
-  if (asked().reference) answers_of_ = asked().reference->problem().text();
 }
 
 void ProblemData::adapt(const spec::Configuration& configuration) {
-  if (kernel_->reference.parameters.empty() || by_kernel_) return;
-  const spec::ReferenceProblem problem(*kernel_, asked().plan.problem, configuration, asked().buffers, support_->device());
-  if (problem.text() == answers_of_) return;
-  expect_all(configuration);
-  fill(asked(), kRandom, Guard::LowFirst);
+  if (answers_of_ != answers_text(configuration)) expect_all(configuration);
 }
 
-void ProblemData::expect(Case& which) {
-  which.plants.clear();
-  for (auto& expectation : which.expectations) expectation.reset();  // their memory first
+std::string ProblemData::adapt_timed(const spec::Configuration& configuration) {
+  std::string text = answers_text(configuration);
+  if (timed_of_ == text) return text;
+  answers_of_.reset();
+  timed_of_.reset();
+  bind_reference(asked(), configuration);
+  asked().plants.clear();
+  asked().expectations[kRandom].reset();
+  expect(asked(), kRandom);
+  fill(asked(), kRandom, Guard::LowFirst);
+  timed_of_ = text;
+  return text;
+}
+
+void ProblemData::expect(Case& which, std::size_t data) {
+  if (kernel_->reference.kind == spec::ReferenceSpec::Kind::None) return;
   const Addresses where = addresses(which);
-  for (std::size_t data = 0; data < data_sets_->size(); ++data) {
-    if (!uses(which, data)) continue;
-    const std::string& altered = (*data_sets_)[data].alters;
-    const std::size_t base = altered.empty() ? data : kernel_->reference.definition->data_set(altered);
-    fill(which, base, Guard::HighFirst);
-    if (!which.reference) {
-      which.expectations[data] = expect_by_kernel(which);
-    } else if (altered.empty()) {
-      which.expectations[data] = which.reference->expect(data, where, nullptr);
-    } else {
-      const Elements input = elements(which, which.reference->altered_buffer(), where);
-      auto alteration = which.reference->alteration(data, where, input);
-      if (!alteration || !which.expectations[base]) continue;
-      support_->alter(alteration->alteration, input, false);
-      Expectation expectation = which.reference->expect(data, where, &*which.expectations[base]);
-      support_->alter(alteration->alteration, input, true);
-      expectation.alteration = alteration->alteration;
-      expectation.memory.push_back(std::move(alteration->memory.front()));
-      which.expectations[data] = std::move(expectation);
-    }
+  const std::string& altered = (*data_sets_)[data].alters;
+  const std::size_t base = altered.empty() ? data : kernel_->reference.definition->data_set(altered);
+  fill(which, base, Guard::HighFirst);
+  if (!which.reference) {
+    which.expectations[data] = expect_by_kernel(which);
+  } else if (altered.empty()) {
+    which.expectations[data] = which.reference->expect(data, where, nullptr);
+  } else {
+    const Elements input = elements(which, which.reference->altered_buffer(), where);
+    if (!which.expectations[base]) return;  // the problem does not have what is altered
+    auto alteration = which.reference->alteration(data, where, input, *which.expectations[base]);
+    if (!alteration) return;
+    support_->alter(alteration->alteration, input, false);
+    Expectation expectation = which.reference->expect(data, where, &*which.expectations[base]);
+    support_->alter(alteration->alteration, input, true);
+    expectation.alteration = alteration->alteration;
+    expectation.memory.push_back(std::move(alteration->memory.front()));
+    which.expectations[data] = std::move(expectation);
   }
 }
 

@@ -22,7 +22,9 @@ struct Case {
   std::unique_ptr<CaseReference> reference;                       ///< of a Defined reference that does not leave the problem
   std::vector<std::optional<Expectation>> expectations;           ///< by data set; nothing: it is not verified with it, or against nothing
   std::map<std::pair<std::size_t, std::int64_t>, Plants> plants;  ///< by data set and tile
-  bool answered = false;  ///< the reference has computed its answers; else configurations are not verified in it
+  /// The reference has computed its answers. Else configurations are not verified in it: the reference refuses its size, or makes no
+  /// launch there, for the configuration that was asked for last. Always of the asked case once the problem was adapted.
+  bool answered = false;
 };
 
 /// The data of every case that a problem is verified in. The asked case may have several windows, complete sets of data buffers; window 0
@@ -48,10 +50,14 @@ class ProblemData {
   [[nodiscard]] std::size_t fixed_bytes() const;
   /// Throws: EnvironmentError.
   void allocate(int windows);
-  /// Computes every answer anew, for a configuration where the answer depends on it. Leaves window 0 undefined. Waits.
+  /// Computes every answer anew, for a configuration where the answer depends on it; none stands when it throws. Leaves window 0 with the
+  /// random data. Waits. Throws: SpecError, ReferenceError, EnvironmentError (memory), CudaError.
   void expect_all(const spec::Configuration& configuration);
-  /// The same if the answers are those of another configuration; leaves window 0 with the random data then.
+  /// The same if not all answers stand, or if they are those of another configuration.
   void adapt(const spec::Configuration& configuration);
+  /// The same for what is timed alone, the asked case's random data. Returns what that data and its answer are of, in one form: equal
+  /// texts, equal data; empty unless the reference depends on parameters.
+  std::string adapt_timed(const spec::Configuration& configuration);
 
   [[nodiscard]] const std::vector<spec::DataSetSpec>& data_sets() const noexcept { return *data_sets_; }
   /// Whether the case is verified with a data set.
@@ -71,7 +77,10 @@ class ProblemData {
 
  private:
   void bind_reference(Case& which, const spec::Configuration& configuration);
-  void expect(Case& which);
+  /// What the answers depend on: the problem alone, unless the reference depends on parameters.
+  [[nodiscard]] std::string answers_text(const spec::Configuration& configuration) const;
+  void expect_case(Case& which, const spec::Configuration& configuration);
+  void expect(Case& which, std::size_t data);
   [[nodiscard]] AnswerMemory answer_memory(const Case& which) const;
   [[nodiscard]] spec::LaunchPlan plan_by_kernel(const Case& which) const;
   [[nodiscard]] Expectation expect_by_kernel(Case& which);
@@ -86,7 +95,8 @@ class ProblemData {
   bool by_kernel_ = false;  ///< the plain kernel of the template computes the answer
   const std::vector<spec::DataSetSpec>* data_sets_;
   std::vector<Case> cases_;
-  std::string answers_of_;  ///< what the answers depend on
+  std::optional<std::string> answers_of_;  ///< the answers_text of all answers; nothing: not all stand
+  std::optional<std::string> timed_of_;    ///< the same of the asked case's random data
 };
 
 }  // namespace attune::verify

@@ -47,12 +47,12 @@ std::optional<ReferenceProgram> reference_program(const spec::KernelTemplate& ke
   return ReferenceProgram{reference.source(), name + ".cu", {}, fmt::format("the reference \"{}\"", name)};
 }
 
-std::vector<spec::LaunchPlan> reference_plans(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                                              const spec::DeviceInfo& device) {
-  if (kernel.reference.kind == spec::ReferenceSpec::Kind::None) return {};
+void for_each_reference_plan(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+                             const std::function<void(const spec::LaunchPlan&)>& use) {
+  if (kernel.reference.kind == spec::ReferenceSpec::Kind::None) return;
   const spec::Configuration standard = spec::default_configuration(kernel);
-  if (spec::asks_reference_kernel(kernel, problem)) return {spec::resolve_reference(kernel, problem, standard, device)};
-  return spec::ReferenceProblem(kernel, problem, standard, data_buffers(kernel, problem, device), device).all_plans();
+  if (spec::asks_reference_kernel(kernel, problem)) return use(spec::resolve_reference(kernel, problem, standard, device));
+  spec::ReferenceProblem(kernel, problem, standard, data_buffers(kernel, problem, device), device).for_each_plan(use);
 }
 
 }  // namespace attune::verify

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,9 +24,9 @@ struct ReferenceProgram {
 [[nodiscard]] std::optional<ReferenceProgram> reference_program(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                                                 const spec::DeviceInfo& device);
 
-/// The launches of that program, of every data set: what can be said of them without a device.
+/// The launches of that program, of every data set, one after the other: what can be said of them without a device.
 /// Throws: SpecError at what cannot be computed or launched.
-[[nodiscard]] std::vector<spec::LaunchPlan> reference_plans(const spec::KernelTemplate& kernel, const spec::Problem& problem,
-                                                            const spec::DeviceInfo& device);
+void for_each_reference_plan(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+                             const std::function<void(const spec::LaunchPlan&)>& use);
 
 }  // namespace attune::verify

@@ -1,5 +1,7 @@
 #include "tuner/verify/support.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace attune::verify {
@@ -65,6 +67,7 @@ Support::Support(const std::string& cubin, const spec::DeviceInfo& device, const
       note_(module_.function("attune_note")),
       magnitude_(module_.function("attune_magnitude")),
       read_plants_(module_.function("attune_read_plants")),
+      check_said_(module_.function("attune_check_said")),
       plant_(module_.function("attune_plant")),
       unplant_(module_.function("attune_unplant")),
       alter_(module_.function("attune_alter")),
@@ -130,7 +133,9 @@ void Support::begin_checks() {
 }
 
 CUdeviceptr Support::next_slot(const std::string& what) {
-  if (labels_.size() == kSlots) throw Error("failed checking the buffers of a template: it has more than 100 buffers");
+  if (labels_.size() == kSlots)
+    throw Error(fmt::format(
+        "failed checking a template: its buffers and the data sets of its reference ask for more than {} checks at once", kSlots));
   labels_.push_back(what);
   return results_.address() + kSlotOffset + (labels_.size() - 1) * sizeof(Slot);
 }
@@ -158,6 +163,14 @@ void Support::check_zero(const std::string& what, CUdeviceptr source, std::size_
   CUdeviceptr slot = next_slot(what);
   void* parameters[] = {&source, &size, &slot};
   launch(check_zero_, size / 8 + 1, parameters);
+}
+
+void Support::check_said(CUdeviceptr expected, std::int64_t count) {
+  if (count <= 0) return;
+  auto number = static_cast<std::uint64_t>(count);
+  CUdeviceptr slot = next_slot("");
+  void* parameters[] = {&expected, &number, &slot};
+  launch(check_said_, number, parameters);
 }
 
 std::size_t Support::compare(const Elements& got, const Wanted& wanted) {

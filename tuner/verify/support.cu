@@ -52,6 +52,13 @@ extern "C" __global__ void attune_check_zero(const void* source, u64 bytes, Slot
 
 // ---- comparing --------------------------------------------------------------------------------------------------------
 
+/// Whether a reference has said what is expected of every element.
+extern "C" __global__ void attune_check_said(const Expected* expected, u64 count, Slot* slot) {
+  for (u64 i = thread_index(); i < count; i += thread_count()) {
+    if (expected[i].low == kUnsaid && expected[i].high == kUnsaid) report(slot, i);
+  }
+}
+
 /// The bits that are expected of element i, for a message.
 __device__ __forceinline__ void note(const void* got, int type, const Wanted& wanted, Slot* slot) {
   if (slot->count == 0) return;
@@ -67,9 +74,9 @@ __device__ __forceinline__ void note(const void* got, int type, const Wanted& wa
   }
 }
 
-/// A NaN matches a NaN.
+/// The same bits, or where an error is allowed a number within it; a NaN matches a NaN then.
 __device__ __forceinline__ bool is_near(int type, u64 got, u64 want, const Wanted& wanted) {
-  if (!is_floating(type)) return got == want;
+  if (!is_floating(type) || wanted.relative == 0.0) return got == want;
   const double a = number_of(type, got), b = number_of(type, want);
   return a == b || (is_nan(a) && is_nan(b)) || fabs(a - b) <= wanted.relative * (fabs(b) + wanted.scale);
 }

@@ -66,6 +66,8 @@ class Support {
   void check_fill(const std::string& what, const Elements& source, spec::DataValues values, std::uint64_t seed);
   void check_guards(const std::vector<GuardZone>& zones, Guard variant);
   void check_zero(const std::string& what, CUdeviceptr source, std::size_t bytes);
+  /// Whether every one of `count` expectations was written since its memory was set to kUnsaidByte.
+  void check_said(CUdeviceptr expected, std::int64_t count);
   /// Returns the number of the check.
   std::size_t compare(const Elements& got, const reference::Wanted& wanted);
   /// The first that failed.
@@ -102,7 +104,8 @@ class Support {
   const spec::DeviceInfo* device_;
   const gpu::Stream* stream_;
   gpu::Module module_;
-  gpu::Function fill_, guard_, check_guard_, check_zero_, compare_, note_, magnitude_, read_plants_, plant_, unplant_, alter_, read_;
+  gpu::Function fill_, guard_, check_guard_, check_zero_, compare_, note_, magnitude_, read_plants_, check_said_, plant_, unplant_, alter_,
+      read_;
   gpu::Buffer evict_buffer_;
   gpu::Buffer results_;  ///< slots of checks, a sum, the sink of reads
   std::vector<std::string> labels_;

@@ -14,6 +14,9 @@ struct Region {
 
 constexpr int kMostRegions = 32;
 
+constexpr int kUnsaidByte = 0xFD;                  // what expectations are set to before they are computed
+constexpr u64 kUnsaid = 0xFDFDFDFDFDFDFDFDull;  // no interval has both ends there
+
 /// As many zones as one launch takes; one row of blocks each.
 struct Regions {
   Region regions[kMostRegions];
@@ -23,7 +26,7 @@ struct Regions {
 struct Wanted {
   const void* start;  // values of the output's type, or Expected
   int intervals;
-  double relative;  // of values: how far off they may be, times |wanted| + scale; floating types only
+  double relative;  // of values: how far off they may be, times |wanted| + scale; floating types only. 0: the same bits
   double scale;
 };
 

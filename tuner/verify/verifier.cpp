@@ -138,9 +138,9 @@ Plants& Verifier::plants(Run& run, ProblemData& problem, std::size_t data, std::
   const auto key = std::make_pair(data, run.tile);
   if (const auto found = which.plants.find(key); found != which.plants.end()) return found->second;
   const Elements input = ProblemData::elements(which, buffer, run.addresses);
-  const std::int64_t row = which.reference->planted_row(data, input.count);
+  const std::int64_t row = which.reference->problem().planted_row(data);
   const auto positions =
-      row == input.count || row <= 0 ? planted_positions(input.count, run.tile) : planted_positions(input.count / row, row, run.tile);
+      row == input.count ? planted_positions(input.count, run.tile) : planted_positions(input.count / row, row, run.tile);
   return which.plants.emplace(key, which.reference->plant(data, problem.addresses(which), positions, input, *which.expectations[data]))
       .first->second;
 }

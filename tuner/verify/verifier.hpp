@@ -16,7 +16,6 @@ struct Candidate {
 
 /// A configuration that was timed on window 0 last.
 struct TimedCandidate {
-  const spec::Configuration& configuration;
   const spec::LaunchPlan& plan;
   const Call& call;
   const Addresses& addresses;  ///< of window 0, and its scratch
@@ -29,8 +28,8 @@ class Verifier {
   explicit Verifier(Support& support) : support_(&support) {}
 
   /// What is wrong, in a sentence that names the case; nothing when everything is right. Cases in which the template's
-  /// constraints do not hold, and of a configuration that is specialised on its sizes those of other sizes, are left out. Leaves window 0
-  /// with the random data. Throws: CudaError, SpecError, Error.
+  /// constraints do not hold, those without answers, and of a configuration that is specialised on its sizes those of other sizes, are left
+  /// out. Leaves window 0 with the random data. Throws: CudaError, SpecError, ReferenceError, EnvironmentError.
   [[nodiscard]] std::optional<std::string> verify(const Candidate& candidate, ProblemData& problem);
   /// After timing: the outputs of window 0 and the configuration's own scratch. Requires: the problem was adapted to the configuration
   /// before its last call.

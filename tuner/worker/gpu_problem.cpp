@@ -23,7 +23,7 @@ GpuProblem::GpuProblem(spec::KernelTemplate kernel, spec::Problem problem, measu
                        verify::Support& support)
     : kernel_(std::move(kernel)), problem_(std::move(problem)), support_(&support), data_(kernel_, problem_, reference_cubin, support) {
   allocate(cache);
-  refresh();
+  make_sound();
 }
 
 void GpuProblem::allocate(measure::CachePolicy cache) {
@@ -35,18 +35,34 @@ void GpuProblem::allocate(measure::CachePolicy cache) {
   if (least_bytes > free_bytes) {
     throw EnvironmentError(fmt::format(
         "failed preparing {}: it needs {} bytes of device memory, {} are free; choose a smaller problem{} or end other programs on this device",
-        spec::to_text(problem_), least_bytes, free_bytes, groups > 1 ? ", state its skew (one kind of data instead of several)" : ""));
+        spec::to_text(problem_), least_bytes, free_bytes,
+        groups > 1 ? fmt::format(", or one that is timed on fewer than {} kinds of data (of a histogram: state the skew),", groups) : ""));
   }
   const auto share = static_cast<std::size_t>(kPoolShare * static_cast<double>(free_bytes - fixed_bytes));
   windows_ = window_groups(groups, cache, window_bytes, std::min(kPoolBytes, share));
   data_.allocate(windows_.windows());
 }
 
-void GpuProblem::refresh() {
-  data_.expect_all(spec::default_configuration(kernel_));
-  for (int window = 0; window < windows_.windows(); ++window)
-    data_.fill(data_.asked(), verify::kRandom, verify::Guard::LowFirst, window, windows_.group_of(window));
+void GpuProblem::make_sound() {
+  if (sound_) return;
+  const auto standard = spec::default_configuration(kernel_);
+  data_.expect_all(standard);
+  windows_of_ = data_.adapt_timed(standard);
+  fill_further_windows();
   support_->stream().synchronize();
+  sound_ = true;
+}
+
+void GpuProblem::adapt(const spec::Configuration& configuration) {
+  std::string text = data_.adapt_timed(configuration);
+  if (text == windows_of_) return;
+  fill_further_windows();
+  windows_of_ = std::move(text);
+}
+
+void GpuProblem::fill_further_windows() {
+  for (int window = 1; window < windows_.windows(); ++window)
+    data_.fill(data_.asked(), verify::kRandom, verify::Guard::LowFirst, window, windows_.group_of(window));
 }
 
 }  // namespace attune::worker

@@ -20,17 +20,25 @@ class GpuProblem {
   [[nodiscard]] const spec::Problem& problem() const noexcept { return problem_; }
   [[nodiscard]] verify::ProblemData& data() noexcept { return data_; }
   [[nodiscard]] const WindowGroups& windows() const noexcept { return windows_; }
-  /// Fills every window and computes every answer anew: after a configuration that may have written anywhere.
-  void refresh();
+  /// Says that a configuration may have written anywhere.
+  void spoil() noexcept { sound_ = false; }
+  /// Fills every window and computes every answer anew where that was said. Throws: as ProblemData::expect_all.
+  void make_sound();
+  /// Before a configuration is timed: the data of every window and the answer of window 0 are its own, where they depend on parameters.
+  /// Throws: as ProblemData::adapt_timed.
+  void adapt(const spec::Configuration& configuration);
 
  private:
   void allocate(measure::CachePolicy cache);
+  void fill_further_windows();
 
   spec::KernelTemplate kernel_;
   spec::Problem problem_;
   verify::Support* support_;
   verify::ProblemData data_;
   WindowGroups windows_;
+  bool sound_ = false;
+  std::string windows_of_;  ///< ProblemData::adapt_timed's text of the windows behind the first
 };
 
 }  // namespace attune::worker

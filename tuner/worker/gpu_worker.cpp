@@ -90,9 +90,13 @@ json GpuWorker::visit(const json& request) {
   if (visit.cubin.empty() && !cache_.holds(visit.cubin_key)) {
     return {{"missing_cubin", visit.cubin_key}, {"dropped", cache_.take_dropped()}};
   }
+  if (problem_) problem_->make_sound();
   measure::VisitReply reply;
   try {
     reply = visit_with_room(visit);
+  } catch (const verify::ReferenceError&) {
+    spoil();
+    throw;
   } catch (const std::exception& error) {
     if (is_fatal(error)) throw;
     reply = judge_failure(error);
@@ -122,8 +126,7 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
   Prepared& prepared = prepared_for(request);
   measure::VisitReply reply;
   const auto wrong_result = [&](const std::string& detail) {
-    cache_.forget_configurations();  // it may have written anywhere: also into the scratch of others
-    problem_->refresh();
+    spoil();
     reply.outcome = measure::Outcome::WrongResult;
     reply.verified = false;
     reply.detail = detail;
@@ -137,7 +140,7 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
     reply.verified = prepared.verified;
     return reply;
   }
-  problem_->data().adapt(prepared.configuration);
+  problem_->adapt(prepared.configuration);
   if (const auto first_us = timer_->arm(prepared, kHopelessRatio * request.best_us)) reply.samples_us.push_back(*first_us);
   const std::size_t screening = request.best_us > 0 ? 2 : 0;
   const std::size_t wanted = std::max(static_cast<std::size_t>(request.max_samples), screening);
@@ -159,10 +162,13 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
   return reply;
 }
 
+void GpuWorker::spoil() {
+  cache_.forget_configurations();
+  if (problem_) problem_->spoil();
+}
+
 measure::VisitReply GpuWorker::judge_failure(const std::exception& error) {
-  cache_.forget_configurations();  // refreshing takes memory of its own
-  // It may have failed in the midst of its verification, whose data is not what others are timed on.
-  if (problem_) problem_->refresh();
+  spoil();  // it may have failed in the midst of its verification, whose data is not what others are timed on
   measure::VisitReply reply;
   reply.detail = error.what();
   reply.outcome = measure::Outcome::LaunchFailed;
@@ -174,32 +180,37 @@ measure::VisitReply GpuWorker::judge_failure(const std::exception& error) {
 }
 
 json GpuWorker::run_off(const json& request, base::Channel& channel) {
+  if (!problem_) throw UsageError("failed running off configurations: no problem is prepared");
+  problem_->make_sound();
+  try {
+    return race(request, channel);
+  } catch (const EnvironmentError& error) {  // the scratch of all of them at once, or answers beside it
+    cache_.keep_newest(0);
+    spoil();
+    return {{"outcome", name(measure::Outcome::ExceedsLimits)}, {"detail", error.what()}, {"dropped", cache_.take_dropped()}};
+  }
+}
+
+json GpuWorker::race(const json& request, base::Channel& channel) {
   std::mt19937_64 random(request.at("seed").get<std::uint64_t>());
   std::vector<measure::VisitRequest> visits;
   for (const auto& message : request.at("configurations")) visits.push_back(measure::messages::visit_from(message));
   std::vector<std::size_t> order(visits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::shuffle(order.begin(), order.end(), random);
-  std::vector<Prepared*> finalists;
-  try {
-    finalists = prepare_afresh(visits, order, static_cast<int>(random() % 1000000));
-  } catch (const EnvironmentError& error) {  // the scratch of all of them at once
-    cache_.keep_newest(0);
-    cache_.forget_configurations();
-    return {{"outcome", name(measure::Outcome::ExceedsLimits)}, {"detail", error.what()}, {"dropped", cache_.take_dropped()}};
-  }
+  const auto finalists = prepare_afresh(visits, order, static_cast<int>(random() % 1000000));
   const int rounds = request.at("rounds");
   std::vector<std::vector<double>> rounds_us;
   for (int round = 0; round < rounds; ++round) {
     std::shuffle(order.begin(), order.end(), random);
     std::vector<double> samples_us(finalists.size());
     for (const std::size_t i : order) {
-      const bool checked = round + 1 == rounds;
-      if (checked) problem_->data().adapt(finalists[i]->configuration);
+      problem_->adapt(finalists[i]->configuration);
       samples_us[i] = timer_->sample(*finalists[i]);
-      if (!checked) continue;
+      if (round + 1 < rounds) continue;
       if (const auto wrong = verifier_->check_timed(finalists[i]->timed(), problem_->data())) {
-        return {{"outcome", name(measure::Outcome::WrongResult)}, {"detail", finalists[i]->text + ": " + *wrong}};
+        const std::string detail = finalists[i]->text + ": " + *wrong;
+        return {{"outcome", name(measure::Outcome::WrongResult)}, {"detail", detail}};
       }
     }
     rounds_us.push_back(std::move(samples_us));
@@ -219,6 +230,7 @@ std::vector<Prepared*> GpuWorker::prepare_afresh(const std::vector<measure::Visi
   for (const std::size_t i : order) {
     prepared[i] = &prepared_for(visits[i]);
     prepared[i]->first_window = first_window;
+    problem_->adapt(prepared[i]->configuration);
     timer_->arm(*prepared[i], 0);
   }
   cache_.keep_newest(0);

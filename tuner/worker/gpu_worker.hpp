@@ -31,11 +31,14 @@ class GpuWorker {
   nlohmann::json prepare(const nlohmann::json& request);
   nlohmann::json visit(const nlohmann::json& request);
   nlohmann::json run_off(const nlohmann::json& request, base::Channel& channel);
+  nlohmann::json race(const nlohmann::json& request, base::Channel& channel);
   nlohmann::json read_ceiling(const nlohmann::json& request);
   measure::VisitReply visit_with_room(const measure::VisitRequest& request);
   measure::VisitReply visit_configuration(const measure::VisitRequest& request);
   std::vector<Prepared*> prepare_afresh(const std::vector<measure::VisitRequest>& visits, const std::vector<std::size_t>& order,
                                         int first_window);
+  /// After a configuration that may have written anywhere, also into the scratch of others.
+  void spoil();
   measure::VisitReply judge_failure(const std::exception& error);
   [[nodiscard]] Prepared& prepared_for(const measure::VisitRequest& request);
 

@@ -36,7 +36,7 @@ struct Prepared {
   std::vector<verify::Addresses> windows;  ///< data buffers of each window and this configuration's scratch
 
   /// As the verifier takes it.
-  [[nodiscard]] verify::TimedCandidate timed() { return {configuration, plan, call, windows.front()}; }
+  [[nodiscard]] verify::TimedCandidate timed() { return {plan, call, windows.front()}; }
   /// Per sample, over all groups.
   [[nodiscard]] int calls() const;
   /// Zeroes the scratch of `zero_once` and `none` buffers alike.

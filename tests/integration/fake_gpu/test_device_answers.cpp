@@ -14,23 +14,41 @@ using verify::kRandom;
 
 namespace {
 
-/// Rows of a matrix, reduced by an operation that is a parameter; its reference is the built-in one with more text in it.
-spec::KernelTemplate rows_template(const std::string& more) {
-  const auto reference = spec::shipped_reference("segmented_reduce", {});
-  std::string text = reference->form.spec_text;
-  text.insert(text.rfind('}'), more);
-  auto files = reference->form.files;
-  files["rows.json"] = text;
+std::string replaced(std::string text, const std::string& before, const std::string& after) {
+  const auto at = text.find(before);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, before.size(), after);
+}
+
+/// Rows of a matrix, reduced by an operation that is a parameter.
+const std::string kTemplate = R"json({
+  "attune": 1, "name": "rows", "sources": ["k.cu"],
+  "problem": {"T": {"type": ["f32"]}, "rows": {"size": {"min": 0}}, "columns": {"size": {"min": 0}}},
+  "parameters": {"op": {"values": ["sum", "max"], "default": "sum"}},
+  "buffers": {"in": {"type": "T", "count": "rows * columns"}, "out": {"type": "T", "count": "rows", "output": true}},
+  "launches": [{"kernel": "k", "grid": 1, "block": 32, "args": ["in", "out"]}],
+  "reference": {"file": "rows.json", "parameters": ["op"]}
+})json";
+
+/// The text of the built-in reference.
+const std::string& built_in() { return spec::shipped_reference("segmented_reduce", {})->form.spec_text; }
+
+/// A template whose reference is the code of the built-in one, and `code`, behind another reference.json.
+spec::KernelTemplate rows_template(const std::string& reference = built_in(), const std::string& code = "",
+                                   const std::string& text = kTemplate) {
+  auto files = spec::shipped_reference("segmented_reduce", {})->form.files;
+  files["reference.cu"] += code;
+  files["rows.json"] = reference;
   files["k.cu"] = "";
-  return spec::KernelTemplate::parse(R"({
-    "attune": 1, "name": "rows", "sources": ["k.cu"],
-    "problem": {"T": {"type": ["f32"]}, "rows": {"size": {"min": 0}}, "columns": {"size": {"min": 0}}},
-    "parameters": {"op": {"values": ["sum", "max"], "default": "sum"}},
-    "buffers": {"in": {"type": "T", "count": "rows * columns"}, "out": {"type": "T", "count": "rows", "output": true}},
-    "launches": [{"kernel": "k", "grid": 1, "block": 32, "args": ["in", "out"]}],
-    "reference": {"file": "rows.json", "parameters": ["op"]}
-  })",
-                                     files, "template.json");
+  return spec::KernelTemplate::parse(text, files, "template.json");
+}
+
+spec::Problem rows_problem(std::int64_t rows, std::int64_t columns) { return {{{"T", "f32"}}, {{"rows", rows}, {"columns", columns}}}; }
+
+/// The built-in reference with further members.
+std::string with(const std::string& more) {
+  std::string text = built_in();
+  return text.insert(text.rfind('}'), more);
 }
 
 spec::Configuration with_op(const spec::KernelTemplate& kernel, const std::string& op) {
@@ -45,7 +63,7 @@ std::ptrdiff_t answered(Laid& laid) {
 }  // namespace
 
 TEST_CASE_FIXTURE(ReferenceLab, "answers are those of the configuration that was asked for last, and window 0 has the data that is timed") {
-  Laid laid = lay(rows_template(""), {{{"T", "f32"}}, {{"rows", 33}, {"columns", 100}}});
+  Laid laid = lay(rows_template(), rows_problem(33, 100));
   const Bits in = input(laid, 0, kRandom);
   double sum = 0, greatest = -2;
   for (std::size_t i = 0; i < 100; ++i) {
@@ -68,8 +86,7 @@ TEST_CASE_FIXTURE(ReferenceLab, "answers are those of the configuration that was
 }
 
 TEST_CASE_FIXTURE(ReferenceLab, "a case that the reference refuses for one configuration is verified for the others") {
-  Laid laid = lay(rows_template(R"(, "refuses": [{"if": "op == 'max' and rows != 33", "needs": "33 rows"}])"),
-                  {{{"T", "f32"}}, {{"rows", 33}, {"columns", 100}}});
+  Laid laid = lay(rows_template(with(R"(, "refuses": [{"if": "op == 'max' and rows != 33", "needs": "33 rows"}])")), rows_problem(33, 100));
   const auto all = static_cast<std::ptrdiff_t>(laid.data->cases().size());
   CHECK(answered(laid) == all);
   laid.data->adapt(with_op(laid.kernel, "max"));
@@ -85,7 +102,113 @@ TEST_CASE_FIXTURE(ReferenceLab, "the memory of answers is that of expectations, 
   // One interval and 11 totals; 63 parts of 11, and one joined of 512 parts each.
   CHECK(memory.kept == sizeof(reference::Expected) + 11 * 8);
   CHECK(memory.scratch == 63 * 11 * 8 + 11 * 8);
-  CHECK(laid.data->fixed_bytes() >= memory.kept + memory.scratch);
+  std::size_t fixed = 0, scratch = 0;
+  for (const verify::Case& which : laid.data->cases()) {
+    if (&which != &laid.data->asked()) fixed += which.layout.bytes();
+    for (std::size_t data = 0; data < laid.data->data_sets().size(); ++data) {
+      if (!laid.data->uses(which, data)) continue;
+      fixed += which.reference->answer_memory(data).kept;
+      scratch = std::max(scratch, which.reference->answer_memory(data).scratch);
+    }
+  }
+  CHECK(laid.data->fixed_bytes() == fixed + scratch);
+}
+
+TEST_CASE_FIXTURE(ReferenceLab, "answers that there was no memory for are computed before anything is verified") {
+  const auto kernel = rows_template();
+  const auto problem = rows_problem(33000, 10);
+  const std::string cubin = cubin_of(verify::reference_program(kernel, problem, info)->source);
+  verify::ProblemData data(kernel, problem, cubin, support);
+  data.allocate(1);
+  const auto standard = spec::default_configuration(kernel);
+  {
+    std::vector<gpu::Buffer> hog;
+    try {
+      while (true) hog.emplace_back(std::size_t{64} << 10);
+    } catch (const EnvironmentError&) {
+    }
+    CHECK_THROWS_AS(data.expect_all(standard), EnvironmentError);
+    CHECK_FALSE(data.asked().answered);
+  }
+  data.adapt(standard);
+  for (const auto& which : data.cases()) CHECK(which.answered);
+  CHECK(data.has_answers());
+}
+
+TEST_CASE_FIXTURE(ReferenceLab, "a data set of the asked case asks nothing of the others") {
+  const auto plain = lay(rows_template(), rows_problem(33, 100)).data->cases().size();
+  const std::string odd =
+      replaced(built_in(), R"("random": {"values": "random"})",
+               R"("random": {"values": "random"}, "odd": {"alters": "random", "cases": "asked", "when": "one is odd"})");
+  const std::string altering =
+      replaced(replaced(odd, R"("let": {)", R"x("let": {"elements": "33 * columns // int(rows == 33)",)x"), R"("plant": {)",
+               R"("alter": {"into": "in", "kernel": "arg_reduce_alter", "args": [{"elements": "u64"}, "T", "op"]}, "plant": {)");
+  Laid laid =
+      lay(rows_template(altering,
+                        "extern \"C\" __global__ void arg_reduce_alter(attune::reference::Alteration*, unsigned long long, int, int) {}\n"),
+          rows_problem(33, 100));
+  CHECK(laid.data->cases().size() == plain);
+  CHECK(answered(laid) == static_cast<std::ptrdiff_t>(plain));
+  CHECK(laid.data->asked().expectations[2].has_value());
+}
+
+TEST_CASE_FIXTURE(ReferenceLab, "a data set may alter one that stands behind it") {
+  const std::string sets =
+      replaced(built_in(), R"("random": {"values": "random"})",
+               R"("random": {"values": "random"}, "odd": {"alters": "ones", "when": "one is odd"}, "ones": {"values": "ones"})");
+  const std::string altering =
+      replaced(sets, R"("plant": {)",
+               R"("alter": {"into": "in", "kernel": "arg_reduce_alter", "args": [{"in_count": "u64"}, "T", "op"]}, "plant": {)");
+  Laid laid =
+      lay(rows_template(altering,
+                        "extern \"C\" __global__ void arg_reduce_alter(attune::reference::Alteration*, unsigned long long, int, int) {}\n"),
+          rows_problem(33, 100));
+  CHECK(laid.data->asked().expectations[2].has_value());
+  CHECK(holds(expected(laid, 3).front(), 100));
+}
+
+TEST_CASE_FIXTURE(ReferenceLab, "a buffer that the template does not have is neither filled nor planted into") {
+  std::string text =
+      replaced(built_in(), R"("rows": {"size")", R"("mode": {"choice": ["plain", "weighted"], "default": "plain"}, "rows": {"size")");
+  text = replaced(text, R"("let": {)", R"("let": {"each": "rows // weights_count",)");
+  text = replaced(text, R"("inputs": {)", R"("inputs": {"weights": {"for": {"mode": "weighted"}, "guards": ["each", 1],
+      "fill": {"kernel": "segmented_reduce_fill", "args": [{"each": "u64"}]}},)");
+  text = replaced(text, R"("into": "in")", R"("into": "weights")");
+  text = replaced(text, R"("row": "columns",)", "");
+  const auto kernel = rows_template(text);
+  Laid laid = lay(kernel, rows_problem(33, 100));
+  laid.data->adapt(with_op(kernel, "max"));
+  CHECK_FALSE(laid.data->asked().reference->planted_buffer(verify::kIntegers).has_value());
+  int plans = 0;
+  verify::for_each_reference_plan(kernel, laid.problem, info, [&](const spec::LaunchPlan&) { ++plans; });
+  CHECK(plans >= 2);
+}
+
+TEST_CASE_FIXTURE(ReferenceLab, "a buffer that is read and written has its own data and an answer apart from them") {
+  const std::string in_place = replaced(
+      replaced(kTemplate, R"({"in": {"type": "T", "count": "rows * columns"}, "out": {"type": "T", "count": "rows", "output": true}})",
+               R"({"v": {"type": "T", "count": "rows * columns", "input": true, "output": true}})"),
+      R"(["in", "out"])", R"(["v"])");
+  Laid laid = lay(rows_template(built_in(), "", in_place), rows_problem(33, 1));
+  const Bits v = input(laid, 0, kRandom);
+  const auto wanted = expected(laid, kRandom);
+  for (std::size_t i = 0; i < v.size(); ++i) CHECK(holds(wanted[i], std::bit_cast<float>(static_cast<std::uint32_t>(v[i]))));
+}
+
+TEST_CASE_FIXTURE(ReferenceLab, "a reference that does not say what is expected of every element is refused") {
+  const std::string silent =
+      replaced(built_in(), R"({"kernel": "segmented_reduce_expect",)", R"({"kernel": "segmented_reduce_expect", "if": "rows != 33",)");
+  CHECK_THROWS_WITH_AS(lay(rows_template(silent), rows_problem(33, 100)),
+                       doctest::Contains("does not say what is expected of 33 elements, the first of which is 0"), verify::ReferenceError);
+}
+
+TEST_CASE_FIXTURE(ReferenceLab, "a planted row that is no factor of the elements is refused at its place") {
+  for (const char* row : {"columns - 1", "columns * 2000", "0", "-5"}) {
+    CAPTURE(std::string(row));
+    const auto kernel = rows_template(replaced(built_in(), R"("row": "columns")", R"("row": ")" + std::string(row) + "\""));
+    CHECK_THROWS_WITH_AS(verify::for_each_reference_plan(kernel, rows_problem(33, 100), info, [](const spec::LaunchPlan&) {}),
+                         doctest::Contains("which is no factor of their number"), SpecError);
+  }
 }
 
 }  // namespace test_device_answers

@@ -107,7 +107,7 @@ TEST_CASE_FIXTURE(Comparing, "values are compared as they are, or within a share
     const auto finding = support.findings();
     return finding ? finding->count() : 0;
   };
-  CHECK(wrong(0, 0) == 3);
+  CHECK(wrong(0, 0) == 3);       // bit for bit
   CHECK(wrong(1.1e-3, 0) == 1);  // 0 has no share
   CHECK(wrong(1.1e-3, 1) == 0);
 }

@@ -216,7 +216,7 @@ TEST_CASE_FIXTURE(ReferenceLab, "rows of every type are reduced to what a loop o
         const auto buffer = asked.reference->planted_buffer(kIntegers);
         REQUIRE(buffer.has_value() == (std::string(op) != "sum"));
         if (!buffer) continue;
-        CHECK(asked.reference->planted_row(kIntegers, rows * columns) == columns);
+        CHECK(asked.reference->problem().planted_row(kIntegers) == columns);
         const auto where = laid.data->addresses(asked);
         const auto plants = asked.reference->plant(kIntegers, where, {0, columns, 2 * columns + 3},
                                                    verify::ProblemData::elements(asked, 0, where), asked.expectations[kIntegers].value());

@@ -2,7 +2,6 @@
 #include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 #include <fmt/core.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,81 +9,17 @@
 #include <map>
 #include <set>
 
-#include "db/database.hpp"
-#include "tests/integration/fake_gpu/fake_gpu.hpp"
-#include "tests/integration/fake_gpu/processes.hpp"
+#include "tests/integration/fake_gpu/renew_fixture.hpp"
 #include "tests/support/skip.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/spec/kernel_template.hpp"
 
 namespace test_renew {
 
 using namespace attune;
 using nlohmann::json;
+using test::RenewFixture;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// A template of the user's own, in a folder of templates, and results of it.
-struct RenewFixture : test::FakeGpu {
-  RenewFixture() {
-    fs::create_directories(templates);
-    fs::copy(ATTUNE_SOURCE_DIR "/tests/support/fake_templates/brief", templates / "brief");
-    fs::permissions(templates / "brief" / "template.json", fs::perms::owner_write, fs::perm_options::add);
-  }
-
-  void tune(const std::string& sizes, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> words = {"tune",   "brief", "--template-folder", templates, "--T", "i32", "--end", "well",
-                                      "--size", sizes,   "--compile-workers", "2"};
-    words.insert(words.end(), more.begin(), more.end());
-    const auto result = attune(words);
-    CAPTURE(result.err);
-    REQUIRE(result.exit_code == 0);
-  }
-  [[nodiscard]] test::CommandResult renew(const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> words = {"renew", "--template-folder", templates, "--compile-workers", "2"};
-    words.insert(words.end(), more.begin(), more.end());
-    return attune(words);
-  }
-  /// The event of this name in what a run with --json printed.
-  [[nodiscard]] static json event(const test::CommandResult& result, const std::string& name) {
-    for (const auto& one : test::json_lines(result.out)) {
-      if (one["event"] == name) return one;
-    }
-    FAIL("there is no event ", name, ": ", result.out, result.err);
-    return {};
-  }
-  /// What is to be renewed now.
-  [[nodiscard]] json plan() const {
-    const auto result = renew({"--dry-run", "--json"});
-    REQUIRE(result.exit_code == 0);
-    return event(result, "renewal");
-  }
-  void change_template(const std::string& from, const std::string& to) const {
-    const fs::path file = templates / "brief" / "template.json";
-    std::string text = base::read_file(file);
-    const auto at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    std::ofstream(file) << text.replace(at, from.size(), to);
-  }
-  [[nodiscard]] std::vector<db::BestRow> best() const { return db::Database::open(database, db::OpenMode::ReadOnly).best({}); }
-  /// The problem's best row under the template's version as it is now.
-  [[nodiscard]] db::BestRow newest(const std::string& problem) const {
-    const std::string hash = spec::TemplateLibrary({templates}).find("brief").content_hash;
-    const auto rows = best();
-    const auto found =
-        std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.problem == problem && row.template_hash == hash; });
-    REQUIRE(found != rows.end());
-    return *found;
-  }
-
-  const fs::path templates = folder / "templates";
-};
-
-json configuration(int block_size, int waves) { return {{"block_size", block_size}, {"waves", waves}}; }
-
-}  // namespace
 
 TEST_CASE_FIXTURE(RenewFixture,
                   "what was tuned with another version of the template is tuned again, from what won before on; older rows stay") {
@@ -205,78 +140,6 @@ TEST_CASE_FIXTURE(RenewFixture, "problems that cannot be asked any more, other d
   CHECK(plan()["renewals"].empty());
 }
 
-TEST_CASE_FIXTURE(RenewFixture, "a budget that ends before what had won is measured leaves it in its place") {
-  if (fs::exists("/proc/driver/nvidia/version")) return test::skip("the machine's own driver stands for the fake one's version");
-  tune("1000");
-  const auto before = best().front();
-  settings["driver_version"] = 13020;
-  const auto result = renew({"--budget", "1"});  // the default alone, which is slower
-  CHECK(best().front().configuration == before.configuration);
-  CHECK(best().front().driver == before.driver);
-  CHECK(result.err.find("stays as it was") != std::string::npos);
-  CHECK(result.out.find("Renewed 0 of 1") != std::string::npos);
-  CHECK(plan()["renewals"][0]["problems"] == 1);
-  REQUIRE(renew({"--budget", "2"}).exit_code == 0);  // and then what had won
-  CHECK(best().front().configuration == before.configuration);
-  CHECK(best().front().driver != before.driver);
-}
-
-TEST_CASE_FIXTURE(RenewFixture,
-                  "of another version of the template, too, nothing takes the place of what had won before that was measured") {
-  tune("1000,2000");
-  change_template("a copy with few", "a copy of few");
-  for (const std::vector<std::string>& devices : {std::vector<std::string>{}, {"--device", "all"}}) {
-    if (!devices.empty()) settings["devices"] = {json::object(), json::object()};
-    std::vector<std::string> words = {"--budget", "1", "--json"};  // the default alone, which is slower
-    words.insert(words.end(), devices.begin(), devices.end());
-    const auto result = renew(words);
-    CAPTURE(result.err);
-    CHECK(result.exit_code == 0);
-    CHECK(event(result, "renewed")["problems"] == 0);
-    CHECK(event(result, "renewed")["not_reached"] == 2);
-    CHECK(event(result, "renewed")["time_is_up"] == false);
-    CHECK(best().size() == 2);
-    CHECK(plan()["renewals"][0]["problems"] == 2);
-  }
-  CHECK(renew({"--budget", "1"}).out.find("until a larger --budget measures what had won there") != std::string::npos);
-  REQUIRE(renew({"--budget", "2"}).exit_code == 0);
-  for (const char* n : {"1000", "2000"})
-    CHECK(base::parse_json(newest(fmt::format(R"({{"T":"i32","end":"well","n":{}}})", n)).configuration) == configuration(256, 2));
-  CHECK(plan()["current"] == 2);
-}
-
-TEST_CASE_FIXTURE(RenewFixture, "time that is up within a template is told once, and is no failure") {
-  tune("1000,2000,3000,4000,5000,6000");
-  change_template("a copy with few", "a copy of few");
-  const auto told = renew({"--budget", "20ms"});  // starting the process of the GPU takes longer
-  CAPTURE(told.err);
-  CHECK(told.exit_code == 0);
-  CHECK(told.out.find("The time is up: the same command continues.") != std::string::npos);
-  CHECK(told.err.find("has no new result") == std::string::npos);
-  const auto result = renew({"--budget", "20ms", "--json"});
-  CHECK(result.exit_code == 0);
-  const json renewed = event(result, "renewed");
-  CHECK(renewed["time_is_up"] == true);
-  CHECK(renewed["problems"].get<int>() + renewed["not_reached"].get<int>() == renewed["of"].get<int>());
-  REQUIRE(renew().exit_code == 0);
-  CHECK(plan()["current"] == 6);
-}
-
-TEST_CASE_FIXTURE(RenewFixture,
-                  "where all fails under the new version each run says so and fails, also when nothing is measured any more") {
-  tune("1000");
-  change_template("1 * (end == 'crash')", "1 * (end == 'well')");
-  for (int run = 0; run < 2; ++run) {
-    const auto result = renew();
-    CAPTURE(result.err);
-    CHECK(result.exit_code == 6);
-    CHECK(result.err.find("has no new result") != std::string::npos);
-    CHECK(result.out.find("Renewed 0 of 1") != std::string::npos);
-    CHECK(result.out.find("budget") == std::string::npos);
-  }
-  CHECK(best().size() == 1);
-}
-
 TEST_CASE_FIXTURE(RenewFixture, "what cannot be renewed does not keep the rest from it, and is named") {
   tune("1000,2000");
   fs::copy(templates / "brief", templates / "other");
@@ -319,24 +182,6 @@ TEST_CASE_FIXTURE(RenewFixture, "other databases suggest configurations, whateve
   CHECK(renew({"--budget", "10ms", "--json"}).exit_code == 0);  // nothing is left to do
 }
 
-TEST_CASE_FIXTURE(RenewFixture, "Ctrl-C ends a renewal with 130, and the same command renews the rest") {
-  tune("1000,2000,3000,4000,5000,6000");
-  change_template("a copy with few", "a copy of few");
-  settings["real_time"] = 10;
-  const int pid = start({"renew", "--template-folder", templates, "--compile-workers", "2"});
-  REQUIRE(test::wait_until([&] { return records().size() > 6 * 6; }));
-  REQUIRE(::kill(pid, SIGINT) == 0);
-  CHECK(test::wait_for(pid) == 130);
-  const auto left = plan()["renewals"];
-  REQUIRE(left.size() == 1);
-  CHECK(left[0]["problems"].get<int>() > 0);
-  CHECK(best().size() >= 6);
-  settings["real_time"] = 0;
-  REQUIRE(renew().exit_code == 0);
-  CHECK(plan()["current"] == 6);
-  CHECK(best().size() == 12);
-}
-
 TEST_CASE_FIXTURE(RenewFixture, "two devices share a renewal; devices that differ are refused") {
   tune("1000,2000,3000");
   change_template("a copy with few", "a copy of few");
@@ -350,17 +195,6 @@ TEST_CASE_FIXTURE(RenewFixture, "two devices share a renewal; devices that diffe
   const auto refused = renew({"--device", "0,1"});
   CHECK(refused.exit_code == 2);
   CHECK(refused.err.find("differ") != std::string::npos);
-}
-
-TEST_CASE_FIXTURE(RenewFixture, "without a database, or without time, nothing is renewed and nothing is lost") {
-  const auto none = renew();
-  CHECK(none.exit_code == 5);
-  CHECK(none.err.find("there is no such file") != std::string::npos);
-  CHECK_FALSE(fs::exists(database));
-  tune("1000");
-  change_template("a copy with few", "a copy of few");
-  CHECK(renew({"--budget", "nonsense"}).exit_code == 2);
-  CHECK(best().size() == 1);
 }
 
 TEST_CASE_FIXTURE(RenewFixture, "where there is nothing to renew the event of the end comes all the same, and an empty file stays one") {

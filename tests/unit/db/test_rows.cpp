@@ -1,7 +1,7 @@
+// Rows of every table come back as they were put, replaced, filtered and counted.
 #include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -300,73 +300,6 @@ TEST_CASE("what is in flight is one configuration a session until it is cleared"
   database.clear_in_flight("session-a");
   database.clear_in_flight("session-c");
   CHECK(database.in_flight() == Pairs{{"session-b", "{\"a\":3}"}});
-}
-
-TEST_CASE("a batch that is not committed leaves nothing behind") {
-  const TemporaryFolder folder;
-  Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
-  {
-    const Database::Batch batch(database);
-    database.put(record(1));
-    database.put(best("1024"));
-    CHECK(database.records({}).size() == 1);
-  }
-  CHECK(database.records({}).empty());
-  CHECK(database.best({}).empty());
-  CHECK(database.info().problems == 0);
-  database.put(record(2));
-  CHECK(database.records({}).size() == 1);
-}
-
-TEST_CASE("a batch shows to others when it is committed, all at once") {
-  const TemporaryFolder folder;
-  const fs::path path = folder / "a.db";
-  Database database = Database::open(path, OpenMode::ReadWrite);
-  Database reader = Database::open(path, OpenMode::ReadOnly);
-  Database::Batch batch(database);
-  for (int i = 0; i < 100; ++i) database.put(record(i));
-  CHECK(reader.records({}).empty());
-  batch.commit();
-  CHECK(reader.records({}).size() == 100);
-  CHECK_THROWS_AS(batch.commit(), Error);
-}
-
-TEST_CASE("a batch in which a row failed stores none of its rows and says so") {
-  const TemporaryFolder folder;
-  Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
-  {
-    Database::Batch batch(database);
-    database.put(record(1));
-    RecordRow impossible = record(2);
-    impossible.low_us = std::numeric_limits<double>::quiet_NaN();
-    CHECK_THROWS_AS(database.put(impossible), DatabaseError);
-    CHECK_THROWS_WITH_AS(database.put(record(3)), doctest::Contains("rolled back"), DatabaseError);
-    CHECK_THROWS_WITH_AS(batch.commit(), doctest::Contains("all were rolled back"), DatabaseError);
-  }
-  CHECK(database.records({}).empty());
-  Database::Batch next(database);
-  database.put(record(4));
-  next.commit();
-  CHECK(database.records({}).size() == 1);
-}
-
-TEST_CASE("a second batch on one database is refused") {
-  const TemporaryFolder folder;
-  Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
-  const Database::Batch batch(database);
-  CHECK_THROWS_WITH_AS(Database::Batch{database}, doctest::Contains("one is open"), DatabaseError);
-}
-
-TEST_CASE("a database can be moved, and its batch with it") {
-  const TemporaryFolder folder;
-  Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
-  Database::Batch batch(database);
-  database.put(record(1));
-  Database moved = std::move(database);
-  batch.commit();
-  CHECK(moved.records({}).size() == 1);
-  moved = Database::open(folder / "b.db", OpenMode::ReadWrite);
-  CHECK(moved.records({}).empty());
 }
 
 TEST_CASE("info counts the rows of each table") {

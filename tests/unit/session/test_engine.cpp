@@ -1,89 +1,21 @@
-// What the tuning loop does with its budget, with what an earlier run left, and with what the backend tells of itself.
-#include <SQLiteCpp/Database.h>
+// What the tuning loop does with its budget, with what an earlier run left, and with its finalists.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <filesystem>
+#include <functional>
 #include <map>
-#include <thread>
 
-#include "tests/support/synthetic_recording.hpp"
-#include "tests/support/temp_folder.hpp"
-#include "tests/unit/session/made_up_gpu.hpp"
+#include "tests/unit/session/engine_fixture.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/session/tune/session.hpp"
-#include "tuner/space/search_space.hpp"
 
 namespace test_engine {
 
 using namespace attune;
 using measure::Outcome;
-using nlohmann::json;
+using test::Engine;
 using test::MadeUpGpu;
-
-namespace {
-
-/// The small template with twenty values of "waves": 11 x 20 configurations.
-spec::KernelTemplate wide_template() {
-  std::string text = test::small_template_json();
-  const std::string from = R"("waves": {"values": [1, 2])";
-  text.replace(text.find(from), from.size(), R"("waves": {"values": [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20])");
-  return spec::KernelTemplate::parse(text, {{"double_it.cu", test::small_template_source()}}, "double_it/template.json");
-}
-
-struct Engine {
-  test::TempFolder folder;
-  spec::KernelTemplate kernel = wide_template();
-  session::TuneRequest request;
-  session::Observer observer;
-  std::vector<std::string> notices;
-  std::vector<std::string> space;               ///< texts in the order of the ordinals
-  std::map<std::string, std::size_t> ordinals;  ///< by text
-
-  Engine() {
-    request.problems = {test::small_problem(1000)};
-    observer.notice = [this](const std::string& text) { notices.push_back(text); };
-    const auto device = spec::DeviceInfo::of_architecture("sm_90");
-    const auto built = space::SearchSpace::build(kernel, request.problems[0], device);
-    for (space::Ordinal i = 0; i < built.size(); ++i) {
-      space.push_back(spec::to_text(kernel, built.at(i)));
-      ordinals[space.back()] = i;
-    }
-  }
-
-  [[nodiscard]] std::filesystem::path path() const { return folder / "tune.db"; }
-  [[nodiscard]] db::Database open() const { return db::Database::open(path(), db::OpenMode::ReadWrite); }
-  session::ProblemResult tune(MadeUpGpu& gpu) {
-    auto database = open();
-    return session::tune(kernel, request, gpu, database, observer).problems.at(0);
-  }
-  [[nodiscard]] json summary() const { return base::parse_json(open().sessions({}).back().summary_json); }
-  void change_database(const std::string& sql) const {
-    SQLite::Database raw(path().string(), SQLite::OPEN_READWRITE);
-    REQUIRE(raw.exec(sql) > 0);
-  }
-
-  /// 10 us and a little more by ordinal, intervals of 0.05 us to both sides; those named are 5 us plus what is given,
-  /// with 0.01 us.
-  [[nodiscard]] MadeUpGpu::Measure fast_ones(const std::map<std::size_t, double>& fast) const {
-    return [this, fast](const std::string& text) {
-      const std::size_t ordinal = ordinals.at(text);
-      const auto found = fast.find(ordinal);
-      if (found != fast.end()) return test::works(text, 5 + found->second, 0.01);
-      return test::works(text, 10 + 0.001 * static_cast<double>(ordinal), 0.05);
-    };
-  }
-};
-
-/// Points of a sentinel, one a second.
-std::vector<session::Sentinel::Point> points(const std::vector<double>& medians_us) {
-  std::vector<session::Sentinel::Point> points;
-  for (const double us : medians_us) points.push_back({static_cast<double>(points.size()), us});
-  return points;
-}
-
-}  // namespace
 
 TEST_CASE_FIXTURE(Engine, "the budget \"separated\" ends the search once the best stands apart, and the best is found") {
   request.budget = session::Budget::parse("separated");
@@ -191,103 +123,6 @@ TEST_CASE_FIXTURE(Engine, "the first configuration of every kind of failure is t
     CHECK(result.failure_examples.at("wrong_result").configuration == space[40]);
     CHECK(result.failure_examples.at("wrong_result").detail == "out[40] is 1, not 2");
   }
-}
-
-TEST_CASE("a sentinel's drift is that of its medians over five points: one bad point is none") {
-  session::Sentinel sentinel;
-  CHECK(sentinel.drift() == 1);
-  sentinel.points = points({10, 12, 10, 12});
-  CHECK(sentinel.drift() == 1);
-  sentinel.points = points({10, 10, 10, 15, 10, 10, 10});
-  CHECK(sentinel.drift() == 1);
-  sentinel.points = points({10, 10, 10, 10, 10, 11, 11, 11, 11, 11, 10, 10, 10, 10, 10});
-  CHECK(sentinel.drift() == doctest::Approx(1.1));
-}
-
-TEST_CASE_FIXTURE(Engine, "a device that drifts while it is searched is told of, and stored with the session") {
-  MadeUpGpu gpu(fast_ones({{20, 0}}));
-  gpu.its_sentinel = {space[0], points({10, 10, 10, 10, 10, 10.3, 10.3, 10.3, 10.3, 10.3})};
-  tune(gpu);
-  REQUIRE(notices.size() == 1);
-  CHECK(notices[0].find("drifted by 3.0 %") != std::string::npos);
-  CHECK(notices[0].find("10 times") != std::string::npos);
-  const json stored = summary().at("sentinel");
-  CHECK(stored.at("configuration") == space[0]);
-  CHECK(stored.at("drift").get<double>() == doctest::Approx(1.03));
-  CHECK(stored.at("points").size() == 10);
-  CHECK(stored.at("points").at(9) == json::array({9.0, 10.3}));
-}
-
-TEST_CASE_FIXTURE(Engine, "a device that hardly drifts is not told of") {
-  MadeUpGpu gpu(fast_ones({{20, 0}}));
-  gpu.its_sentinel = {space[0], points({10, 10, 10, 10, 10, 10.1, 10.1, 10.1, 10.1, 10.1})};
-  tune(gpu);
-  CHECK(notices.empty());
-  CHECK(summary().at("sentinel").at("drift").get<double>() == doctest::Approx(1.01));
-}
-
-namespace {
-
-/// Says of every moment in `collect` what it was used for: half of it measuring, the rest waiting and recovering.
-class ClockedGpu : public MadeUpGpu {
- public:
-  using MadeUpGpu::MadeUpGpu;
-  [[nodiscard]] std::vector<measure::Measurement> collect(std::chrono::milliseconds timeout) override {
-    const auto start = std::chrono::steady_clock::now();
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-    auto measurements = MadeUpGpu::collect(timeout);
-    spent_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return measurements;
-  }
-  [[nodiscard]] session::Utilisation utilisation() const override {
-    session::Utilisation utilisation;
-    utilisation.gpu_busy_s = 0.5 * spent_s_;
-    utilisation.idle_waiting_compile_s = 0.3 * spent_s_;
-    utilisation.recovering_s = 0.2 * spent_s_;
-    utilisation.compile_busy_s = 7;
-    utilisation.compile_workers = 3;
-    return utilisation;
-  }
-
- private:
-  double spent_s_ = 0;
-};
-
-class BoastfulGpu : public MadeUpGpu {
- public:
-  using MadeUpGpu::MadeUpGpu;
-  [[nodiscard]] session::Utilisation utilisation() const override {
-    session::Utilisation utilisation;
-    utilisation.gpu_busy_s = 1e6;
-    return utilisation;
-  }
-};
-
-}  // namespace
-
-TEST_CASE_FIXTURE(Engine, "a GPU's busy, waiting, recovering and otherwise idle time make up the whole search") {
-  ClockedGpu gpu(fast_ones({{20, 0}}));
-  const auto used = tune(gpu).utilisation;
-  CHECK(used.gpu_busy_s > 0);
-  CHECK(used.idle_other_s >= 0);
-  CHECK(used.gpu_busy_s + used.idle_waiting_compile_s + used.recovering_s + used.idle_other_s ==
-        doctest::Approx(used.wall_s).epsilon(1e-9));
-  CHECK(used.compile_workers == 3);
-  const json stored = summary().at("utilisation");
-  const double sum = stored.at("gpu_busy_s").get<double>() + stored.at("idle_waiting_compile_s").get<double>() +
-                     stored.at("recovering_s").get<double>() + stored.at("idle_other_s").get<double>();
-  CHECK(sum == doctest::Approx(stored.at("wall_s").get<double>()).epsilon(1e-9));
-  CHECK(stored.at("compile_busy_s") == 7.0);
-}
-
-TEST_CASE_FIXTURE(Engine, "no idle time is negative, and a run that measured nothing used nothing") {
-  BoastfulGpu boastful(fast_ones({{20, 0}}));
-  CHECK(tune(boastful).utilisation.idle_other_s == 0);
-  ClockedGpu idle(fast_ones({{20, 0}}));
-  const auto again = tune(idle);
-  CHECK(again.measured == 0);
-  CHECK(again.utilisation.gpu_busy_s == 0);
-  CHECK(again.utilisation.wall_s == 0);
 }
 
 TEST_CASE_FIXTURE(Engine, "what a GPU worker is about to hold is in the database when it is handed over, and gone at the end") {

@@ -133,6 +133,29 @@ TEST_CASE("what a reference.json gets wrong is refused at its place") {
            Wrong{R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "group": {"size": {}})", "the group of windows"},
            Wrong{R"("inputs": {"in")", R"("inputs": {"1 in")", "scaled.json:6:14: the name '1 in' is no C identifier"},
            Wrong{R"("twice": "2 * n")", R"("in_count": "2 * n")", "the name 'in_count' is taken by the size of the problem at line 6"},
+           Wrong{R"("twice": "2 * n")", R"("group": "2 * n")", "scaled.json:5:11: 'group' is a name that attune gives"},
+           Wrong{R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "Type": {"choice": ["f32"]})",
+                 "the numbers of element types"},
+           Wrong{R"("odd": {"alters")", R"("ODD": {"alters": "random", "cases": "asked"}, "odd": {"alters")",
+                 "'ODD' and 'odd' both become ATTUNE_DATA_ODD"},
+           Wrong{R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "how_so": {"code": {"returns": "f32"}, "default": "1.0f"})",
+                 "no axis of code"},
+           Wrong{R"("sources": ["scaled.cu"])", R"("sources": [{"file": "scaled.cu", "if": "T == 'f32'"}])",
+                 "compiled once serves every problem"},
+           Wrong{R"(["T", "data", {"factor": "f64"}])", R"(["in"])", "a kernel that fills has no buffer but its own; remove 'in'"},
+           Wrong{R"("args": ["sums"])", R"("args": ["scratch"])", "the workspace 'scratch' is not kept until then"},
+           Wrong{R"("args": [{"in_count": "u64"}])", R"("args": ["scratch"])", "the workspace 'scratch' is not kept until then"},
+           Wrong{R"({"integers": "alone", "random": "descending"})", "{}", "names no data set to plant into"},
+           Wrong{R"(,
+                "odd": {"alters": "random", "cases": "asked", "if": "negative", "when": "one element is odd"})",
+                 "", "no data set alters another, so that \"alter\" is for nothing"},
+           Wrong{R"("odd": {"alters": "random", "cases": "asked",)", R"("even": {"cases": "asked"}, "odd": {"alters": "even",)",
+                 "alters 'even', which only the asked case has"},
+           Wrong{R"("when": "one element is odd")", R"("when": "one\nis odd")", "it is one line"},
+           Wrong{R"("out": {"count": "n",)", R"("out": {"count": "n", "if": "n > 1",)", "unknown key 'if' in the output"},
+           Wrong{R"("leaves": {"how": ["other"]})", R"("leaves": {"data": ["other"]})", "is no choice of the problem"},
+           Wrong{R"("alone": {"n")", R"("alone": {"in_count")", "is no size of the problem"},
+           Wrong{R"("for": {"how": "down"})", R"("for": {"data": "odd"})", "is no type or choice"},
        }) {
     CAPTURE(std::string(after));
     const std::string error = reference_error(before, after);
@@ -197,6 +220,15 @@ TEST_CASE("a reference depends on the parameters that the template names, whose 
   CHECK(std::get<ResolvedLaunch>(problem_of(parse(with_how), 12).expectation(1).steps.front()).arguments[3].bits == 0);
   CHECK(contains(error_of([&] { (void)parse(named(R"(["step", "how"])")); }),
                  "takes the choice 'how' among up, down, which the parameter's value left is not"));
+  const std::string each = replaced(kReference, R"("compiled": "once")", R"("compiled": "for_each_kind")");
+  const std::string one_way = replaced(named(R"(["step", "how"])"), R"(["up", "left"], "default": "left")", R"(["up"], "default": "up")");
+  CHECK_NOTHROW((void)parse(one_way, replaced(kReference, "\"1 + int(how == 'down')\"", "1")));
+  CHECK(contains(error_of([&] { (void)parse(one_way, each); }),
+                 "is compiled for each kind of problem, in which the parameter 'how' has no part; give it \"compiled\": \"once\""));
+  const std::string wider =
+      replaced(replaced(kReference, R"("twice": "2 * n")", R"("twice": "2 * step")"), R"("groups": "1)", R"("groups": "twice)");
+  CHECK(contains(error_of([&] { (void)parse(kTemplate, wider); }),
+                 "makes its \"groups\" of the parameters step; they are the same for all configurations"));
   const std::string block =
       replaced(with_how, R"("how": {"values": ["up", "left"], "default": "left"})", R"("block": {"values": [32], "default": 32})");
   CHECK(contains(error_of([&] { (void)parse(replaced(block, R"(["step"])", R"(["step", "block"])")); }),
@@ -228,11 +260,23 @@ TEST_CASE("the problem of a reference has the template's sizes, scalars and para
 
 TEST_CASE("a problem that a reference refuses, or whose buffers have other lengths, is refused with the reason") {
   const auto kernel = parse(kTemplate);
-  CHECK_THROWS_WITH_AS(problem_of(kernel, 5), doctest::Contains("needs a factor; exclude the problem by a constraint"), SpecError);
+  CHECK_THROWS_WITH_AS(problem_of(kernel, 5),
+                       doctest::Contains("with step = 2: the reference 'scaled' needs a factor; exclude what lacks it by a constraint"),
+                       SpecError);
   const auto configuration = default_configuration(kernel);
   CHECK_THROWS_WITH_AS(
       (ReferenceProblem{kernel, Problem{{{"T", "f64"}}, {{"n", 7}}}, configuration, buffers_of(8, ElementType::F64), device()}),
       doctest::Contains("needs 7 elements of \"x\", not 8"), SpecError);
+}
+
+TEST_CASE("a type of a reference that means another than the template's of that name is refused") {
+  const std::string reference =
+      replaced(replaced(kReference, R"("scalars": {)", R"("types": {"A": {"by": "T", "map": {"f64": "f32"}, "else": "T"}}, "scalars": {)"),
+               R"("out": {"count")", R"("out": {"type": "A", "count")");
+  const std::string text =
+      replaced(replaced(kTemplate, R"("parameters": {)", R"("types": {"A": {"by": "T", "else": "T"}}, "parameters": {)"),
+               R"("y": {"type": "f64")", R"("y": {"type": "A")");
+  CHECK_THROWS_WITH_AS(problem_of(parse(text, reference), 12), doctest::Contains("needs \"y\" of type f32, not f64"), ReferenceRefusal);
 }
 
 TEST_CASE("the code of a reference knows types, choices and data sets by number where it is compiled once, else by macros") {

@@ -1,0 +1,202 @@
+// What the pool answers, counts and waits for, with a worker that needs no NVRTC.
+#include <doctest/doctest.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "tests/unit/compile/faulty_pool.hpp"
+#include "tuner/base/cpus.hpp"
+#include "tuner/compile/compile_pool.hpp"
+
+namespace test_compile_pool_tickets {
+
+using namespace attune::compile;
+using attune::testing::collect_all;
+using attune::testing::faulty;
+using attune::testing::kForEver;
+using attune::testing::kNow;
+using attune::testing::request;
+
+TEST_CASE("every ticket is answered once, with more jobs than workers") {
+  CompilePool pool(faulty(2));
+  std::map<std::uint64_t, std::string> asked;
+  for (int i = 0; i < 20; ++i) {
+    const std::string source = "ok " + std::to_string(i);
+    asked[pool.submit(request(source))] = source;
+  }
+  CHECK(pool.pending() == 20);
+  const auto results = collect_all(pool);
+  CHECK(results.size() == 20);
+  for (const auto& [ticket, result] : results) {
+    CHECK(result.cubin == asked.at(ticket));
+    CHECK(result.key == cubin_key(request(asked.at(ticket)), "1.0 test"));
+  }
+}
+
+TEST_CASE("a pool of 64 workers answers, and leaves none behind") {
+  std::vector<int> pids;
+  {
+    CompilePool pool(faulty(64));
+    pids = pool.worker_pids();
+    CHECK(std::set<int>(pids.begin(), pids.end()).size() == 64);
+    for (int i = 0; i < 128; ++i) (void)pool.submit(request("ok " + std::to_string(i)));
+    CHECK(collect_all(pool).size() == 128);
+  }
+  for (const int pid : pids) CHECK(::kill(pid, 0) != 0);
+}
+
+TEST_CASE("equal requests in flight are compiled once") {
+  CompilePool pool(faulty(2));
+  const auto first = pool.submit(request("ok same"));
+  const auto second = pool.submit(request("ok same"));
+  CHECK(first != second);
+  const auto results = collect_all(pool);
+  CHECK(results.at(first).log == results.at(second).log);  // the log names the process; one made both
+  CHECK(results.at(first).cubin == "ok same");
+}
+
+TEST_CASE("what was compiled in this run is not compiled again, without any cache folder") {
+  CompilePool pool(faulty(2));
+  const CompileResult first = pool.compile_now(request("ok again"));
+  const auto ticket = pool.submit(request("ok again"));
+  CHECK(pool.queued() == 0);
+  const auto done = pool.collect(kNow);
+  REQUIRE(done.size() == 1);
+  CHECK(done.front().ticket == ticket);
+  CHECK(done.front().result.log == first.log);  // which names the process that compiled it
+  CHECK(done.front().result.cubin == "ok again");
+  CHECK(done.front().result.key == first.key);
+  CHECK(done.front().result.from_cache);
+  CHECK(done.front().result.compile_ms == 0);
+}
+
+TEST_CASE("compilations, equal requests and answers from memory are counted apart, failures included") {
+  CompilePool pool(faulty(2));
+  for (const char* source : {"ok 1", "ok 1", "ok 1", "bad", "exit"}) (void)pool.submit(request(source));
+  (void)collect_all(pool);
+  for (const char* source : {"ok 1", "bad", "exit"}) (void)pool.submit(request(source));
+  (void)collect_all(pool);
+  CHECK(pool.compilations() == 4);  // "exit" twice: that a worker died is not remembered
+  CHECK(pool.deduplicated() == 2);
+  CHECK(pool.cache_hits() == 2);
+}
+
+TEST_CASE("the pool tells how many jobs no worker has, and how many workers have one") {
+  CompilePool pool(faulty(2));
+  CHECK(pool.workers() == 2);
+  CHECK(pool.queued() == 0);
+  CHECK(pool.busy_workers() == 0);
+  // Both hang: neither becomes free, whenever it started.
+  for (const char* source : {"hang", "hang b", "hang c", "hang c", "hang d"}) (void)pool.submit(request(source));
+  while (pool.busy_workers() < 2) CHECK(pool.collect(std::chrono::milliseconds(5)).empty());
+  CHECK(pool.queued() == 2);  // the equal ones are one
+  CHECK(pool.pending() == 5);
+}
+
+TEST_CASE("busy time grows while a worker has a job, is kept when it ends, and stands still when none has one") {
+  CompilePool::Options options = faulty(2);
+  options.deadline = std::chrono::milliseconds(40);
+  CompilePool pool(options);
+  CHECK(pool.busy_seconds() == 0);
+  (void)pool.submit(request("hang"));
+  double before = 0;
+  while (pool.busy_workers() > 0) {
+    CHECK(pool.busy_seconds() >= before);
+    before = pool.busy_seconds();
+    (void)pool.collect(std::chrono::milliseconds(5));
+  }
+  const double one = pool.busy_seconds();
+  CHECK(one >= 0.04);  // its deadline
+  CHECK(pool.busy_seconds() == one);
+  (void)pool.submit(request("hang"));
+  (void)pool.submit(request("hang b"));
+  (void)collect_all(pool);
+  CHECK(pool.busy_seconds() >= one + 0.08);
+}
+
+TEST_CASE("nothing compiles outside the processors that were given for it, replaced workers included") {
+  const std::vector<int> available = attune::base::available_cpus();
+  CompilePool::Options options = faulty(3);
+  options.cpus = {available.front()};
+  options.nice = 4;
+  CompilePool pool(options);
+  (void)pool.compile_now(request("exit"));  // two workers are new now
+  (void)pool.compile_now(request("ok"));
+  for (const int pid : pool.worker_pids()) {
+    cpu_set_t set;
+    REQUIRE(::sched_getaffinity(pid, sizeof(set), &set) == 0);
+    CHECK(CPU_COUNT(&set) == 1);
+    CHECK(CPU_ISSET(available.front(), &set));
+    CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(pid)) == std::min(::getpriority(PRIO_PROCESS, 0) + 4, 19));
+  }
+}
+
+TEST_CASE("collect does not wait when nothing is pending") {
+  CompilePool pool(faulty());
+  CHECK(pool.collect(kForEver).empty());
+  CHECK(pool.pending() == 0);
+}
+
+TEST_CASE("collect comes back at its timeout while a job goes on") {
+  CompilePool pool(faulty());
+  (void)pool.submit(request("hang"));
+  CHECK(pool.collect(kNow).empty());
+  CHECK(pool.collect(std::chrono::milliseconds(5)).empty());
+  CHECK(pool.pending() == 1);
+}
+
+TEST_CASE("a signal ends the wait of collect") {
+  static volatile sig_atomic_t arrived = 0;
+  struct sigaction action {};
+  struct sigaction before {};
+  action.sa_handler = [](int) { arrived = 1; };
+  REQUIRE(::sigaction(SIGUSR1, &action, &before) == 0);
+  CompilePool pool(faulty());
+  (void)pool.submit(request("hang"));
+  const pthread_t self = ::pthread_self();
+  std::atomic<bool> over = false;
+  // Again and again: the first one may come before the wait begins.
+  std::thread interrupter([self, &over] {
+    while (!over) {
+      ::pthread_kill(self, SIGUSR1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+  CHECK(pool.collect(kForEver).empty());
+  over = true;
+  interrupter.join();
+  CHECK(arrived == 1);
+  ::sigaction(SIGUSR1, &before, nullptr);
+}
+
+TEST_CASE("a descriptor of the pool becomes readable when collect has work") {
+  CompilePool pool(faulty());
+  REQUIRE(pool.descriptors().size() == 1);
+  const auto ticket = pool.submit(request("ok"));
+  pollfd entry{pool.descriptors().front(), POLLIN, 0};
+  REQUIRE(::poll(&entry, 1, -1) == 1);
+  const auto done = pool.collect(kNow);
+  REQUIRE(done.size() == 1);
+  CHECK(done.front().ticket == ticket);
+}
+
+TEST_CASE("compile_now leaves what else finishes to collect") {
+  CompilePool pool(faulty());
+  const auto other = pool.submit(request("ok other"));
+  CHECK(pool.compile_now(request("ok mine")).cubin == "ok mine");
+  CHECK(pool.pending() == 1);
+  const auto done = pool.collect(kForEver);
+  REQUIRE(done.size() == 1);
+  CHECK(done.front().ticket == other);
+}
+
+}  // namespace test_compile_pool_tickets
