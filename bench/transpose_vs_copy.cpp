@@ -1,6 +1,8 @@
 // What transposing a matrix takes beside copying as many bytes: both tuned, one after the other, by the real command on one device.
 #include <fmt/core.h>
 
+#include <cstdio>
+
 #include "attune/error.hpp"
 #include "bench/support/attune_run.hpp"
 #include "bench/support/command_line.hpp"
@@ -33,7 +35,8 @@ Shape shape_of(const std::string& text) {
   int read = 0;
   const bool whole =
       std::sscanf(text.c_str(), "%ldx%ld%n", &shape.rows, &shape.columns, &read) == 2 && read == static_cast<int>(text.size());
-  if (!whole || shape.rows < 1 || shape.columns < 1)
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;  // elements; no device holds them
+  if (!whole || shape.rows < 1 || shape.columns < 1 || shape.rows > kMost / shape.columns)
     throw UsageError(fmt::format("failed reading the shape '{}': write ROWSxCOLUMNS, e.g. 16384x64", text));
   return shape;
 }
