@@ -172,7 +172,9 @@ void CaseReference::allocate(Expectation& expectation, std::size_t data, const s
     WantedOutput output{static_cast<std::size_t>(from), plan.buffers[own].count, {}, {}};
     output.wanted.start = reinterpret_cast<const void*>(expectation.memory.back().address());
     output.wanted.intervals = role.values ? 0 : 1;
-    if (!role.values) support_->set_bytes(expectation.memory.back().address(), expectation.memory.back().bytes(), reference::kUnsaidByte);
+    if (!role.values)
+      support_->set_bytes(expectation.memory.back().address(), expectation.memory.back().bytes(),
+                          static_cast<int>(reference::kUnsaid & 0xFF));
     for (const auto& [name, count] : role.shape) output.shape.emplace_back(name, problem_.integer(count, data));
     expectation.outputs.push_back(std::move(output));
   }

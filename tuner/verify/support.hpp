@@ -66,7 +66,7 @@ class Support {
   void check_fill(const std::string& what, const Elements& source, spec::DataValues values, std::uint64_t seed);
   void check_guards(const std::vector<GuardZone>& zones, Guard variant);
   void check_zero(const std::string& what, CUdeviceptr source, std::size_t bytes);
-  /// Whether every one of `count` expectations was written since its memory was set to kUnsaidByte.
+  /// Whether every one of `count` expectations was written since its memory was filled with kUnsaid.
   void check_said(CUdeviceptr expected, std::int64_t count);
   /// Returns the number of the check.
   std::size_t compare(const Elements& got, const reference::Wanted& wanted);

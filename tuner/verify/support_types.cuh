@@ -14,8 +14,7 @@ struct Region {
 
 constexpr int kMostRegions = 32;
 
-constexpr int kUnsaidByte = 0xFD;                  // what expectations are set to before they are computed
-constexpr u64 kUnsaid = 0xFDFDFDFDFDFDFDFDull;  // no interval has both ends there
+constexpr u64 kUnsaid = 0xFDFDFDFDFDFDFDFDull;  // what expectations are before they are computed: no interval has both ends there
 
 /// As many zones as one launch takes; one row of blocks each.
 struct Regions {
