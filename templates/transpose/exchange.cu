@@ -7,7 +7,10 @@ constexpr unsigned kAbove = kSector / kElement;      // rows above the tile
 constexpr unsigned kAcross = kColumns / kPer;        // words of a row of the tile
 constexpr unsigned kDown = (kRows + kAbove) / kPer;  // words of a column, with those above
 constexpr unsigned kWordsAbove = kAbove / kPer;
-constexpr unsigned kPitch = kDown + (ATTUNE_STAGING_PADDED ? 1 : 0);
+// Padded: lanes that store words of columns kPer apart are an odd number of words from each other, and so are columns.
+constexpr bool kPadded = ATTUNE_STAGING_PADDED;
+constexpr unsigned kPitch = kPadded ? kDown | 1 : kDown;
+constexpr unsigned kWords = kColumns * kPitch + (kPadded ? kColumns / kPer : 0) + 1;  // what is read in pairs may end a word behind the last
 constexpr unsigned kLowMask = (kRows / kPer < 32 ? kRows / kPer : 32) - 1;
 constexpr unsigned kStored = ATTUNE_STORE_PARTS;
 
@@ -18,7 +21,7 @@ __device__ __forceinline__ unsigned place(unsigned column, unsigned down) {
     const unsigned in_tile = down - kWordsAbove;
     return column * kPitch + (down < kWordsAbove ? down : kWordsAbove + (in_tile ^ (column / kPer & kLowMask)));
   }
-  return column * kPitch + down;
+  return column * kPitch + (kPadded && kPer > 1 ? column / kPer : 0) + down;
 }
 
 __device__ __forceinline__ Part part_at(const Word* tile, unsigned column, unsigned part) {
@@ -27,12 +30,49 @@ __device__ __forceinline__ Part part_at(const Word* tile, unsigned column, unsig
 __device__ __forceinline__ Element element_at(const Word* tile, unsigned column, unsigned row) {
   return static_cast<Element>(part_at(tile, column, row / kOfPart) >> (row % kOfPart * kElement * 8));
 }
-/// The part that begins with a row, which need not be the first of a part.
-__device__ __forceinline__ Part part_from(const Word* tile, unsigned column, unsigned row) {
-  if constexpr (kElement >= 4) return part_at(tile, column, row);
-  const unsigned first = row / kOfPart, shift = row % kOfPart * kElement * 8;
-  const Part low = part_at(tile, column, first);
-  return shift == 0 ? low : __funnelshift_r(low, part_at(tile, column, first + 1), shift);
+/// Parts of a column that is not swizzled lie side by side, and are read two at a time.
+template <unsigned kCount>
+constexpr bool kPaired = !ATTUNE_STAGING_SWIZZLED && kParts >= 2 && kCount >= 2;
+
+struct alignas(2 * kPart) Pair {
+  Part part[2];
+};
+
+/// kCount parts of a column that follow each other. In pairs, as where they lie side by side, one more comes with them.
+template <unsigned kCount>
+__device__ __forceinline__ void read_parts(const Word* tile, unsigned column, unsigned first, Part (&parts)[kCount + 2]) {
+  if constexpr (kPaired<kCount>) {
+    const Pair* const from = reinterpret_cast<const Pair*>(reinterpret_cast<const Part*>(tile + place(column, 0)) + first / 2 * 2);
+#pragma unroll
+    for (unsigned p = 0; p < kCount + 2; p += 2) {
+      const Pair pair = from[p / 2];
+      parts[p] = pair.part[0];
+      parts[p + 1] = pair.part[1];
+    }
+    const bool second = first % 2 != 0;
+#pragma unroll
+    for (unsigned p = 0; p <= kCount; ++p) parts[p] = second ? parts[p + 1] : parts[p];
+  } else {
+#pragma unroll
+    for (unsigned p = 0; p < kCount; ++p) parts[p] = part_at(tile, column, first + p);
+  }
+}
+
+/// The parts that begin with a row, which need not be the first of a part.
+template <unsigned kCount>
+__device__ __forceinline__ void parts_from(const Word* tile, unsigned column, unsigned row, Part (&found)[kCount]) {
+  const unsigned first = row / kOfPart;
+  Part parts[kCount + 2];
+  read_parts<kCount>(tile, column, first, parts);
+  if constexpr (kElement < 4) {
+    const unsigned shift = row % kOfPart * kElement * 8;
+    if constexpr (!kPaired<kCount>) parts[kCount] = shift == 0 ? 0 : part_at(tile, column, first + kCount);
+#pragma unroll
+    for (unsigned p = 0; p < kCount; ++p) found[p] = __funnelshift_r(parts[p], parts[p + 1], shift);
+  } else {
+#pragma unroll
+    for (unsigned p = 0; p < kCount; ++p) found[p] = parts[p];
+  }
 }
 
 /// Words kFrom to kFrom + kCount - 1 of every column.
@@ -86,8 +126,7 @@ __device__ __forceinline__ void store_tile(const Word* shared, Element* out, Ind
     Element* const at = to + static_cast<int>(row) - static_cast<int>(kAbove);
     if (kAll || (row >= begin && row + kStored * kOfPart <= end)) {
       Stored stored;
-#pragma unroll
-      for (unsigned p = 0; p < kStored; ++p) stored.part[p] = part_from(shared, column, row + p * kOfPart);
+      parts_from<kStored>(shared, column, row, stored.part);
       if (kAll || behind(at, kStored * kPart) == 0) {
         *reinterpret_cast<Stored*>(at) = stored;
         continue;
@@ -98,10 +137,15 @@ __device__ __forceinline__ void store_tile(const Word* shared, Element* out, Ind
   }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void
+#if ATTUNE_RESIDENT_THREADS
+    __launch_bounds__(kThreads, ATTUNE_RESIDENT_THREADS / kThreads)
+#else
+    __launch_bounds__(kThreads)
+#endif
     transpose_exchange(const Element* __restrict__ in, Element* __restrict__ out, Index rows, Index columns) {
   const Tile tile = tile_of_block<kRows, kColumns>(rows, columns);
-  __shared__ Word shared[kColumns * kPitch];
+  __shared__ Word shared[kWords];
   const bool whole = tile.row + kRows <= rows && tile.column + kColumns <= columns;
   // Shifted words read up to a part in front of their tile and behind it.
   const bool inside =

@@ -29,7 +29,8 @@ TEST_CASE("every variant and staging transposes every element size, bit for bit,
   for (const char* type : {"u8", "f16", "f32", "i64"}) {
     for (const auto& [rows, columns] : {Shape{300, 517}, Shape{512, 640}, Shape{4099, 63}, Shape{63, 4099}}) {
       const auto problem = problem_of(type, rows, columns);
-      test::check_all(transpose(), problem, test::one_of_each(transpose(), problem, {"variant", "staging"}), test::Timed::No);
+      test::check_all(transpose(), problem, test::one_of_each(transpose(), problem, {"variant", "staging", "resident_threads"}),
+                      test::Timed::No);
     }
   }
 }
