@@ -7,7 +7,8 @@ constexpr unsigned kAbove = kSector / kElement;      // rows above the tile
 constexpr unsigned kAcross = kColumns / kPer;        // words of a row of the tile
 constexpr unsigned kDown = (kRows + kAbove) / kPer;  // words of a column, with those above
 constexpr unsigned kWordsAbove = kAbove / kPer;
-// Padded: lanes that store words of columns kPer apart are an odd number of words from each other, and so are columns.
+// Padded: lanes that store words of columns kPer apart are an odd number of words from each other; so are columns beside each other, but for
+// every kPer-th.
 constexpr bool kPadded = ATTUNE_STAGING_PADDED;
 constexpr unsigned kPitch = kPadded ? kDown | 1 : kDown;
 constexpr unsigned kWords = kColumns * kPitch + (kPadded ? kColumns / kPer : 0) + 1;  // what is read in pairs may end a word behind the last

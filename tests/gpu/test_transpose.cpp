@@ -35,6 +35,14 @@ TEST_CASE("every variant and staging transposes every element size, bit for bit,
   }
 }
 
+TEST_CASE("words of every length are exchanged and stored, bit for bit") {
+  for (const char* type : {"u8", "f16", "f32", "i64"}) {
+    const auto problem = problem_of(type, 300, 517);
+    const auto each = test::one_of_each(transpose(), problem, {"staging", "word_bytes", "store_parts"}, "variant == 'exchange'");
+    test::check_all(transpose(), problem, each, test::Timed::No);
+  }
+}
+
 TEST_CASE("matrices of a single row, column or element are transposed by what is used for them untuned") {
   for (const char* type : {"i8", "bf16", "u32", "f64"}) {
     for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {1, 1000}, {1000, 1}, {2, 70001}, {70001, 2}}) {

@@ -275,7 +275,7 @@ class ReferenceParser : private TemplateParser {
     for (const RoleSpec& output : definition_.outputs) {
       if (output.values)
         fail(node.position,
-             fmt::format("\"plant\" changes intervals, and the output '{}' expects values; leave its \"expected\" out", output.name));
+             fmt::format("\"plant\" needs intervals, but the output '{}' has \"expected\": \"values\"; remove one of them", output.name));
     }
     PlantSpec plant;
     plant.into = read_input_name(reader);

@@ -164,7 +164,9 @@ Problem ReferenceProblem::with(std::size_t data_set, int group) const {
 }
 
 bool ReferenceProblem::has(std::size_t data_set) const {
-  const auto& condition = definition_->data_sets[data_set].condition;
+  const DataSetSpec& set = definition_->data_sets[data_set];
+  const auto& condition = set.condition;
+  if (!set.alters.empty() && (template_buffer(definition_->altered) < 0 || !has(definition_->data_set(set.alters)))) return false;
   return !condition || in_scope(data_set, 0, [&](const Scope& scope) { return condition->truth(scope); });
 }
 
@@ -230,8 +232,9 @@ void ReferenceProblem::for_each_plan(const std::function<void(const LaunchPlan&)
       for (const auto& part : output.shape) static_cast<void>(integer(part.second, data_set));
     }
     if (!set.alters.empty()) add(*definition_->alter, data_set, 0);
-    if (!definition_->plant || !definition_->plant->data_sets.contains(set.name)) continue;
-    add(definition_->plant->kernel, data_set, 0);
+    const auto& plant = definition_->plant;
+    if (!plant || !plant->data_sets.contains(set.name) || template_buffer(plant->into) < 0) continue;
+    add(plant->kernel, data_set, 0);
     static_cast<void>(planted_row(data_set));
   }
 }

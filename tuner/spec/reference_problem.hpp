@@ -24,7 +24,8 @@ class ReferenceProblem {
                    const std::vector<ResolvedBuffer>& buffers, const DeviceInfo& device);
 
   [[nodiscard]] const ReferenceDefinition& definition() const noexcept { return *definition_; }
-  /// Whether there is such a data set for the problem.
+  /// Whether there is such a data set for the problem: its condition holds and, where it alters another, that one is there and the template
+  /// has the buffer.
   [[nodiscard]] bool has(std::size_t data_set) const;
   /// Throws: SpecError (none, or more than 64).
   [[nodiscard]] int groups() const;

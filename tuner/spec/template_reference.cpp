@@ -29,6 +29,8 @@ class NeedsCheck {
     kernel_.reference.inputs = match(reference_.inputs, &BufferSpec::input, "input");
     kernel_.reference.outputs = match(reference_.outputs, &BufferSpec::output, "output");
     check_groups();
+    if (reference_.plant) check_into(reference_.plant->into, "plants into");
+    if (reference_.alter) check_into(reference_.altered, "alters");
   }
 
  private:
@@ -60,6 +62,17 @@ class NeedsCheck {
     }
   }
 
+  /// What a call changes itself can neither be planted into nor put back.
+  void check_into(const std::string& role, const char* does) const {
+    for (std::size_t i = 0; i < reference_.inputs.size(); ++i) {
+      const int place = kernel_.reference.inputs[i];
+      if (reference_.inputs[i].name != role || place < 0) continue;
+      const BufferSpec& buffer = kernel_.buffers[static_cast<std::size_t>(place)];
+      if (buffer.output)
+        refuse(fmt::format("{} the input '{}', so that '{}' cannot be an output too; write to another buffer", does, role, buffer.name));
+    }
+  }
+
   /// Memory is divided among the groups of windows once, for all configurations.
   void check_groups() const {
     Words names = kernel_.reference.parameters;  // and what follows from them
@@ -78,8 +91,9 @@ class NeedsCheck {
   /// A parameter in place of an axis.
   void check_parameter(const ProblemAxis& needed, const Parameter& parameter) const {
     if (needed.kind != AxisKind::Size && !reference_.compiled_once) {
-      refuse(fmt::format("is compiled for each kind of problem, in which the parameter '{}' has no part; give it \"compiled\": \"once\"",
-                         needed.name));
+      refuse(fmt::format(
+          "is compiled for each kind of problem, so that its code cannot depend on the parameter '{}'; give it \"compiled\": \"once\"",
+          needed.name));
     }
     const auto fits = [&](const Value& value) {  // a switch is 0 or 1
       if (const auto* const flag = std::get_if<bool>(&value)) return needed.min <= int{*flag} && int{*flag} <= needed.max;

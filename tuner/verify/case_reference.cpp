@@ -57,15 +57,13 @@ CaseReference::CaseReference(spec::ReferenceProblem problem, const gpu::Module& 
   for (std::size_t data = 0; data < definition.data_sets.size(); ++data) {
     if (!uses(data)) continue;
     for (const spec::RoleSpec& input : definition.inputs) bind_fill(input, data, 0);
-    static_cast<void>(planted_buffer(data));
+    if (planted_buffer(data)) static_cast<void>(problem_.planted_row(data));
     if (!definition.data_sets[data].alters.empty()) static_cast<void>(bind_alter(data));
   }
 }
 
 bool CaseReference::uses(std::size_t data) const {
-  const spec::DataSetSpec& set = problem_.definition().data_sets[data];
-  if (!set.alters.empty() && problem_.template_buffer(problem_.definition().altered) < 0) return false;  // there is nothing to alter
-  return (asked_ || !set.asked_only) && problem_.has(data);
+  return (asked_ || !problem_.definition().data_sets[data].asked_only) && problem_.has(data);
 }
 
 void CaseReference::refuse(const spec::ReferenceKernel& kernel, const std::string& why) const {

@@ -42,6 +42,24 @@ class ReferenceError : public Error {
   explicit ReferenceError(const std::string& message) : Error(message, ExitCode::Spec) {}
 };
 
+/// What `use` returns, which runs what a reference says and no configuration's code: its errors are the reference's, but for a refusal and
+/// a lack of memory.
+template <class Use>
+auto on_behalf_of_reference(Use use) {
+  try {
+    return use();
+  } catch (const spec::ReferenceRefusal&) {
+    throw;
+  } catch (const EnvironmentError&) {
+    throw;
+  } catch (const CudaError& error) {
+    if (gpu::is_sticky(static_cast<CUresult>(error.result()))) throw;  // the process cannot go on
+    throw ReferenceError(error.what());
+  } catch (const Error& error) {
+    throw ReferenceError(error.what());
+  }
+}
+
 /// Device memory of answers, in bytes.
 struct AnswerMemory {
   std::size_t kept = 0;     ///< for as long as the answers are

@@ -22,8 +22,8 @@ struct Case {
   std::unique_ptr<CaseReference> reference;                       ///< of a Defined reference that does not leave the problem
   std::vector<std::optional<Expectation>> expectations;           ///< by data set; nothing: it is not verified with it, or against nothing
   std::map<std::pair<std::size_t, std::int64_t>, Plants> plants;  ///< by data set and tile
-  /// The reference has computed its answers. Else configurations are not verified in it: the reference refuses its size, or makes no
-  /// launch there, for the configuration that was asked for last. Always of the asked case once the problem was adapted.
+  /// Whether the reference has answers for this case and the configuration that was asked for last; without them nothing is verified in it.
+  /// The asked case has them once the problem is adapted.
   bool answered = false;
 };
 
@@ -51,7 +51,7 @@ class ProblemData {
   /// Throws: EnvironmentError.
   void allocate(int windows);
   /// Computes every answer anew, for a configuration where the answer depends on it; none stands when it throws. Leaves window 0 with the
-  /// random data. Waits. Throws: SpecError, ReferenceError, EnvironmentError (memory), CudaError.
+  /// random data. Waits. Throws: ReferenceRefusal (of the asked case), ReferenceError, EnvironmentError (memory), CudaError.
   void expect_all(const spec::Configuration& configuration);
   /// The same if not all answers stand, or if they are those of another configuration.
   void adapt(const spec::Configuration& configuration);

@@ -141,8 +141,9 @@ Plants& Verifier::plants(Run& run, ProblemData& problem, std::size_t data, std::
   const std::int64_t row = which.reference->problem().planted_row(data);
   const auto positions =
       row == input.count ? planted_positions(input.count, run.tile) : planted_positions(input.count / row, row, run.tile);
-  return which.plants.emplace(key, which.reference->plant(data, problem.addresses(which), positions, input, *which.expectations[data]))
-      .first->second;
+  auto planted = on_behalf_of_reference(
+      [&] { return which.reference->plant(data, problem.addresses(which), positions, input, *which.expectations[data]); });
+  return which.plants.emplace(key, std::move(planted)).first->second;
 }
 
 void Verifier::call_planted(Run& run, ProblemData& problem, std::size_t data) {

@@ -31,6 +31,8 @@ class Verifier {
   /// constraints do not hold, those without answers, and of a configuration that is specialised on its sizes those of other sizes, are left
   /// out. Leaves window 0 with the random data. Throws: CudaError, SpecError, ReferenceError, EnvironmentError.
   [[nodiscard]] std::optional<std::string> verify(const Candidate& candidate, ProblemData& problem);
+  /// Frees the scratch, which grows with the configurations.
+  void release() { scratch_ = gpu::Buffer(); }
   /// After timing: the outputs of window 0 and the configuration's own scratch. Requires: the problem was adapted to the configuration
   /// before its last call.
   [[nodiscard]] std::optional<std::string> check_timed(const TimedCandidate& candidate, ProblemData& problem);

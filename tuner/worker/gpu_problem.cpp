@@ -55,7 +55,8 @@ void GpuProblem::make_sound() {
 
 void GpuProblem::adapt(const spec::Configuration& configuration) {
   std::string text = data_.adapt_timed(configuration);
-  if (text == windows_of_) return;
+  if (windows_of_ == text) return;
+  windows_of_.reset();
   fill_further_windows();
   windows_of_ = std::move(text);
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 
 #include "tuner/verify/problem_data.hpp"
@@ -38,7 +39,7 @@ class GpuProblem {
   verify::ProblemData data_;
   WindowGroups windows_;
   bool sound_ = false;
-  std::string windows_of_;  ///< ProblemData::adapt_timed's text of the windows behind the first
+  std::optional<std::string> windows_of_;  ///< ProblemData::adapt_timed's text of the windows behind the first; nothing: not of one
 };
 
 }  // namespace attune::worker

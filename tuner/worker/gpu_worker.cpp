@@ -118,6 +118,7 @@ measure::VisitReply GpuWorker::visit_with_room(const measure::VisitRequest& requ
     return visit_configuration(request);
   } catch (const EnvironmentError&) {  // the device's memory
     cache_.forget_configurations();
+    verifier_->release();
     return visit_configuration(request);
   }
 }
@@ -164,6 +165,7 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
 
 void GpuWorker::spoil() {
   cache_.forget_configurations();
+  if (verifier_) verifier_->release();
   if (problem_) problem_->spoil();
 }
 
@@ -210,7 +212,8 @@ json GpuWorker::race(const json& request, base::Channel& channel) {
       if (round + 1 < rounds) continue;
       if (const auto wrong = verifier_->check_timed(finalists[i]->timed(), problem_->data())) {
         const std::string detail = finalists[i]->text + ": " + *wrong;
-        return {{"outcome", name(measure::Outcome::WrongResult)}, {"detail", detail}};
+        spoil();
+        return {{"outcome", name(measure::Outcome::WrongResult)}, {"detail", detail}, {"dropped", cache_.take_dropped()}};
       }
     }
     rounds_us.push_back(std::move(samples_us));

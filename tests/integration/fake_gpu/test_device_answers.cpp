@@ -174,7 +174,10 @@ TEST_CASE_FIXTURE(ReferenceLab, "a buffer that the template does not have is nei
   text = replaced(text, R"("inputs": {)", R"("inputs": {"weights": {"for": {"mode": "weighted"}, "guards": ["each", 1],
       "fill": {"kernel": "segmented_reduce_fill", "args": [{"each": "u64"}]}},)");
   text = replaced(text, R"("into": "in")", R"("into": "weights")");
-  text = replaced(text, R"("row": "columns",)", "");
+  text = replaced(text, R"("row": "columns",)", R"("row": "each",)");
+  text = replaced(text, R"("random": {"values": "random"})", R"("random": {"values": "random"}, "odd": {"alters": "random"})");
+  text = replaced(text, R"("plant": {)",
+                  R"("alter": {"into": "weights", "kernel": "arg_reduce_alter", "args": [{"each": "u64"}]}, "plant": {)");
   const auto kernel = rows_template(text);
   Laid laid = lay(kernel, rows_problem(33, 100));
   laid.data->adapt(with_op(kernel, "max"));
@@ -189,7 +192,11 @@ TEST_CASE_FIXTURE(ReferenceLab, "a buffer that is read and written has its own d
       replaced(kTemplate, R"({"in": {"type": "T", "count": "rows * columns"}, "out": {"type": "T", "count": "rows", "output": true}})",
                R"({"v": {"type": "T", "count": "rows * columns", "input": true, "output": true}})"),
       R"(["in", "out"])", R"(["v"])");
-  Laid laid = lay(rows_template(built_in(), "", in_place), rows_problem(33, 1));
+  // Without planting, which a buffer that a call changes is not for.
+  std::string reference = built_in();
+  CHECK_THROWS_WITH_AS((void)rows_template(reference, "", in_place), doctest::Contains("so that 'v' cannot be an output too"), SpecError);
+  reference = reference.substr(0, reference.rfind(',', reference.find("\"plant\""))) + "}";
+  Laid laid = lay(rows_template(reference, "", in_place), rows_problem(33, 1));
   const Bits v = input(laid, 0, kRandom);
   const auto wanted = expected(laid, kRandom);
   for (std::size_t i = 0; i < v.size(); ++i) CHECK(holds(wanted[i], std::bit_cast<float>(static_cast<std::uint32_t>(v[i]))));
@@ -200,6 +207,21 @@ TEST_CASE_FIXTURE(ReferenceLab, "a reference that does not say what is expected 
       replaced(built_in(), R"({"kernel": "segmented_reduce_expect",)", R"({"kernel": "segmented_reduce_expect", "if": "rows != 33",)");
   CHECK_THROWS_WITH_AS(lay(rows_template(silent), rows_problem(33, 100)),
                        doctest::Contains("does not say what is expected of 33 elements, the first of which is 0"), verify::ReferenceError);
+}
+
+TEST_CASE_FIXTURE(ReferenceLab, "what a reference gets wrong for one configuration is its own fault") {
+  const auto kernel = [](const std::string& before, const std::string& after) {
+    return rows_template(replaced(built_in(), before, after));
+  };
+  const std::string expect = R"({"kernel": "segmented_reduce_expect",)";
+  for (const auto& wrong :
+       {kernel(expect, R"({"kernel": "not_there", "if": "op == 'max'", "grid": 1, "block": 1, "args": []},)" + expect),
+        kernel(expect, R"({"kernel": "segmented_reduce_expect", "if": "op == 'max'", "grid": 1, "block": 1, "args": ["in"]},)" + expect),
+        kernel(R"x("chunks": "clamp()x", R"x("chunks": "0 * (rows // (1 - int(op == 'max'))) + clamp()x"),
+        kernel(R"("row": "columns")", R"x("row": "columns + int(op == 'max')")x")}) {
+    Laid laid = lay(wrong, rows_problem(33, 100));
+    CHECK_THROWS_AS(laid.data->adapt(with_op(wrong, "max")), verify::ReferenceError);
+  }
 }
 
 TEST_CASE_FIXTURE(ReferenceLab, "a planted row that is no factor of the elements is refused at its place") {

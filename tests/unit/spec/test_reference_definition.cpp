@@ -115,7 +115,7 @@ TEST_CASE("what a reference.json gets wrong is refused at its place") {
            Wrong{R"("args": ["sums"])", R"("args": ["sum"])", "the argument 'sum' is nothing known"},
            Wrong{R"("plant": {"into": "in")", R"("plant": {"into": "out")", "must be one of in"},
            Wrong{R"("out": {"count")", R"("out": {"expected": "values", "count")",
-                 "\"plant\" changes intervals, and the output 'out' expects values"},
+                 "\"plant\" needs intervals, but the output 'out' has \"expected\": \"values\""},
            Wrong{R"("integers": "alone")", R"("integers": "together")", "must be one of alone, descending"},
            Wrong{R"("integers": "alone")", R"("other": "alone")", "'other' is no data set"},
            Wrong{R"("leaves": {"how")", R"("leaves": {"n")", "is no choice of the problem"},
@@ -223,8 +223,9 @@ TEST_CASE("a reference depends on the parameters that the template names, whose 
   const std::string each = replaced(kReference, R"("compiled": "once")", R"("compiled": "for_each_kind")");
   const std::string one_way = replaced(named(R"(["step", "how"])"), R"(["up", "left"], "default": "left")", R"(["up"], "default": "up")");
   CHECK_NOTHROW((void)parse(one_way, replaced(kReference, "\"1 + int(how == 'down')\"", "1")));
-  CHECK(contains(error_of([&] { (void)parse(one_way, each); }),
-                 "is compiled for each kind of problem, in which the parameter 'how' has no part; give it \"compiled\": \"once\""));
+  CHECK(contains(
+      error_of([&] { (void)parse(one_way, each); }),
+      "is compiled for each kind of problem, so that its code cannot depend on the parameter 'how'; give it \"compiled\": \"once\""));
   const std::string wider =
       replaced(replaced(kReference, R"("twice": "2 * n")", R"("twice": "2 * step")"), R"("groups": "1)", R"("groups": "twice)");
   CHECK(contains(error_of([&] { (void)parse(kTemplate, wider); }),
