@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tests/integration/cli_fixture.hpp"
+#include "tests/support/replaced.hpp"
 
 namespace test_own_references {
 
@@ -61,10 +62,7 @@ struct OwnReference : Cli {
 
   /// The reference with one part replaced.
   [[nodiscard]] test::CommandResult check_with(const std::string& before, const std::string& after) const {
-    std::string text = kReference;
-    REQUIRE(text.find(before) != std::string::npos);
-    text.replace(text.find(before), before.size(), after);
-    write("scaled/reference.json", text);
+    write("scaled/reference.json", test::replaced(kReference, before, after));
     return check();
   }
 };

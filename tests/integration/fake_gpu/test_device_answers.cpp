@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/integration/fake_gpu/reference_lab.hpp"
+#include "tests/support/replaced.hpp"
 
 namespace test_device_answers {
 
@@ -13,12 +14,6 @@ using namespace attune::test;
 using verify::kRandom;
 
 namespace {
-
-std::string replaced(std::string text, const std::string& before, const std::string& after) {
-  const auto at = text.find(before);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, before.size(), after);
-}
 
 /// Rows of a matrix, reduced by an operation that is a parameter.
 const std::string kTemplate = R"json({

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "attune/error.hpp"
+#include "tests/support/replaced.hpp"
 #include "tuner/spec/expression.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
@@ -70,11 +71,7 @@ inline std::string sample_template() {
 
 inline std::map<std::string, std::string> sample_files() { return {{"sample.cu", "// sample\n"}}; }
 
-inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  if (at == std::string::npos) throw Error("the test's text lacks " + from);
-  return text.replace(at, from.size(), to);
-}
+using attune::test::replaced;
 
 inline KernelTemplate parse_sample(const std::string& text = sample_template()) {
   return KernelTemplate::parse(text, sample_files(), "t.json");
