@@ -58,12 +58,24 @@ def repeated(root, *names):
         ties = [len(row.get("tie_set", [])) for row in rows]
         spread = max((row.get("tie_set_spread", 1) for row in rows), default=1)
         modal = sum(1 for row in rows if row.get("is_modal"))
+        others = [row["over_fastest"] for row in rows if not row.get("is_modal") and isinstance(row.get("over_fastest"), (int, float))]
+        behind = f" Other winners are at most {100 * (max(others) - 1):.2f} % slower than the fastest there.{winners_of_each_gpu(rows)}" if others else ""
         how = f", on {result['devices']} devices" if result.get("devices", 1) > 1 else ""
         how += ", with compiled code kept from one to the next" if result.get("compiled_code_kept") else ""
         text += (f"{provenance(result)}\n\n{result.get('template', MISSING)} {short_configuration(result.get('problem'))}: of {len(rows)} runs, each "
                  f"with an empty database{how}, {modal} name the same winner and {sum(1 for row in rows if row.get('agrees'))} name it or declare a tie with "
-                 f"it. Tie sets hold at most {max(ties, default=0)}, within {100 * (spread - 1):.2f} % of each other in one final paired run.{run_time(rows)}\n\n")
+                 f"it. Tie sets hold at most {max(ties, default=0)}, within {100 * (spread - 1):.2f} % of each other in one final paired run.{behind}{run_time(rows)}\n\n")
     return text.rstrip("\n") + "\n" if text else "No repetition is recorded yet.\n"
+
+
+def winners_of_each_gpu(rows):
+    """Where GPUs disagree, chance is not the reason: each has its own epochs and its own memory."""
+    ordinals = sorted({row["device_ordinal"] for row in rows if "device_ordinal" in row})
+    if len(ordinals) < 2:
+        return ""
+    of_each = [[row for row in rows if row.get("device_ordinal") == ordinal] for ordinal in ordinals]
+    return " That winner is named by " + ", ".join(
+        f"{sum(1 for row in own if row.get('is_modal'))} of {len(own)} runs of GPU {ordinal}" for ordinal, own in zip(ordinals, of_each)) + "."
 
 
 def run_time(rows):
@@ -78,6 +90,11 @@ def winner_repeat(root):
 def large_search_repeats(root):
     """First those of a bound of 24 finalists, then those of the rule for large searches."""
     return repeated(root, "winner_repeat_24_finalists", "winner_repeat_i32_max_3000017")
+
+
+def large_search_repeats_again(root):
+    """The same command later: on other GPUs of the kind, and of two contents one after the other on two GPUs."""
+    return repeated(root, "winner_repeat_i32_max_3000017_again*")
 
 
 def large_search_finalists(root):

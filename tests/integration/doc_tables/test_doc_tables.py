@@ -92,6 +92,30 @@ class DocTables(TablesCase):
         self.assertLess(text.index("0 name the same winner"), text.index("3 name the same winner"))
         self.assertIn(" A run took 4.000 s (median).", text)
 
+    def test_repeats_tell_which_gpu_names_another_winner_and_how_far_behind_it_is(self):
+        rows = [{"tie_set": [], "is_modal": modal, "device_ordinal": gpu, "over_fastest": over}
+                for gpu, modal, over in ((0, True, 1.0), (1, True, 1.0), (0, True, 1.0), (1, False, 1.0016))]
+        (self.results / "winner_repeat_i32_max_3000017_again.json").write_text(
+            json.dumps({**HEAD, "template": "reduce", "problem": {"n": 1024}, "devices": 2, "rows": rows}))
+        text = self.generated("large_search_repeats_again")
+        self.assertIn("Other winners are at most 0.16 % slower than the fastest there. That winner is named by 2 of 2 runs of GPU 0, 1 of 2 runs of GPU 1.", text)
+        for row in rows:
+            row["is_modal"] = True
+        (self.results / "winner_repeat_i32_max_3000017_again.json").write_text(
+            json.dumps({**HEAD, "template": "reduce", "problem": {"n": 1024}, "devices": 2, "rows": rows}))
+        self.assertNotIn("Other winners", self.generated("large_search_repeats_again"))
+
+    def test_what_is_measured_again_is_compared_at_the_calls_that_both_files_have(self):
+        def row(n, policy, us, cub):
+            return {"problem": {"n": n}, "policy": policy, "attune_us": us, "peer_us": cub, "ratio": cub / us, "configuration": {"items": 2}}
+        then = [row(1024, "cold", 2.0, 3.0), row(1024, "hot", 1.0, 8.0), row(4096, "cold", 7.0, 7.0)]
+        now = [row(1024, "hot", 2.0, 8.0), row(1024, "cold", 2.0, 6.0), row(8192, "cold", 9.0, 9.0)]
+        head = {**HEAD, "bench": "reduce_vs_cub"}
+        (self.results / "reduce_vs_cub.json").write_text(json.dumps({**head, "rows": then}))
+        (self.results / "reduce_vs_cub_again.json").write_text(json.dumps({**head, "rows": now}))
+        # attune 1 and 2 times as long, CUB 2 and 1; ratios 1.5 and 8 then, 3 and 4 now: both means are sqrt(12)
+        self.assertIn("| 2 | 2 | 1.500 (1.000 to 2.000) | 1.500 (1.000 to 2.000) | 1.250 (0.500 to 2.000) | 3.464 | 3.464 |\n", self.generated("vs_cub_again"))
+
     def test_the_cost_of_a_launch_tells_over_how_many_processes_its_medians_are(self):
         rows = [{"threads": 1, "path": "plan", "raw_ns_p50": 2000.0, "added_ns_p50": 51.5, "added_ns_p99": 70.0}]
         of_one = {"bench": "dispatch_overhead", **HEAD, "processes": 1, "rows": rows}
