@@ -46,6 +46,13 @@ std::string forged(const std::string& text, Change&& change) {
   return result;
 }
 
+/// The same, with one field of every row of a kind changed.
+std::string with_field(const std::string& text, const std::string& kind, const char* field, const json& value) {
+  return forged(text, [&](json& row) {
+    if (row["kind"] == kind) row[field] = value;
+  });
+}
+
 struct ForgedExports : test::Exchange {
   /// The message with which a file is refused.
   std::string refused(const std::string& text) const {
@@ -61,11 +68,7 @@ struct ForgedExports : test::Exchange {
 
 TEST_CASE_FIXTURE(ForgedExports, "a file whose rows lie outside the declared space is refused whole, whatever its checksums say") {
   const std::string text = exported(database);
-  const auto change_best = [&](const char* field, const json& value) {
-    return forged(text, [&](json& row) {
-      if (row["kind"] == "best") row[field] = value;
-    });
-  };
+  const auto change_best = [&](const char* field, const json& value) { return with_field(text, "best", field, value); };
   std::size_t files = 0, refusals = 0;
   const auto expect = [&](const std::string& file, const std::string& part) {
     const std::string message = refused(file);
@@ -89,30 +92,18 @@ TEST_CASE_FIXTURE(ForgedExports, "a file whose rows lie outside the declared spa
   expect(change_best("detail_json", R"({"rounds_us":"many"})"), "'rounds_us'");
   expect(change_best("detail_json", std::string(1000, '[')), "'detail_json'");
   expect(change_best("cubin_key", "cafe"), "does not know");
-  const auto change_record = [&](const char* field, const json& value) {
-    return forged(text, [&](json& row) {
-      if (row["kind"] == "record") row[field] = value;
-    });
-  };
+  const auto change_record = [&](const char* field, const json& value) { return with_field(text, "record", field, value); };
   expect(change_record("configuration", R"({"block_size":96,"items":1,"waves":1})"), "cannot be 96");
   expect(change_record("median_us", 0.001), "another result");
   expect(change_record("stage", "perfect"), "'stage'");
   expect(change_record("detail_json", "{}"), "failed reading the record");
-  expect(forged(text,
-                [](json& row) {
-                  if (row["kind"] == "template") row["name"] = "reduce";
-                }),
-         "'name'");
+  expect(with_field(text, "template", "name", "reduce"), "'name'");
   expect(forged(text,
                 [](json& row) {
                   if (row["kind"] == "template") row["files"]["evil.cu"] = "";
                 }),
          "hash to");
-  expect(forged(text,
-                [](json& row) {
-                  if (row["kind"] == "template") row["spec_json"] = "{}";
-                }),
-         "hash to");
+  expect(with_field(text, "template", "spec_json", "{}"), "hash to");
   expect(forged(text,
                 [](json& row) {
                   if (row["kind"] != "device") return;

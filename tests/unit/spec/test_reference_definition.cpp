@@ -95,68 +95,72 @@ TEST_CASE("a reference says what it needs, what data it wants and which kernels 
   CHECK(plain.data_sets[0].values == DataValues::SmallIntegers);
 }
 
-TEST_CASE("what a reference.json gets wrong is refused at its place") {
-  struct Wrong {
-    const char *before, *after, *message;
-  };
-  for (const auto& [before, after, message] : {
-           Wrong{R"("attune_reference": 1)", R"("attune_reference": 2)", "format version 2 is not known"},
-           Wrong{R"("compiled": "once")", R"("compiled": "twice")", "must be one of for_each_kind, once"},
-           Wrong{R"("sources": ["scaled.cu"])", R"("sources": ["other.cu"])", "the source file 'other.cu' is missing"},
-           Wrong{R"("kernel": "expect")", R"("kernel": "not a name")", "is no C identifier"},
-           Wrong{R"("integers": {"values": "small_integers"}, )", "", "begins with \"integers\""},
-           Wrong{R"("alters": "random")", R"("alters": "ramdom")", "is no data set"},
-           Wrong{R"("alters": "random")", R"("alters": "odd")", "alters itself"},
-           Wrong{R"("if": "negative", "when")", R"("if": "negativ", "when")", "unknown variable 'negativ'"},
-           Wrong{R"("for": {"how": "down"})", R"("for": {"how": "sideways"})", "must be one of up, down"},
-           Wrong{R"("for": {"how": "down"})", R"("for": {"n": "1"})", "is no type or choice"},
-           Wrong{R"("guards": ["factor", 1])", R"("guards": ["factor"])", "are two elements"},
-           Wrong{R"({"sums": "base"})", R"({"scratch": "base"})", "\"keep\": true"},
-           Wrong{R"("args": ["sums"])", R"("args": ["sum"])", "the argument 'sum' is nothing known"},
-           Wrong{R"("plant": {"into": "in")", R"("plant": {"into": "out")", "must be one of in"},
-           Wrong{R"("out": {"count")", R"("out": {"expected": "values", "count")",
-                 "\"plant\" needs intervals, but the output 'out' has \"expected\": \"values\""},
-           Wrong{R"("integers": "alone")", R"("integers": "together")", "must be one of alone, descending"},
-           Wrong{R"("integers": "alone")", R"("other": "alone")", "'other' is no data set"},
-           Wrong{R"("leaves": {"how")", R"("leaves": {"n")", "is no choice of the problem"},
-           Wrong{R"("alone": {"n")", R"("alone": {"how")", "is no size of the problem"},
-           Wrong{R"("values": "random")", R"("values": "noise")", "must be one of small_integers"},
-           Wrong{R"("groups")", R"("group")", "group"},
-           Wrong{R"("integers": {"values": "small_integers"})", R"("integers": {"if": "n > 5"})",
-                 "remove \"if\", or name another data set"},
-           Wrong{R"("random": {"values": "random"})", R"("random": {"alters": "integers"})", "remove \"alters\""},
-           Wrong{R"("random": {"values": "random"})", R"("random": {"cases": "asked"})", "remove \"cases\""},
-           Wrong{R"("data": {"integers": "alone")", R"("data": {"odd": "alone")", "the data set 'odd' alters another"},
-           Wrong{R"({"out": {"count": "n", "element": {"row": "n // 4", "column": 4}}})", "{}", "nothing would be compared"},
-           Wrong{R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "data": {"size": {}})",
-                 "scaled.json:3:125: 'data' is a name that attune gives: the data set"},
-           Wrong{R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "group": {"size": {}})", "the group of windows"},
-           Wrong{R"("inputs": {"in")", R"("inputs": {"1 in")", "scaled.json:6:14: the name '1 in' is no C identifier"},
-           Wrong{R"("twice": "2 * n")", R"("in_count": "2 * n")", "the name 'in_count' is taken by the size of the problem at line 6"},
-           Wrong{R"("twice": "2 * n")", R"("group": "2 * n")", "scaled.json:5:11: 'group' is a name that attune gives"},
-           Wrong{R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "Type": {"choice": ["f32"]})",
-                 "the numbers of element types"},
-           Wrong{R"("odd": {"alters")", R"("ODD": {"alters": "random", "cases": "asked"}, "odd": {"alters")",
-                 "'ODD' and 'odd' both become ATTUNE_DATA_ODD"},
-           Wrong{R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "how_so": {"code": {"returns": "f32"}, "default": "1.0f"})",
-                 "no axis of code"},
-           Wrong{R"("sources": ["scaled.cu"])", R"("sources": [{"file": "scaled.cu", "if": "T == 'f32'"}])",
-                 "compiled once serves every problem"},
-           Wrong{R"(["T", "data", {"factor": "f64"}])", R"(["in"])", "a kernel that fills has no buffer but its own; remove 'in'"},
-           Wrong{R"("args": ["sums"])", R"("args": ["scratch"])", "the workspace 'scratch' is not kept until then"},
-           Wrong{R"("args": [{"in_count": "u64"}])", R"("args": ["scratch"])", "the workspace 'scratch' is not kept until then"},
-           Wrong{R"({"integers": "alone", "random": "descending"})", "{}", "names no data set to plant into"},
-           Wrong{R"(,
+namespace {
+
+struct Wrong {
+  const char *before, *after, *message;
+};
+
+constexpr Wrong kWrong[] = {
+    {R"("attune_reference": 1)", R"("attune_reference": 2)", "format version 2 is not known"},
+    {R"("compiled": "once")", R"("compiled": "twice")", "must be one of for_each_kind, once"},
+    {R"("sources": ["scaled.cu"])", R"("sources": ["other.cu"])", "the source file 'other.cu' is missing"},
+    {R"("kernel": "expect")", R"("kernel": "not a name")", "is no C identifier"},
+    {R"("integers": {"values": "small_integers"}, )", "", "begins with \"integers\""},
+    {R"("alters": "random")", R"("alters": "ramdom")", "is no data set"},
+    {R"("alters": "random")", R"("alters": "odd")", "alters itself"},
+    {R"("if": "negative", "when")", R"("if": "negativ", "when")", "unknown variable 'negativ'"},
+    {R"("for": {"how": "down"})", R"("for": {"how": "sideways"})", "must be one of up, down"},
+    {R"("for": {"how": "down"})", R"("for": {"n": "1"})", "is no type or choice"},
+    {R"("guards": ["factor", 1])", R"("guards": ["factor"])", "are two elements"},
+    {R"({"sums": "base"})", R"({"scratch": "base"})", "\"keep\": true"},
+    {R"("args": ["sums"])", R"("args": ["sum"])", "the argument 'sum' is nothing known"},
+    {R"("plant": {"into": "in")", R"("plant": {"into": "out")", "must be one of in"},
+    {R"("out": {"count")", R"("out": {"expected": "values", "count")",
+     "\"plant\" needs intervals, but the output 'out' has \"expected\": \"values\""},
+    {R"("integers": "alone")", R"("integers": "together")", "must be one of alone, descending"},
+    {R"("integers": "alone")", R"("other": "alone")", "'other' is no data set"},
+    {R"("leaves": {"how")", R"("leaves": {"n")", "is no choice of the problem"},
+    {R"("alone": {"n")", R"("alone": {"how")", "is no size of the problem"},
+    {R"("values": "random")", R"("values": "noise")", "must be one of small_integers"},
+    {R"("groups")", R"("group")", "group"},
+    {R"("integers": {"values": "small_integers"})", R"("integers": {"if": "n > 5"})", "remove \"if\", or name another data set"},
+    {R"("random": {"values": "random"})", R"("random": {"alters": "integers"})", "remove \"alters\""},
+    {R"("random": {"values": "random"})", R"("random": {"cases": "asked"})", "remove \"cases\""},
+    {R"("data": {"integers": "alone")", R"("data": {"odd": "alone")", "the data set 'odd' alters another"},
+    {R"({"out": {"count": "n", "element": {"row": "n // 4", "column": 4}}})", "{}", "nothing would be compared"},
+    {R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "data": {"size": {}})",
+     "scaled.json:3:125: 'data' is a name that attune gives: the data set"},
+    {R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "group": {"size": {}})", "the group of windows"},
+    {R"("inputs": {"in")", R"("inputs": {"1 in")", "scaled.json:6:14: the name '1 in' is no C identifier"},
+    {R"("twice": "2 * n")", R"("in_count": "2 * n")", "the name 'in_count' is taken by the size of the problem at line 6"},
+    {R"("twice": "2 * n")", R"("group": "2 * n")", "scaled.json:5:11: 'group' is a name that attune gives"},
+    {R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "Type": {"choice": ["f32"]})", "the numbers of element types"},
+    {R"("odd": {"alters")", R"("ODD": {"alters": "random", "cases": "asked"}, "odd": {"alters")",
+     "'ODD' and 'odd' both become ATTUNE_DATA_ODD"},
+    {R"("n": {"size": {"min": 0}})", R"("n": {"size": {"min": 0}}, "how_so": {"code": {"returns": "f32"}, "default": "1.0f"})",
+     "no axis of code"},
+    {R"("sources": ["scaled.cu"])", R"("sources": [{"file": "scaled.cu", "if": "T == 'f32'"}])", "compiled once serves every problem"},
+    {R"(["T", "data", {"factor": "f64"}])", R"(["in"])", "a kernel that fills has no buffer but its own; remove 'in'"},
+    {R"("args": ["sums"])", R"("args": ["scratch"])", "the workspace 'scratch' is not kept until then"},
+    {R"("args": [{"in_count": "u64"}])", R"("args": ["scratch"])", "the workspace 'scratch' is not kept until then"},
+    {R"({"integers": "alone", "random": "descending"})", "{}", "names no data set to plant into"},
+    {R"(,
                 "odd": {"alters": "random", "cases": "asked", "if": "negative", "when": "one element is odd"})",
-                 "", "no data set alters another, so that \"alter\" is for nothing"},
-           Wrong{R"("odd": {"alters": "random", "cases": "asked",)", R"("even": {"cases": "asked"}, "odd": {"alters": "even",)",
-                 "alters 'even', which only the asked case has"},
-           Wrong{R"("when": "one element is odd")", R"("when": "one\nis odd")", "it is one line"},
-           Wrong{R"("out": {"count": "n",)", R"("out": {"count": "n", "if": "n > 1",)", "unknown key 'if' in the output"},
-           Wrong{R"("leaves": {"how": ["other"]})", R"("leaves": {"data": ["other"]})", "is no choice of the problem"},
-           Wrong{R"("alone": {"n")", R"("alone": {"in_count")", "is no size of the problem"},
-           Wrong{R"("for": {"how": "down"})", R"("for": {"data": "odd"})", "is no type or choice"},
-       }) {
+     "", "no data set alters another, so that \"alter\" is for nothing"},
+    {R"("odd": {"alters": "random", "cases": "asked",)", R"("even": {"cases": "asked"}, "odd": {"alters": "even",)",
+     "alters 'even', which only the asked case has"},
+    {R"("when": "one element is odd")", R"("when": "one\nis odd")", "it is one line"},
+    {R"("out": {"count": "n",)", R"("out": {"count": "n", "if": "n > 1",)", "unknown key 'if' in the output"},
+    {R"("leaves": {"how": ["other"]})", R"("leaves": {"data": ["other"]})", "is no choice of the problem"},
+    {R"("alone": {"n")", R"("alone": {"in_count")", "is no size of the problem"},
+    {R"("for": {"how": "down"})", R"("for": {"data": "odd"})", "is no type or choice"},
+};
+
+}  // namespace
+
+TEST_CASE("what a reference.json gets wrong is refused at its place") {
+  for (const auto& [before, after, message] : kWrong) {
     CAPTURE(std::string(after));
     const std::string error = reference_error(before, after);
     CAPTURE(error);
