@@ -95,7 +95,7 @@ class Database {
   /// A row without some of its files (not stored, or damaged) has the others.
   [[nodiscard]] std::vector<TemplateRow> templates() const;
   [[nodiscard]] std::vector<BestRow> best(const Query& query) const;
-  /// What the dispatch ladder chooses from: best rows of this template hash, family and policy on any device and size.
+  /// What dispatch's lookup chooses from: best rows of this template hash, family and policy on any device and size.
   [[nodiscard]] std::vector<BestRow> candidates(const std::string& template_hash, const std::string& family,
                                                 const std::string& policy) const;
   /// The best row of one problem, found by its key. Requires: `query` names template hash, problem, device and policy.

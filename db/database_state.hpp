@@ -125,8 +125,8 @@ struct Database::State {
     if (found->key != key || !found->good()) return std::nullopt;
     return std::move(found->row);
   }
-  /// Where an index says that the row of a key is. It is read in two steps because SQLite would take the key, and with it what is
-  /// joined to the row, from the index that led to it.
+  /// Where an index says that the row of a key is. The row itself is read in a second step: in one, SQLite would take the key from the
+  /// index, and join by it, without ever looking at the key in the row.
   template <class Row>
   [[nodiscard]] std::optional<Place<Row>> place_of(const std::string& key) {
     static const std::string sql = fmt::format("SELECT t.{} FROM {} t{}", Table<Row>::kPlace, Table<Row>::kName, where_key<Row>());

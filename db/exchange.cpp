@@ -294,21 +294,12 @@ class CountingSink : public RowSink {
 
 }  // namespace
 
-ImportReport import_file(Database& database, const fs::path& file, RowSink& rules, const OnRow& on_row) {
-  base::LineReader lines(file);
-  return import_lines(database, lines, file.string(), rules, on_row);
-}
-
 ImportReport import_lines(Database& database, base::LineReader& lines, const std::string& name, RowSink& rules, const OnRow& on_row) {
   Stagings stagings;
   stagings.push_back(std::make_unique<Staging>(rules, name, Source::File));
   read_lines(lines, name, *stagings.back(), on_row);
   stagings.back()->finish();
   return merge_staged(database, stagings, on_row);
-}
-
-ImportReport merge_files(Database& database, const std::vector<fs::path>& files, RowSink& rules, const OnRow& on_row) {
-  return merge_opened(database, open_for_merging(database.path(), files), rules, on_row);
 }
 
 std::vector<Database> open_for_merging(const fs::path& target, const std::vector<fs::path>& files, const KeepGoing& keep_going) {

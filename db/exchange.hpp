@@ -42,18 +42,17 @@ struct ImportReport {
 /// the database, and verified. Rows are read and checked into a temporary database first; `database` is locked only while the
 /// checked rows are stored. A best row whose configuration fails by a later record of the other side is left out, or removed. A
 /// second row of one key is refused: an export has none.
-/// Throws: UsageError (no such file), SpecError naming file and line, DatabaseError, what `on_row` throws.
-ImportReport import_file(Database& database, const std::filesystem::path& file, RowSink& rules, const OnRow& on_row = {});
-/// The same from an input that is open: a caller opens it first, so that a wrong name creates no database. `name` is for errors.
+/// The caller opens the file first, so that a wrong name creates no database. `name` is for errors.
+/// Throws: SpecError naming file and line, DatabaseError, what `on_row` throws.
 ImportReport import_lines(Database& database, base::LineReader& lines, const std::string& name, RowSink& rules, const OnRow& on_row = {});
 
-/// Takes the rows of other database files, which are opened read-only, in one transaction. Damaged rows of theirs, and best rows
-/// that are not verified by any of the files, are left out and counted; a row that `rules` refuses ends the merge, and nothing is stored.
-/// Throws: UsageError (no such file, or `database` itself), SpecError naming the file and the row, DatabaseError.
-ImportReport merge_files(Database& database, const std::vector<std::filesystem::path>& files, RowSink& rules, const OnRow& on_row = {});
-/// The same in two steps; the first neither opens nor creates `target`.
+/// Opens the database files that are to be merged into `target`, read-only; neither opens nor creates that.
+/// Throws: UsageError (no such file, or `target` itself), DatabaseError.
 [[nodiscard]] std::vector<Database> open_for_merging(const std::filesystem::path& target, const std::vector<std::filesystem::path>& files,
                                                      const KeepGoing& keep_going = {});
+/// Takes their rows in one transaction. Damaged rows of theirs, and best rows that are not verified by any of the files, are left out and
+/// counted; a row that `rules` refuses ends the merge, and nothing is stored.
+/// Throws: SpecError naming the file and the row, DatabaseError.
 ImportReport merge_opened(Database& database, const std::vector<Database>& others, RowSink& rules, const OnRow& on_row = {});
 
 }  // namespace attune::db

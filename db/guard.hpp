@@ -29,7 +29,8 @@ inline constexpr int kBusyTimeoutMs = 30000;
 /// in processor time that grows with the file. Waiting for locks does not count, nor does being stopped.
 class Guard {
  public:
-  /// Whether time counts: in a database that this process has made of nothing, nothing is forged. ByFile: as the size of `path` says.
+  /// ByFile: processor time is bounded, by the size of `path`. None: it is not, in a database that this process has made itself, where
+  /// nothing can be forged.
   enum class Limit { ByFile, None };
   Guard(SQLite::Database& sqlite, std::filesystem::path path, KeepGoing keep_going, Limit limit = Limit::ByFile);
   Guard(const Guard&) = delete;

@@ -35,8 +35,8 @@ void refuse_what_is_no_database(const std::filesystem::path& path);
 /// Refuses a file whose schema cannot be read, unless its header says that it is one of ours. Throws: DatabaseError.
 void require_header_of_ours(const std::filesystem::path& path, const std::string& damage);
 
-/// What the header of the file, one of ours, says of its format that SQLite would not write into one of ours: a damaged byte, for which
-/// SQLite takes it for the file of a later release, and refuses to read or to write it. Empty when there is nothing.
+/// A damaged byte in the header of one of our files can make SQLite take it for the file of a later release, and refuse to read or to
+/// write it. Returns what the header says then; empty when it says what SQLite writes into our files.
 [[nodiscard]] std::string unknown_format(const std::filesystem::path& path);
 
 /// Applies the migrations that the file lacks, up to schema version `last`, all in one transaction. Requires: the opening

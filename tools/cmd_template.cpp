@@ -62,7 +62,7 @@ json describe_kernels(const compile::CompileResult& compiled) {
 
 constexpr const char* kHostCode =
     "<cub/cub.cuh>, CUB's device headers and Thrust are host code, which NVRTC does not compile; include the block and warp headers\n"
-    "  that the kernel uses, e.g. <cub/block/block_reduce.cuh>";
+    "  that the code uses, e.g. <cub/block/block_reduce.cuh>";
 
 bool includes_host_code(const std::string& source) {
   for (const char* header : {"<cub/cub.cuh>", "<cub/device/", "<thrust/"}) {
@@ -126,11 +126,12 @@ struct CheckedProblem {
   spec::Configuration configuration;  ///< the default
   bool default_valid = false;
   CheckedLadder ladder;
-  std::string source;
+  std::string source, reference_source;
   compile::CompileResult compiled;
   std::optional<compile::CompileResult> reference;  ///< its own code, where it has one
 
-  [[nodiscard]] bool compiles() const { return compiled.status == compile::CompileStatus::Ok && !reference_fails(); }
+  [[nodiscard]] bool kernels_compile() const { return compiled.status == compile::CompileStatus::Ok; }
+  [[nodiscard]] bool compiles() const { return kernels_compile() && !reference_fails(); }
   [[nodiscard]] bool reference_fails() const { return reference && reference->status != compile::CompileStatus::Ok; }
   [[nodiscard]] bool usable() const { return compiles() && space_size > 0; }
 };
@@ -160,8 +161,10 @@ CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Pro
   end_on_signals();
   checked.source = spec::make_source(kernel, problem, checked.configuration, device);
   checked.compiled = pool.compile_now({checked.source, kernel.name + ".cu", options.architecture, kernel.options});
-  if (const auto program = verify::reference_program(kernel, problem, device))
+  if (const auto program = verify::reference_program(kernel, problem, device)) {
+    checked.reference_source = program->source;
     checked.reference = pool.compile_now({program->source, program->file, options.architecture, program->options});
+  }
   if (checked.compiles() && checked.default_valid)
     check_kernel_names(kernel.spec_path, spec::resolve(kernel, problem, checked.configuration, device), checked.compiled);
   const bool defined = kernel.reference.definition && !spec::asks_reference_kernel(kernel, problem);
@@ -185,9 +188,14 @@ json to_json(const spec::KernelTemplate& kernel, const CheckedProblem& checked) 
           {"ladder_planned", checked.ladder.planned},
           {"compiles", checked.compiles()},
           {"kernels", describe_kernels(checked.compiled)},
-          {"log", checked.compiles()             ? ""
-                  : checked.compiled.log.empty() ? checked.reference->log
-                                                 : checked.compiled.log}};
+          {"log", checked.compiles()          ? ""
+                  : checked.kernels_compile() ? checked.reference->log
+                                              : checked.compiled.log}};
+}
+
+void print_errors(const char* whose, const std::string& source, const std::string& log) {
+  base::print("  the {} does not compile:\n{}\n", whose, base::Lines{log});
+  if (includes_host_code(source)) base::print("  {}\n", base::Lines{kHostCode});
 }
 
 void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, const std::string& architecture) {
@@ -197,11 +205,10 @@ void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, co
   print(checked.ladder);
   base::print("  default here: {}\n", base::escape_line(spec::to_text(kernel, checked.configuration)));
   if (!checked.default_valid) base::print("  the default configuration does not satisfy the constraints here\n");
-  if (checked.compiled.status != compile::CompileStatus::Ok) {
-    base::print("  the default configuration does not compile:\n{}\n", base::Lines{checked.compiled.log});
-    if (includes_host_code(checked.source)) base::print("  {}\n", base::Lines{kHostCode});
+  if (!checked.kernels_compile()) {
+    print_errors("default configuration", checked.source, checked.compiled.log);
   } else if (checked.reference_fails()) {
-    base::print("  the reference does not compile:\n{}\n", base::Lines{checked.reference->log});
+    print_errors("reference", checked.reference_source, checked.reference->log);
   }
   for (const auto& used : checked.compiled.kernels) {
     base::print("  {}: {} registers, {} bytes shared, {} bytes stack, {} bytes spilled\n", used.kernel, used.registers,

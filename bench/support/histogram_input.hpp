@@ -15,8 +15,7 @@ struct HistogramInput {
   /// Fills the windows with samples of the problem's skew. Throws: EnvironmentError when not even one fits.
   HistogramInput(WindowPool& pool, const HistogramProblem& problem, measure::CachePolicy cache, const gpu::Stream& stream);
 
-  /// What a launch of the template passes that counts the samples of a window into `out`. Requires: this object stays until the launch is
-  /// done.
+  /// The arguments of a launch of the template that counts the samples of a window into `out`. Requires: this object outlives the launch.
   [[nodiscard]] std::vector<Argument> arguments(const void* window, const void* out) const;
 
   HistogramProblem problem;  ///< with the address of its edges

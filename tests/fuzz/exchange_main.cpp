@@ -10,6 +10,7 @@
 #include "db/exchange.hpp"
 #include "db/exchange_lines.hpp"
 #include "tests/fuzz/fuzz_driver.hpp"
+#include "tests/support/exchange_files.hpp"
 #include "tests/support/synthetic_recording.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tuner/base/files.hpp"
@@ -164,7 +165,7 @@ db::ImportReport import_text(const Files& files, db::Database& database, const s
   const auto& path = std::string_view(text).starts_with(kMagic) ? files.packed : files.plain;
   base::write_file_atomic(path, text, base::Durability::Relaxed);
   session::ExchangeRules rules;
-  return db::import_file(database, path, rules);
+  return db::test::import_file(database, path, rules);
 }
 
 /// Every refusal is one of the file's: it names the place.

@@ -9,6 +9,7 @@
 #include "db/exchange.hpp"
 #include "db/exchange_lines.hpp"
 #include "tests/integration/cli_fixture.hpp"
+#include "tests/support/exchange_files.hpp"
 #include "tests/support/figures.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/json.hpp"
@@ -118,7 +119,7 @@ struct Forgery : Cli {
     auto target = db::Database::open_in_memory();
     session::ExchangeRules rules;
     try {
-      (void)db::import_file(target, folder / "forged.jsonl", rules);
+      (void)db::test::import_file(target, folder / "forged.jsonl", rules);
     } catch (const SpecError& error) {
       ++refused;
       CHECK(error.line() > 0);

@@ -96,6 +96,11 @@ TEST_CASE_FIXTURE(OwnReference, "launches, counts and kernels of a reference tha
            Wrong{R"("row": "n", "data")", R"("row": "in_type", "data")", "reference.json:10:"},
            Wrong{R"("guards": [1, 2])", R"("guards": [1, "in_type"])", "is f32, which is no number"},
            Wrong{R"("in": {"count": "n")", R"("in": {"count": "2 * n")", "(\"2 * n\" at "},
+           Wrong{R"("in": {"count": "n")", R"("in": {"count": "2 * n")",
+                 "); correct the buffer's count, or exclude the problem by a constraint"},
+           Wrong{R"("groups": 1)", R"("groups": 0)", R"("groups" is 0 for {"n":1048576};)"},
+           Wrong{R"("sources": ["reference.cu"])", R"("sources": ["other.cu"])", "'other.cu' is missing; it belongs beside reference.json"},
+           Wrong{R"("odd": {"alters": "random")", R"("odd": {"alters": "random", "values": "ones")", "remove \"values\""},
        }) {
     CAPTURE(after);
     const auto result = check_with(before, after);
@@ -104,6 +109,34 @@ TEST_CASE_FIXTURE(OwnReference, "launches, counts and kernels of a reference tha
     CHECK(result.err.find(message) != std::string::npos);
     CHECK(result.err.find("reference.json") != std::string::npos);
   }
+}
+
+TEST_CASE_FIXTURE(OwnReference, "the errors of a reference's code are told although the kernel has warnings, in text and in JSON") {
+  write("scaled/kernel.cu",
+        R"x(extern "C" __global__ void scale(const float* in, float* out, long long n) {
+  int nobody_uses_this = 1;
+  if (threadIdx.x < n) out[threadIdx.x] = 2 * in[threadIdx.x];
+})x");
+  write("scaled/reference.cu", std::string("#include <cub/cub.cuh>\n#error this stands in reference.cu\n") + kSource);
+  const auto text = check(), json = attune({"template", "check", (folder / "scaled").string(), "--json"});
+  for (const auto& result : {text, json}) {
+    CAPTURE(result.out);
+    CHECK(result.exit_code == 6);
+    CHECK(result.out.find("this stands in reference.cu") != std::string::npos);
+    CHECK(result.out.find("nobody_uses_this") == std::string::npos);
+  }
+  CHECK(text.out.find("the reference does not compile") != std::string::npos);
+  CHECK(text.out.find("CUB's device headers and Thrust are host code") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(OwnReference, "an input of the reference that the template calls an output is named") {
+  const std::string text = kTemplate;
+  write("scaled/template.json",
+        test::replaced(text, R"("in": {"type": "f32", "count": "n"})", R"("in": {"type": "f32", "count": "n", "output": true})"));
+  const auto result = check();
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 3);
+  CHECK(result.err.find("needs the input in, not none; the template's 'in' is no input") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(OwnReference, "a reference that is a link to nothing, to itself or a folder is told as what it is") {

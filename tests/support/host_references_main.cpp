@@ -1,7 +1,7 @@
 // host_references FOLDER: writes the code of the built-in references for the host, for the fake driver and for tests of its arithmetic:
-// FOLDER/types.inc, the numbers of element types; code.inc, the code of each in a namespace of its own behind what attune writes before it;
-// kernels.inc, the kernels that attune launches, as the fake driver lists them. A reference that is compiled for each kind of problem is
-// left out: its types are macros.
+// FOLDER/types.inc, what attune writes before its own device code; code.inc, the code of each in a namespace of its own behind what attune
+// writes before it; kernels.inc, the kernels that attune launches, as the fake driver lists them. A reference that is compiled for each
+// kind of problem is left out: its types are macros.
 #include <fstream>
 #include <iostream>
 #include <set>
@@ -29,7 +29,7 @@ int main(int count, char** arguments) {
   if (count != 2) return 2;
   const std::string folder = arguments[1];
   try {
-    std::ofstream(folder + "/types.inc") << spec::type_numbers();
+    std::ofstream(folder + "/types.inc") << spec::support_prelude();
     std::ofstream code(folder + "/code.inc"), kernels(folder + "/kernels.inc");
     for (const std::string& name : spec::shipped_reference_names()) {
       const auto reference = spec::shipped_reference(name, {});

@@ -87,7 +87,6 @@ struct LineReader::Input {
     } while (got < 0 && errno == EINTR);
     if (got < 0) fail("reading", path, errno_text("read", errno));
     out.resize(before + static_cast<std::size_t>(got));
-    done += static_cast<std::uint64_t>(got);
     return static_cast<std::size_t>(got);
   }
 
@@ -97,7 +96,7 @@ struct LineReader::Input {
   std::string raw;
   std::size_t taken = 0;
   bool unfinished = false;
-  std::uint64_t done = 0, unpacked = 0;
+  std::uint64_t unpacked = 0;
 };
 
 LineReader::LineReader(const fs::path& path, const OnWait& on_wait) : input_(std::make_unique<Input>(path, on_wait)) {}
@@ -123,9 +122,6 @@ std::optional<std::string_view> LineReader::next() {
     malformed(input_->path, line, "the line does not end: the file was cut");
   }
 }
-
-std::uint64_t LineReader::bytes_read() const noexcept { return input_->done; }
-std::uint64_t LineReader::bytes_total() const noexcept { return input_->whole.bytes; }
 
 struct LineWriter::Output {
   Output(const fs::path& name, const OnWait& on_wait) : path(name), file(name, on_wait), compressor(nullptr, &ZSTD_freeCCtx) {

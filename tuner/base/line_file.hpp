@@ -35,9 +35,6 @@ class LineReader {
   [[nodiscard]] std::optional<std::string_view> next();
   /// The number of the line that `next` returned last, from 1.
   [[nodiscard]] int line_number() const noexcept { return line_number_; }
-  /// Bytes of the input read so far, and how many it has.
-  [[nodiscard]] std::uint64_t bytes_read() const noexcept;
-  [[nodiscard]] std::uint64_t bytes_total() const noexcept;
 
  private:
   struct Input;

@@ -154,10 +154,6 @@ void PrivateFolder::touch(const std::string& name) const noexcept {
 
 bool PrivateFolder::remove(const std::string& name) const noexcept { return is_open() && ::unlinkat(fd_.get(), name.c_str(), 0) == 0; }
 
-bool PrivateFolder::remove_subfolder(const std::string& name) const noexcept {
-  return is_open() && ::unlinkat(fd_.get(), name.c_str(), AT_REMOVEDIR) == 0;
-}
-
 std::vector<PrivateFolder::Entry> PrivateFolder::entries() const {
   std::vector<Entry> all;
   if (!is_open()) return all;

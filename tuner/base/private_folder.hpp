@@ -54,8 +54,6 @@ class PrivateFolder {
   void touch(const std::string& name) const noexcept;
   /// False when there is no such file, or it may not be removed.
   bool remove(const std::string& name) const noexcept;
-  /// Likewise; an empty folder alone.
-  bool remove_subfolder(const std::string& name) const noexcept;
   /// Regular files and folders; nothing of a folder that cannot be listed.
   [[nodiscard]] std::vector<Entry> entries() const;
 

@@ -204,7 +204,9 @@ std::optional<VisitReply> GpuExecutor::collect(milliseconds timeout) {
 std::optional<VisitReply> GpuExecutor::handle(const json& message) {
   if (message.value("fatal", false)) {
     worker_.kill_and_reap();
-    return after_failure(End::Died, message.at("error"));
+    if (!message.value("of_reference", false)) return after_failure(End::Died, message.at("error"));
+    queue_.clear();  // nothing of this problem can be verified
+    messages::rethrow(message);
   }
   forget_dropped(message);
   if (message.contains("missing_cubin")) {  // unloaded while this visit waited in the queue: to its end, with the cubin
@@ -324,6 +326,7 @@ RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request) {
   const json& message = heard.message;
   if (message.value("fatal", false)) {
     worker_.kill_and_reap();
+    if (message.value("of_reference", false)) messages::rethrow(message);
     return failed(Outcome::Crashed, message.at("error"));
   }
   messages::rethrow(message);

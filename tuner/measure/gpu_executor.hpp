@@ -12,50 +12,11 @@
 
 #include "tuner/base/process.hpp"
 #include "tuner/measure/measurement.hpp"
+#include "tuner/measure/visit.hpp"
 #include "tuner/spec/device_info.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::measure {
-
-/// What the GPU worker is asked to do with one configuration of the prepared problem.
-struct VisitRequest {
-  std::string configuration;  ///< spec::to_text; identifies it in the worker
-  std::string cubin_key;
-  std::string cubin;    ///< sent only when the worker does not hold `cubin_key` yet (the executor decides)
-  bool verify = false;  ///< before timing: full verification (docs/measurement.md)
-  double best_us = 0;   ///< screening reference; 0: none. Drops after two samples over kScreeningRatio x best
-  int max_samples = 6;  ///< of this visit; 0: it is not timed
-};
-/// A configuration whose faster of the first two samples exceeds this many times the best is dropped
-/// (docs/measurement.md).
-inline constexpr double kScreeningRatio = 1.25;
-
-struct VisitReply {
-  std::string configuration;  ///< of the request
-  Outcome outcome = Outcome::Ok;
-  bool verified = false;
-  bool screened_out = false;
-  std::vector<double> samples_us;  ///< per call
-  int calls_per_sample = 0;        ///< over all groups of windows
-  int sm_clock_mhz = 0;
-  std::string throttle;
-  std::string detail;
-  double worked_s = 0;  ///< the worker's time on this visit
-};
-
-/// One epoch of a run-off: every configuration is loaded afresh, then sampled once a round in random order. The
-/// worker must have verified them before.
-struct RunOffRequest {
-  std::vector<VisitRequest> configurations;
-  int rounds = 5;
-  std::uint64_t seed = 1;  ///< of the orders and of what data comes first
-};
-
-struct RunOffReply {
-  Outcome outcome = Outcome::Ok;
-  std::vector<std::vector<double>> rounds_us;  ///< [round][configuration], per call
-  std::string detail;
-};
 
 /// The parent's view of one GPU worker: spawns it, prepares problems, enforces deadlines, replaces it when it dies.
 /// No CUDA in this process; the owner polls `descriptor()`.
@@ -70,19 +31,19 @@ class GpuExecutor {
     int device = 0;                ///< ordinal
     Policy policy;
     std::vector<int> cpus;      ///< the worker's own cores; empty: any
-    std::string support_cubin;  ///< compiled measure/support.cu for the device; set by `set_support`
+    std::string support_cubin;  ///< see `set_support`
   };
 
   /// Spawns a worker and reads the device. Throws: EnvironmentError (no driver, no such device).
   explicit GpuExecutor(const Options& options);
 
   [[nodiscard]] const spec::DeviceInfo& device() const noexcept { return device_; }
-  /// The source of attune's own device kernels (fill, evict, check, reference); the owner compiles it for the device.
+  /// attune's own device kernels (verify/support.cu: fill, guard, plant, compare, evict), compiled for the device by the owner.
   void set_support(std::string cubin) { options_.support_cubin = std::move(cubin); }
 
   /// Allocates and fills buffers and computes the references. Throws: EnvironmentError when the problem does not fit
   /// the device's memory (says how much it needs), SpecError when the template's reference fails.
-  /// `reference_cubin`: of a Kernel reference (the default configuration's cubin); empty otherwise.
+  /// `reference_cubin`: the code that answers are computed with, compiled for the device; empty where there are none.
   void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& reference_cubin);
 
   static constexpr std::size_t kQueueLength = 2;

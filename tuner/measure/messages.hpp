@@ -2,7 +2,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tuner/measure/gpu_executor.hpp"
+#include "tuner/measure/visit.hpp"
+#include "tuner/spec/kernel_template.hpp"
 
 // What the executor and its worker say to each other: JSON values on a base::Channel. Every request has "type"; every
 // answer to one is a single message, but a run-off reports {"progress": n} after each round.

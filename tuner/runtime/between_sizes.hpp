@@ -55,18 +55,22 @@ struct LaunchesAt {
   std::function<bool(const spec::Problem& problem)> standard_is_chosen;
 };
 
-/// Ranks the winners of all tuned sizes, and the default, for sizes that were not tuned. The winner of the nearest size alone is a poor
-/// guess: what wins at one size can be a third slower a quarter of an octave away, because it fits that size by chance. What a
-/// configuration took at the tuned sizes around says more: its forecast is a weighted linear regression there of the logarithm of the time
-/// over those of the sizes, from launches of one block where it is one block here (LaunchFacts), and from others where it is not. Weights
-/// fall with the distance. The regression is Bayesian: how times grow with the sizes is expected as the default's do there, and few points,
-/// or points that lie far away on one side, leave it uncertain. Who is compared is the expected time and a deviation more; only the default
-/// is compared by what is expected: of what is foreseen from the defaults around and from the times that its configuration took there the
-/// surer, or the lower where both are sure. Where nothing near was tuned, and beyond the sizes where they were measured, winners are
-/// doubted besides, the more, the farther; the default is not, which was not chosen at those sizes. `evidence`: what earlier decisions have
-/// read. `results`: nearest first. Returns the one to take first: the fastest by Forecast::cautious_us, or the default unless that one is
-/// clearly faster; empty when fewer than two sizes are tuned or no configuration was measured at any of them: then the nearest result is
-/// all there is to go by, unless it is far and the default is one that was chosen for the problem.
+/// Ranks the winners of all tuned sizes, and the default, for a size that was not tuned.
+///
+/// The winner of the nearest size is a poor guess: it may fit that size by chance, and be a third slower a quarter of an octave away. So
+/// each configuration gets a forecast from its times at all tuned sizes around:
+/// - A Bayesian linear regression of the logarithm of the time over the logarithms of the sizes. Weights fall with the distance. Where the
+///   configuration launches one block here, only launches of one block count (LaunchFacts), else only the others.
+/// - Its prior: times grow with the sizes as the default's do. Few points, or points far away on one side, leave it uncertain.
+/// - A winner is compared by its expected time plus one deviation. Beyond the sizes where it was measured, and where nothing near was
+///   tuned, the deviation grows with the distance.
+/// - The default was not chosen by these times, so it is compared by its expected time alone. There are two forecasts of it: from the
+///   defaults around, and from the times of its configuration. The surer one counts; where both are sure, the lower.
+///
+/// `results`: nearest first; `evidence`: what earlier decisions have read. The first that is returned is the one to take: the fastest by
+/// Forecast::cautious_us, but the default unless that one is clearly faster. Returns nothing when fewer than two sizes are tuned, or no
+/// configuration was measured at any of them. Then only the nearest result is known; a default that was chosen for the problem is better
+/// than one that is far.
 /// Throws: DatabaseError. Source: docs/decisions/0013-between-ragged-sizes.md
 [[nodiscard]] std::vector<Forecast> forecast_between(const spec::Problem& asked, std::span<const TunedSize> results,
                                                      const LaunchesAt& launches, Evidence& evidence);

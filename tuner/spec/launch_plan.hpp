@@ -30,8 +30,8 @@ class LimitError : public SpecError {
 [[nodiscard]] bool satisfies(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                              const DeviceInfo& device);
 
-/// The first row of the table "defaults" whose condition holds and whose configuration satisfies every constraint; null: none does. Of the
-/// template. Throws: SpecError at the place of a condition that cannot be evaluated.
+/// The first row of the template's table "defaults" whose condition holds and whose configuration satisfies every constraint; null: none
+/// does. Throws: SpecError at the place of a condition that cannot be evaluated.
 [[nodiscard]] const DefaultRow* default_row(const KernelTemplate& kernel, const Problem& problem, const DeviceInfo& device);
 
 /// What is used for this problem on this device where nothing was tuned: the parameters' own defaults, with what default_row says. Throws:

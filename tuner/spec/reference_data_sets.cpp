@@ -22,9 +22,12 @@ DataSetSpec read_data_set(const JsonNode::Member& member) {
   DataSetSpec set;
   set.name = member.key;
   if (const JsonNode* values = reader.find("values"))
-    set.values =
-        static_cast<DataValues>(read_word(*values, "\"values\"", {"small_integers", "random", "uniform", "zeros", "ones", "all_bits"}));
-  if (const JsonNode* altered = reader.find("alters")) set.alters = altered->string("\"alters\"");
+    set.values = static_cast<DataValues>(read_word(*values, "\"values\"", data_values_names()));
+  if (const JsonNode* altered = reader.find("alters")) {
+    set.alters = altered->string("\"alters\"");
+    if (const JsonNode* values = reader.find("values"))
+      fail(values->position, fmt::format("'{}' has the values of what it alters; remove \"values\"", set.name));
+  }
   if (const JsonNode* cases = reader.find("cases")) set.asked_only = read_word(*cases, "\"cases\"", {"all", "asked"}) == 1;
   if (const JsonNode* when = reader.find("when")) {
     set.when = when->string("\"when\"");
@@ -34,6 +37,11 @@ DataSetSpec read_data_set(const JsonNode::Member& member) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& data_values_names() {
+  static const std::vector<std::string> names = {"small_integers", "random", "uniform", "zeros", "ones", "all_bits"};
+  return names;
+}
 
 std::vector<DataSetSpec> read_data_sets(const JsonNode* node) {
   std::vector<DataSetSpec> sets;

@@ -9,7 +9,7 @@
 
 namespace attune::spec {
 
-/// What an input holds that no kernel of the reference fills.
+/// What an input holds that no kernel of the reference fills. Named by data_values_names, in this order.
 enum class DataValues {
   SmallIntegers,  ///< which add up exactly in any order
   Random,         ///< floating types between -1 and 1, integers of any bits
@@ -18,6 +18,9 @@ enum class DataValues {
   Ones,
   AllBits,  ///< every bit is set: NaN of floating types
 };
+
+/// As reference.json calls them: "small_integers", ...
+[[nodiscard]] const std::vector<std::string>& data_values_names();
 
 /// The data of one verification.
 struct DataSetSpec {

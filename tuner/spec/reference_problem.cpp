@@ -38,9 +38,11 @@ std::string enumerators(const std::string& axis, const std::vector<std::string>&
   return fmt::format("enum {{ {} }};\n", text);
 }
 
+std::string type_numbers() { return enumerators("type", element_type_names()); }
+
 }  // namespace
 
-std::string type_numbers() { return enumerators("type", element_type_names()); }
+std::string support_prelude() { return type_numbers() + enumerators("values", data_values_names()); }
 
 std::string reference_prelude(const ReferenceDefinition& definition) {
   std::string text = type_numbers();
@@ -122,15 +124,16 @@ std::size_t ReferenceProblem::form_buffer(const std::string& name) const {
 }
 
 void ReferenceProblem::check(const KernelTemplate& kernel, const Problem& problem, const std::vector<ResolvedBuffer>& buffers) const {
-  const auto refuse = [&](const std::string& needs) {
+  const auto refuse = [&](const std::string& needs, const char* else_ = "") {
     std::string of = to_text(problem);
     for (const auto& name : kernel.reference.parameters) {
       const bool size = problem_.sizes.contains(name);
       of += fmt::format(" with {} = {}", name, size ? std::to_string(problem_.sizes.at(name)) : problem_.choices.at(name));
     }
-    throw ReferenceRefusal(kernel.spec_path, 0, 0,
-                           fmt::format("failed preparing the reference of {}: the reference '{}' needs {}; exclude {} by a constraint", of,
-                                       definition_->name, needs, kernel.reference.parameters.empty() ? "the problem" : "what lacks it"));
+    throw ReferenceRefusal(
+        kernel.spec_path, 0, 0,
+        fmt::format("failed preparing the reference of {}: the reference '{}' needs {}; {}exclude {} by a constraint", of,
+                    definition_->name, needs, else_, kernel.reference.parameters.empty() ? "the problem" : "what lacks it"));
   };
   in_scope(0, 0, [&](const Scope& scope) {
     for (const ReferenceDefinition::Refusal& refusal : definition_->refuses)
@@ -147,8 +150,9 @@ void ReferenceProblem::check(const KernelTemplate& kernel, const Problem& proble
         const std::int64_t count = roles[i].count->integer(scope);
         if (count == buffer.count) continue;
         const SourcePosition& at = roles[i].count->position();
-        refuse(fmt::format("{} elements of \"{}\", not {} (\"{}\" at {}:{}:{}); correct the buffer's count, or", count, buffer.name,
-                           buffer.count, roles[i].count->text(), at.file, at.line, at.column));
+        refuse(fmt::format("{} elements of \"{}\", not {} (\"{}\" at {}:{}:{})", count, buffer.name, buffer.count, roles[i].count->text(),
+                           at.file, at.line, at.column),
+               "correct the buffer's count, or ");
       }
     };
     check_buffers(definition_->inputs, kernel.reference.inputs);
@@ -174,7 +178,13 @@ int ReferenceProblem::groups() const {
   if (!definition_->groups) return 1;
   const std::int64_t groups = integer(*definition_->groups);
   if (groups < 1 || groups > kMostGroups) {
-    fail(definition_->groups->position(), fmt::format("\"groups\" is {} for {}; it must be 1 to {} (\"{}\")", groups, to_text(problem_),
+    Problem own;  // what attune adds, e.g. the elements of each buffer, is nothing that the user gave
+    for (std::size_t i = 0; i < definition_->own_axes; ++i) {
+      const std::string& axis = form_.problem[i].name;
+      if (const auto size = problem_.sizes.find(axis); size != problem_.sizes.end()) own.sizes.insert(*size);
+      if (const auto choice = problem_.choices.find(axis); choice != problem_.choices.end()) own.choices.insert(*choice);
+    }
+    fail(definition_->groups->position(), fmt::format("\"groups\" is {} for {}; it must be 1 to {} (\"{}\")", groups, to_text(own),
                                                       kMostGroups, definition_->groups->text()));
   }
   return static_cast<int>(groups);

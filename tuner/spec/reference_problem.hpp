@@ -72,7 +72,7 @@ class ReferenceProblem {
 /// What stands before the code of a reference: the numbers of element types, and of the data sets; of one that is compiled once also
 /// those of its types' and choices' words. ATTUNE_TYPE_F32, ATTUNE_DATA_RANDOM, ATTUNE_OP_SUM.
 [[nodiscard]] std::string reference_prelude(const ReferenceDefinition& definition);
-/// The numbers of element types alone.
-[[nodiscard]] std::string type_numbers();
+/// What stands before attune's own device code: the numbers of element types and of DataValues. ATTUNE_VALUES_ZEROS.
+[[nodiscard]] std::string support_prelude();
 
 }  // namespace attune::spec

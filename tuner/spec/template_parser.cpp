@@ -277,7 +277,8 @@ void TemplateParser::read_sources(const JsonNode& node, const std::map<std::stri
     }
     const auto found = files.find(source.file);
     if (found == files.end())
-      fail(file->position, fmt::format("the source file '{}' is missing; it belongs beside template.json", source.file));
+      fail(file->position, fmt::format("the source file '{}' is missing; it belongs beside {}", source.file,
+                                       std::filesystem::path(file->position.file).filename().string()));
     if (!kernel_.files.insert(*found).second) fail(file->position, fmt::format("the source '{}' is named twice", source.file));
     if (kernel_.files.size() > kMostFiles) fail(file->position, fmt::format("there are more than {} sources", kMostFiles));
     kernel_.sources.push_back(std::move(source));

@@ -148,11 +148,15 @@ class NeedsCheck {
       right = right && typed;
       found.push_back(typed ? places[next] : -1);
     }
-    if (!right || wanted.size() != there.size())
-      refuse(wanted.empty() ? fmt::format("needs no {}, not {}", what, listed(there))
-                            : fmt::format("needs the {}{} {}{}, not {}", what, wanted.size() == 1 ? "" : "s", listed(wanted),
-                                          wanted.size() > 1 ? ", in this order" : "", listed(there)));
-    return found;
+    if (right && wanted.size() == there.size()) return found;
+    std::string needs = wanted.empty() ? fmt::format("needs no {}, not {}", what, listed(there))
+                                       : fmt::format("needs the {}{} {}{}, not {}", what, wanted.size() == 1 ? "" : "s", listed(wanted),
+                                                     wanted.size() > 1 ? ", in this order" : "", listed(there));
+    for (const BufferSpec& buffer : kernel_.buffers) {
+      const bool named = std::any_of(wanted.begin(), wanted.end(), [&](const auto& role) { return role.first == buffer.name; });
+      if (named && !(buffer.*is_role)) needs += fmt::format("; the template's '{}' is no {}", buffer.name, what);
+    }
+    refuse(needs);
   }
 
   const ReferenceDefinition& reference_;

@@ -136,7 +136,7 @@ Addresses CaseReference::reference_addresses(const Addresses& addresses, const E
     if (expectation == nullptr) continue;
     if (const auto kept = expectation->kept.find(buffers[i].name); kept != expectation->kept.end()) all[i] = kept->second;
     for (const WantedOutput& output : expectation->outputs) {
-      // Of a buffer that is read and written the input stays what is read.
+      // Where a call changes its own input, the reference still reads that input and writes what is expected elsewhere.
       const bool is_output = buffers[i].output && from >= 0 && output.buffer == static_cast<std::size_t>(from);
       if (is_output) all[i] = reinterpret_cast<CUdeviceptr>(output.wanted.start);
     }

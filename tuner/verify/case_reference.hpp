@@ -9,6 +9,7 @@
 #include "tuner/spec/reference_problem.hpp"
 #include "tuner/verify/buffer_layout.hpp"
 #include "tuner/verify/expectation.hpp"
+#include "tuner/verify/reference_error.hpp"
 
 namespace attune::verify {
 
@@ -35,30 +36,6 @@ struct Plants {
   std::vector<reference::Plant> plants;
   gpu::Buffer memory;  ///< the same in device memory
 };
-
-/// What the code of a reference does and must not: no fault of a configuration.
-class ReferenceError : public Error {
- public:
-  explicit ReferenceError(const std::string& message) : Error(message, ExitCode::Spec) {}
-};
-
-/// What `use` returns, which runs what a reference says and no configuration's code: its errors are the reference's, but for a refusal and
-/// a lack of memory.
-template <class Use>
-auto on_behalf_of_reference(Use use) {
-  try {
-    return use();
-  } catch (const spec::ReferenceRefusal&) {
-    throw;
-  } catch (const EnvironmentError&) {
-    throw;
-  } catch (const CudaError& error) {
-    if (gpu::is_sticky(static_cast<CUresult>(error.result()))) throw;  // the process cannot go on
-    throw ReferenceError(error.what());
-  } catch (const Error& error) {
-    throw ReferenceError(error.what());
-  }
-}
 
 /// Device memory of answers, in bytes.
 struct AnswerMemory {

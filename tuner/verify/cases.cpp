@@ -15,8 +15,9 @@ namespace {
 constexpr int kCaseBits = 22;                     // elements of a further case, as a power of two
 constexpr double kMostBytes = 281474976710656.0;  // 2^48, as of every buffer of a launch
 
-/// What a case of another size is called where the size is no factor of the number of elements, as the bins of a histogram; nothing for
-/// other sizes. Constraints depend on it, so that further cases keep it, but for one.
+/// Some sizes do not multiply the number of elements, e.g. the bins of a histogram: reference.json names them under "alone". Returns what
+/// the one further case is called that has another such size. All other cases keep the size, since constraints depend on it. Returns
+/// nothing for a size that is not under "alone".
 std::optional<std::string> stands_alone(const spec::KernelTemplate& kernel, const spec::ProblemAxis& axis) {
   if (kernel.reference.kind != spec::ReferenceSpec::Kind::Defined) return std::nullopt;
   const auto& alone = kernel.reference.definition->alone;

@@ -53,10 +53,10 @@ class ProblemData {
   /// Computes every answer anew, for a configuration where the answer depends on it; none stands when it throws. Leaves window 0 with the
   /// random data. Waits. Throws: ReferenceRefusal (of the asked case), ReferenceError, EnvironmentError (memory), CudaError.
   void expect_all(const spec::Configuration& configuration);
-  /// The same if not all answers stand, or if they are those of another configuration.
+  /// Calls expect_all where not all answers stand, or where they are those of another configuration.
   void adapt(const spec::Configuration& configuration);
-  /// The same for what is timed alone, the asked case's random data. Returns what that data and its answer are of, in one form: equal
-  /// texts, equal data; empty unless the reference depends on parameters.
+  /// Adapts only what is timed: the asked case's random data and its answer. Equal results, equal data; the result is empty unless the
+  /// reference depends on parameters.
   std::string adapt_timed(const spec::Configuration& configuration);
 
   [[nodiscard]] const std::vector<spec::DataSetSpec>& data_sets() const noexcept { return *data_sets_; }
@@ -68,7 +68,7 @@ class ProblemData {
   /// Addresses of a case's data buffers in a window (0 unless it is the asked case); scratch is 0.
   [[nodiscard]] Addresses addresses(const Case& which, int window = 0) const;
   [[nodiscard]] static Elements elements(const Case& which, std::size_t buffer, const Addresses& addresses);
-  /// Inputs get their data, pure outputs a poison that no right answer contains (NaN for floating types), guards their extremes.
+  /// Inputs get their data, pure outputs a poison (NaN for floating types), guards their extremes.
   void fill(Case& which, std::size_t data, Guard variant, int window = 0, int group = 0);
   /// Only the buffers that a call changes.
   void restore(Case& which, std::size_t data, int window = 0, int group = 0);

@@ -27,7 +27,7 @@ std::string without_includes(std::string_view file) {
 }  // namespace
 
 std::string support_source() {
-  std::string source = spec::type_numbers();
+  std::string source = spec::support_prelude();
   for (const char* header : {"<attune/reference_types.cuh>", "<attune/reference.cuh>"})
     source += without_includes(spec::device_header(header).value());
   for (const base::EmbeddedFile& file : base::embedded_support()) source += without_includes(file.contents);

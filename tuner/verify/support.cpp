@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tuner/verify/reference_error.hpp"
+
 namespace attune::verify {
 namespace {
 
@@ -134,7 +136,7 @@ void Support::begin_checks() {
 
 CUdeviceptr Support::next_slot(const std::string& what) {
   if (labels_.size() == kSlots)
-    throw Error(fmt::format(
+    throw ReferenceError(fmt::format(
         "failed checking a template: its buffers and the data sets of its reference ask for more than {} checks at once", kSlots));
   labels_.push_back(what);
   return results_.address() + kSlotOffset + (labels_.size() - 1) * sizeof(Slot);

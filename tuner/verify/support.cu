@@ -6,16 +6,14 @@
 
 using namespace attune::reference;
 
-/// What a buffer holds that nothing else fills; numbered as spec::DataValues.
-enum DataValues { kSmallIntegers, kRandom, kUniform, kZeros, kOnes, kAllBits };
-
+/// `values`: a spec::DataValues.
 __device__ __forceinline__ u64 make_value(int type, int values, u64 h) {
   switch (values) {
-    case kZeros: return 0;
-    case kOnes: return bits_of_integer(type, 1);
-    case kAllBits: return all_bits(type);
-    case kSmallIntegers: return small_integer(type, h);
-    case kRandom: return full_range(type, h);
+    case ATTUNE_VALUES_ZEROS: return 0;
+    case ATTUNE_VALUES_ONES: return bits_of_integer(type, 1);
+    case ATTUNE_VALUES_ALL_BITS: return all_bits(type);
+    case ATTUNE_VALUES_SMALL_INTEGERS: return small_integer(type, h);
+    case ATTUNE_VALUES_RANDOM: return full_range(type, h);
     default: return uniform(type, h);
   }
 }

@@ -141,6 +141,7 @@ Plants& Verifier::plants(Run& run, ProblemData& problem, std::size_t data, std::
   const std::int64_t row = which.reference->problem().planted_row(data);
   const auto positions =
       row == input.count ? planted_positions(input.count, run.tile) : planted_positions(input.count / row, row, run.tile);
+  support_->stream().synchronize();  // what the configuration's kernel did until here is its own fault
   auto planted = on_behalf_of_reference(
       [&] { return which.reference->plant(data, problem.addresses(which), positions, input, *which.expectations[data]); });
   return which.plants.emplace(key, std::move(planted)).first->second;

@@ -36,7 +36,7 @@ void GpuProblem::allocate(measure::CachePolicy cache) {
     throw EnvironmentError(fmt::format(
         "failed preparing {}: it needs {} bytes of device memory, {} are free; choose a smaller problem{} or end other programs on this device",
         spec::to_text(problem_), least_bytes, free_bytes,
-        groups > 1 ? fmt::format(", or one that is timed on fewer than {} kinds of data (of a histogram: state the skew),", groups) : ""));
+        groups > 1 ? fmt::format(", or one that is timed on fewer than {} kinds of data,", groups) : ""));
   }
   const auto share = static_cast<std::size_t>(kPoolShare * static_cast<double>(free_bytes - fixed_bytes));
   windows_ = window_groups(groups, cache, window_bytes, std::min(kPoolBytes, share));

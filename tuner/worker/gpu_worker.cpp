@@ -30,6 +30,7 @@ bool exceeds_limits(const CudaError& error) {
 /// Errors that the process cannot be trusted after: a lost context, or no memory left for the host's own structures.
 bool is_fatal(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
+  if (const auto* reference = dynamic_cast<const verify::ReferenceError*>(&error)) return reference->context_lost();
   const auto* cuda = dynamic_cast<const CudaError*>(&error);
   return cuda != nullptr && gpu::is_sticky(static_cast<CUresult>(cuda->result()));
 }
@@ -53,6 +54,7 @@ GpuWorker::Answer GpuWorker::handle(const json& request, base::Channel& channel)
   } catch (const std::exception& error) {
     Answer answer{measure::messages::failure(error), is_fatal(error)};
     answer.message["fatal"] = answer.fatal;
+    answer.message["of_reference"] = dynamic_cast<const verify::ReferenceError*>(&error) != nullptr;
     return answer;
   }
 }
@@ -77,10 +79,7 @@ json GpuWorker::prepare(const json& request) {
                                           measure::messages::bytes(request.at("reference")), *support_);
   verifier_ = std::make_unique<verify::Verifier>(*support_);
   timer_ = std::make_unique<Timer>(*support_, *problem_, policy);
-  json cases = json::array();
-  for (const auto& which : problem_->data().cases())
-    if (which.answered) cases.push_back(which.plan.label);
-  return {{"prepared", true}, {"windows", problem_->windows().windows()}, {"cases", std::move(cases)}};
+  return {{"prepared", true}};
 }
 
 json GpuWorker::visit(const json& request) {
@@ -94,8 +93,8 @@ json GpuWorker::visit(const json& request) {
   measure::VisitReply reply;
   try {
     reply = visit_with_room(visit);
-  } catch (const verify::ReferenceError&) {
-    spoil();
+  } catch (const verify::ReferenceError& error) {
+    if (!error.context_lost()) spoil();
     throw;
   } catch (const std::exception& error) {
     if (is_fatal(error)) throw;

@@ -5,7 +5,7 @@
 
 #include "tuner/base/channel.hpp"
 #include "tuner/gpu/nvml.hpp"
-#include "tuner/measure/gpu_executor.hpp"
+#include "tuner/measure/visit.hpp"
 #include "tuner/verify/verifier.hpp"
 #include "tuner/worker/timer.hpp"
 

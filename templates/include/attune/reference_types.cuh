@@ -25,7 +25,7 @@ struct Filling {
   Slot* slot;  // null: fill; else compare with what filling put there
 };
 
-/// What an element of an output must be: a number of an interval, or an integer. Made by the functions below.
+/// What an element of an output must be: a number of an interval, or an integer. reference.cuh has functions that make one.
 struct Expected {
   u64 low;
   u64 high;

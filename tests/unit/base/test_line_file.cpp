@@ -30,7 +30,6 @@ std::vector<std::string> lines_in(const fs::path& path) {
     lines.emplace_back(*line);
     CHECK(reader.line_number() == static_cast<int>(lines.size()));
   }
-  CHECK(reader.bytes_read() == reader.bytes_total());
   return lines;
 }
 
@@ -134,7 +133,6 @@ TEST_CASE("lines that repeat each other however often are written so that they c
   int same = 0;
   for (auto read = reader.next(); read; read = reader.next()) same += *read == line ? 1 : 0;
   CHECK(same == 300);
-  CHECK(reader.bytes_read() == reader.bytes_total());
 }
 
 TEST_CASE("what is missing or cannot be written is an error that names the path") {

@@ -68,7 +68,6 @@ TEST_CASE("what is the user's alone is read, written with mode 0600, and removed
   CHECK(folder.entries()[0].bytes == 2);
   CHECK(folder.remove("a"));
   CHECK_FALSE(folder.remove("a"));
-  CHECK(tree.open().remove_subfolder("new"));
 }
 
 TEST_CASE("a file that was made here with rights for others is closed to them, and what a link leads to is not") {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "db/exchange_lines.hpp"
+#include "tests/support/exchange_files.hpp"
 #include "tests/unit/db/exchange_fixture.hpp"
 
 namespace attune::db::test {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/support/exchange_files.hpp"
 #include "tests/support/figures.hpp"
 #include "tests/unit/db/exchange_fixture.hpp"
 

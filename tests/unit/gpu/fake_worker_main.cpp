@@ -9,6 +9,7 @@
 
 #include "tuner/base/process.hpp"
 #include "tuner/measure/messages.hpp"
+#include "tuner/spec/device_info.hpp"
 
 namespace {
 

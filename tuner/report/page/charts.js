@@ -297,7 +297,7 @@
       options: options({ x: sizeAxis(problems.map((problem) => Math.max(problem.sizes[axis], 1)), axis), y: logAxis(unit.trim()) }, pointTitle(series),
         (item) => item.dataset.label + ": " + number(item.raw.y) + unit + (item.raw.us ? ", " + number(item.raw.us) + " µs" : "")),
     };
-    // Of some twenty lines the one whose name is pointed at stands out.
+    // There may be twenty lines: pointing at a name makes its line stand out.
     config.options.plugins.legend.onHover = (event, item, legend) => emphasise(legend.chart, item.datasetIndex);
     config.options.plugins.legend.onLeave = (event, item, legend) => emphasise(legend.chart, -1);
     return config;

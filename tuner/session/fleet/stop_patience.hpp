@@ -17,7 +17,7 @@ class StopPatience {
 
   static constexpr std::chrono::milliseconds kSilence{2000};
 
-  /// `stopped`: whether the run was asked to stop; what it throws counts as yes, without patience. `now`: the time, for tests. `waits`:
+  /// `stopped`: whether the run was asked to stop; if it throws, the run stops at once. `now`: the clock; tests give another. `waits`:
   /// called once, when a wait for a lock (db::LockWait) is longer than kSilence.
   explicit StopPatience(
       std::function<bool()> stopped, std::function<Clock::time_point()> now = Clock::now, std::function<void()> waits = [] {});

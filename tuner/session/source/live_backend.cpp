@@ -75,11 +75,13 @@ std::shared_ptr<const compile::CompileResult> LiveBackend::compile_now(const spe
 std::string LiveBackend::compile_reference() {
   const auto program = verify::reference_program(*kernel_, problem_, gpu_->device());
   if (!program) return {};
-  if (const auto known = references_.find(program->source); known != references_.end()) return known->second;
-  const auto compiled = compilers_.compile_now({program->source, program->file, gpu_->device().architecture, program->options});
+  const compile::CompileRequest request{program->source, program->file, gpu_->device().architecture, program->options};
+  const std::string key = compile::cubin_key(request, compilers_.nvrtc_build());
+  if (const auto known = references_.find(key); known != references_.end()) return known->second;
+  const auto compiled = compilers_.compile_now(request);
   require_compiled(compiled, program->what);
   if (references_.size() == kMostReferences) references_.clear();
-  return references_.emplace(program->source, compiled.cubin).first->second;
+  return references_.emplace(key, compiled.cubin).first->second;
 }
 
 void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) {

@@ -86,7 +86,7 @@ class LiveBackend : public Backend {
   const spec::KernelTemplate* kernel_ = nullptr;
   spec::Problem problem_;
   std::string default_text_;
-  std::map<std::string, std::string> references_;          ///< compiled ones by their source
+  std::map<std::string, std::string> references_;          ///< compiled ones by cubin_key
   std::unordered_map<std::uint64_t, EntryPtr> compiling_;  ///< by ticket
   std::unordered_map<Entry*, EntryPtr> entries_;           ///< everything between submit and collect
   std::deque<EntryPtr> ready_;                             ///< compiled, not visited

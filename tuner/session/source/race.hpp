@@ -30,7 +30,8 @@ class Race {
     [[nodiscard]] static Options of_at_most(int epochs);
   };
   static constexpr std::size_t kFew = 5;
-  /// Who is slower than kClear times the leader's time in each of kEarly epochs or more need not wait for `fewest`; nor need who is alone.
+  /// A finalist that took more than kClear times the leader's time in every epoch leaves after kEarly epochs, before `fewest`. The race
+  /// ends as early when one is left.
   static constexpr int kEarly = 5;
   static constexpr double kClear = 1.01;
   /// The confidence of the intervals of ratios: they are looked at after every epoch, so that a single look must err rarely.

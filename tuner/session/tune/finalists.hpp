@@ -31,9 +31,9 @@ struct FinalistRule {
   /// This rule after a search that tried `configurations`: where it grows, one of kTriedForEach may run off, and kMostGrown at most, should
   /// that be more than `most`.
   [[nodiscard]] FinalistRule for_search_of(std::size_t configurations) const;
-  /// After a search of a whole space the fastest 24 by its medians may lack the fastest: of 12,000 some sixty lie within 3 %, and a median
-  /// is off by half a per cent. Running off as many costs such a search a few per cent of its time. Code and scratch of all are there at
-  /// once: hence the bound. Source: docs/measurement.md
+  /// In a search of 12,000 configurations some sixty lie within 3 %, and each median is off by half a per cent, so that the 24 fastest by
+  /// their medians may lack the truly fastest. Letting a hundredth run off costs such a search a few per cent of its time. The bound is
+  /// there because all finalists' code and scratch are loaded at once. Source: docs/measurement.md
   static constexpr std::size_t kTriedForEach = 100, kMostGrown = 125;
 };
 

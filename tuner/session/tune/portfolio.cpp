@@ -4,7 +4,7 @@
 #include <map>
 
 #include "attune/error.hpp"
-#include "tuner/measure/gpu_executor.hpp"
+#include "tuner/measure/visit.hpp"
 #include "tuner/session/source/recording.hpp"
 
 namespace attune::session {

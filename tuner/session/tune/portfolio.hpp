@@ -21,9 +21,9 @@ enum class WinnersFrom {
                                                        const spec::Problem& problem, const std::string& policy,
                                                        const space::SearchSpace& space);
 
-/// Adds to `ordinals` what another file suggests, of whatever version of the template of this name: of a database what won there; of a
-/// recording (*.json, *.json.zst) every configuration that worked at this very problem and was not out of the running
-/// (measure::kScreeningRatio).
+/// Adds to `ordinals` what another file suggests, whichever version of the template it is of. A database suggests what won there. A
+/// recording (*.json, *.json.zst) suggests every configuration that worked at this very problem and was at most measure::kScreeningRatio
+/// times as slow as the fastest.
 /// Throws: DatabaseError, SpecError or UsageError when it cannot be read.
 void add_portfolio_of(const std::filesystem::path& other, WinnersFrom from, const spec::KernelTemplate& kernel,
                       const spec::Problem& problem, const std::string& policy, const space::SearchSpace& space,
