@@ -13,7 +13,7 @@ inline std::size_t count_in(const std::filesystem::path& folder) {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
 }
 
-/// Of a link its own.
+/// Does not follow a link: its status is the link's own.
 inline struct stat status_of(const std::filesystem::path& path) {
   struct stat status {};
   REQUIRE(::lstat(path.c_str(), &status) == 0);

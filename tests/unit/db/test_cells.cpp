@@ -81,8 +81,8 @@ std::string big_endian_of(std::uint32_t number) {
   return bytes;
 }
 
-/// A WAL of one frame, which commits `page` and says that the file then has `pages` pages. Of https://www.sqlite.org/fileformat.html, "The
-/// WAL".
+/// Makes a WAL of one frame. The frame commits `page` as the page `number`, and says that the file then has `pages` pages.
+/// Source: https://www.sqlite.org/fileformat.html, "The WAL".
 std::string wal_of(std::uint32_t number, const std::string& page, std::uint32_t pages) {
   std::uint32_t a = 0, b = 0;
   const auto sum = [&](const std::string& bytes) {

@@ -4,7 +4,6 @@
 
 #include "tests/support/skip.hpp"
 #include "tuner/gpu/handles.hpp"
-#include "tuner/measure/gpu_executor.hpp"
 
 namespace test_driver {
 
@@ -20,14 +19,6 @@ TEST_CASE("without a driver every way in throws one paragraph that says what is 
   CHECK_THROWS_AS(static_cast<void>(gpu::device_count()), EnvironmentError);
   CHECK_THROWS_AS(static_cast<void>(gpu::read_device(0)), EnvironmentError);
   CHECK_THROWS_AS(gpu::Context(0), EnvironmentError);
-}
-
-TEST_CASE("without a driver the executor reports what its worker found") {
-  const std::string reason = gpu::Driver::unavailable_reason();
-  if (reason.empty()) return test::skip("this machine has a driver");
-  measure::GpuExecutor::Options options;
-  options.worker = ATTUNE_GPU_WORKER;
-  CHECK_THROWS_WITH_AS(measure::GpuExecutor{options}, reason.c_str(), EnvironmentError);
 }
 
 TEST_CASE("check throws for a failed result only and keeps its code and call") {

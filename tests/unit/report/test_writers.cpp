@@ -43,6 +43,14 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+/// What stands between the first `opening` and the next `closing`; empty where one is missing.
+std::string between(const std::string& text, const std::string& opening, const std::string& closing) {
+  const std::size_t begin = text.find(opening);
+  if (begin == std::string::npos) return "";
+  const std::size_t end = text.find(closing, begin + opening.size());
+  return end == std::string::npos ? "" : text.substr(begin + opening.size(), end - begin - opening.size());
+}
+
 /// A reader of RFC 4180 that shares no code with the writer.
 std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
   std::vector<std::vector<std::string>> rows(1, std::vector<std::string>(1));
@@ -257,6 +265,31 @@ TEST_CASE("html is one file without any outside reference") {
   CHECK(count(page, "@@") == 0);
   CHECK(contains(page, "prefers-color-scheme: dark"));
   CHECK(contains(page, "name=\"viewport\""));
+}
+
+TEST_CASE("every table of the page scrolls in a frame of its own, whose edges have a shadow where columns are hidden") {
+  const std::string page = report::write(toy_report(), Format::Html);
+  const std::string style = between(page, "<style>", "</style>");
+  const std::string frame = between(style, "\n.scroll {", "}");
+  CHECK(contains(frame, "overflow-x: auto"));
+  const auto layer = [&](std::size_t begin) {
+    return frame.substr(begin, frame.find_first_of(",;", frame.find("no-repeat", begin)) - begin);
+  };
+  // At either edge a shadow that stays there, and what scrolls along and covers it: what is named first lies on top.
+  for (const std::string side : {"right", "left"}) {
+    CAPTURE(side);
+    const std::size_t cover = frame.find("linear-gradient(to " + side + ", var(--page)");
+    const std::size_t shadow = frame.find("linear-gradient(to " + side + ", var(--shade)");
+    REQUIRE(cover != std::string::npos);
+    REQUIRE(shadow != std::string::npos);
+    CHECK(cover < shadow);
+    CHECK(layer(cover).ends_with("no-repeat local"));
+    CHECK(layer(shadow).ends_with("no-repeat scroll"));
+  }
+  CHECK(count(style, "--shade:") == 2);  // of light and of dark pages
+  const std::string body = page.substr(page.find("<body"));
+  REQUIRE(count(body, "<table") > 5);
+  CHECK(count(body, "<table") == count(body, "<div class=\"scroll\"><table>"));
 }
 
 TEST_CASE("html escapes every piece of data, in markup and in the script") {

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "tests/unit/gpu/executor_fixture.hpp"
+#include "tests/unit/measure/executor_fixture.hpp"
 
 namespace test_gpu_executor {
 

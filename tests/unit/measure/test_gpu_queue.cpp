@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "tests/support/temp_folder.hpp"
-#include "tests/unit/gpu/executor_fixture.hpp"
+#include "tests/unit/measure/executor_fixture.hpp"
 
 namespace test_gpu_queue {
 
