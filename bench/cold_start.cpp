@@ -11,6 +11,7 @@
 #include "bench/support/command_line.hpp"
 #include "bench/support/json.hpp"
 #include "bench/support/launch_arguments.hpp"
+#include "bench/support/quantile.hpp"
 #include "bench/support/result_file.hpp"
 #include "db/database.hpp"
 #include "tests/support/best_row.hpp"
@@ -198,11 +199,6 @@ Json run_child(const Settings& settings, const std::string& kind, const std::fil
   if (const int status = ::pclose(pipe); status != 0)
     throw Error(fmt::format("failed running {}: it ended with status {}", command, status));
   return parse_json(text.empty() ? "{}" : text);
-}
-
-double quantile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
 }
 
 /// Adds the median of each number that the children print; of the whole also its 95th percentile.

@@ -16,6 +16,7 @@
 #include "bench/support/json.hpp"
 #include "bench/support/launch_arguments.hpp"
 #include "bench/support/launch_samples.hpp"
+#include "bench/support/quantile.hpp"
 #include "bench/support/raw_launch.hpp"
 #include "bench/support/result_file.hpp"
 #include "bench/support/ticks.hpp"

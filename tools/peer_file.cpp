@@ -7,24 +7,26 @@
 #include "attune/error.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/json_fields.hpp"
 
 namespace attune::tools {
 namespace {
 
 using nlohmann::json;
 
-Peer read_row(const json& row, const json& file) {
+/// `row`: that has a "policy" and a "peer_us".
+Peer read_row(const base::JsonFields& row, const json& file) {
   Peer peer;
-  peer.name = row.at("peer").get<std::string>();
+  peer.name = row.text("peer");
   json problem = row.at("problem");
-  peer.template_name = problem.value("template", "");
-  problem.erase("template");
+  peer.template_name = base::member_or(problem, "template", "");
+  if (problem.is_object()) problem.erase("template");
   peer.problem = spec::problem_from_text(base::dump_json(problem));
-  peer.median_us = row.at("peer_us").get<double>();
-  if (!(peer.median_us > 0)) throw Error("its time is not above 0");
-  peer.version = file.value("peer_version", "");
-  peer.driver = file.value("driver", "");
-  peer.date = file.value("date", "");
+  peer.median_us = row.number("peer_us");
+  if (peer.median_us == 0) row.fail("field 'peer_us' must be above 0");
+  peer.version = base::member_or(file, "peer_version", "");
+  peer.driver = base::member_or(file, "driver", "");
+  peer.date = base::member_or(file, "date", "");
   return peer;
 }
 
@@ -52,13 +54,14 @@ PeerFile PeerFile::load(const std::filesystem::path& path, const spec::DeviceInf
   for (const json& row : file["rows"]) {
     ++number;
     try {
-      if (!row.contains("peer_us")) continue;  // it could not be measured, or compares nothing
-      if (row.at("policy") != policy) {
+      const base::JsonFields fields(row, "");
+      if (!fields.has("peer_us")) continue;  // it could not be measured, or compares nothing
+      if (fields.text("policy") != policy) {
         ++peers.other_policy;
         continue;
       }
-      peers.peers.push_back(read_row(row, file));
-    } catch (const std::exception& error) {
+      peers.peers.push_back(read_row(fields, file));
+    } catch (const Error& error) {
       throw SpecError(path.string(), 0, 0, fmt::format("failed reading peers: row {}: {}", number, error.what()));
     }
   }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "bench/support/quantile.hpp"
+
 namespace attune::bench {
 namespace {
 
@@ -34,12 +36,6 @@ Json interval(const std::vector<Samples>& samples, Path path, double share, doub
 
 const char* path_name(Path path) {
   return path == kKernel ? "kernel" : path == kBound ? "bound kernel" : path == kPlan ? "plan" : "raw, late";
-}
-
-double quantile(std::vector<double> values, double share) {
-  const auto at = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(at), values.end());
-  return values[at];
 }
 
 Json row_of(const std::vector<Samples>& samples, Path path, double tick_ns, double timer_ns) {

@@ -21,8 +21,6 @@ inline constexpr int kParts = 25;
 /// As rows of result files name it.
 [[nodiscard]] const char* path_name(Path path);
 
-[[nodiscard]] double quantile(std::vector<double> values, double share);
-
 /// What a row says of a path beside the raw launch. `samples`: one entry a thread. `timer_ns`: what reading the counter takes.
 [[nodiscard]] Json row_of(const std::vector<Samples>& samples, Path path, double tick_ns, double timer_ns);
 

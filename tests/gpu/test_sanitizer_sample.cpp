@@ -88,6 +88,10 @@ TEST_CASE("sanitizer sample: argreduce" * doctest::skip()) {
 TEST_CASE("sanitizer sample: segmented_reduce" * doctest::skip()) {
   check_each("segmented_reduce", {{"T", "f32"}, {"op", "sum"}}, {{"rows", 5}, {"columns", 2001}}, {{"row_stage"}});
 }
+TEST_CASE("sanitizer sample: transpose" * doctest::skip()) {
+  for (const char* type : {"u8", "f32"})
+    check_each("transpose", {{"T", type}}, {{"rows", 131}, {"columns", 67}}, {{"variant", "staging"}}, "block_size <= 256");
+}
 TEST_CASE("sanitizer sample: histogram strategies and aggregation" * doctest::skip()) {
   check_each("histogram", {{"T", "i32"}, {"mapping", "unit"}}, {{"n", 5001}, {"bins", 2500}}, {{"strategy"}, {"aggregate"}}, kSmallSteps);
 }

@@ -3,11 +3,13 @@
 #include <doctest/doctest.h>
 
 #include "tests/gpu/lab.hpp"
+#include "tests/support/replaced.hpp"
 
 namespace test_verification_own_reference {
 
 using namespace attune;
 using measure::Outcome;
+using test::replaced;
 
 namespace {
 
@@ -72,12 +74,6 @@ extern "C" __global__ void windows_expect(const void* in, Expected* out, u64 n, 
   }
 }
 )text";
-
-std::string replaced(std::string text, const std::string& before, const std::string& after) {
-  const auto at = text.find(before);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, before.size(), after);
-}
 
 spec::KernelTemplate windows(const std::string& reference = kReference, const std::string& source = kReferenceSource) {
   return spec::KernelTemplate::parse(kTemplate, {{"kernel.cu", kSource}, {"reference.json", reference}, {"reference.cu", source}},
@@ -184,6 +180,19 @@ TEST_CASE("what the code of a reference may not do is refused before any element
     const auto request = lab.request(kernel, problem, configured(kernel, "correct", "2"));
     CHECK_THROWS_WITH_AS((void)test::Lab::visit(lab.executor(), request), doctest::Contains(message), Error);
   }
+}
+
+TEST_CASE("a reference whose kernel writes where it must not ends its problem, and no configuration is called crashed") {
+  auto& lab = test::Lab::get();
+  const spec::Problem problem{{{"T", "i32"}}, {{"n", 1000}}};
+  const std::string planting = replaced(kReference, R"("alter": {)",
+                                        R"("plant": {"into": "in", "data": {"random": "alone"}, "kernel": "windows_plant"}, "alter": {)");
+  const auto faulty = windows(
+      planting, std::string(kReferenceSource) + "\nextern \"C\" __global__ void windows_plant(Plant*, u64) { *(volatile int*)16 = 1; }\n");
+  lab.prepare(lab.executor(), faulty, problem);
+  CHECK_THROWS_WITH_AS((void)test::Lab::visit(lab.executor(), lab.request(faulty, problem, configured(faulty, "correct", "2"))),
+                       doctest::Contains("failed running the code of the reference: "), Error);
+  CHECK(run("i32", "correct", "2", 1000).outcome == Outcome::Ok);
 }
 
 }  // namespace test_verification_own_reference

@@ -171,6 +171,13 @@ TEST_CASE_FIXTURE(Ladder, "the page holds the ladder with its peers, and later r
   const json report = base::parse_json(attune({"report", "double_it", "--format", "json"}).out);
   CHECK(report["series"][0]["problems"][0]["ladder"]["rungs"].size() == 4);
 
+  json lacking = file;
+  lacking["rows"][1] = {{"policy", "cold/graph"}, {"peer", "lib::Hot"}, {"peer_us", 15.0}};
+  write("peers.json", base::dump_json(lacking));
+  const auto refused = attune(words({"--peers", peers}));
+  CHECK(refused.exit_code == 3);
+  CHECK(refused.err.find("peers.json: failed reading peers: row 2: field 'problem' is missing") != std::string::npos);
+
   file["device"]["sm_count"] = 7;
   write("peers.json", base::dump_json(file));
   const auto other = attune(words({"--peers", peers}));

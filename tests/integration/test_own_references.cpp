@@ -117,7 +117,7 @@ TEST_CASE_FIXTURE(OwnReference, "the errors of a reference's code are told altho
   int nobody_uses_this = 1;
   if (threadIdx.x < n) out[threadIdx.x] = 2 * in[threadIdx.x];
 })x");
-  write("scaled/reference.cu", std::string("#include <cub/cub.cuh>\n#error this stands in reference.cu\n") + kSource);
+  write("scaled/reference.cu", std::string("#error this stands in reference.cu\n#include <cub/cub.cuh>\n") + kSource);
   const auto text = check(), json = attune({"template", "check", (folder / "scaled").string(), "--json"});
   for (const auto& result : {text, json}) {
     CAPTURE(result.out);

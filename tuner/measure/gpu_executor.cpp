@@ -21,7 +21,6 @@ constexpr milliseconds kFirstDeadline{10000};    // before a problem's first suc
 constexpr milliseconds kShortestDeadline{2000};
 constexpr double kDeadlineRatio = 20;
 constexpr std::size_t kQueuedCubinBytes = 64 * 1024;
-
 constexpr int kStarts = 3;  // somebody may kill a worker while it starts or prepares; a defect kills it every time
 
 /// A worker that ended without a word.
@@ -101,7 +100,9 @@ void GpuExecutor::send_prepare() {
   }
   if (answer.message.value("fatal", false)) {  // only kernels of the reference run here
     worker_.kill_and_reap();
-    throw SpecError(prepare_message_->at("path"), 0, 0, "failed computing the reference: " + answer.message.at("error").get<std::string>());
+    if (!answer.message.value("of_reference", false))
+      throw SpecError(prepare_message_->at("path"), 0, 0,
+                      "failed computing the reference: " + answer.message.at("error").get<std::string>());
   }
   messages::rethrow(answer.message);
   prepare_time_ = std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
@@ -310,12 +311,7 @@ RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request) {
     configurations.push_back(messages::visit(configuration, true));  // it is loaded afresh
     loaded_.insert(configuration.cubin_key);
   }
-  RunOffReply reply;
-  const auto failed = [&](Outcome outcome, std::string detail) {
-    reply.outcome = outcome;
-    reply.detail = std::move(detail);
-    return reply;
-  };
+  const auto failed = [](Outcome outcome, std::string detail) { return RunOffReply{outcome, {}, std::move(detail)}; };
   // The deadline is a round's: each reports.
   const auto limit = kFirstDeadline + deadline_for(0) * static_cast<int>(request.configurations.size());
   base::Heard heard = worker_.ask(
@@ -331,8 +327,7 @@ RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request) {
   }
   messages::rethrow(message);
   forget_dropped(message);
-  reply.outcome = outcome_from_name(message.at("outcome"));
-  reply.detail = message.at("detail");
+  RunOffReply reply{outcome_from_name(message.at("outcome")), {}, message.at("detail")};
   if (message.contains("rounds_us")) reply.rounds_us = message.at("rounds_us").get<std::vector<std::vector<double>>>();
   return reply;
 }

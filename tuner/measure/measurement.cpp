@@ -82,12 +82,6 @@ Resources resources_from_json(const base::JsonFields& read) {
   return resources;
 }
 
-/// Requires: ascending, not empty.
-double median_of_sorted(const std::vector<double>& sorted) {
-  const std::size_t half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
-
 /// How many values may be cut off at each end so that what remains still covers the median with the probability
 /// `confidence`.
 /// Each of n independent values lies below the median with probability 1/2, so the number below is binomial, whatever
@@ -189,7 +183,7 @@ Timing summarise(const std::vector<std::vector<double>>& visits, int calls_per_s
   std::sort(pooled.begin(), pooled.end());
 
   Timing timing;
-  timing.median_us = median_of_sorted(pooled);
+  timing.median_us = base::median(pooled);
   timing.min_us = pooled.front();
   timing.samples = static_cast<int>(pooled.size());
   timing.visits = static_cast<int>(visit_medians.size());
@@ -210,7 +204,7 @@ PairedComparison compare_paired(const std::vector<double>& ratios, double confid
   std::vector<double> sorted = ratios;
   std::sort(sorted.begin(), sorted.end());
   const Interval interval = median_interval(sorted, confidence);
-  return {median_of_sorted(sorted), interval.low, interval.high};
+  return {base::median(sorted), interval.low, interval.high};
 }
 
 double batch_target_us(double call_us) { return call_us < 10.0 ? 1000.0 : 200.0; }

@@ -61,6 +61,7 @@ std::string write_html(const Report& report) {
   const std::string summary = escape_html(report.summary);
   const std::string facts = summary_html(report);
   const std::string data = escape_script_json(write_json(report));
+  const std::string script = fmt::format("{}{}", page_file("chart_parts.js"), page_file("charts.js"));
   return fill_in(page_file("page.html"), {{"NAME", name},
                                           {"SUMMARY", summary},
                                           {"FACTS", facts},
@@ -68,7 +69,7 @@ std::string write_html(const Report& report) {
                                           {"DATA", data},
                                           {"STYLE", page_file("style.css")},
                                           {"CHART_JS", base::embedded_report_chart_js().begin()->contents},
-                                          {"SCRIPT", page_file("charts.js")}});
+                                          {"SCRIPT", script}});
 }
 
 }  // namespace attune::report

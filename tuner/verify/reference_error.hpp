@@ -1,4 +1,6 @@
 #pragma once
+#include <string>
+
 #include "attune/error.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/spec/reference_problem.hpp"
@@ -30,7 +32,8 @@ auto on_behalf_of_reference(Use use) {
   } catch (const EnvironmentError&) {
     throw;
   } catch (const CudaError& error) {
-    throw ReferenceError(error.what(), gpu::is_sticky(static_cast<CUresult>(error.result())));
+    throw ReferenceError(std::string("failed running the code of the reference: ") + error.what(),
+                         gpu::is_sticky(static_cast<CUresult>(error.result())));
   } catch (const Error& error) {
     throw ReferenceError(error.what());
   }

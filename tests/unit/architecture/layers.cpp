@@ -139,7 +139,7 @@ Breaches check_tree(const std::filesystem::path& root) {
   for (const char* folder : {"tuner", "db", "tools"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
       const auto extension = entry.path().extension();
-      if (extension != ".hpp" && extension != ".cpp" && extension != ".cu" && extension != ".cuh") continue;
+      if (extension != ".hpp" && extension != ".cpp" && extension != ".cu" && extension != ".cuh" && extension != ".js") continue;
       paths.push_back(std::filesystem::relative(entry.path(), root).generic_string());
     }
   }

@@ -38,6 +38,14 @@ json visit(const json& request, std::set<std::string>& held, bool& fatal) {
   if (name == "busy") std::this_thread::sleep_for(std::chrono::milliseconds(100));
   if (name == "hangs") hang();
   if (name.rfind("dies-once:", 0) == 0 && first_time(name.substr(10))) ::_exit(9);
+  if (name == "is ruined by the reference") {
+    fatal = true;
+    return {{"error", "failed running the code of the reference"},
+            {"class", "known"},
+            {"exit_code", 3},
+            {"fatal", true},
+            {"of_reference", true}};
+  }
   if (name == "ruins") {
     fatal = true;
     return {{"error", "failed waiting for the device: CUDA_ERROR_ILLEGAL_ADDRESS"},

@@ -80,6 +80,17 @@ TEST_CASE("an error that ruins the context is a crash with the driver's words") 
   CHECK(reply.detail.find("CUDA_ERROR_ILLEGAL_ADDRESS") != std::string::npos);
 }
 
+TEST_CASE("a reference that ruins the context is thrown, blames no configuration, and leaves an executor that works") {
+  GpuExecutor executor(options());
+  executor.prepare(any_template(), problem(1), "");
+  executor.submit(request("is ruined by the reference"));
+  executor.submit(request("behind"));
+  CHECK_THROWS_WITH_AS((void)executor.collect(std::chrono::seconds(5)), "failed running the code of the reference", Error);
+  CHECK_FALSE(executor.busy());
+  executor.prepare(any_template(), problem(1), "");
+  CHECK(visit(executor, request("next")).outcome == Outcome::Ok);
+}
+
 TEST_CASE("a worker that hangs is killed at its deadline, and the next configuration works") {
   GpuExecutor executor(options());
   executor.prepare(any_template(), problem(1), "");

@@ -9,16 +9,6 @@ namespace {
 
 using nlohmann::json;
 
-json utilisation(const Utilisation& from) {
-  return {{"wall_s", from.wall_s},
-          {"gpu_busy_s", from.gpu_busy_s},
-          {"compile_busy_s", from.compile_busy_s},
-          {"compile_workers", from.compile_workers},
-          {"idle_waiting_compile_s", from.idle_waiting_compile_s},
-          {"recovering_s", from.recovering_s},
-          {"idle_other_s", from.idle_other_s}};
-}
-
 Utilisation utilisation_from(const json& message) {
   Utilisation to;
   to.wall_s = message.at("wall_s");
@@ -144,7 +134,7 @@ json result(const char* event, const ProblemResult& result) {
           {"former_stays", result.former_stays},
           {"work_bytes", result.work_bytes},
           {"elapsed_s", result.elapsed_s},
-          {"utilisation", utilisation(result.utilisation)},
+          {"utilisation", to_json(result.utilisation)},
           {"restricted", restricted(result.restricted)}};
 }
 
