@@ -8,7 +8,7 @@ namespace attune::spec {
 // what anybody writes by hand. What passes here can be exported and imported (db/row_check.cpp has wider limits).
 // docs/template-format.md, "Limits", names them.
 
-inline constexpr std::size_t kMostSpecBytes = std::size_t{8} << 20;  ///< of template.json, defaults.json, ladder.json, reference.json or a T1 file
+inline constexpr std::size_t kMostSpecBytes = std::size_t{8} << 20;  ///< of each JSON file of a template or reference
 inline constexpr std::size_t kMostSpecValues = 200'000;              ///< members and items in one of them
 inline constexpr int kMostSpecDepth = 32;
 inline constexpr std::size_t kMostNames = 1'000;      ///< axes, types, parameters, lets, buffers and scalars together
