@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 #include <poll.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +10,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/errno_text.hpp"
+#include "tuner/compile/job_clock.hpp"
 
 namespace attune::compile {
 namespace {
@@ -21,18 +21,8 @@ using nlohmann::json;
 constexpr std::chrono::seconds kStartLimit{60};
 constexpr int kFailedStartLimit = 3;
 constexpr std::chrono::seconds kPause{1};  // who looks this much too late was stopped, and so were the workers
-constexpr int kMostDeadlines = 20;         // that a compilation may last where others hold the processors
-constexpr int kLeastShare = 1000;          // one part in so many of a processor, or it does not compute but hangs
 constexpr int kTries = 2;
 constexpr std::size_t kRecentBytes = std::size_t{64} << 20;
-
-/// Processor time that a process has used; nothing when it cannot be told.
-std::optional<std::chrono::nanoseconds> processor_time(int pid) {
-  clockid_t clock{};
-  timespec used{};
-  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return std::nullopt;
-  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
-}
 
 std::string describe(const CompileRequest& request) {
   return fmt::format("failed compiling {} for {}", request.name, request.architecture);
@@ -47,43 +37,11 @@ std::string quoted(std::string output) {
 
 }  // namespace
 
-struct CompilePool::Worker {
+struct CompilePool::Worker : JobClock {
   enum class State { Starting, Idle, Busy };
   base::WorkerProcess process;
   State state = State::Starting;
-  std::string key;                         ///< of the job, when Busy
-  Clock::time_point since{};               ///< when Busy
-  Clock::time_point deadline{};            ///< when Starting or Busy; of a job that goes on, when it is looked at again
-  std::chrono::nanoseconds used_before{};  ///< processor time, at the job's beginning
-  std::chrono::nanoseconds used_at_look{};
-  Clock::time_point look{};
-
-  void begin(Clock::time_point now, std::chrono::nanoseconds limit) {
-    state = State::Busy;
-    since = look = now;
-    deadline = now + limit;
-    used_before = used_at_look = processor_time(process.pid()).value_or(std::chrono::nanoseconds::zero());
-  }
-  /// Nobody ran meanwhile: the whole job was stopped from the terminal, or the machine slept.
-  void pass_over(Clock::duration pause, Clock::time_point now) {
-    if (state == State::Idle) return;
-    pause = std::min(pause, now - look);  // it may have begun within
-    since += pause;
-    look += pause;
-    deadline += pause;
-  }
-  /// A job that is due goes on while it has used less processor time than its deadline, if it computes: others hold the
-  /// processors. True if so; `deadline` is then when to look again.
-  [[nodiscard]] bool go_on(Clock::time_point now, std::chrono::nanoseconds limit) {
-    const auto total = processor_time(process.pid());
-    if (state != State::Busy || !total || now - since >= kMostDeadlines * limit) return false;
-    const bool computes = kLeastShare * (*total - used_at_look) >= now - look;
-    const auto left = limit - (*total - used_before);
-    used_at_look = *total;
-    look = now;
-    deadline = now + std::clamp(left, limit / 50, limit / 4);
-    return computes && left > std::chrono::nanoseconds::zero();
-  }
+  std::string key;  ///< of the job, when Busy
 };
 
 struct CompilePool::Job {
@@ -164,6 +122,18 @@ CompileResult CompilePool::compile_now(const CompileRequest& request) {
   }
 }
 
+void CompilePool::abandon() {
+  jobs_.clear();
+  queue_.clear();
+  done_.clear();
+  for (const auto& worker : workers_) {
+    if (worker->state != Worker::State::Busy) continue;
+    worker->process.kill_and_reap();
+    release(*worker);
+    start(*worker);
+  }
+}
+
 std::vector<int> CompilePool::descriptors() const {
   std::vector<int> all;
   for (const auto& worker : workers_) all.push_back(worker->process.channel().fd());
@@ -221,7 +191,8 @@ void CompilePool::feed() {
     }
     queue_.pop_front();
     worker->key = key;
-    worker->begin(Clock::now(), options_.deadline);
+    worker->state = Worker::State::Busy;
+    worker->begin(worker->process.pid(), Clock::now(), options_.deadline);
   }
 }
 
@@ -241,7 +212,9 @@ bool CompilePool::advance(Clock::time_point until) {
   const auto absent = before - returned_ + (after - before - left);  // between two calls, and longer than it was to wait
   returned_ = after;
   if (absent > kPause) {
-    for (const auto& worker : workers_) worker->pass_over(absent, after);
+    for (const auto& worker : workers_) {
+      if (worker->state != Worker::State::Idle) worker->pass_over(absent, after);
+    }
   }
   if (ready < 0 && errno == EINTR) return false;
   if (ready < 0) throw Error("failed waiting for compile workers: " + base::errno_text("poll", errno));
@@ -278,7 +251,8 @@ void CompilePool::greet(Worker& worker, const json& message) {
 void CompilePool::expire() {
   const Clock::time_point now = Clock::now();
   for (const auto& worker : workers_) {
-    if (worker->state == Worker::State::Idle || now < worker->deadline || worker->go_on(now, options_.deadline)) continue;
+    if (worker->state == Worker::State::Idle || now < worker->deadline) continue;
+    if (worker->state == Worker::State::Busy && worker->go_on(worker->process.pid(), now, options_.deadline)) continue;
     worker->process.kill_and_reap();
     if (worker->state == Worker::State::Starting) {
       lose(*worker, fmt::format("not ready after {} s", kStartLimit.count()));

@@ -68,6 +68,8 @@ class CompilePool {
   [[nodiscard]] std::vector<int> descriptors() const;
   /// Tickets that `collect` has not handed out yet.
   [[nodiscard]] std::size_t pending() const noexcept;
+  /// Forgets all tickets and ends what is under way: a compiler cannot be stopped but by killing its worker. Others take their places.
+  void abandon();
   /// Submits and waits for this one; others finish meanwhile and stay collectable.
   [[nodiscard]] CompileResult compile_now(const CompileRequest& request);
 

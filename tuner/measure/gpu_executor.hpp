@@ -54,6 +54,8 @@ class GpuExecutor {
   /// The reply to the oldest request once it is there; nothing within `timeout`.
   [[nodiscard]] std::optional<VisitReply> collect(std::chrono::milliseconds timeout);
   [[nodiscard]] bool busy() const noexcept { return !queue_.empty(); }
+  /// Whether this configuration of the prepared problem was verified, by whichever worker.
+  [[nodiscard]] bool has_verified(const std::string& configuration) const { return verified_.contains(configuration); }
   /// Configurations handed over and not answered, the one being measured first.
   [[nodiscard]] std::vector<std::string> in_hand() const;
   [[nodiscard]] int descriptor() noexcept { return worker_.running() ? worker_.channel().fd() : -1; }

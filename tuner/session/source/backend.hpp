@@ -50,7 +50,7 @@ struct Sentinel {
 
 /// How well the GPU and the compile workers were kept at work. All 0: the backend does not know.
 struct Utilisation {
-  double wall_s = 0;          ///< from the first compile request to the last commit
+  double wall_s = 0;          ///< from the first compile request to the end of the search
   double gpu_busy_s = 0;      ///< the GPU worker had a configuration
   double compile_busy_s = 0;  ///< summed over the compile workers
   int compile_workers = 0;
@@ -98,8 +98,13 @@ class Backend {
   [[nodiscard]] virtual std::size_t in_flight() const = 0;
   /// Configurations that were asked for and that a recording does not hold.
   [[nodiscard]] virtual std::uint64_t missing() const { return 0; }
-  /// Forgets everything in flight (interrupt, budget spent).
+  /// Forgets everything in flight.
   virtual void abandon() = 0;
+  /// The search of the prepared problem ends by then (nothing: when it likes): nothing is begun that is not expected to end in time, by
+  /// what others of this problem took. What was sampled until then counts as measured, what was not is forgotten.
+  virtual void end_by(std::optional<std::chrono::steady_clock::time_point>) {}
+  /// Whether that is so: nothing is in flight, and nothing that would be submitted could be measured any more.
+  [[nodiscard]] virtual bool time_is_up() const { return false; }
   /// Nothing when these configurations cannot be run off: a recording without them, or they fail only together.
   [[nodiscard]] virtual std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& race,
                                                              std::uint64_t seed) = 0;

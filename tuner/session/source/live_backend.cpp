@@ -7,7 +7,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/hash.hpp"
-#include "tuner/compile/occupancy.hpp"
+#include "tuner/session/source/kernel_resources.hpp"
 #include "tuner/session/source/live_run_off.hpp"
 #include "tuner/session/source/visit_rule.hpp"
 #include "tuner/spec/launch_plan.hpp"
@@ -93,6 +93,7 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   recovering_before_s_ = gpu_->recovering_s();
   best_us_ = gpu_busy_s_ = waiting_s_ = 0;
   waiting_since_.reset();
+  end_ = {};
   sentinel_entry_.reset();
   sentinel_ = {};
   const std::string reference_cubin = compile_reference();
@@ -103,6 +104,7 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
 
 bool LiveBackend::wants_more() const {
   const std::size_t ahead = compiling_.size() + ready_.size();
+  if (!end_.allows(end_.compile.seconds() + end_.first_visit.seconds())) return false;
   return ahead < kAheadPerWorker * static_cast<std::size_t>(compilers_.workers()) && entries_.size() < kMostUnsettled;
 }
 
@@ -121,6 +123,7 @@ std::vector<measure::Measurement> LiveBackend::collect(milliseconds timeout) {
     take_visits();
     feed_gpu();
     account();
+    if (end_.is_past(kAbandonGrace) || (visiting_.empty() && nothing_ends_in_time())) end_here();
     const auto now = Clock::now();
     if (!finished_.empty() || entries_.empty() || now >= end) return std::exchange(finished_, {});
     wait(std::min(std::chrono::duration_cast<milliseconds>(end - now) + milliseconds(1), milliseconds(100)));
@@ -160,6 +163,7 @@ void LiveBackend::take_compiled() {
     compiling_.erase(found);
     entry->compiled = std::make_shared<const compile::CompileResult>(std::move(completed.result));
     entry->measurement.resources.compile_ms = entry->compiled->compile_ms;
+    if (!entry->compiled->from_cache) end_.compile.add(entry->compiled->compile_ms / 1000);
     if (entry->compiled->status != compile::CompileStatus::Ok) {
       const bool timed_out = entry->compiled->status == compile::CompileStatus::TimedOut;
       entry->measurement.outcome = measure::Outcome::CompileFailed;
@@ -168,7 +172,8 @@ void LiveBackend::take_compiled() {
       continue;
     }
     try {
-      fill_resources(*entry);
+      const auto plan = spec::resolve(*kernel_, problem_, entry->configuration, gpu_->device());
+      add_resources(entry->measurement.resources, plan, *entry->compiled, gpu_->device());
       ready_.push_back(entry);
     } catch (const spec::LimitError& error) {
       entry->measurement.outcome = measure::Outcome::ExceedsLimits;
@@ -176,28 +181,6 @@ void LiveBackend::take_compiled() {
       settle(entry);
     }
   }
-}
-
-void LiveBackend::fill_resources(Entry& entry) const {
-  const auto plan = spec::resolve(*kernel_, problem_, entry.configuration, gpu_->device());
-  const compile::KernelResources* heaviest = nullptr;
-  const spec::ResolvedLaunch* launch = nullptr;
-  for (const auto* const candidate : spec::launches_of(plan)) {
-    for (const auto& kernel : entry.compiled->kernels) {
-      if (kernel.kernel == candidate->kernel && (heaviest == nullptr || kernel.registers > heaviest->registers)) {
-        heaviest = &kernel;
-        launch = candidate;
-      }
-    }
-  }
-  if (heaviest == nullptr) return;
-  const int threads = static_cast<int>(launch->block[0] * launch->block[1] * launch->block[2]);
-  auto& resources = entry.measurement.resources;
-  resources.registers = heaviest->registers;
-  resources.shared_bytes = heaviest->static_shared_bytes + static_cast<int>(launch->shared_bytes);
-  resources.stack_bytes = heaviest->stack_bytes;
-  resources.spill_bytes = heaviest->spill_store_bytes + heaviest->spill_load_bytes;
-  resources.occupancy = compile::occupancy(*heaviest, threads, launch->shared_bytes, gpu_->device()).fraction;
 }
 
 void LiveBackend::feed_gpu() {
@@ -213,15 +196,37 @@ bool LiveBackend::sentinel_is_due() const {
 }
 
 LiveBackend::EntryPtr LiveBackend::next_entry() {
-  const bool again_is_due = !again_.empty() && again_.front()->due <= visits_made_;
-  if (sentinel_is_due() && !(ready_.empty() && again_.empty())) return sentinel_entry_;
-  if (!again_.empty() && (again_is_due || ready_.empty())) return again_.front();
-  return ready_.empty() ? nullptr : ready_.front();
+  double in_hand_s = 0;  // some of it has passed already
+  for (const auto& entry : visiting_) in_hand_s += entry->expected_visit_s(end_);
+  const auto in_time = [&](const std::deque<EntryPtr>& entries) {
+    return !entries.empty() && end_.allows(in_hand_s + entries.front()->expected_visit_s(end_));
+  };
+  const bool again = in_time(again_), ready = in_time(ready_);
+  if (sentinel_is_due() && (again || ready)) return sentinel_entry_;
+  if (again && (again_.front()->due <= visits_made_ || !ready)) return again_.front();
+  return ready ? ready_.front() : nullptr;
+}
+
+/// Nor would it help to wait for what is being compiled.
+bool LiveBackend::nothing_ends_in_time() const {
+  return !end_.allows(end_.first_visit.seconds()) && (again_.empty() || !end_.allows(again_.front()->visit_s));
+}
+
+void LiveBackend::end_here() {
+  compiling_.clear();
+  compilers_.abandon();
+  ready_.clear();
+  if (!visiting_.empty()) gpu_->abandon(milliseconds(0));  // it takes far longer than was expected
+  again_.insert(again_.end(), visiting_.begin(), visiting_.end());
+  visiting_.clear();
+  for (const EntryPtr& entry : std::exchange(again_, {})) {
+    if (entry != sentinel_entry_ && !entry->visits.empty()) settle(entry);
+  }
+  entries_.clear();
 }
 
 /// False when the worker has no room for it now; then it stays where it was.
 bool LiveBackend::start_visit(const EntryPtr& entry) {
-  const bool is_sentinel = entry == sentinel_entry_;
   measure::VisitRequest request;
   request.configuration = entry->measurement.configuration;
   request.cubin_key = entry->compiled->key;
@@ -230,11 +235,10 @@ bool LiveBackend::start_visit(const EntryPtr& entry) {
   request.best_us = entry->visits.empty() ? best_us_ : 0;
   request.max_samples = kVisits.samples;
   if (!gpu_->has_room(request)) return false;
-  if (!is_sentinel && !again_.empty() && again_.front() == entry)
-    again_.pop_front();
-  else if (!is_sentinel)
-    ready_.pop_front();
-  if (is_sentinel) sentinel_at_ = Clock::now();
+  if (entry == sentinel_entry_)
+    sentinel_at_ = Clock::now();
+  else
+    (!again_.empty() && again_.front() == entry ? again_ : ready_).pop_front();
   auto in_hand = gpu_->in_hand();
   in_hand.push_back(request.configuration);
   on_hand_over(in_hand);
@@ -260,6 +264,8 @@ void LiveBackend::take_visit(measure::VisitReply reply) {
   visiting_.erase(found);
   ++visits_made_;
   gpu_busy_s_ += reply.worked_s;
+  if (entry->visits.empty()) end_.first_visit.add(reply.worked_s);
+  entry->visit_s = reply.worked_s;
   if (entry == sentinel_entry_) {
     if (reply.outcome == measure::Outcome::Ok) {
       note_sentinel(measure::summarise({std::move(reply.samples_us)}, 1).median_us);
@@ -319,8 +325,7 @@ void LiveBackend::abandon() {
   visiting_.clear();
 }
 
-/// The last visit of the sentinel.
-void LiveBackend::drain() {
+void LiveBackend::drain() {  // the sentinel's last visit
   for (take_visits(); gpu_->busy(); take_visits()) wait(milliseconds(100));
 }
 

@@ -11,6 +11,7 @@
 #include "tuner/compile/compile_pool.hpp"
 #include "tuner/measure/gpu_executor.hpp"
 #include "tuner/session/source/backend.hpp"
+#include "tuner/session/source/search_end.hpp"
 
 namespace attune::session {
 
@@ -40,6 +41,8 @@ class LiveBackend : public Backend {
   [[nodiscard]] std::vector<measure::Measurement> collect(std::chrono::milliseconds timeout) override;
   [[nodiscard]] std::size_t in_flight() const override { return entries_.size(); }
   void abandon() override;
+  void end_by(std::optional<std::chrono::steady_clock::time_point> when) override { end_.when = when; }
+  [[nodiscard]] bool time_is_up() const override { return entries_.empty() && nothing_ends_in_time(); }
   [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& race,
                                                      std::uint64_t seed) override;
   [[nodiscard]] std::optional<CompiledCode> code(const spec::Configuration& configuration) override;
@@ -58,7 +61,10 @@ class LiveBackend : public Backend {
     std::vector<std::vector<double>> visits;
     int calls_per_sample = 0;
     std::uint64_t due = 0;  ///< not to be visited again before this many visits have been made
+    double visit_s = 0;     ///< what the last visit took the GPU worker
+    [[nodiscard]] double expected_visit_s(const SearchEnd& end) const { return visits.empty() ? end.first_visit.seconds() : visit_s; }
   };
+
   using EntryPtr = std::shared_ptr<Entry>;
 
   using Clock = std::chrono::steady_clock;
@@ -76,10 +82,12 @@ class LiveBackend : public Backend {
   void drain();
   void wait(std::chrono::milliseconds timeout) const;
   [[nodiscard]] EntryPtr next_entry();
+  [[nodiscard]] bool nothing_ends_in_time() const;
+  /// Settles what was sampled, and ends what is under way.
+  void end_here();
   [[nodiscard]] bool sentinel_is_due() const;
   [[nodiscard]] bool start_visit(const EntryPtr& entry);
   void settle(const EntryPtr& entry);
-  void fill_resources(Entry& entry) const;
 
   compile::CompilePool compilers_;
   std::unique_ptr<measure::GpuExecutor> gpu_;
@@ -104,6 +112,7 @@ class LiveBackend : public Backend {
   double recovering_before_s_ = 0;
   double waiting_s_ = 0;  ///< of the GPU worker, for compiled work
   std::optional<Clock::time_point> waiting_since_;
+  SearchEnd end_;  ///< by the budget
   double read_ceiling_ = -1;
 };
 

@@ -9,23 +9,31 @@ std::optional<RunOffSamples> LiveRunOff::run(const std::vector<std::string>& fin
   samples_.rounds_per_epoch = options.rounds;
   std::vector<measure::VisitRequest> visits;
   for (std::size_t i = 0; i < finalists.size(); ++i) {
-    if (auto visit = verify(finalists[i], *compile_(i))) visits.push_back(*std::move(visit));
+    // One of an earlier run is unknown to this worker, and verifying again costs little: but for slow kernels, whose time is bounded.
+    const bool again = !options.until || !gpu_.has_verified(finalists[i]);
+    if (auto visit = verify(finalists[i], *compile_(i), again)) visits.push_back(*std::move(visit));
   }
   if (!samples_.failed.empty() || visits.empty()) return std::move(samples_);  // the caller asks again without those that failed
   Race race(visits.size(), options);
+  Clock::duration epoch_took{0};
   for (auto running = race.running(); !running.empty(); running = race.running()) {
     std::vector<measure::VisitRequest> now;
     for (const std::size_t i : running) now.push_back(visits[i]);
+    const auto begin = Clock::now();
+    if (options.until && begin + epoch_took > *options.until) break;
     const auto rounds_us = run_epoch(std::move(now), options.rounds, seed + static_cast<std::uint64_t>(race.epochs()));
+    epoch_took = Clock::now() - begin;
     if (!samples_.failed.empty()) return std::move(samples_);
     if (rounds_us.empty()) return std::nullopt;  // they do not work together
     race.add_epoch(rounds_us);
   }
+  if (race.epochs() == 0) return std::nullopt;  // no time
   keep(race, visits);
   return std::move(samples_);
 }
 
-std::optional<measure::VisitRequest> LiveRunOff::verify(const std::string& configuration, const compile::CompileResult& compiled) {
+std::optional<measure::VisitRequest> LiveRunOff::verify(const std::string& configuration, const compile::CompileResult& compiled,
+                                                        bool again) {
   if (compiled.status != compile::CompileStatus::Ok) {
     samples_.failed.push_back({configuration, measure::Outcome::CompileFailed, compiled.log});
     return std::nullopt;
@@ -34,7 +42,8 @@ std::optional<measure::VisitRequest> LiveRunOff::verify(const std::string& confi
   visit.configuration = configuration;
   visit.cubin_key = compiled.key;
   visit.cubin = compiled.cubin;
-  visit.verify = true;  // a finalist of an earlier run is unknown to this worker; verifying again costs little
+  if (!again) return visit;
+  visit.verify = true;
   visit.max_samples = 1;
   hand_over_({configuration});
   gpu_.submit(visit);

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,6 +19,7 @@ class LiveRunOff {
  public:
   using Compile = std::function<std::shared_ptr<const compile::CompileResult>(std::size_t finalist)>;
   /// Called with the configurations that the GPU worker is about to hold.
+  using Clock = std::chrono::steady_clock;
   using HandOver = std::function<void(const std::vector<std::string>&)>;
 
   /// `compile`: compiles a finalist, by its place in what runs off. Requires: `gpu` outlives this.
@@ -29,7 +31,8 @@ class LiveRunOff {
                                                  std::uint64_t seed);
 
  private:
-  [[nodiscard]] std::optional<measure::VisitRequest> verify(const std::string& configuration, const compile::CompileResult& compiled);
+  [[nodiscard]] std::optional<measure::VisitRequest> verify(const std::string& configuration, const compile::CompileResult& compiled,
+                                                            bool again);
   /// One epoch; who fails alone is named in the samples. Empty when somebody did, or when they fail only together.
   [[nodiscard]] std::vector<std::vector<double>> run_epoch(std::vector<measure::VisitRequest> running, int rounds, std::uint64_t seed);
   void keep(const Race& race, const std::vector<measure::VisitRequest>& visits);

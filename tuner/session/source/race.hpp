@@ -1,5 +1,7 @@
 #pragma once
+#include <chrono>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace attune::session {
@@ -26,6 +28,8 @@ class Race {
     int most = 21;           ///< epochs; half as many more while over kFew finalists are left
     bool all_stay = false;   ///< nobody leaves, however slow
     double hopeless = 1.03;  ///< who is slower than this many times the leader's time in every epoch leaves at once
+    /// On a GPU no epoch begins that is not expected to end by then; what was run until then decides.
+    std::optional<std::chrono::steady_clock::time_point> until{};
 
     [[nodiscard]] static Options of_at_most(int epochs);
   };

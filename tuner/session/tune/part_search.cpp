@@ -107,11 +107,12 @@ bool PartSearch::search_on() {
   bool exhausted = false;
   while (true) {
     if (context_.observer.interrupted()) {
-      backend.abandon();
-      pending_.clear();
+      stop();
       return false;
     }
-    if (scope_.deadline && Clock::now() > *scope_.deadline) exhausted = true;
+    if (context_.is_prepared()) backend.end_by(scope_.deadline);
+    const bool late = scope_.deadline && Clock::now() > *scope_.deadline;
+    exhausted = exhausted || late || (context_.is_prepared() && backend.time_is_up());
     if (context_.request.budget.until_separated && decided_here() >= separation_check_) exhausted = exhausted || separated();
     while (!exhausted && proposed_ < limit_ && (!context_.is_prepared() || backend.wants_more())) exhausted = !propose();
     if (pending_.empty() && (exhausted || proposed_ >= limit_)) break;
@@ -121,7 +122,30 @@ bool PartSearch::search_on() {
     report_progress();
   }
   report_progress();
+  if (exhausted) tell_few();
   return true;
+}
+
+/// A space that is far larger than its budget of time is nothing unusual; a handful of configurations is no search.
+void PartSearch::tell_few() const {
+  constexpr std::uint64_t kFew = 30;
+  const bool of_time = scope_.deadline && context_.is_live() && proposed_ < limit_;
+  if (!of_time || !scope_.label.empty() || decided_here() >= std::min(kFew, limit_)) return;
+  context_.observer.notice(fmt::format("{} of the {} configurations of {} fit into the time of the budget; give it more to try others",
+                                       decided_here(), part_.size, context_.name()));
+}
+
+/// Keeps what was sampled until now.
+void PartSearch::stop() {
+  Backend& backend = context_.backend;
+  if (context_.is_prepared() && context_.is_live()) {
+    backend.end_by(Clock::now());
+    while (backend.in_flight() > 0) {
+      for (const auto& measurement : backend.collect(std::chrono::milliseconds(100))) accept(measurement);
+    }
+  }
+  backend.abandon();
+  pending_.clear();
 }
 
 /// Whether anything of a replay's can stand for the configuration: cheap, where telling which launches are the same is not.

@@ -64,6 +64,7 @@ class PartSearch {
 
   void plan();
   void tell_empty() const;
+  void tell_few() const;
   [[nodiscard]] const space::SearchSpace& space() const { return restricted_ ? *restricted_ : context_.space; }
   [[nodiscard]] space::LaunchClasses& launches() { return restricted_launches_ ? *restricted_launches_ : context_.launches; }
   [[nodiscard]] space::Ordinal in_whole(space::Ordinal part) const;
@@ -73,6 +74,7 @@ class PartSearch {
   [[nodiscard]] std::uint64_t different_launches(bool may_try_all);
   [[nodiscard]] std::uint64_t decided_here() const { return tally_.evaluations() - evaluations_before_; }
   [[nodiscard]] bool search_on();
+  void stop();
   [[nodiscard]] bool propose();
   void accept(const measure::Measurement& measurement);
   void note_outcome(const Pending& place);

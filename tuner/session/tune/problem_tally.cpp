@@ -23,10 +23,7 @@ void ProblemTally::submitted() {
   if (!first_submit_) first_submit_ = Clock::now();
 }
 
-void ProblemTally::measured() {
-  last_commit_ = Clock::now();
-  ++result.measured;
-}
+void ProblemTally::measured() { ++result.measured; }
 
 void ProblemTally::reused(space::Ordinal ordinal) {
   if (!noted_[ordinal]) ++result.reused;
@@ -57,7 +54,8 @@ void ProblemTally::count_failure(space::Ordinal ordinal) {
 void ProblemTally::account(const Utilisation& of_backend) {
   auto& utilisation = result.utilisation;
   utilisation = of_backend;
-  utilisation.wall_s = std::chrono::duration<double>(last_commit_ - first_submit_.value_or(last_commit_)).count();
+  const auto now = Clock::now();
+  utilisation.wall_s = std::chrono::duration<double>(now - first_submit_.value_or(now)).count();
   utilisation.idle_other_s =
       std::max(0.0, utilisation.wall_s - utilisation.gpu_busy_s - utilisation.idle_waiting_compile_s - utilisation.recovering_s);
 }

@@ -31,8 +31,6 @@ class ProblemTally {
   void decided(space::Ordinal ordinal);
   /// A configuration failed: told by decided(), and by who finds that in a run-off.
   void count_failure(space::Ordinal ordinal);
-  /// What was asked of the device and is not stored took its time too.
-  void cut_short() { last_commit_ = Clock::now(); }
 
   /// Proposals that have an outcome, of all searches.
   [[nodiscard]] std::uint64_t evaluations() const noexcept { return evaluations_; }
@@ -64,7 +62,6 @@ class ProblemTally {
   double best_us_ = 0;
   Clock::time_point start_ = Clock::now();
   std::optional<Clock::time_point> first_submit_;
-  Clock::time_point last_commit_;
 };
 
 }  // namespace attune::session

@@ -31,9 +31,11 @@ bool ProblemTuner::run(std::optional<Clock::time_point> deadline) {
   const auto& where = context_.request.where;
   const bool complete = search({where, 0, deadline, "", 0});
   keep_restricted_best();
-  if (!complete) tally_.cut_short();
   account();
-  if (complete) choose_best();
+  if (complete)
+    choose_best();
+  else
+    choice_->choose_by_medians();
   finish(complete, where.empty() ? json::object() : json{{"where", texts_of(where)}, {"searched_size", search_->part().size}});
   return complete;
 }

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 
 #include "attune/error.hpp"
 #include "tuner/base/json.hpp"
@@ -15,6 +17,7 @@ namespace {
 using measure::Measurement;
 using measure::Outcome;
 using nlohmann::json;
+using Clock = std::chrono::steady_clock;
 
 /// Whether a run-off of up to `most` epochs would go on where the stored one ended: several were left. A decision without a run-off is
 /// none.
@@ -33,6 +36,7 @@ WinnerChoice::WinnerChoice(ProblemContext& context, KnownResults& known, Problem
 void WinnerChoice::choose(bool of_a_part) {
   const FinalistRule& plain = context_.request.finalists;
   FinalistRule rule = plain.for_search_of(known_.memory().decided().size());
+  rule.most = std::min(rule.most, most_in_time());
   std::vector<std::string> asked;  // by that rule, also where fewer run off: a later run asks the same again
   for (bool narrowed = false;;) {
     const std::string standard = known_.default_name();
@@ -52,9 +56,39 @@ void WinnerChoice::choose(bool of_a_part) {
       continue;
     }
     const bool ran_off = samples.has_value();
-    if (!ran_off) samples = search_medians(finalists);
+    if (!ran_off) {
+      context_.observer.notice(fmt::format(
+          "these finalists of {} could not be run off against each other; the winner is by the search's medians", context_.name()));
+      samples = search_medians(finalists);
+    }
     return store(*samples, asked, ran_off, of_a_part);
   }
+}
+
+void WinnerChoice::choose_by_medians() {
+  if (best_seen_) return;
+  const std::string standard = known_.default_name();
+  const FinalistRule& rule = context_.request.finalists;
+  const auto finalists = choose_finalists(
+      candidates_of(known_.memory(), context_.kernel, context_.space, context_.launches, standard, rule.most), standard, rule);
+  if (finalists.empty()) return;
+  context_.observer.notice(fmt::format("stopped before the run-off: the best of {} is by the search's medians", context_.name()));
+  store(search_medians(finalists), {}, false, true);
+}
+
+/// How many finalists a run-off can compare in its share of the budget: Race::kEarly epochs of each, as the fastest takes them.
+std::size_t WinnerChoice::most_in_time() const {
+  constexpr double kLoad_s = 0.005, kShortestBatch_us = 1000, kProbes = 2;  // of an epoch, beside its rounds
+  const auto share_s = share_of_run_off_s();
+  const auto fastest = known_.memory().fastest();
+  if (!share_s || fastest.empty()) return std::numeric_limits<std::size_t>::max();
+  const double batch_us = std::max(kShortestBatch_us, known_[fastest.front()].median_us);
+  const double epoch_s = kLoad_s + (context_.request.race.rounds + kProbes) * batch_us / 1e6;
+  return std::max(std::size_t{2}, static_cast<std::size_t>(*share_s / (Race::kEarly * epoch_s)));
+}
+
+std::optional<double> WinnerChoice::share_of_run_off_s() const {
+  return context_.is_live() ? context_.request.budget.run_off_seconds(context_.request.problems.size()) : std::nullopt;
 }
 
 void WinnerChoice::forget_what_fails() {
@@ -127,7 +161,12 @@ void WinnerChoice::tell_why_none() const {
 std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string>& finalists) {
   std::vector<spec::Configuration> configurations;
   for (const auto& finalist : finalists) configurations.push_back(spec::configuration_from_text(context_.kernel, finalist));
-  auto samples = context_.prepared_backend().run_off(configurations, context_.request.race, context_.request.seed);
+  Race::Options race = context_.request.race;
+  if (const auto share_s = share_of_run_off_s()) {
+    if (!ends_) ends_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*share_s));
+    race.until = ends_;
+  }
+  auto samples = context_.prepared_backend().run_off(configurations, race, context_.request.seed);
   if (!samples) return samples;
   for (const auto& failed : samples->failed) {
     const auto ordinal = context_.find(failed.configuration);
@@ -166,11 +205,7 @@ void WinnerChoice::store(const RunOffSamples& samples, const std::vector<std::st
   tally_.result.best = std::move(best);
 }
 
-/// For a recording that never ran these finalists off, and for finalists that fail only together: one "round" of the
-/// search's own medians.
 RunOffSamples WinnerChoice::search_medians(const std::vector<std::string>& finalists) const {
-  context_.observer.notice(
-      fmt::format("these finalists of {} could not be run off against each other; the winner is by the search's medians", context_.name()));
   RunOffSamples samples;
   samples.configurations = finalists;
   samples.rounds_us.emplace_back();

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ class WinnerChoice {
   /// Decides among everything known of this problem, not only what this run proposed: neither a small budget nor a condition
   /// may replace a better winner of an earlier run. `of_a_part`: some search of this run was of a part of the space.
   void choose(bool of_a_part);
+  /// The same of a run that was stopped, without the device: by what the search measured, and only where nothing was decided before.
+  void choose_by_medians();
   /// Interleaved samples of these configurations; nothing when the backend has none of all of them. Those that fail are failed
   /// configurations from now on: ask again without them.
   [[nodiscard]] std::optional<RunOffSamples> compare(const std::vector<std::string>& configurations);
@@ -31,15 +34,20 @@ class WinnerChoice {
   /// Takes away the stored best row where its configuration is a failed one by now.
   void forget_what_fails();
   void tell_why_none() const;
+  /// Of a problem, under a budget of time; nothing: it takes what it takes.
+  [[nodiscard]] std::optional<double> share_of_run_off_s() const;
+  [[nodiscard]] std::size_t most_in_time() const;
   /// Backend::run_off under the request's rules; those that failed are stored as such.
   [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<std::string>& finalists);
+  /// For finalists that were not run off: one "round" of the search's own medians.
   [[nodiscard]] RunOffSamples search_medians(const std::vector<std::string>& finalists) const;
   void store(const RunOffSamples& samples, const std::vector<std::string>& asked, bool ran_off, bool of_a_part);
 
   ProblemContext& context_;
   KnownResults& known_;
   ProblemTally& tally_;
-  bool best_seen_;  ///< this run has seen a best row of the problem, or stored one
+  bool best_seen_;                                             ///< this run has seen a best row of the problem, or stored one
+  std::optional<std::chrono::steady_clock::time_point> ends_;  ///< the run-off, once it has begun
 };
 
 }  // namespace attune::session

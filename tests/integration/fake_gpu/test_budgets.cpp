@@ -1,0 +1,124 @@
+// A budget of time is a promise, whatever kernels and compilers take: the search ends by then, its run-off has a share of its own, and what
+// was verified has a winner.
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "db/database.hpp"
+#include "tests/integration/fake_gpu/fake_gpu.hpp"
+#include "tests/integration/fake_gpu/processes.hpp"
+#include "tests/support/replaced.hpp"
+#include "tuner/base/files.hpp"
+
+namespace test_budgets {
+
+using namespace attune;
+using test::FakeGpu;
+using test::replaced;
+
+namespace {
+
+constexpr double kRunOff_s = 3;  // of budgets below 15 s
+constexpr double kMore_s = 2;    // for starting, preparing and storing
+
+/// The template `brief` with 2 x 200 configurations.
+struct Costly : FakeGpu {
+  Costly() {
+    const std::string source = std::string(ATTUNE_SOURCE_DIR) + "/tests/support/fake_templates/brief/";
+    std::string waves = "[1";
+    for (int wave = 2; wave <= 200; ++wave) waves += ", " + std::to_string(wave);
+    text =
+        replaced(base::read_file(source + "template.json"), "[1, 2, 4], \"default\": 1, \"bind\": \"launch\"", waves + "], \"default\": 1");
+    code = base::read_file(source + "brief.cu");
+    settings["devices"] = {{{"memory_bytes", 4000000000}}};
+  }
+
+  void write_template() const {
+    std::filesystem::create_directory(folder / "brief");
+    base::write_file_atomic(folder / "brief/template.json", text);
+    base::write_file_atomic(folder / "brief/brief.cu", code);
+  }
+  /// Kernels of 40 ms and more, which really take that long.
+  void make_slow_kernels() {
+    settings["real_time"] = 1;
+    text = replaced(text, "int((20000 + n / 100) * slowdown)", "int(40000000 * (1 + 0.3 * (block_size == 64) + 0.01 * abs(waves - 100)))");
+    write_template();
+  }
+  /// All but the default take NVRTC longer than any test lasts.
+  void make_slow_compiles() {
+    code = replaced(code, "  if (time_ns < 0", R"(#if ATTUNE_WAVES > 1
+  float y = static_cast<float>(i);
+#pragma unroll
+  for (int k = 0; k < 600; ++k) y = sinf(y * static_cast<float>(k)) / (1.0f + cosf(y));
+  if (y == 12345.0f) out[0] = 0;
+#endif
+  if (time_ns < 0)");
+    write_template();
+  }
+  [[nodiscard]] std::vector<std::string> words(const std::vector<std::string>& more) const {
+    std::vector<std::string> all{"tune",  (folder / "brief").string(), "--T", "i32", "--end", "well", "--size", "1000", "--strategy",
+                                 "random"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  [[nodiscard]] std::vector<db::BestRow> best() const { return db::Database::open(database, db::OpenMode::ReadOnly).best({}); }
+
+  std::string text, code;  ///< of the template
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Costly, "a search of slow kernels ends by its budget, keeps what was sampled, and names a winner") {
+  make_slow_kernels();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto result = attune(words({"--budget", "4s"}));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(took.count() < 4 + kRunOff_s + kMore_s);
+  const auto stored = records();
+  CHECK(stored.size() >= 2);
+  for (const auto& record : stored) CHECK(record.verified);
+  CHECK(result.err.find(std::to_string(stored.size()) + " of the 400 configurations of") != std::string::npos);
+  REQUIRE(best().size() == 1);
+  for (const auto& record : stored) CHECK(best().front().median_us <= record.median_us * 1.05);
+}
+
+TEST_CASE_FIXTURE(Costly, "compiles that would outlast the budget are ended, and what was compiled wins") {
+  make_slow_compiles();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto result = attune(words({"--budget", "3s", "--compile-workers", "2"}));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(took.count() < 3 + kRunOff_s + kMore_s);
+  CHECK(processes("worker-compile").empty());
+  REQUIRE(best().size() == 1);
+  CHECK(best().front().configuration.find("\"waves\":1}") != std::string::npos);
+  for (const auto& record : records()) CHECK(record.outcome == "ok");  // nothing is blamed for what was ended
+}
+
+TEST_CASE_FIXTURE(Costly,
+                  "a search that is interrupted keeps what was sampled and a best by that, and the same command decides it by a run-off") {
+  make_slow_kernels();
+  const int pid = start(words({"--budget", "60s"}));
+  REQUIRE(test::wait_until([&] { return on_device(); }));
+  std::this_thread::sleep_for(std::chrono::seconds(4));  // some are sampled, none as often as it would be
+  REQUIRE(::kill(pid, SIGINT) == 0);
+  CHECK(test::wait_for(pid) == 130);
+  const auto stored = records();
+  CHECK(!stored.empty());
+  REQUIRE(best().size() == 1);
+  CHECK(best().front().detail_json.find("\"asked\":[]") != std::string::npos);
+  const auto again = attune(words({"--budget", "2s"}));
+  CAPTURE(again.err);
+  CHECK(again.exit_code == 0);
+  CHECK(records().size() >= stored.size());
+  REQUIRE(best().size() == 1);
+  CHECK(best().front().detail_json.find("\"asked\":[]") == std::string::npos);
+}
+
+}  // namespace test_budgets

@@ -1,0 +1,12 @@
+#pragma once
+#include "tuner/compile/compiler.hpp"
+#include "tuner/measure/measurement.hpp"
+#include "tuner/spec/launch_plan.hpp"
+
+namespace attune::session {
+
+/// Adds to `resources` what the plan's kernel with the most registers takes, as `compiled` says.
+void add_resources(measure::Resources& resources, const spec::LaunchPlan& plan, const compile::CompileResult& compiled,
+                   const spec::DeviceInfo& device);
+
+}  // namespace attune::session
