@@ -102,6 +102,20 @@ TEST_CASE("the pool tells how many jobs no worker has, and how many workers have
   CHECK(pool.pending() == 5);
 }
 
+TEST_CASE("what is abandoned is ended and never answered, and the next job is well") {
+  CompilePool pool(faulty(2));
+  for (const char* source : {"hang", "hang b", "hang c"}) (void)pool.submit(request(source));
+  while (pool.busy_workers() < 2) CHECK(pool.collect(std::chrono::milliseconds(5)).empty());
+  const auto before = pool.worker_pids();
+  pool.abandon();
+  CHECK(pool.pending() == 0);
+  CHECK(pool.queued() == 0);
+  CHECK(pool.busy_workers() == 0);
+  CHECK(pool.collect(std::chrono::milliseconds(0)).empty());
+  CHECK(pool.worker_pids() != before);
+  CHECK(pool.compile_now(request("ok")).status == CompileStatus::Ok);
+}
+
 TEST_CASE("busy time grows while a worker has a job, is kept when it ends, and stands still when none has one") {
   CompilePool::Options options = faulty(2);
   options.deadline = std::chrono::milliseconds(40);

@@ -7,12 +7,20 @@ namespace test_budget {
 
 using attune::UsageError;
 using attune::session::Budget;
+using attune::session::run_off_seconds;
 
 TEST_CASE("a budget with a time unit limits seconds and leaves the whole space open") {
   const Budget budget = Budget::parse("2m");
   REQUIRE(budget.seconds.has_value());
   CHECK(*budget.seconds == 120.0);
   CHECK(budget.limit(1000) == 1000);
+}
+
+TEST_CASE("a run-off may take a fifth of its search, and all of a command together at least three seconds") {
+  CHECK(run_off_seconds(60, 1) == doctest::Approx(12));
+  CHECK(run_off_seconds(4, 1) == doctest::Approx(3));
+  CHECK(run_off_seconds(0, 10) == doctest::Approx(0.3));
+  CHECK(run_off_seconds(6, 10) == doctest::Approx(1.2));
 }
 
 TEST_CASE("a plain number is a count of configurations, capped by the space") {

@@ -94,14 +94,11 @@ std::string Budget::text() const {
   return limits.empty() ? "100%" : fmt::format("{}", fmt::join(limits, ","));
 }
 
-std::optional<double> Budget::run_off_seconds(std::size_t problems) const {
-  if (!seconds) return std::nullopt;
-  return std::max(3.0, 0.2 * *seconds) / static_cast<double>(problems);
-}
-
 std::uint64_t Budget::limit(std::uint64_t space_size) const {
   const auto share = static_cast<std::uint64_t>(std::ceil(fraction * static_cast<double>(space_size)));
   return std::min({space_size, share, configurations.value_or(space_size)});
 }
+
+double run_off_seconds(double search_s, std::size_t problems) { return std::max(3.0 / static_cast<double>(problems), 0.2 * search_s); }
 
 }  // namespace attune::session

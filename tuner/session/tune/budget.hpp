@@ -21,9 +21,10 @@ struct Budget {
   [[nodiscard]] std::string text() const;
   /// Configurations that may be tried in a space of this size (time and separation are checked elsewhere).
   [[nodiscard]] std::uint64_t limit(std::uint64_t space_size) const;
-  /// What the run-off of each of so many problems may take after its search: all of them a fifth of the budget's time, or 3 s where that is
-  /// more. Nothing: the budget has no time.
-  [[nodiscard]] std::optional<double> run_off_seconds(std::size_t problems) const;
 };
+
+/// What the run-off of a problem may take after a search of `search_s`: a fifth of that, or its part of 3 s for all `problems` of a command
+/// where that is more.
+[[nodiscard]] double run_off_seconds(double search_s, std::size_t problems);
 
 }  // namespace attune::session

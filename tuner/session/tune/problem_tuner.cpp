@@ -28,6 +28,10 @@ ProblemTuner::ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest
 
 bool ProblemTuner::run(std::optional<Clock::time_point> deadline) {
   if (!begin()) return true;
+  if (deadline && context_.is_live()) {
+    const std::chrono::duration<double> search = *deadline - Clock::now();
+    choice_->limit_run_off(run_off_seconds(std::max(0.0, search.count()), context_.request.problems.size()));
+  }
   const auto& where = context_.request.where;
   const bool complete = search({where, 0, deadline, "", 0});
   keep_restricted_best();

@@ -79,16 +79,11 @@ void WinnerChoice::choose_by_medians() {
 /// How many finalists a run-off can compare in its share of the budget: Race::kEarly epochs of each, as the fastest takes them.
 std::size_t WinnerChoice::most_in_time() const {
   constexpr double kLoad_s = 0.005, kShortestBatch_us = 1000, kProbes = 2;  // of an epoch, beside its rounds
-  const auto share_s = share_of_run_off_s();
   const auto fastest = known_.memory().fastest();
-  if (!share_s || fastest.empty()) return std::numeric_limits<std::size_t>::max();
+  if (!run_off_s_ || fastest.empty()) return std::numeric_limits<std::size_t>::max();
   const double batch_us = std::max(kShortestBatch_us, known_[fastest.front()].median_us);
   const double epoch_s = kLoad_s + (context_.request.race.rounds + kProbes) * batch_us / 1e6;
-  return std::max(std::size_t{2}, static_cast<std::size_t>(*share_s / (Race::kEarly * epoch_s)));
-}
-
-std::optional<double> WinnerChoice::share_of_run_off_s() const {
-  return context_.is_live() ? context_.request.budget.run_off_seconds(context_.request.problems.size()) : std::nullopt;
+  return std::max(std::size_t{2}, static_cast<std::size_t>(*run_off_s_ / (Race::kEarly * epoch_s)));
 }
 
 void WinnerChoice::forget_what_fails() {
@@ -162,10 +157,8 @@ std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string
   std::vector<spec::Configuration> configurations;
   for (const auto& finalist : finalists) configurations.push_back(spec::configuration_from_text(context_.kernel, finalist));
   Race::Options race = context_.request.race;
-  if (const auto share_s = share_of_run_off_s()) {
-    if (!ends_) ends_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*share_s));
-    race.until = ends_;
-  }
+  if (run_off_s_ && !ends_) ends_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*run_off_s_));
+  race.until = ends_;
   auto samples = context_.prepared_backend().run_off(configurations, race, context_.request.seed);
   if (!samples) return samples;
   for (const auto& failed : samples->failed) {

@@ -17,6 +17,8 @@ class WinnerChoice {
   WinnerChoice(const WinnerChoice&) = delete;
   WinnerChoice& operator=(const WinnerChoice&) = delete;
 
+  /// What a run-off on a device may take; unless given, what it takes.
+  void limit_run_off(double seconds) { run_off_s_ = seconds; }
   /// Decides among everything known of this problem, not only what this run proposed: neither a small budget nor a condition
   /// may replace a better winner of an earlier run. `of_a_part`: some search of this run was of a part of the space.
   void choose(bool of_a_part);
@@ -34,8 +36,6 @@ class WinnerChoice {
   /// Takes away the stored best row where its configuration is a failed one by now.
   void forget_what_fails();
   void tell_why_none() const;
-  /// Of a problem, under a budget of time; nothing: it takes what it takes.
-  [[nodiscard]] std::optional<double> share_of_run_off_s() const;
   [[nodiscard]] std::size_t most_in_time() const;
   /// Backend::run_off under the request's rules; those that failed are stored as such.
   [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<std::string>& finalists);
@@ -46,7 +46,8 @@ class WinnerChoice {
   ProblemContext& context_;
   KnownResults& known_;
   ProblemTally& tally_;
-  bool best_seen_;                                             ///< this run has seen a best row of the problem, or stored one
+  bool best_seen_;  ///< this run has seen a best row of the problem, or stored one
+  std::optional<double> run_off_s_;
   std::optional<std::chrono::steady_clock::time_point> ends_;  ///< the run-off, once it has begun
 };
 
