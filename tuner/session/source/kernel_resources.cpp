@@ -1,28 +1,33 @@
 #include "tuner/session/source/kernel_resources.hpp"
 
+#include <fmt/core.h>
+
 #include "tuner/compile/occupancy.hpp"
 
 namespace attune::session {
 
 void add_resources(measure::Resources& resources, const spec::LaunchPlan& plan, const compile::CompileResult& compiled,
-                   const spec::DeviceInfo& device) {
-  const compile::KernelResources* heaviest = nullptr;
-  const spec::ResolvedLaunch* launch = nullptr;
-  for (const auto* const candidate : spec::launches_of(plan)) {
+                   const spec::DeviceInfo& device, const std::string& file) {
+  for (const auto* const launch : spec::launches_of(plan)) {
     for (const auto& kernel : compiled.kernels) {
-      if (kernel.kernel == candidate->kernel && (heaviest == nullptr || kernel.registers > heaviest->registers)) {
-        heaviest = &kernel;
-        launch = candidate;
+      if (kernel.kernel != launch->kernel) continue;
+      const int threads = static_cast<int>(launch->block[0] * launch->block[1] * launch->block[2]);
+      const auto occupancy = compile::occupancy(kernel, threads, launch->shared_bytes, device);
+      const int shared_bytes = kernel.static_shared_bytes + static_cast<int>(launch->shared_bytes);
+      if (occupancy.blocks_per_sm == 0) {
+        throw spec::LimitError(file, 0, 0,
+                               fmt::format("no block of \"{}\" fits an SM: {} threads of {} registers each, {} bytes of shared memory; "
+                                           "too much by its {}",
+                                           kernel.kernel, threads, kernel.registers, shared_bytes, occupancy.limited_by));
       }
+      if (kernel.registers <= resources.registers) continue;
+      resources.registers = kernel.registers;
+      resources.shared_bytes = shared_bytes;
+      resources.stack_bytes = kernel.stack_bytes;
+      resources.spill_bytes = kernel.spill_store_bytes + kernel.spill_load_bytes;
+      resources.occupancy = occupancy.fraction;
     }
   }
-  if (heaviest == nullptr) return;
-  const int threads = static_cast<int>(launch->block[0] * launch->block[1] * launch->block[2]);
-  resources.registers = heaviest->registers;
-  resources.shared_bytes = heaviest->static_shared_bytes + static_cast<int>(launch->shared_bytes);
-  resources.stack_bytes = heaviest->stack_bytes;
-  resources.spill_bytes = heaviest->spill_store_bytes + heaviest->spill_load_bytes;
-  resources.occupancy = compile::occupancy(*heaviest, threads, launch->shared_bytes, device).fraction;
 }
 
 }  // namespace attune::session

@@ -173,7 +173,7 @@ void LiveBackend::take_compiled() {
     }
     try {
       const auto plan = spec::resolve(*kernel_, problem_, entry->configuration, gpu_->device());
-      add_resources(entry->measurement.resources, plan, *entry->compiled, gpu_->device());
+      add_resources(entry->measurement.resources, plan, *entry->compiled, gpu_->device(), kernel_->spec_path);
       ready_.push_back(entry);
     } catch (const spec::LimitError& error) {
       entry->measurement.outcome = measure::Outcome::ExceedsLimits;
