@@ -46,7 +46,10 @@ std::string progress_text(const session::RunProgress::View& view) {
     if (view.problem) text += " " + describe(*view.problem);
     if (!view.part.empty()) text += ": " + view.part;
   }
-  text += fmt::format("  {}/{} configurations  {:.0f}/s", view.done, view.total, view.configurations_per_s);
+  const double rate = view.configurations_per_s;
+  text += fmt::format("  {}/{} configurations  {:.{}f}/s", view.done, view.total, rate, rate < 9.95 ? 1 : 0);
+  if (view.budget_s)
+    text += fmt::format("  {:.0f} % of {}", 100 * std::min(1.0, view.elapsed_s / *view.budget_s), duration(*view.budget_s));
   if (view.best_us > 0) text += fmt::format("  best {} us", format_us(view.best_us));
   if (view.failed > 0) text += fmt::format("  {} failed", view.failed);
   if (view.reused > 0) text += fmt::format("  {} known", view.reused);

@@ -95,6 +95,8 @@ RunProgress::View RunProgress::view(double now_s) const {
   const std::uint64_t now = std::max(fresh(), before);
   if (now_s > since_s) view.configurations_per_s = static_cast<double>(now - before) / (now_s - since_s);
   view.eta_s = eta(now_s);
+  view.budget_s = budget_s_;
+  view.elapsed_s = now_s;
   return view;
 }
 

@@ -23,6 +23,8 @@ class RunProgress {
     double configurations_per_s = 0;       ///< freshly decided ones, over the last few seconds
     double best_us = 0;                    ///< of `problem`; 0: none yet
     std::optional<double> eta_s;           ///< of the whole command
+    std::optional<double> budget_s;        ///< its budget of time, where it has one
+    double elapsed_s = 0;
   };
 
   /// `budget_s`: wall time of the whole command, where it is limited.
