@@ -47,7 +47,22 @@ std::optional<std::string> Verifier::verify(const Candidate& candidate, ProblemD
   return std::nullopt;
 }
 
-std::optional<std::string> Verifier::verify_case(const Candidate& candidate, ProblemData& problem, Case& which) {
+Verifier::FirstCall Verifier::first_call(const Candidate& candidate, ProblemData& problem) {
+  problem.adapt(candidate.configuration);
+  Case& asked = problem.asked();
+  auto run = bind(candidate, problem, asked);
+  if (!run) return {};
+  arrange(*run, problem, kRandom, Guard::LowFirst);
+  start_.record(support_->stream());
+  run->call.enqueue(run->addresses, support_->stream().get());
+  end_.record(support_->stream());
+  check_bounds(*run, problem, kRandom, Guard::LowFirst);
+  FirstCall first{finding(asked, 0), gpu::elapsed_us(start_, end_)};
+  if (first.wrong) *first.wrong += fmt::format(" ({}, {})", asked.plan.label, spec::to_text(asked.plan.problem));
+  return first;
+}
+
+std::optional<Verifier::Run> Verifier::bind(const Candidate& candidate, ProblemData& problem, Case& which) {
   const spec::KernelTemplate& kernel = problem.kernel();
   const bool asked = &which == &problem.asked();
   const bool other_sizes = which.plan.problem.sizes != problem.asked().plan.problem.sizes;
@@ -71,17 +86,20 @@ std::optional<std::string> Verifier::verify_case(const Candidate& candidate, Pro
   const std::int64_t tile = tile_of(kernel, which.plan.problem, candidate.configuration, support_->device());
   Run run{&which, std::move(*plan), std::move(call), std::move(layout), std::move(addresses), scratch_.address(), tile};
   support_->set_bytes(run.scratch, run.scratch_layout.bytes(), 0);
+  return run;
+}
+
+std::optional<std::string> Verifier::verify_case(const Candidate& candidate, ProblemData& problem, Case& which) {
+  auto run = bind(candidate, problem, which);
+  if (!run) return std::nullopt;
   for (std::size_t data = 0; data < problem.data_sets().size(); ++data) {
     if (!problem.data_sets()[data].alters.empty() || !problem.uses(which, data)) continue;
-    if (auto wrong = pass(run, problem, data)) return wrong;
+    if (auto wrong = pass(*run, problem, data)) return wrong;
   }
   return std::nullopt;
 }
 
-std::optional<std::string> Verifier::pass(Run& run, ProblemData& problem, std::size_t data) {
-  // Both orders of the extremes around the data: an element read too far decides a minimum under one, a maximum under
-  // the other.
-  const Guard variant = data == kIntegers ? Guard::HighFirst : Guard::LowFirst;
+void Verifier::arrange(Run& run, ProblemData& problem, std::size_t data, Guard variant) {
   problem.fill(*run.which, data, variant);
   run.scratch_layout.guard(*support_, run.scratch, variant);
   for (std::size_t i = 0; i < run.plan.buffers.size(); ++i) {
@@ -89,11 +107,22 @@ std::optional<std::string> Verifier::pass(Run& run, ProblemData& problem, std::s
     const bool promises_nothing = buffer.workspace && buffer.init == spec::WorkspaceInit::None;
     if (promises_nothing) support_->set_bytes(run.addresses[i], static_cast<std::size_t>(buffer.bytes), kScratchPoison);
   }
-  run.call.enqueue(run.addresses, support_->stream().get());
+}
+
+void Verifier::check_bounds(Run& run, ProblemData& problem, std::size_t data, Guard variant) {
   begin_checks();
   problem.check_untouched(*run.which, data, variant);
   run.scratch_layout.check_guards(*support_, run.scratch, variant);
   check_left_zero(run.plan, run.addresses);
+}
+
+std::optional<std::string> Verifier::pass(Run& run, ProblemData& problem, std::size_t data) {
+  // Both orders of the extremes around the data: an element read too far decides a minimum under one, a maximum under
+  // the other.
+  const Guard variant = data == kIntegers ? Guard::HighFirst : Guard::LowFirst;
+  arrange(run, problem, data, variant);
+  run.call.enqueue(run.addresses, support_->stream().get());
+  check_bounds(run, problem, data, variant);
   const auto& expectation = run.which->expectations[data];
   if (expectation) {
     compare(*run.which, run.addresses, *expectation, problem.data_sets()[data].when);

@@ -31,6 +31,13 @@ class Verifier {
   /// constraints do not hold, those without answers, and of a configuration that is specialised on its sizes those of other sizes, are left
   /// out. Leaves window 0 with the random data. Throws: CudaError, SpecError, ReferenceError, EnvironmentError.
   [[nodiscard]] std::optional<std::string> verify(const Candidate& candidate, ProblemData& problem);
+  struct FirstCall {
+    std::optional<std::string> wrong;  ///< what it wrote where it must not, in a sentence; its results are compared with nothing
+    double us = 0;
+  };
+  /// One call on the asked case's random data, guarded as all are: enough to let a configuration go that is far slower than others, which
+  /// verifying it would be ten such calls. Waits. Throws: as verify.
+  [[nodiscard]] FirstCall first_call(const Candidate& candidate, ProblemData& problem);
   /// Frees the scratch, which grows with the configurations.
   void release() { scratch_ = gpu::Buffer(); }
   /// After timing: the outputs of window 0 and the configuration's own scratch. Requires: the problem was adapted to the configuration
@@ -47,6 +54,12 @@ class Verifier {
   };
 
   [[nodiscard]] std::optional<std::string> verify_case(const Candidate& candidate, ProblemData& problem, Case& which);
+  /// Nothing where the configuration has no launch in this case. Throws: spec::LimitError of the asked case.
+  [[nodiscard]] std::optional<Run> bind(const Candidate& candidate, ProblemData& problem, Case& which);
+  /// Data, guards and poison for a call.
+  void arrange(Run& run, ProblemData& problem, std::size_t data, Guard variant);
+  /// Begins checks: of what must be untouched, guards, and workspaces that are left zero.
+  void check_bounds(Run& run, ProblemData& problem, std::size_t data, Guard variant);
   /// A data set, what is planted into it and the data sets that alter it: one wait for all of them.
   [[nodiscard]] std::optional<std::string> pass(Run& run, ProblemData& problem, std::size_t data);
   void begin_checks();
@@ -59,7 +72,8 @@ class Verifier {
   [[nodiscard]] std::optional<std::string> finding(const Case& which, std::size_t outputs);
 
   Support* support_;
-  gpu::Buffer scratch_;  ///< shared by all cases, grown on demand
+  gpu::Event start_, end_;  ///< of the first call
+  gpu::Buffer scratch_;     ///< shared by all cases, grown on demand
   std::vector<Question> questions_;
 };
 

@@ -19,6 +19,9 @@ namespace {
 using nlohmann::json;
 
 constexpr double kHopelessRatio = 3.0;  // dropped on a short batch already: far outside what its noise could explain
+constexpr double kCostly_us = 1000;     // so long a best, and a single call tells who is far behind, before its verification
+constexpr double kFarBehindRatio = 1.5;
+constexpr double kLoading_us = 1000;  // a first call may load its code besides
 constexpr std::size_t kCeilingBytes = std::size_t{4} << 30;
 
 bool exceeds_limits(const CudaError& error) {
@@ -132,8 +135,19 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
     reply.detail = detail;
     return reply;
   };
+  const verify::Candidate candidate{prepared.configuration, *prepared.module};
+  if (request.verify && request.best_us >= kCostly_us && request.max_samples > 0) {
+    const auto first = verifier_->first_call(candidate, problem_->data());
+    if (first.wrong) return wrong_result(*first.wrong);
+    if (first.us > kFarBehindRatio * request.best_us + kLoading_us) {
+      reply.screened_out = true;
+      reply.samples_us = {first.us};
+      reply.calls_per_sample = 1;
+      return reply;
+    }
+  }
   if (request.verify) {
-    if (const auto wrong = verifier_->verify({prepared.configuration, *prepared.module}, problem_->data())) return wrong_result(*wrong);
+    if (const auto wrong = verifier_->verify(candidate, problem_->data())) return wrong_result(*wrong);
     prepared.verified = problem_->data().has_answers();
   }
   if (request.max_samples == 0) {

@@ -81,10 +81,14 @@ TEST_CASE_FIXTURE(Costly, "a search of slow kernels ends by its budget, keeps wh
   CHECK(took.count() < 4 + kRunOff_s + kMore_s);
   const auto stored = records();
   CHECK(stored.size() >= 2);
-  for (const auto& record : stored) CHECK(record.verified);
+  // Who is far behind the best after a single call is let go unverified, and never a best.
+  for (const auto& record : stored) CHECK((record.verified || record.stage == "screened"));
   CHECK(result.err.find(std::to_string(stored.size()) + " of the 400 configurations of") != std::string::npos);
   REQUIRE(best().size() == 1);
-  for (const auto& record : stored) CHECK(best().front().median_us <= record.median_us * 1.05);
+  for (const auto& record : stored) {
+    CHECK(best().front().median_us <= record.median_us * 1.05);
+    if (record.configuration == best().front().configuration) CHECK(record.verified);
+  }
 }
 
 TEST_CASE_FIXTURE(Costly, "compiles that would outlast the budget are ended, and what was compiled wins") {

@@ -4,7 +4,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "db/database.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
+#include "tests/support/replaced.hpp"
+#include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 
 namespace test_fault_matrix {
@@ -12,6 +15,7 @@ namespace test_fault_matrix {
 using namespace attune;
 using nlohmann::json;
 using test::FakeGpu;
+using test::replaced;
 
 namespace {
 
@@ -132,6 +136,39 @@ TEST_CASE_FIXTURE(FakeGpu, "a worker that dies again and again through no config
   CAPTURE(result.err);
   CHECK(result.exit_code == 0);
   check_good_ones(records());
+}
+
+TEST_CASE_FIXTURE(
+    FakeGpu,
+    "of kernels of milliseconds one that is far behind after a call is let go unverified, but not what it writes where it must not") {
+  const std::string source = std::string(ATTUNE_SOURCE_DIR) + "/tests/support/fake_templates/synthetic/";
+  std::string text = replaced(base::read_file(source + "template.json"), "int((20000 + n / 100) * slowdown)", "int(20000000 * slowdown)");
+  text = replaced(text, "\"slowdown\": \"1 + ", "\"slowdown\": \"1 + 1.0 * (fault != 'none') + ");
+  std::filesystem::create_directory(folder / "synthetic");
+  base::write_file_atomic(folder / "synthetic/template.json", text);
+  base::write_file_atomic(folder / "synthetic/synthetic.cu", base::read_file(source + "synthetic.cu"));
+  auto words = tune_words("matrix");
+  words[1] = (folder / "synthetic").string();
+  const auto result = attune(words);
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  const auto best = db::Database::open(database, db::OpenMode::ReadOnly).best({});
+  REQUIRE(best.size() == 1);
+  std::map<std::string, std::string> outcome_of;
+  std::size_t unverified = 0;
+  for (const auto& record : records()) {
+    CAPTURE(record.configuration);
+    outcome_of[test::configuration_of(record)["fault"]] = record.outcome;
+    if (record.outcome != "ok" || record.verified) continue;
+    ++unverified;
+    CHECK(record.stage == "screened");
+    CHECK(record.median_us > 1.5 * best.front().median_us);
+  }
+  CHECK(unverified > 2);
+  CHECK(outcome_of.at("out_of_bounds_write") == "wrong_result");
+  CHECK(outcome_of.at("input_write") == "wrong_result");
+  CHECK(outcome_of.at("wrong_result") == "ok");  // nobody looked: it is far too slow
+  CHECK(base::parse_json(best.front().configuration)["fault"] == "none");
 }
 
 }  // namespace test_fault_matrix
