@@ -54,6 +54,10 @@ class GpuExecutor {
   /// The reply to the oldest request once it is there; nothing within `timeout`.
   [[nodiscard]] std::optional<VisitReply> collect(std::chrono::milliseconds timeout);
   [[nodiscard]] bool busy() const noexcept { return !queue_.empty(); }
+  /// Replaces a worker that was ended. Throws: as `prepare`.
+  void ensure_running() {
+    if (!worker_.running()) restart();
+  }
   /// Whether this configuration of the prepared problem was verified, by whichever worker.
   [[nodiscard]] bool has_verified(const std::string& configuration) const { return verified_.contains(configuration); }
   /// Configurations handed over and not answered, the one being measured first.

@@ -34,6 +34,7 @@ json visit(const VisitRequest& request, bool with_cubin) {
                {"configuration", request.configuration},
                {"cubin_key", request.cubin_key},
                {"verify", request.verify},
+               {"once", request.once},
                {"best_us", request.best_us},
                {"max_samples", request.max_samples}};
   if (with_cubin) message["cubin"] = binary(request.cubin);
@@ -46,6 +47,7 @@ VisitRequest visit_from(const json& message) {
   request.cubin_key = message.at("cubin_key");
   if (message.contains("cubin")) request.cubin = bytes(message.at("cubin"));
   request.verify = message.at("verify");
+  request.once = message.at("once");
   request.best_us = message.at("best_us");
   request.max_samples = message.at("max_samples");
   return request;

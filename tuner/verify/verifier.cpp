@@ -57,7 +57,7 @@ Verifier::FirstCall Verifier::first_call(const Candidate& candidate, ProblemData
   run->call.enqueue(run->addresses, support_->stream().get());
   end_.record(support_->stream());
   check_bounds(*run, problem, kRandom, Guard::LowFirst);
-  FirstCall first{finding(asked, 0), gpu::elapsed_us(start_, end_)};
+  FirstCall first{finding(asked, 0), gpu::elapsed_us(start_, end_), run->call.steps()};
   if (first.wrong) *first.wrong += fmt::format(" ({}, {})", asked.plan.label, spec::to_text(asked.plan.problem));
   return first;
 }

@@ -34,6 +34,7 @@ class Verifier {
   struct FirstCall {
     std::optional<std::string> wrong;  ///< what it wrote where it must not, in a sentence; its results are compared with nothing
     double us = 0;
+    std::size_t steps = 0;  ///< of the call, each launched by the host
   };
   /// One call on the asked case's random data, guarded as all are: enough to let a configuration go that is far slower than others, which
   /// verifying it would be ten such calls. Waits. Throws: as verify.

@@ -21,6 +21,7 @@ using nlohmann::json;
 constexpr double kHopelessRatio = 3.0;  // dropped on a short batch already: far outside what its noise could explain
 constexpr double kCostly_us = 1000;     // so long a best, and a single call tells who is far behind, before its verification
 constexpr double kFarBehindRatio = 1.5;
+constexpr double kLaunch_us = 4;      // of each step, which is no node of a graph here
 constexpr double kLoading_us = 1000;  // a first call may load its code besides
 constexpr std::size_t kCeilingBytes = std::size_t{4} << 30;
 
@@ -136,10 +137,11 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
     return reply;
   };
   const verify::Candidate candidate{prepared.configuration, *prepared.module};
-  if (request.verify && request.best_us >= kCostly_us && request.max_samples > 0) {
+  if (request.once && request.best_us >= kCostly_us && problem_->data().has_answers()) {  // without answers the best is unverified
     const auto first = verifier_->first_call(candidate, problem_->data());
     if (first.wrong) return wrong_result(*first.wrong);
-    if (first.us > kFarBehindRatio * request.best_us + kLoading_us) {
+    const double allowed_us = kFarBehindRatio * request.best_us + kLoading_us + kLaunch_us * static_cast<double>(first.steps);
+    if (first.us > allowed_us) {
       reply.screened_out = true;
       reply.samples_us = {first.us};
       reply.calls_per_sample = 1;

@@ -120,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 }
 
 extern "C" __global__ void gemm_plain(const float* a, const float* b, float* c, Index m, Index n, Index k) {
-  const Index row = blockIdx.y * 8ll + threadIdx.y, column = blockIdx.x * 32ll + threadIdx.x;
+  const Index row = blockIdx.x * 8ll + threadIdx.y, column = blockIdx.y * 32ll + threadIdx.x;
   if (row >= m || column >= n) return;
   double sum = 0;
   for (Index i = 0; i < k; ++i) sum += static_cast<double>(a[row * k + i]) * b[i * n + column];

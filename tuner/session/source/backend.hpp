@@ -100,6 +100,9 @@ class Backend {
   [[nodiscard]] virtual std::uint64_t missing() const { return 0; }
   /// Forgets everything in flight.
   virtual void abandon() = 0;
+  /// Whether a configuration that is far behind after one call may be let go unverified. Not where the search of a part is to find its own
+  /// fastest, however slow.
+  virtual void let_go_unverified(bool) {}
   /// The search of the prepared problem ends by then (nothing: when it likes): nothing is begun that is not expected to end in time, by
   /// what others of this problem took. What was sampled until then counts as measured, what was not is forgotten.
   virtual void end_by(std::optional<std::chrono::steady_clock::time_point>) {}

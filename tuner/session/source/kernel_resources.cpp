@@ -2,12 +2,15 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "tuner/compile/occupancy.hpp"
 
 namespace attune::session {
 
 void add_resources(measure::Resources& resources, const spec::LaunchPlan& plan, const compile::CompileResult& compiled,
                    const spec::DeviceInfo& device, const std::string& file) {
+  bool any = false;
   for (const auto* const launch : spec::launches_of(plan)) {
     for (const auto& kernel : compiled.kernels) {
       if (kernel.kernel != launch->kernel) continue;
@@ -20,7 +23,7 @@ void add_resources(measure::Resources& resources, const spec::LaunchPlan& plan, 
                                            "too much by its {}",
                                            kernel.kernel, threads, kernel.registers, shared_bytes, occupancy.limited_by));
       }
-      if (kernel.registers <= resources.registers) continue;
+      if (std::exchange(any, true) && kernel.registers <= resources.registers) continue;
       resources.registers = kernel.registers;
       resources.shared_bytes = shared_bytes;
       resources.stack_bytes = kernel.stack_bytes;

@@ -94,6 +94,7 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   best_us_ = gpu_busy_s_ = waiting_s_ = 0;
   waiting_since_.reset();
   end_ = {};
+  may_let_go_ = false;
   sentinel_entry_.reset();
   sentinel_ = {};
   const std::string reference_cubin = compile_reference();
@@ -132,10 +133,9 @@ std::vector<measure::Measurement> LiveBackend::collect(milliseconds timeout) {
 
 /// The GPU worker waits for compiled work while it has nothing, nothing is ready, and something is being compiled.
 void LiveBackend::account() {
-  const bool waits = !gpu_->busy() && !compiling_.empty();
   const auto now = Clock::now();
   if (waiting_since_) waiting_s_ += std::chrono::duration<double>(now - *waiting_since_).count();
-  waiting_since_ = waits ? std::optional(now) : std::nullopt;
+  waiting_since_ = !gpu_->busy() && !compiling_.empty() ? std::optional(now) : std::nullopt;
 }
 
 Utilisation LiveBackend::utilisation() const {
@@ -207,8 +207,7 @@ LiveBackend::EntryPtr LiveBackend::next_entry() {
   return ready ? ready_.front() : nullptr;
 }
 
-/// Nor would it help to wait for what is being compiled.
-bool LiveBackend::nothing_ends_in_time() const {
+bool LiveBackend::nothing_ends_in_time() const {  // nor would it help to wait for what is being compiled
   return !end_.allows(end_.first_visit.seconds()) && (again_.empty() || !end_.allows(again_.front()->visit_s));
 }
 
@@ -233,6 +232,7 @@ bool LiveBackend::start_visit(const EntryPtr& entry) {
   request.cubin = entry->compiled->cubin;
   request.verify = entry->visits.empty();
   request.best_us = entry->visits.empty() ? best_us_ : 0;
+  request.once = may_let_go_ && request.configuration != default_text_;
   request.max_samples = kVisits.samples;
   if (!gpu_->has_room(request)) return false;
   if (entry == sentinel_entry_)
@@ -264,7 +264,8 @@ void LiveBackend::take_visit(measure::VisitReply reply) {
   visiting_.erase(found);
   ++visits_made_;
   gpu_busy_s_ += reply.worked_s;
-  if (entry->visits.empty()) end_.first_visit.add(reply.worked_s);
+  const bool verified = !reply.screened_out || reply.samples_us.size() > 1;  // a single call tells little of what verifying takes
+  if (entry->visits.empty() && verified) end_.first_visit.add(reply.worked_s);
   entry->visit_s = reply.worked_s;
   if (entry == sentinel_entry_) {
     if (reply.outcome == measure::Outcome::Ok) {
@@ -332,6 +333,7 @@ void LiveBackend::drain() {  // the sentinel's last visit
 std::optional<RunOffSamples> LiveBackend::run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& options,
                                                   std::uint64_t seed) {
   drain();
+  gpu_->ensure_running();
   std::vector<std::string> names;
   for (const auto& finalist : finalists) names.push_back(spec::to_text(*kernel_, finalist));
   const auto compile = [&](std::size_t finalist) { return compile_now(finalists[finalist]); };

@@ -42,7 +42,10 @@ class LiveBackend : public Backend {
   [[nodiscard]] std::size_t in_flight() const override { return entries_.size(); }
   void abandon() override;
   void end_by(std::optional<std::chrono::steady_clock::time_point> when) override { end_.when = when; }
-  [[nodiscard]] bool time_is_up() const override { return entries_.empty() && nothing_ends_in_time(); }
+  void let_go_unverified(bool may) override { may_let_go_ = may; }
+  [[nodiscard]] bool time_is_up() const override {
+    return entries_.empty() && !end_.allows(end_.compile.seconds() + end_.first_visit.seconds());
+  }
   [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& race,
                                                      std::uint64_t seed) override;
   [[nodiscard]] std::optional<CompiledCode> code(const spec::Configuration& configuration) override;
@@ -113,6 +116,7 @@ class LiveBackend : public Backend {
   double waiting_s_ = 0;  ///< of the GPU worker, for compiled work
   std::optional<Clock::time_point> waiting_since_;
   SearchEnd end_;  ///< by the budget
+  bool may_let_go_ = false;
   double read_ceiling_ = -1;
 };
 

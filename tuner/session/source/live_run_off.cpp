@@ -9,6 +9,7 @@ std::optional<RunOffSamples> LiveRunOff::run(const std::vector<std::string>& fin
   samples_.rounds_per_epoch = options.rounds;
   std::vector<measure::VisitRequest> visits;
   for (std::size_t i = 0; i < finalists.size(); ++i) {
+    if (options.until && visits.size() > 1 && Clock::now() > *options.until) break;
     // One of an earlier run is unknown to this worker, and verifying again costs little: but for slow kernels, whose time is bounded.
     const bool again = !options.until || !gpu_.has_verified(finalists[i]);
     if (auto visit = verify(finalists[i], *compile_(i), again)) visits.push_back(*std::move(visit));

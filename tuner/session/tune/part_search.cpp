@@ -110,7 +110,10 @@ bool PartSearch::search_on() {
       stop();
       return false;
     }
-    if (context_.is_prepared()) backend.end_by(scope_.deadline);
+    if (context_.is_prepared()) {
+      backend.end_by(scope_.deadline);
+      backend.let_go_unverified(scope_.label.empty() && scope_.where.empty());
+    }
     const bool late = scope_.deadline && Clock::now() > *scope_.deadline;
     exhausted = exhausted || late || (context_.is_prepared() && backend.time_is_up());
     if (context_.request.budget.until_separated && decided_here() >= separation_check_) exhausted = exhausted || separated();

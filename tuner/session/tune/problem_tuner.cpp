@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "attune_build/version.hpp"
@@ -29,8 +31,10 @@ ProblemTuner::ProblemTuner(const spec::KernelTemplate& kernel, const TuneRequest
 bool ProblemTuner::run(std::optional<Clock::time_point> deadline) {
   if (!begin()) return true;
   if (deadline && context_.is_live()) {
-    const std::chrono::duration<double> search = *deadline - Clock::now();
-    choice_->limit_run_off(run_off_seconds(std::max(0.0, search.count()), context_.request.problems.size()));
+    const double search_s = std::max(0.0, std::chrono::duration<double>(*deadline - Clock::now()).count());
+    // One device of several is asked for one problem at a time: its part of the budget tells how many share that.
+    const double parts = search_s > 0 ? std::round(context_.request.budget.seconds.value_or(0) / search_s) : 1;
+    choice_->limit_run_off(run_off_seconds(search_s, std::max(context_.request.problems.size(), static_cast<std::size_t>(parts))));
   }
   const auto& where = context_.request.where;
   const bool complete = search({where, 0, deadline, "", 0});
@@ -38,7 +42,7 @@ bool ProblemTuner::run(std::optional<Clock::time_point> deadline) {
   account();
   if (complete)
     choose_best();
-  else
+  else if (context_.request.best_when_stopped)
     choice_->choose_by_medians();
   finish(complete, where.empty() ? json::object() : json{{"where", texts_of(where)}, {"searched_size", search_->part().size}});
   return complete;

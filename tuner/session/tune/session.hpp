@@ -35,6 +35,7 @@ struct TuneRequest {
   std::vector<std::filesystem::path> also_try;
   bool retry_failed = false;  ///< records of failures do not answer a proposal: they are measured again
   bool renew = false;         ///< nor do records of another driver or NVRTC build than the backend's; what won under them is decided anew
+  bool best_when_stopped = true;  ///< a run that is stopped stores a best by what it sampled, where there is none
   /// Names the command that these sessions belong to: several devices, one run. Kept in each session's summary.
   std::string run;
   /// What is left of `budget.seconds`, when part of it is spent before this call; nothing: all of it.

@@ -25,7 +25,7 @@ bool would_go_on(const json& detail, int most) {
   const auto epochs = base::member_or(detail, "rounds", std::int64_t{0}) /
                       std::max(std::int64_t{1}, base::member_or(detail, "rounds_per_epoch", std::int64_t{1}));
   const bool several = base::member_or(detail, "round_configurations", std::vector<std::string>{}).size() > 1;
-  return several && epochs >= Race::kEarly && epochs < most;
+  return several && epochs < most;
 }
 
 }  // namespace
@@ -49,17 +49,19 @@ void WinnerChoice::choose(bool of_a_part) {
     }
     if (!narrowed && decided_before(asked)) return;
     auto samples = run_off(finalists);
-    if (samples && !samples->failed.empty()) continue;                 // the next best take their places
-    if (!samples && !narrowed && finalists.size() > plain.most + 1) {  // the scratch of so many may be more than the device has
+    if (samples && !samples->failed.empty()) continue;  // the next best take their places
+    const bool no_time = ends_ && Clock::now() >= *ends_;
+    if (!samples && !narrowed && !no_time && finalists.size() > plain.most + 1) {  // the scratch of so many may be more than the device has
       narrowed = true;
       rule = plain;
       continue;
     }
     const bool ran_off = samples.has_value();
     if (!ran_off) {
-      context_.observer.notice(fmt::format(
-          "these finalists of {} could not be run off against each other; the winner is by the search's medians", context_.name()));
+      context_.observer.notice(fmt::format("these finalists of {} {}; the winner is by the search's medians", context_.name(),
+                                           no_time ? "had no time for a run-off" : "could not be run off against each other"));
       samples = search_medians(finalists);
+      if (no_time) asked.clear();  // a later run decides it
     }
     return store(*samples, asked, ran_off, of_a_part);
   }
@@ -78,7 +80,7 @@ void WinnerChoice::choose_by_medians() {
 
 /// How many finalists a run-off can compare in its share of the budget: Race::kEarly epochs of each, as the fastest takes them.
 std::size_t WinnerChoice::most_in_time() const {
-  constexpr double kLoad_s = 0.005, kShortestBatch_us = 1000, kProbes = 2;  // of an epoch, beside its rounds
+  constexpr double kLoad_s = 0.005, kShortestBatch_us = 1000, kProbes = 3;  // of an epoch, beside its rounds
   const auto fastest = known_.memory().fastest();
   if (!run_off_s_ || fastest.empty()) return std::numeric_limits<std::size_t>::max();
   const double batch_us = std::max(kShortestBatch_us, known_[fastest.front()].median_us);
@@ -184,7 +186,11 @@ void WinnerChoice::store(const RunOffSamples& samples, const std::vector<std::st
   for (const auto& configuration : samples.configurations) resources.push_back(known_.stored(configuration));
   const std::string standard = known_.default_name();
   const Decided decided = decide(samples, resources, standard);
-  const auto code = context_.backend.code(spec::configuration_from_text(context_.kernel, decided.placed[decided.winner].configuration));
+  // What a stopped run has not compiled is not compiled now, nor does a backend that has not prepared the problem know its code.
+  const bool no_code = context_.is_live() && (!context_.is_prepared() || context_.observer.interrupted());
+  const auto code =
+      no_code ? std::nullopt
+              : context_.backend.code(spec::configuration_from_text(context_.kernel, decided.placed[decided.winner].configuration));
   db::BestRow best = to_best_row(context_.rows, decided, samples, tally_.result.work_bytes, code, standard, asked);
   if ((of_a_part && better_is_known(best)) || keeps_outdated()) return;
   db::Database::Batch batch(context_.database);
