@@ -39,6 +39,8 @@ TEST_CASE_FIXTURE(FakeGpu, "finalists that fail only together are decided by the
   CHECK(std::any_of(notices.begin(), notices.end(), [](const json& notice) {
     return notice["text"].get<std::string>().find("could not be run off against each other") != std::string::npos;
   }));
+  const auto again = attune(tune_words("none", {"--json"}));  // that was a decision: nothing was cut short by time
+  CHECK(events_named(again.out, "problem").at(0)["nothing_left"] == true);
 }
 
 TEST_CASE_FIXTURE(FakeGpu, "failures answer a later run unless it asks to measure them again, and only they are") {

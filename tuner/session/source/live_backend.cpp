@@ -105,7 +105,7 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
 
 bool LiveBackend::wants_more() const {
   const std::size_t ahead = compiling_.size() + ready_.size();
-  if (!end_.allows(end_.compile.seconds() + end_.first_visit.seconds())) return false;
+  if (!another_fits()) return false;
   return ahead < kAheadPerWorker * static_cast<std::size_t>(compilers_.workers()) && entries_.size() < kMostUnsettled;
 }
 

@@ -43,9 +43,7 @@ class LiveBackend : public Backend {
   void abandon() override;
   void end_by(std::optional<std::chrono::steady_clock::time_point> when) override { end_.when = when; }
   void let_go_unverified(bool may) override { may_let_go_ = may; }
-  [[nodiscard]] bool time_is_up() const override {
-    return entries_.empty() && !end_.allows(end_.compile.seconds() + end_.first_visit.seconds());
-  }
+  [[nodiscard]] bool time_is_up() const override { return entries_.empty() && !another_fits(); }
   [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& race,
                                                      std::uint64_t seed) override;
   [[nodiscard]] std::optional<CompiledCode> code(const spec::Configuration& configuration) override;
@@ -85,6 +83,8 @@ class LiveBackend : public Backend {
   void drain();
   void wait(std::chrono::milliseconds timeout) const;
   [[nodiscard]] EntryPtr next_entry();
+  /// Whether one that is submitted now is expected to be measured in time.
+  [[nodiscard]] bool another_fits() const { return end_.allows(end_.compile.seconds() + end_.first_visit.seconds()); }
   [[nodiscard]] bool nothing_ends_in_time() const;
   /// Settles what was sampled, and ends what is under way.
   void end_here();

@@ -18,8 +18,8 @@ namespace attune::session {
 class LiveRunOff {
  public:
   using Compile = std::function<std::shared_ptr<const compile::CompileResult>(std::size_t finalist)>;
-  /// Called with the configurations that the GPU worker is about to hold.
   using Clock = std::chrono::steady_clock;
+  /// Called with the configurations that the GPU worker is about to hold.
   using HandOver = std::function<void(const std::vector<std::string>&)>;
 
   /// `compile`: compiles a finalist, by its place in what runs off. Requires: `gpu` outlives this.

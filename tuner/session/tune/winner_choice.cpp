@@ -22,10 +22,10 @@ using Clock = std::chrono::steady_clock;
 /// Whether a run-off of up to `most` epochs would go on where the stored one ended: several were left. A decision without a run-off is
 /// none.
 bool would_go_on(const json& detail, int most) {
-  const auto epochs = base::member_or(detail, "rounds", std::int64_t{0}) /
-                      std::max(std::int64_t{1}, base::member_or(detail, "rounds_per_epoch", std::int64_t{1}));
+  const auto rounds = base::member_or(detail, "rounds", std::int64_t{0});
+  const auto epochs = rounds / std::max(std::int64_t{1}, base::member_or(detail, "rounds_per_epoch", std::int64_t{1}));
   const bool several = base::member_or(detail, "round_configurations", std::vector<std::string>{}).size() > 1;
-  return several && epochs < most;
+  return several && rounds > 1 && epochs < most;  // one round are the search's medians
 }
 
 }  // namespace
@@ -39,9 +39,7 @@ void WinnerChoice::choose(bool of_a_part) {
   rule.most = std::min(rule.most, most_in_time());
   std::vector<std::string> asked;  // by that rule, also where fewer run off: a later run asks the same again
   for (bool narrowed = false;;) {
-    const std::string standard = known_.default_name();
-    const auto finalists = choose_finalists(
-        candidates_of(known_.memory(), context_.kernel, context_.space, context_.launches, standard, rule.most), standard, rule);
+    const auto finalists = finalists_by(rule);
     if (!narrowed) asked = finalists;
     if (finalists.empty()) {
       forget_what_fails();
@@ -69,20 +67,24 @@ void WinnerChoice::choose(bool of_a_part) {
 
 void WinnerChoice::choose_by_medians() {
   if (best_seen_) return;
-  const std::string standard = known_.default_name();
-  const FinalistRule& rule = context_.request.finalists;
-  const auto finalists = choose_finalists(
-      candidates_of(known_.memory(), context_.kernel, context_.space, context_.launches, standard, rule.most), standard, rule);
+  const auto finalists = finalists_by(context_.request.finalists);
   if (finalists.empty()) return;
   context_.observer.notice(fmt::format("stopped before the run-off: the best of {} is by the search's medians", context_.name()));
   store(search_medians(finalists), {}, false, true);
 }
 
+std::vector<std::string> WinnerChoice::finalists_by(const FinalistRule& rule) {
+  const std::string standard = known_.default_name();
+  return choose_finalists(candidates_of(known_.memory(), context_.kernel, context_.space, context_.launches, standard, rule.most), standard,
+                          rule);
+}
+
 /// How many finalists a run-off can compare in its share of the budget: Race::kEarly epochs of each, as the fastest takes them.
 std::size_t WinnerChoice::most_in_time() const {
   constexpr double kLoad_s = 0.005, kShortestBatch_us = 1000, kProbes = 3;  // of an epoch, beside its rounds
+  if (!run_off_s_) return std::numeric_limits<std::size_t>::max();
   const auto fastest = known_.memory().fastest();
-  if (!run_off_s_ || fastest.empty()) return std::numeric_limits<std::size_t>::max();
+  if (fastest.empty()) return std::numeric_limits<std::size_t>::max();
   const double batch_us = std::max(kShortestBatch_us, known_[fastest.front()].median_us);
   const double epoch_s = kLoad_s + (context_.request.race.rounds + kProbes) * batch_us / 1e6;
   return std::max(std::size_t{2}, static_cast<std::size_t>(*run_off_s_ / (Race::kEarly * epoch_s)));

@@ -36,6 +36,7 @@ class WinnerChoice {
   /// Takes away the stored best row where its configuration is a failed one by now.
   void forget_what_fails();
   void tell_why_none() const;
+  [[nodiscard]] std::vector<std::string> finalists_by(const FinalistRule& rule);
   [[nodiscard]] std::size_t most_in_time() const;
   /// Backend::run_off under the request's rules; those that failed are stored as such.
   [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<std::string>& finalists);
