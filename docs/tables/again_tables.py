@@ -2,7 +2,7 @@
 import json
 import statistics
 
-from common import Malformed, read_object, results, rows_of, table
+from common import Malformed, geometric_mean, read_object, results, rows_of, table
 
 SAME = ("problem", "policy", "kind", "skew", "skew_stated")  # what makes two rows ones of the same call
 
@@ -35,7 +35,7 @@ def vs_cub_again(root):
         lines.append([result["bench"], result["device"]["name"], f"`{result['content']}`", len(both),
                       sum(1 for then, now in both if then["configuration"] == now["configuration"]),
                       *(spread([now[name] / then[name] for then, now in both]) for name in ("attune_us", "peer_us", "ratio")),
-                      *(f"{statistics.geometric_mean(row['ratio'] for row in rows):.3f}" for rows in zip(*both))])
+                      *(geometric_mean([row["ratio"] for row in rows]) for rows in zip(*both))])
     return table([("benchmark", False), ("device", False), ("content now", False), ("calls", True), ("same configuration", True),
                   ("attune's time, now / then", True), ("CUB's time, now / then", True), ("ratio, now / then", True),
                   ("mean ratio then", True), ("now", True)], lines) if lines else "Not measured again yet.\n"

@@ -69,7 +69,7 @@ def repeated(root, *names):
 
 
 def winners_of_each_gpu(rows):
-    """Where GPUs disagree, chance is not the reason: each has its own epochs and its own memory."""
+    """How often each of several GPUs names it: two of a kind may differ."""
     ordinals = sorted({row["device_ordinal"] for row in rows if "device_ordinal" in row})
     if len(ordinals) < 2:
         return ""

@@ -36,8 +36,8 @@ class Verifier {
     double us = 0;
     std::size_t steps = 0;  ///< of the call, each launched by the host
   };
-  /// One call on the asked case's random data, guarded as all are: enough to let a configuration go that is far slower than others, which
-  /// verifying it would be ten such calls. Waits. Throws: as verify.
+  /// One call on the asked case's random data, guarded as all are: enough to let a configuration go that is far slower than others.
+  /// Verifying it would be many such calls. Waits. Throws: as verify.
   [[nodiscard]] FirstCall first_call(const Candidate& candidate, ProblemData& problem);
   /// Frees the scratch, which grows with the configurations.
   void release() { scratch_ = gpu::Buffer(); }
