@@ -133,8 +133,10 @@ __device__ __forceinline__ void store_tile(const Word* shared, Element* out, Ind
         continue;
       }
     }
-    for (unsigned r = row < begin ? begin : row; r < row + kStored * kOfPart && r < end; ++r)
-      at[static_cast<int>(r) - static_cast<int>(row)] = element_at(shared, column, r);
+    if constexpr (!kAll) {
+      for (unsigned r = row < begin ? begin : row; r < row + kStored * kOfPart && r < end; ++r)
+        at[static_cast<int>(r) - static_cast<int>(row)] = element_at(shared, column, r);
+    }
   }
 }
 
