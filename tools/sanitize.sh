@@ -20,7 +20,7 @@ mapfile -t samples < <(sed -n 's/^sanitizer sample: //p' <<<"$listed")
 run() {
   local tool=$1 sample=$2 name=$1.${2// /_} code options=()
   # Asking for one parameter more than a kernel has is how their number is found; the driver's refusal is no fault.
-  [[ $tool == memcheck ]] && options=(--report-api-errors no)
+  [[ $tool == memcheck ]] && options=(--report-api-errors no) || options=("${references[@]}")
   SECONDS=0
   timeout -k 10 "$limit" compute-sanitizer --target-processes all --tool "$tool" --kernel-name-exclude kns=attune_ "${options[@]}" \
     "$build/tests/gpu/test_gpu" --no-skip --outcome "$folder/$name.outcome" -tc="sanitizer sample: ${sample//,/\\,}" >"$folder/$name.log" 2>&1
@@ -28,7 +28,9 @@ run() {
   printf '%s\n' "$tool" "$sample" "$code" "$SECONDS" >"$folder/$name.run"
 }
 
-# Under the tools nearly all time is theirs. What fills, checks and compares (attune_*) is no part of what is watched.
+# Under the tools nearly all time is theirs. What fills, checks and compares (attune_*) is no part of what is watched; the kernels of
+# references, whose tallies take minutes, are by memcheck alone.
+mapfile -t references < <(grep -ho '__global__ void [a-z_]*' templates/references/*/*.cu | sed 's/.* \(.*\)/--kernel-name-exclude\nkne=\1/')
 for tool in memcheck racecheck synccheck; do
   for sample in "${samples[@]}"; do
     run "$tool" "$sample" &

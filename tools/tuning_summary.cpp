@@ -52,6 +52,7 @@ void print_restricted(const session::RunResult& result) {
 void Workload::add(const session::Utilisation& utilisation) {
   wall_s += utilisation.wall_s;
   gpu_busy_s += utilisation.gpu_busy_s;
+  verifying_s += utilisation.verifying_s;
   idle_waiting_compile_s += utilisation.idle_waiting_compile_s;
   recovering_s += utilisation.recovering_s;
   idle_other_s += utilisation.idle_other_s;
@@ -86,6 +87,7 @@ json to_json(const Workload& workload) {
   if (!workload.known()) return nullptr;
   return {{"wall_s", workload.wall_s},
           {"gpu_busy_s", workload.gpu_busy_s},
+          {"verifying_s", workload.verifying_s},
           {"idle_waiting_compile_s", workload.idle_waiting_compile_s},
           {"recovering_s", workload.recovering_s},
           {"idle_other_s", workload.idle_other_s},
@@ -97,7 +99,8 @@ json to_json(const Workload& workload) {
 std::string workload_text(const Workload& workload) {
   const auto percent = [](double part, double whole) { return fmt::format("{:.0f} %", whole > 0 ? 100 * part / whole : 0); };
   std::string text =
-      fmt::format("GPU busy {}, waiting {} for compiles and {} for other reasons", percent(workload.gpu_busy_s, workload.wall_s),
+      fmt::format("GPU busy {} (verifying {}), waiting {} for compiles and {} for other reasons",
+                  percent(workload.gpu_busy_s, workload.wall_s), percent(workload.verifying_s, workload.wall_s),
                   percent(workload.idle_waiting_compile_s, workload.wall_s), percent(workload.idle_other_s, workload.wall_s));
   if (workload.recovering_s > 0) text += fmt::format(", recovering from failures {}", percent(workload.recovering_s, workload.wall_s));
   if (workload.compile_worker_s > 0) {

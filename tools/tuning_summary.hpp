@@ -11,7 +11,7 @@ namespace attune::tools {
 
 /// Utilisation summed over problems and devices. Units: seconds of devices and of compile workers, not of the clock.
 struct Workload {
-  double wall_s = 0, gpu_busy_s = 0, idle_waiting_compile_s = 0, recovering_s = 0, idle_other_s = 0;
+  double wall_s = 0, gpu_busy_s = 0, verifying_s = 0, idle_waiting_compile_s = 0, recovering_s = 0, idle_other_s = 0;
   double compile_busy_s = 0, compile_worker_s = 0;
   int compile_workers = 0;  ///< of one device, the most that any had
 
@@ -34,7 +34,7 @@ struct Totals {
 
 /// {"wall_s":..., "gpu_busy_s":..., ...}; null when nothing is known.
 [[nodiscard]] nlohmann::json to_json(const Workload& workload);
-/// "GPU busy 93 %, waiting 4 % for compiles and 3 % for other reasons; compile workers busy 41 %".
+/// "GPU busy 93 % (verifying 38 %), waiting 4 % for compiles and 3 % for other reasons; compile workers busy 41 %".
 [[nodiscard]] std::string workload_text(const Workload& workload);
 /// What was lost: one line a kind with its count and an example, and where to look further. Empty when nothing failed.
 [[nodiscard]] std::string failures_text(const Totals& totals);

@@ -191,7 +191,7 @@ TEST_CASE("a reference whose kernel writes where it must not ends its problem, a
       planting, std::string(kReferenceSource) + "\nextern \"C\" __global__ void windows_plant(Plant*, u64) { *(volatile int*)16 = 1; }\n");
   lab.prepare(lab.executor(), faulty, problem);
   CHECK_THROWS_WITH_AS((void)test::Lab::visit(lab.executor(), lab.request(faulty, problem, configured(faulty, "correct", "2"))),
-                       doctest::Contains("failed running the code of the reference: "), Error);
+                       doctest::Contains("failed running the code of the reference: "), SpecError);
   CHECK(run("i32", "correct", "2", 1000).outcome == Outcome::Ok);
 }
 

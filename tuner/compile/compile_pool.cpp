@@ -48,6 +48,7 @@ struct CompilePool::Job {
   CompileRequest request;
   std::vector<std::uint64_t> tickets;
   int lost_workers = 0;
+  bool made_way = false;
 };
 
 CompilePool::CompilePool(const Options& options) : options_(options), recent_(kRecentBytes) {
@@ -93,7 +94,7 @@ std::uint64_t CompilePool::submit(const CompileRequest& request) {
     done_.push_back({ticket, *std::move(found)});
     return ticket;
   }
-  jobs_.emplace(key, std::make_unique<Job>(Job{request, {ticket}, 0}));
+  jobs_.emplace(key, std::make_unique<Job>(Job{request, {ticket}}));
   queue_.push_back(key);
   feed();
   return ticket;
@@ -125,6 +126,7 @@ CompileResult CompilePool::compile_now(const CompileRequest& request) {
 void CompilePool::abandon() {
   jobs_.clear();
   queue_.clear();
+  aside_.clear();
   done_.clear();
   for (const auto& worker : workers_) {
     if (worker->state != Worker::State::Busy) continue;
@@ -182,14 +184,15 @@ std::vector<std::string> CompilePool::take_warnings() {
 
 void CompilePool::feed() {
   for (const auto& worker : workers_) {
-    if (queue_.empty()) return;
+    auto& queue = queue_.empty() ? aside_ : queue_;
+    if (queue.empty()) return;
     if (worker->state != Worker::State::Idle) continue;
-    const std::string key = queue_.front();
+    const std::string key = queue.front();
     if (!worker->process.tell(to_json(jobs_.at(key)->request))) {  // it died idle; the job has lost nothing
       lose(*worker, worker->process.end());
       continue;
     }
-    queue_.pop_front();
+    queue.pop_front();
     worker->key = key;
     worker->state = Worker::State::Busy;
     worker->begin(worker->process.pid(), Clock::now(), options_.deadline);
@@ -201,7 +204,7 @@ bool CompilePool::advance(Clock::time_point until) {
   std::vector<pollfd> entries;
   for (const auto& worker : workers_) {
     entries.push_back({worker->process.channel().fd(), POLLIN, 0});
-    if (worker->state != Worker::State::Idle) until = std::min(until, worker->deadline);
+    if (worker->state != Worker::State::Idle) until = std::min({until, worker->deadline, makes_way_at(*worker)});
   }
   // An hour at most at a time: poll counts milliseconds in an int.
   const auto before = Clock::now();
@@ -222,6 +225,7 @@ bool CompilePool::advance(Clock::time_point until) {
     if (entries[i].revents != 0) read(*workers_[i]);
   }
   expire();
+  make_way();
   feed();
   return true;
 }
@@ -269,6 +273,24 @@ void CompilePool::expire() {
                                  : "");
     start(*worker);
     finish(key, result);
+  }
+}
+
+CompilePool::Clock::time_point CompilePool::makes_way_at(const Worker& worker) const {
+  const bool may_stay = make_way_after_.count() <= 0 || queue_.empty() || worker.state != Worker::State::Busy;
+  return may_stay || jobs_.at(worker.key)->made_way ? Clock::time_point::max() : worker.since + make_way_after_;
+}
+
+void CompilePool::make_way() {
+  std::size_t waiting = queue_.size();
+  for (const auto& worker : workers_) {
+    if (waiting == 0 || Clock::now() < makes_way_at(*worker)) continue;
+    worker->process.kill_and_reap();
+    const std::string key = release(*worker);
+    start(*worker);
+    jobs_.at(key)->made_way = true;
+    aside_.push_back(key);
+    --waiting;
   }
 }
 

@@ -70,11 +70,16 @@ class CompilePool {
   [[nodiscard]] std::size_t pending() const noexcept;
   /// Forgets all tickets and ends what is under way: a compiler cannot be stopped but by killing its worker. Others take their places.
   void abandon();
+  /// A job that takes longer than this makes way for one that waits: it is stopped, and compiled from the beginning when no other waits.
+  /// Each does so once. 0: none does.
+  void make_way_after(std::chrono::milliseconds limit) noexcept { make_way_after_ = limit; }
+  /// Jobs that made way, and that no worker has again yet.
+  [[nodiscard]] std::size_t aside() const noexcept { return aside_.size(); }
   /// Submits and waits for this one; others finish meanwhile and stay collectable.
   [[nodiscard]] CompileResult compile_now(const CompileRequest& request);
 
   /// Jobs that no worker has yet; several equal requests are one.
-  [[nodiscard]] std::size_t queued() const noexcept { return queue_.size(); }
+  [[nodiscard]] std::size_t queued() const noexcept { return queue_.size() + aside_.size(); }
   [[nodiscard]] int busy_workers() const noexcept;
   [[nodiscard]] int workers() const noexcept { return options_.workers; }
   /// Time that workers spent on jobs since construction, summed over the workers, up to now; retries and compilations
@@ -103,6 +108,9 @@ class CompilePool {
   void read(Worker& worker);
   void greet(Worker& worker, const nlohmann::json& message);
   void expire();
+  /// When a busy worker's job is to make way; never, if it is not.
+  [[nodiscard]] Clock::time_point makes_way_at(const Worker& worker) const;
+  void make_way();
   void lose(Worker& worker, const std::string& how);
   /// The worker's job has ended, one way or another. Returns its key; empty when it had none.
   std::string release(Worker& worker);
@@ -119,6 +127,8 @@ class CompilePool {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unordered_map<std::string, std::unique_ptr<Job>> jobs_;  ///< by cubin key
   std::deque<std::string> queue_;                               ///< keys that no worker has yet
+  std::deque<std::string> aside_;                               ///< keys of those that made way
+  std::chrono::milliseconds make_way_after_{0};
   std::vector<Completed> done_;
   std::uint64_t next_ticket_ = 1;
   Clock::time_point returned_ = Clock::now();  ///< when `advance` last came to its end

@@ -37,10 +37,9 @@ void GpuExecutor::start() {
   worker_ = base::WorkerProcess(options_.worker, {"worker-gpu"}, {.cpus = options_.cpus});
   loaded_.clear();
   const base::Heard answer = worker_.ask(messages::hello(options_.device), kStartTimeout);
-  if (answer.died()) {
+  if (answer.died())
     throw WorkerLost(fmt::format("failed starting the GPU worker {}: it {}; check that this is the attune executable",
                                  options_.worker.string(), answer.end));
-  }
   if (!answer.message_came()) {
     worker_.kill_and_reap();
     throw EnvironmentError(
@@ -100,12 +99,17 @@ void GpuExecutor::send_prepare() {
   }
   if (answer.message.value("fatal", false)) {  // only kernels of the reference run here
     worker_.kill_and_reap();
-    if (!answer.message.value("of_reference", false))
-      throw SpecError(prepare_message_->at("path"), 0, 0,
-                      "failed computing the reference: " + answer.message.at("error").get<std::string>());
+    throw_of_reference(answer.message);
+    throw SpecError(prepare_message_->at("path"), 0, 0, "failed computing the reference: " + answer.message.at("error").get<std::string>());
   }
   messages::rethrow(answer.message);
   prepare_time_ = std::chrono::duration_cast<milliseconds>(Clock::now() - begin);
+}
+
+void GpuExecutor::throw_of_reference(const json& message) {
+  if (!message.value("of_reference", false)) return;
+  queue_.clear();  // nothing of this problem can be verified
+  throw SpecError(prepare_message_->at("path"), 0, 0, message.at("error").get<std::string>());
 }
 
 milliseconds GpuExecutor::deadline_for(double best_us) const {
@@ -205,9 +209,8 @@ std::optional<VisitReply> GpuExecutor::collect(milliseconds timeout) {
 std::optional<VisitReply> GpuExecutor::handle(const json& message) {
   if (message.value("fatal", false)) {
     worker_.kill_and_reap();
-    if (!message.value("of_reference", false)) return after_failure(End::Died, message.at("error"));
-    queue_.clear();  // nothing of this problem can be verified
-    messages::rethrow(message);
+    throw_of_reference(message);
+    return after_failure(End::Died, message.at("error"));
   }
   forget_dropped(message);
   if (message.contains("missing_cubin")) {  // unloaded while this visit waited in the queue: to its end, with the cubin
@@ -322,7 +325,7 @@ RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request) {
   const json& message = heard.message;
   if (message.value("fatal", false)) {
     worker_.kill_and_reap();
-    if (message.value("of_reference", false)) messages::rethrow(message);
+    throw_of_reference(message);
     return failed(Outcome::Crashed, message.at("error"));
   }
   messages::rethrow(message);

@@ -62,7 +62,8 @@ json reply(const VisitReply& reply) {
           {"sm_clock_mhz", reply.sm_clock_mhz},
           {"throttle", reply.throttle},
           {"detail", reply.detail},
-          {"worked_s", reply.worked_s}};
+          {"worked_s", reply.worked_s},
+          {"verifying_s", reply.verifying_s}};
 }
 
 VisitReply reply_from(const json& message) {
@@ -76,6 +77,7 @@ VisitReply reply_from(const json& message) {
   reply.throttle = message.at("throttle");
   reply.detail = message.at("detail");
   reply.worked_s = message.at("worked_s");
+  reply.verifying_s = message.at("verifying_s");
   return reply;
 }
 

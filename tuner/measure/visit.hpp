@@ -14,7 +14,7 @@ struct VisitRequest {
   std::string cubin_key;
   std::string cubin;    ///< sent only when the worker does not hold `cubin_key` yet (the executor decides)
   bool verify = false;  ///< before timing: full verification (docs/measurement.md)
-  bool once = false;    ///< with `verify`: one that is far behind after a single call is let go unverified
+  bool once = false;    ///< with `verify`, where the best is costly: one that is behind after two calls is let go unverified
   double best_us = 0;   ///< screening reference; 0: none. Drops after two samples over kScreeningRatio x best
   int max_samples = 6;  ///< of this visit; 0: it is not timed
 };
@@ -22,6 +22,8 @@ struct VisitRequest {
 /// A configuration whose faster of the first two samples exceeds this many times the best is dropped
 /// (docs/measurement.md).
 inline constexpr double kScreeningRatio = 1.25;
+/// Kernels that take so long are timed with as few calls as tell whether they may win (docs/measurement.md).
+inline constexpr double kCostly_us = 1000;
 
 struct VisitReply {
   std::string configuration;  ///< of the request
@@ -33,7 +35,8 @@ struct VisitReply {
   int sm_clock_mhz = 0;
   std::string throttle;
   std::string detail;
-  double worked_s = 0;  ///< the worker's time on this visit
+  double worked_s = 0;     ///< the worker's time on this visit
+  double verifying_s = 0;  ///< of it, on guarded calls and comparing
 };
 
 /// One epoch of a run-off: every configuration is loaded afresh, then sampled once a round in random order. The

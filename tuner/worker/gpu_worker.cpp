@@ -19,10 +19,9 @@ namespace {
 using nlohmann::json;
 
 constexpr double kHopelessRatio = 3.0;  // dropped on a short batch already: far outside what its noise could explain
-constexpr double kCostly_us = 1000;     // so long a best, and a single call tells who is far behind, before its verification
-constexpr double kFarBehindRatio = 1.5;
-constexpr double kLaunch_us = 4;      // of each step, which is no node of a graph here
-constexpr double kLoading_us = 1000;  // a first call may load its code besides
+constexpr double kBehindRatio = 1.1;    // by one timed call where calls are long and precise
+constexpr double kLaunch_us = 4;        // of each step, which is no node of a graph here
+constexpr double kLoading_us = 1000;    // a first call may load its code besides
 constexpr std::size_t kCeilingBytes = std::size_t{4} << 30;
 
 bool exceeds_limits(const CudaError& error) {
@@ -37,6 +36,15 @@ bool is_fatal(const std::exception& error) {
   if (const auto* reference = dynamic_cast<const verify::ReferenceError*>(&error)) return reference->context_lost();
   const auto* cuda = dynamic_cast<const CudaError*>(&error);
   return cuda != nullptr && gpu::is_sticky(static_cast<CUresult>(cuda->result()));
+}
+
+/// What `use` returns; what it takes is added to `seconds`.
+template <class Use>
+auto timed_into(double& seconds, Use use) {
+  const auto start = std::chrono::steady_clock::now();
+  auto result = use();
+  seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
 }
 
 }  // namespace
@@ -129,27 +137,14 @@ measure::VisitReply GpuWorker::visit_with_room(const measure::VisitRequest& requ
 measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& request) {
   Prepared& prepared = prepared_for(request);
   measure::VisitReply reply;
-  const auto wrong_result = [&](const std::string& detail) {
-    spoil();
-    reply.outcome = measure::Outcome::WrongResult;
-    reply.verified = false;
-    reply.detail = detail;
+  // Without answers the best is not verified, and lets nobody go.
+  if (request.once && request.best_us >= measure::kCostly_us && problem_->data().has_answers() &&
+      !may_win(prepared, request.best_us, reply))
     return reply;
-  };
-  const verify::Candidate candidate{prepared.configuration, *prepared.module};
-  if (request.once && request.best_us >= kCostly_us && problem_->data().has_answers()) {  // without answers the best is unverified
-    const auto first = verifier_->first_call(candidate, problem_->data());
-    if (first.wrong) return wrong_result(*first.wrong);
-    const double allowed_us = kFarBehindRatio * request.best_us + kLoading_us + kLaunch_us * static_cast<double>(first.steps);
-    if (first.us > allowed_us) {
-      reply.screened_out = true;
-      reply.samples_us = {first.us};
-      reply.calls_per_sample = 1;
-      return reply;
-    }
-  }
   if (request.verify) {
-    if (const auto wrong = verifier_->verify(candidate, problem_->data())) return wrong_result(*wrong);
+    const verify::Candidate candidate{prepared.configuration, *prepared.module};
+    const auto wrong = timed_into(reply.verifying_s, [&] { return verifier_->verify(candidate, problem_->data()); });
+    if (wrong) return reject(reply, *wrong);
     prepared.verified = problem_->data().has_answers();
   }
   if (request.max_samples == 0) {
@@ -173,8 +168,40 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
     reply.sm_clock_mhz = state.sm_clock_mhz;
     reply.throttle = state.throttle;
   }
-  if (const auto wrong = verifier_->check_timed(prepared.timed(), problem_->data())) return wrong_result(*wrong);
+  const auto wrong = timed_into(reply.verifying_s, [&] { return verifier_->check_timed(prepared.timed(), problem_->data()); });
+  if (wrong) return reject(reply, *wrong);
   reply.verified = prepared.verified;
+  return reply;
+}
+
+bool GpuWorker::may_win(Prepared& prepared, double best_us, measure::VisitReply& reply) {
+  const auto first = timed_into(reply.verifying_s, [&] {
+    return verifier_->first_call({prepared.configuration, *prepared.module}, problem_->data());
+  });
+  if (first.wrong) {
+    reject(reply, *first.wrong);
+    return false;
+  }
+  const double allowed_us = measure::kScreeningRatio * best_us + kLoading_us + kLaunch_us * static_cast<double>(first.steps);
+  if (first.us <= allowed_us) {
+    const double behind_us = kBehindRatio * best_us;
+    const auto armed_us = timer_->arm(prepared, behind_us, first.us);
+    reply.samples_us.push_back(armed_us ? *armed_us : timer_->sample(prepared));
+    reply.calls_per_sample = prepared.calls();
+    reply.screened_out = reply.samples_us.front() > behind_us;
+  } else {
+    reply.samples_us.push_back(first.us);
+    reply.calls_per_sample = 1;
+    reply.screened_out = true;
+  }
+  return !reply.screened_out;
+}
+
+measure::VisitReply GpuWorker::reject(measure::VisitReply& reply, const std::string& detail) {
+  spoil();
+  reply.outcome = measure::Outcome::WrongResult;
+  reply.verified = false;
+  reply.detail = detail;
   return reply;
 }
 

@@ -35,6 +35,11 @@ class GpuWorker {
   nlohmann::json read_ceiling(const nlohmann::json& request);
   measure::VisitReply visit_with_room(const measure::VisitRequest& request);
   measure::VisitReply visit_configuration(const measure::VisitRequest& request);
+  /// Whether two calls leave a costly configuration a chance to be the best: a guarded one, then one that is timed as all are. Verifying it
+  /// would be many. If not, `reply` says how it ended.
+  [[nodiscard]] bool may_win(Prepared& prepared, double best_us, measure::VisitReply& reply);
+  /// `reply`, of wrong results.
+  measure::VisitReply reject(measure::VisitReply& reply, const std::string& detail);
   std::vector<Prepared*> prepare_afresh(const std::vector<measure::VisitRequest>& visits, const std::vector<std::size_t>& order,
                                         int first_window);
   /// After a configuration that may have written anywhere, also into the scratch of others.

@@ -42,12 +42,12 @@ double Timer::time_single(Prepared& prepared, int group) {
   return gpu::elapsed_us(start_, end_);
 }
 
-std::optional<double> Timer::arm(Prepared& prepared, double hopeless_us) {
+std::optional<double> Timer::arm(Prepared& prepared, double hopeless_us, double known_us) {
   if (prepared.calibrated) return std::nullopt;
   prepared.hopeless_us = hopeless_us;
   Armed all{0, true};
   for (int group = 0; group < problem_->windows().groups; ++group) {
-    const Armed armed = arm_group(prepared, group);
+    const Armed armed = arm_group(prepared, group, known_us);
     if (hopeless_us > 0 && armed.call_us > hopeless_us) return armed.call_us;
     all = {std::max(all.call_us, armed.call_us), all.confirmed && armed.confirmed};
   }
@@ -55,9 +55,9 @@ std::optional<double> Timer::arm(Prepared& prepared, double hopeless_us) {
   return all.confirmed ? std::make_optional(all.call_us) : std::nullopt;
 }
 
-Timer::Armed Timer::arm_group(Prepared& prepared, int group) {
+Timer::Armed Timer::arm_group(Prepared& prepared, int group, double known_us) {
   // A single call's time includes the latency of its launches: most of it for the shortest kernels, little for others.
-  const double single_us = time_single(prepared, group);
+  const double single_us = known_us > 0 ? known_us : time_single(prepared, group);
   const double launches_us = kLaunchUs * static_cast<double>(prepared.call.steps());
   const int calls = calls_for(std::max(single_us - launches_us, single_us / 8));
   capture(prepared, group, calls);

@@ -94,14 +94,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   const Index row = static_cast<Index>(blockIdx.y) * kTileM, column = static_cast<Index>(blockIdx.x) * kTileN;
   const unsigned down = threadIdx.x / kThreadsN, across = threadIdx.x % kThreadsN;
   float sums[kThreadM][kThreadN] = {};
-  put_tiles(shared, 0, load_tiles(a, b, row, column, 0, m, n, k));
-  __syncthreads();
   unsigned stage = 0;
-  for (Index from_k = 0; from_k < k; from_k += kTileK) {
+  for (Index from_k = -static_cast<Index>(kTileK);; from_k += kTileK) {  // begins with a tile that is only loaded
     const bool more = from_k + kTileK < k;
     Loaded loaded;
     if (more) loaded = load_tiles(a, b, row, column, from_k + kTileK, m, n, k);
-    multiply(shared, stage, down, across, sums);
+    if (from_k >= 0) multiply(shared, stage, down, across, sums);
     if (!more) break;
     if (kStages == 1) __syncthreads();
     stage = kStages - 1 - stage;

@@ -116,6 +116,34 @@ TEST_CASE("what is abandoned is ended and never answered, and the next job is we
   CHECK(pool.compile_now(request("ok")).status == CompileStatus::Ok);
 }
 
+TEST_CASE("a job that takes long makes way for those that wait, and is compiled after them") {
+  CompilePool pool(faulty(1));
+  pool.make_way_after(std::chrono::milliseconds(50));
+  const auto slow = pool.submit(request("late 400"));
+  std::vector<std::uint64_t> order, others;
+  for (const std::string source : {"ok 1", "ok 2", "late 20"}) others.push_back(pool.submit(request(source)));
+  while (pool.pending() > 0) {
+    for (const auto& completed : pool.collect(kForEver)) {
+      CHECK(completed.result.status == CompileStatus::Ok);
+      if (completed.ticket == others.front()) CHECK(pool.aside() + static_cast<std::size_t>(pool.busy_workers()) > 0);
+      order.push_back(completed.ticket);
+    }
+  }
+  others.push_back(slow);
+  CHECK(order == others);
+  CHECK(pool.compilations() == 4);  // what was stopped counts for none
+}
+
+TEST_CASE("a job that takes long goes on where no other waits") {
+  CompilePool pool(faulty(2));
+  pool.make_way_after(std::chrono::milliseconds(20));
+  (void)pool.submit(request("ok"));
+  (void)pool.submit(request("late 200"));
+  const auto pids = pool.worker_pids();
+  CHECK(collect_all(pool).size() == 2);
+  CHECK(pool.worker_pids() == pids);
+}
+
 TEST_CASE("busy time grows while a worker has a job, is kept when it ends, and stands still when none has one") {
   CompilePool::Options options = faulty(2);
   options.deadline = std::chrono::milliseconds(40);

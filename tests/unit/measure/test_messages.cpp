@@ -34,6 +34,7 @@ TEST_CASE("a reply survives the wire") {
   reply.calls_per_sample = 77;
   reply.detail = "why";
   reply.worked_s = 0.125;
+  reply.verifying_s = 0.0625;
   const auto back = messages::reply_from(nlohmann::json::from_cbor(nlohmann::json::to_cbor(messages::reply(reply))));
   CHECK(back.outcome == measure::Outcome::WrongResult);
   CHECK(back.verified);
@@ -42,6 +43,7 @@ TEST_CASE("a reply survives the wire") {
   CHECK(back.calls_per_sample == 77);
   CHECK(back.detail == "why");
   CHECK(back.worked_s == 0.125);
+  CHECK(back.verifying_s == 0.0625);
 }
 
 TEST_CASE("errors of the worker arrive in their class, with the same text and exit code") {

@@ -70,6 +70,15 @@ TEST_CASE("a sentinel's drift is that of its medians over five points: one bad p
   CHECK(sentinel.drift() == doctest::Approx(1.1));
 }
 
+TEST_CASE("how much slower a device is now is told by the sentinel's last point beside its fastest") {
+  session::Sentinel sentinel;
+  CHECK(sentinel.slowdown() == 1);
+  sentinel.points = {{0, 104}, {1, 100}, {2, 112}};
+  CHECK(sentinel.slowdown() == doctest::Approx(1.12));
+  sentinel.points.push_back({3, 90});
+  CHECK(sentinel.slowdown() == 1);
+}
+
 TEST_CASE_FIXTURE(Engine, "a device that drifts while it is searched is told of, and stored with the session") {
   MadeUpGpu gpu(fast_ones({{20, 0}}));
   gpu.its_sentinel = {space[0], points({10, 10, 10, 10, 10, 10.3, 10.3, 10.3, 10.3, 10.3})};

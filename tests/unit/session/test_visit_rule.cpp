@@ -41,4 +41,13 @@ TEST_CASE("who is not promising gets the fewest visits, however wide its interva
   CHECK_FALSE(kRule.is_enough(timing(2, 20), 10));
 }
 
+TEST_CASE("where calls take a millisecond, who is not promising gets one visit") {
+  Timing costly = timing(1, 20);
+  costly.median_us = 1060;
+  CHECK(kRule.is_enough(costly, 1000));
+  CHECK_FALSE(kRule.is_enough(costly, 1050));
+  costly.median_us = 1050;
+  CHECK_FALSE(kRule.is_enough(costly, 999));  // no millisecond
+}
+
 }  // namespace test_visit_rule

@@ -13,6 +13,7 @@ Utilisation utilisation_from(const json& message) {
   Utilisation to;
   to.wall_s = message.at("wall_s");
   to.gpu_busy_s = message.at("gpu_busy_s");
+  to.verifying_s = message.at("verifying_s");
   to.compile_busy_s = message.at("compile_busy_s");
   to.compile_workers = message.at("compile_workers");
   to.idle_waiting_compile_s = message.at("idle_waiting_compile_s");

@@ -23,6 +23,11 @@ double Sentinel::drift() const {
   return least_us > 0 ? most_us / least_us : 1;
 }
 
+double Sentinel::slowdown() const {
+  const auto faster = [](const Point& a, const Point& b) { return a.median_us < b.median_us; };
+  return points.empty() ? 1 : points.back().median_us / std::min_element(points.begin(), points.end(), faster)->median_us;
+}
+
 std::string drift_notice(const Sentinel& sentinel, const std::string& problem) {
   constexpr double kNoticed = 1.02;
   if (sentinel.drift() <= kNoticed) return "";
@@ -35,6 +40,7 @@ std::string drift_notice(const Sentinel& sentinel, const std::string& problem) {
 nlohmann::json to_json(const Utilisation& used) {
   return {{"wall_s", used.wall_s},
           {"gpu_busy_s", used.gpu_busy_s},
+          {"verifying_s", used.verifying_s},
           {"compile_busy_s", used.compile_busy_s},
           {"compile_workers", used.compile_workers},
           {"idle_waiting_compile_s", used.idle_waiting_compile_s},

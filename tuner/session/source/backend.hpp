@@ -46,12 +46,15 @@ struct Sentinel {
   std::vector<Point> points;
   /// Largest over smallest median of five consecutive points: single ones are noisy. 1 when there are fewer.
   [[nodiscard]] double drift() const;
+  /// How much slower the device is by the last point than it was by the fastest: 1 and more.
+  [[nodiscard]] double slowdown() const;
 };
 
 /// How well the GPU and the compile workers were kept at work. All 0: the backend does not know.
 struct Utilisation {
   double wall_s = 0;          ///< from the first compile request to the end of the search
   double gpu_busy_s = 0;      ///< the GPU worker had a configuration
+  double verifying_s = 0;     ///< of that: guarded calls and comparing
   double compile_busy_s = 0;  ///< summed over the compile workers
   int compile_workers = 0;
   double idle_waiting_compile_s = 0;  ///< of the GPU worker: nothing was compiled yet

@@ -11,18 +11,17 @@
 #include "tuner/session/source/live_run_off.hpp"
 #include "tuner/session/source/visit_rule.hpp"
 #include "tuner/spec/launch_plan.hpp"
-#include "tuner/verify/programs.hpp"
 
 namespace attune::session {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMostReferences = 16;  // whose code is kept
 constexpr VisitRule kVisits;
 constexpr std::uint64_t kVisitsForDefault = 200;  // by then the default has been measured, or does not work
 constexpr milliseconds kAbandonGrace{500};
 constexpr std::chrono::seconds kSentinelPeriod{1};
+constexpr double kSentinelShare = 0.02;     // of the time, at most: it may be a costly kernel
 constexpr std::size_t kAheadPerWorker = 8;  // several configurations may share one cubin
 constexpr std::size_t kMostUnsettled = 4096;
 
@@ -36,25 +35,11 @@ compile::CompilePool::Options pool_options(const LiveBackend::Options& options) 
   return pool;
 }
 
-/// What nothing can go on without. Only what the compiler refused is a matter of the source.
-void require_compiled(const compile::CompileResult& result, const std::string& what) {
-  if (result.status == compile::CompileStatus::Ok) return;
-  if (result.status == compile::CompileStatus::Failed)
-    throw CompileError(fmt::format("failed compiling {}:\n{}", what, result.log), result.log);
-  const std::string how = result.log.substr(0, result.log.find_last_not_of('\n') + 1);
-  throw EnvironmentError(
-      fmt::format("nothing can be measured without {}: {}; the machine may be overloaded or lack memory: give longer with "
-                  "--compile-timeout, fewer --compile-workers, or run less beside it",
-                  what, how));
-}
-
 }  // namespace
 
 LiveBackend::LiveBackend(const Options& options, std::unique_ptr<measure::GpuExecutor> gpu)
-    : compilers_(pool_options(options)), gpu_(std::move(gpu)) {
-  const auto support = compilers_.compile_now({verify::support_source(), "attune_support.cu", gpu_->device().architecture, {}});
-  require_compiled(support, "attune's own device kernels for " + gpu_->device().architecture);
-  gpu_->set_support(support.cubin);
+    : compilers_(pool_options(options)), gpu_(std::move(gpu)), required_(compilers_, gpu_->device()) {
+  gpu_->set_support(required_.support());
 }
 
 double LiveBackend::read_ceiling_bytes_per_s() {
@@ -72,18 +57,6 @@ std::shared_ptr<const compile::CompileResult> LiveBackend::compile_now(const spe
   return std::make_shared<const compile::CompileResult>(compilers_.compile_now(request_for(configuration)));
 }
 
-std::string LiveBackend::compile_reference() {
-  const auto program = verify::reference_program(*kernel_, problem_, gpu_->device());
-  if (!program) return {};
-  const compile::CompileRequest request{program->source, program->file, gpu_->device().architecture, program->options};
-  const std::string key = compile::cubin_key(request, compilers_.nvrtc_build());
-  if (const auto known = references_.find(key); known != references_.end()) return known->second;
-  const auto compiled = compilers_.compile_now(request);
-  require_compiled(compiled, program->what);
-  if (references_.size() == kMostReferences) references_.clear();
-  return references_.emplace(key, compiled.cubin).first->second;
-}
-
 void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
   abandon();
   kernel_ = &kernel;
@@ -91,20 +64,21 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   default_text_ = spec::to_text(kernel, spec::default_configuration(kernel, problem, gpu_->device()));
   visits_made_ = 0;
   recovering_before_s_ = gpu_->recovering_s();
-  best_us_ = gpu_busy_s_ = waiting_s_ = 0;
+  best_us_ = gpu_busy_s_ = verifying_s_ = waiting_s_ = 0;
   waiting_since_.reset();
   end_ = {};
+  patience_.reset();
+  compilers_.make_way_after({});
   may_let_go_ = false;
   sentinel_entry_.reset();
   sentinel_ = {};
-  const std::string reference_cubin = compile_reference();
-  gpu_->prepare(kernel, problem, reference_cubin);
+  gpu_->prepare(kernel, problem, required_.reference(kernel, problem));
   prepared_at_ = sentinel_at_ = Clock::now();
   compile_busy_before_s_ = compilers_.busy_seconds();
 }
 
 bool LiveBackend::wants_more() const {
-  const std::size_t ahead = compiling_.size() + ready_.size();
+  const std::size_t ahead = compiling_.size() - std::min(compiling_.size(), compilers_.aside()) + ready_.size();
   if (!another_fits()) return false;
   return ahead < kAheadPerWorker * static_cast<std::size_t>(compilers_.workers()) && entries_.size() < kMostUnsettled;
 }
@@ -141,6 +115,7 @@ void LiveBackend::account() {
 Utilisation LiveBackend::utilisation() const {
   Utilisation utilisation;
   utilisation.gpu_busy_s = gpu_busy_s_;
+  utilisation.verifying_s = verifying_s_;
   utilisation.compile_busy_s = compilers_.busy_seconds() - compile_busy_before_s_;
   utilisation.compile_workers = compilers_.workers();
   utilisation.idle_waiting_compile_s = waiting_s_;
@@ -163,7 +138,7 @@ void LiveBackend::take_compiled() {
     compiling_.erase(found);
     entry->compiled = std::make_shared<const compile::CompileResult>(std::move(completed.result));
     entry->measurement.resources.compile_ms = entry->compiled->compile_ms;
-    if (!entry->compiled->from_cache) end_.compile.add(entry->compiled->compile_ms / 1000);
+    if (!entry->compiled->from_cache) note_compile_time(entry->compiled->compile_ms / 1000);
     if (entry->compiled->status != compile::CompileStatus::Ok) {
       const bool timed_out = entry->compiled->status == compile::CompileStatus::TimedOut;
       entry->measurement.outcome = measure::Outcome::CompileFailed;
@@ -183,6 +158,18 @@ void LiveBackend::take_compiled() {
   }
 }
 
+void LiveBackend::note_compile_time(double seconds) {
+  end_.compile.add(seconds);
+  if (!patience_) return;
+  patience_->add(seconds);
+  compilers_.make_way_after(patience_->limit());
+}
+
+void LiveBackend::end_by(std::optional<Clock::time_point> when) {
+  end_.when = when;
+  if (when && !patience_) patience_.emplace(*when - Clock::now());
+}
+
 void LiveBackend::feed_gpu() {
   while (visiting_.size() < measure::GpuExecutor::kQueueLength) {
     const EntryPtr entry = next_entry();
@@ -192,7 +179,9 @@ void LiveBackend::feed_gpu() {
 
 bool LiveBackend::sentinel_is_due() const {
   const bool in_hand = std::find(visiting_.begin(), visiting_.end(), sentinel_entry_) != visiting_.end();
-  return sentinel_entry_ && !in_hand && Clock::now() - sentinel_at_ >= kSentinelPeriod;
+  if (!sentinel_entry_ || in_hand) return false;
+  const std::chrono::duration<double> rare(sentinel_entry_->visit_s / kSentinelShare);
+  return Clock::now() - sentinel_at_ >= std::max<std::chrono::duration<double>>(kSentinelPeriod, rare);
 }
 
 LiveBackend::EntryPtr LiveBackend::next_entry() {
@@ -231,7 +220,7 @@ bool LiveBackend::start_visit(const EntryPtr& entry) {
   request.cubin_key = entry->compiled->key;
   request.cubin = entry->compiled->cubin;
   request.verify = entry->visits.empty();
-  request.best_us = entry->visits.empty() ? best_us_ : 0;
+  request.best_us = entry->visits.empty() ? best_us_ * sentinel_.slowdown() : 0;
   request.once = may_let_go_ && request.configuration != default_text_;
   request.max_samples = kVisits.samples;
   if (!gpu_->has_room(request)) return false;
@@ -264,6 +253,7 @@ void LiveBackend::take_visit(measure::VisitReply reply) {
   visiting_.erase(found);
   ++visits_made_;
   gpu_busy_s_ += reply.worked_s;
+  verifying_s_ += reply.verifying_s;
   const bool verified = !reply.screened_out || reply.samples_us.size() > 1;  // a single call tells little of what verifying takes
   if (entry->visits.empty() && verified) end_.first_visit.add(reply.worked_s);
   entry->visit_s = reply.worked_s;

@@ -11,6 +11,8 @@
 #include "tuner/compile/compile_pool.hpp"
 #include "tuner/measure/gpu_executor.hpp"
 #include "tuner/session/source/backend.hpp"
+#include "tuner/session/source/compile_patience.hpp"
+#include "tuner/session/source/required_code.hpp"
 #include "tuner/session/source/search_end.hpp"
 
 namespace attune::session {
@@ -41,7 +43,7 @@ class LiveBackend : public Backend {
   [[nodiscard]] std::vector<measure::Measurement> collect(std::chrono::milliseconds timeout) override;
   [[nodiscard]] std::size_t in_flight() const override { return entries_.size(); }
   void abandon() override;
-  void end_by(std::optional<std::chrono::steady_clock::time_point> when) override { end_.when = when; }
+  void end_by(std::optional<std::chrono::steady_clock::time_point> when) override;
   void let_go_unverified(bool may) override { may_let_go_ = may; }
   [[nodiscard]] bool time_is_up() const override { return entries_.empty() && !another_fits(); }
   [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& race,
@@ -71,10 +73,9 @@ class LiveBackend : public Backend {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] compile::CompileRequest request_for(const spec::Configuration& configuration) const;
-  /// The code that the problem's answers are computed with; empty: none are.
-  [[nodiscard]] std::string compile_reference();
   [[nodiscard]] std::shared_ptr<const compile::CompileResult> compile_now(const spec::Configuration& configuration);
   void take_compiled();
+  void note_compile_time(double seconds);
   void take_visits();
   void take_visit(measure::VisitReply reply);
   void note_sentinel(double median_us);
@@ -94,10 +95,10 @@ class LiveBackend : public Backend {
 
   compile::CompilePool compilers_;
   std::unique_ptr<measure::GpuExecutor> gpu_;
+  RequiredCode required_;
   const spec::KernelTemplate* kernel_ = nullptr;
   spec::Problem problem_;
   std::string default_text_;
-  std::map<std::string, std::string> references_;          ///< compiled ones by cubin_key
   std::unordered_map<std::uint64_t, EntryPtr> compiling_;  ///< by ticket
   std::unordered_map<Entry*, EntryPtr> entries_;           ///< everything between submit and collect
   std::deque<EntryPtr> ready_;                             ///< compiled, not visited
@@ -111,11 +112,13 @@ class LiveBackend : public Backend {
   std::uint64_t visits_made_ = 0;
   double best_us_ = 0;
   double gpu_busy_s_ = 0;
+  double verifying_s_ = 0;  ///< of that
   double compile_busy_before_s_ = 0;
   double recovering_before_s_ = 0;
   double waiting_s_ = 0;  ///< of the GPU worker, for compiled work
   std::optional<Clock::time_point> waiting_since_;
   SearchEnd end_;  ///< by the budget
+  std::optional<CompilePatience> patience_;
   bool may_let_go_ = false;
   double read_ceiling_ = -1;
 };

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "tuner/measure/measurement.hpp"
+#include "tuner/measure/visit.hpp"
 
 namespace attune::session {
 
@@ -14,16 +14,19 @@ struct VisitRule {
   int most = 6;
   /// Half width of the interval of the median, relative to it, with which no more visits are needed.
   double goal = 0.005;
-  /// Who is slower than this many times the fastest gets the fewest visits: whether it is 5 or 5.2 % slower decides nothing.
+  /// Who is slower than this many times the fastest gets the fewest visits: whether it is 5 or 5.2 % slower decides nothing. Where calls
+  /// are costly, which are precise besides, that is one.
   double promising = 1.03;
   /// Visits of others between two of one configuration.
   std::uint64_t spacing = 12;
 
   /// `best_us`: of the fastest so far.
   [[nodiscard]] bool is_enough(const measure::Timing& timing, double best_us) const {
+    const bool behind = timing.median_us > promising * best_us;
+    if (behind && best_us >= measure::kCostly_us) return true;
     if (timing.visits < fewest) return false;
     const bool narrow = (timing.high_us - timing.low_us) / 2 <= goal * timing.median_us;
-    return narrow || timing.visits >= most || timing.median_us > promising * best_us;
+    return narrow || timing.visits >= most || behind;
   }
 };
 

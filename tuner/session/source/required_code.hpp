@@ -1,0 +1,29 @@
+#pragma once
+#include <map>
+#include <string>
+
+#include "tuner/compile/compile_pool.hpp"
+#include "tuner/spec/device_info.hpp"
+#include "tuner/spec/kernel_template.hpp"
+
+namespace attune::session {
+
+/// Code that nothing can be measured without: attune's own kernels, and those that a problem's answers are computed with.
+class RequiredCode {
+ public:
+  /// Requires: both outlive this.
+  RequiredCode(compile::CompilePool& compilers, const spec::DeviceInfo& device) : compilers_(&compilers), device_(&device) {}
+
+  /// Throws: CompileError, EnvironmentError (the compiler did not get to its end).
+  [[nodiscard]] std::string support();
+  /// Of a problem that was asked for before, or has the same program as one, it is kept. Empty: nothing is computed. Throws: as support,
+  /// and SpecError.
+  [[nodiscard]] std::string reference(const spec::KernelTemplate& kernel, const spec::Problem& problem);
+
+ private:
+  compile::CompilePool* compilers_;
+  const spec::DeviceInfo* device_;
+  std::map<std::string, std::string> references_;  ///< cubins of programs by cubin_key
+};
+
+}  // namespace attune::session
