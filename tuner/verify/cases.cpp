@@ -12,8 +12,11 @@
 namespace attune::verify {
 namespace {
 
-constexpr int kCaseBits = 22;                     // elements of a further case, as a power of two
-constexpr double kMostBytes = 281474976710656.0;  // 2^48, as of every buffer of a launch
+constexpr int kCaseBits = 22;                      // elements of a further case, as a power of two
+constexpr int kFewestBits = 12;                    // which still are many tiles, and not a whole number of them
+constexpr double kMostOperations = 17179869184.0;  // 2^34, of a further case: about a millisecond
+constexpr std::int64_t kWhole = 32;                // a cut size is a multiple: else what asks for whole vectors, say, has no further case
+constexpr double kMostBytes = 281474976710656.0;   // 2^48, as of every buffer of a launch
 
 /// Some sizes do not multiply the number of elements, e.g. the bins of a histogram: reference.json names them under "alone". Returns what
 /// the one further case is called that has another such size. All other cases keep the size, since constraints depend on it. Returns
@@ -25,9 +28,9 @@ std::optional<std::string> stands_alone(const spec::KernelTemplate& kernel, cons
   return found == alone.end() ? std::nullopt : std::make_optional(found->second);
 }
 
-/// The sizes of a further case: those asked for, the largest of them cut until all together stay near 2^kCaseBits. One row
+/// The sizes of a further case: those asked for, the largest of them cut until all together stay near 2^bits. One row
 /// of 2^28 elements stays one long row.
-std::map<std::string, std::int64_t> capped_sizes(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+std::map<std::string, std::int64_t> capped_sizes(const spec::KernelTemplate& kernel, const spec::Problem& problem, double bits) {
   std::map<std::string, std::int64_t> capped;
   std::vector<const spec::ProblemAxis*> axes;
   for (const auto& axis : kernel.problem) {
@@ -39,15 +42,35 @@ std::map<std::string, std::int64_t> capped_sizes(const spec::KernelTemplate& ker
   }
   std::stable_sort(axes.begin(), axes.end(),
                    [&](const auto* a, const auto* b) { return problem.sizes.at(a->name) < problem.sizes.at(b->name); });
-  double bits = kCaseBits;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const double share = std::max(1.0, bits / static_cast<double>(axes.size() - i));
-    const auto cap = static_cast<std::int64_t>(std::exp2(share));
+    auto cap = static_cast<std::int64_t>(std::exp2(share));
+    if (cap >= 2 * kWhole) cap -= cap % kWhole;
     const std::int64_t size = std::clamp(std::min(problem.sizes.at(axes[i]->name), cap), axes[i]->min, axes[i]->max);
     bits -= std::log2(static_cast<double>(std::max<std::int64_t>(size, 1)));
     capped[axes[i]->name] = size;
   }
   return capped;
+}
+
+/// 0 where the template does not tell.
+double operations(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device) {
+  if (!kernel.work.operations) return 0;
+  try {
+    return static_cast<double>(
+        kernel.work.operations->integer(spec::make_scope(kernel, problem, spec::default_configuration(kernel), device)));
+  } catch (const SpecError&) {  // at sizes that we chose ourselves
+    return 0;
+  }
+}
+
+std::map<std::string, std::int64_t> quick_sizes(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                                const spec::DeviceInfo& device) {
+  for (int bits = kCaseBits;; --bits) {
+    spec::Problem quick = problem;
+    quick.sizes = capped_sizes(kernel, problem, bits);
+    if (bits == kFewestBits || operations(kernel, quick, device) <= kMostOperations) return quick.sizes;
+  }
 }
 
 /// Odd, a few per cent below `size`, another number than `size` where the limits allow one.
@@ -61,13 +84,13 @@ std::int64_t ragged_size(std::int64_t size, const spec::ProblemAxis& axis) {
 
 }  // namespace
 
-std::vector<CasePlan> plan_cases(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+std::vector<CasePlan> plan_cases(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device) {
   CasePlan ragged{"a ragged size", problem, 0};
   CasePlan misaligned{"a misaligned input", problem, 1};
   CasePlan empty{"no elements", problem, 0};
   CasePlan other{"", problem, 0};
   bool can_be_empty = false;
-  const auto capped_size = capped_sizes(kernel, problem);
+  const auto capped_size = quick_sizes(kernel, problem, device);
   for (const auto& axis : kernel.problem) {
     if (axis.kind != spec::AxisKind::Size) continue;
     const std::int64_t capped = capped_size.at(axis.name);

@@ -34,7 +34,7 @@ ProblemData::ProblemData(const spec::KernelTemplate& kernel, const spec::Problem
       data_sets_(&sets_of(kernel, by_kernel_)) {
   if (!cubin.empty()) module_.emplace(cubin);
   const spec::Configuration standard = spec::default_configuration(kernel);
-  for (auto& plan : plan_cases(kernel, problem)) {
+  for (auto& plan : plan_cases(kernel, problem, support.device())) {
     const bool asked = cases_.empty();
     try {
       Case prepared;

@@ -19,16 +19,9 @@ struct Shared {
   float b[kStages][kTileK][kTileN];
 };
 
-/// Elements of a row from `column` on; 0 outside of the matrix.
+/// Elements of a row from `column` on; 0 outside of the matrix, whose columns are a multiple of a vector's elements.
 __device__ __forceinline__ Vector load_row(const float* matrix, Index row, Index column, Index rows, Index columns) {
-  const float* const from = matrix + row * columns + column;
-  if (row < rows && column + kVector <= columns && columns % kVector == 0) return *reinterpret_cast<const Vector*>(from);
-  Vector vector{};
-#pragma unroll
-  for (unsigned i = 0; i < kVector; ++i) {
-    if (row < rows && column + i < columns) vector.x[i] = from[i];
-  }
-  return vector;
+  return row < rows && column < columns ? *reinterpret_cast<const Vector*>(matrix + row * columns + column) : Vector{};
 }
 
 /// Where the element `i` of a thread's `kCount` stands in the tile; `place`: of the thread, among `kThreadsThere`.

@@ -11,14 +11,18 @@ using namespace attune;
 
 namespace {
 
-spec::KernelTemplate make(const std::string& sizes, const std::string& count) {
+const spec::DeviceInfo kDevice = spec::DeviceInfo::of_architecture("sm_90");
+
+/// `work`: of the template; empty: it tells nothing.
+spec::KernelTemplate make(const std::string& sizes, const std::string& count, const std::string& work = "") {
   return spec::KernelTemplate::parse(R"({"attune": 1, "name": "t", "sources": ["k.cu"], "problem": {"T": {"type": ["f32", "i8"]}, )" +
                                          sizes + R"(},
       "parameters": {"p": {"values": [1, 2], "default": 2}},
       "buffers": {"in": {"type": "T", "count": ")" +
                                          count + R"("}, "out": {"type": "f32", "count": "1", "output": true},
                   "scratch": {"type": "u64", "count": "p * 100", "workspace": true}},
-      "launches": [{"kernel": "k", "grid": "1", "block": "32", "args": ["in", "out"]}], "reference": "none"})",
+      "launches": [{"kernel": "k", "grid": "1", "block": "32", "args": ["in", "out"]}], "reference": "none")" +
+                                         (work.empty() ? "" : R"(, "work": {"operations": ")" + work + "\"}") + "}",
                                      {{"k.cu", ""}}, "template.json");
 }
 
@@ -32,7 +36,7 @@ const verify::CasePlan* find(const std::vector<verify::CasePlan>& cases, const s
 TEST_CASE("the asked problem comes first and unchanged, a ragged and a misaligned one follow") {
   const auto kernel = make(R"("n": {"size": {"min": 1}})", "n");
   const spec::Problem problem{{{"T", "f32"}}, {{"n", 1 << 20}}};
-  const auto cases = verify::plan_cases(kernel, problem);
+  const auto cases = verify::plan_cases(kernel, problem, kDevice);
   REQUIRE(cases.size() == 3);
   CHECK(cases[0].problem == problem);
   CHECK(cases[0].misalign_elements == 0);
@@ -50,20 +54,44 @@ TEST_CASE("the asked problem comes first and unchanged, a ragged and a misaligne
 
 TEST_CASE("further cases of a large problem stay near 2^22 elements, whatever the number of axes") {
   const auto one = make(R"("n": {"size": {"min": 1}})", "n");
-  for (const auto& plan : verify::plan_cases(one, {{{"T", "f32"}}, {{"n", std::int64_t{1} << 30}}})) {
+  for (const auto& plan : verify::plan_cases(one, {{{"T", "f32"}}, {{"n", std::int64_t{1} << 30}}}, kDevice)) {
     if (plan.label != "the asked size") CHECK(plan.problem.sizes.at("n") <= (1 << 22));
   }
   const auto two = make(R"("n": {"size": {"min": 1}}, "m": {"size": {"min": 1}})", "n * m");
-  for (const auto& plan : verify::plan_cases(two, {{{"T", "f32"}}, {{"n", 1 << 20}, {"m", 1 << 20}}})) {
+  for (const auto& plan : verify::plan_cases(two, {{{"T", "f32"}}, {{"n", 1 << 20}, {"m", 1 << 20}}}, kDevice)) {
     if (plan.label == "the asked size") continue;
     CHECK(plan.problem.sizes.at("n") * plan.problem.sizes.at("m") <= (1 << 22));
+  }
+}
+
+TEST_CASE("further cases of a problem with many operations are smaller, so that they are quick") {
+  const spec::Problem problem{{{"T", "f32"}}, {{"n", 1 << 20}}};
+  const auto largest = [&](const std::string& work) {
+    std::int64_t most = 0;
+    for (const auto& plan : verify::plan_cases(make(R"("n": {"size": {"min": 1}})", "n", work), problem, kDevice)) {
+      if (plan.label != "the asked size") most = std::max(most, plan.problem.sizes.at("n"));
+    }
+    return most;
+  };
+  CHECK(largest("n") == 1 << 20);
+  CHECK(largest("n * n") == 1 << 17);  // 2^34 of them
+  CHECK(largest("n * n * 8000000") == 1 << 12);
+}
+
+TEST_CASE("a size that is cut stays a multiple of 32, as long as it is larger than that") {
+  const auto three = make(R"("n": {"size": {"min": 1}}, "m": {"size": {"min": 1}}, "k": {"size": {"min": 1}})", "n * m");
+  for (const std::int64_t size : {1000, 4096, 4099}) {
+    const spec::Problem problem{{{"T", "f32"}}, {{"n", size}, {"m", size}, {"k", size}}};
+    const auto* misaligned = find(verify::plan_cases(three, problem, kDevice), "a misaligned input");
+    REQUIRE(misaligned != nullptr);
+    for (const auto& [axis, cut] : misaligned->problem.sizes) CHECK((cut % 32 == 0 && cut < size));
   }
 }
 
 TEST_CASE("further cases of a long, flat problem stay long and flat") {
   const auto kernel = make(R"("n": {"size": {"min": 0}}, "m": {"size": {"min": 0}})", "n * m");
   for (const auto& [n, m] : {std::pair{std::int64_t{1}, std::int64_t{1} << 28}, std::pair{std::int64_t{1} << 28, std::int64_t{1}}}) {
-    const auto cases = verify::plan_cases(kernel, {{{"T", "f32"}}, {{"n", n}, {"m", m}}});
+    const auto cases = verify::plan_cases(kernel, {{{"T", "f32"}}, {{"n", n}, {"m", m}}}, kDevice);
     const auto* misaligned = find(cases, "a misaligned input");
     REQUIRE(misaligned != nullptr);
     CHECK(misaligned->problem.sizes.at("n") == std::min(n, std::int64_t{1} << 22));
@@ -74,16 +102,16 @@ TEST_CASE("further cases of a long, flat problem stay long and flat") {
 TEST_CASE("an empty case exists exactly when a size may be 0 and was not asked for") {
   const auto may = make(R"("n": {"size": {"min": 0}})", "n");
   const auto may_not = make(R"("n": {"size": {"min": 1}})", "n");
-  const auto* empty = find(verify::plan_cases(may, {{{"T", "f32"}}, {{"n", 10}}}), "no elements");
+  const auto* empty = find(verify::plan_cases(may, {{{"T", "f32"}}, {{"n", 10}}}, kDevice), "no elements");
   CHECK(empty != nullptr);
-  CHECK(find(verify::plan_cases(may_not, {{{"T", "f32"}}, {{"n", 10}}}), "no elements") == nullptr);
-  CHECK(find(verify::plan_cases(may, {{{"T", "f32"}}, {{"n", 0}}}), "no elements") == nullptr);
+  CHECK(find(verify::plan_cases(may_not, {{{"T", "f32"}}, {{"n", 10}}}, kDevice), "no elements") == nullptr);
+  CHECK(find(verify::plan_cases(may, {{{"T", "f32"}}, {{"n", 0}}}, kDevice), "no elements") == nullptr);
 }
 
 TEST_CASE("ragged sizes of small and odd problems differ from the asked ones and keep the axis's limits") {
   const auto kernel = make(R"("n": {"size": {"min": 1}})", "n");
   for (const std::int64_t n : {1, 2, 3, 4, 15, 16, 17, 18, 1001}) {
-    const auto cases = verify::plan_cases(kernel, {{{"T", "f32"}}, {{"n", n}}});
+    const auto cases = verify::plan_cases(kernel, {{{"T", "f32"}}, {{"n", n}}}, kDevice);
     const auto* ragged = find(cases, "a ragged size");
     REQUIRE(ragged != nullptr);
     CHECK(ragged->problem.sizes.at("n") != n);
@@ -91,7 +119,7 @@ TEST_CASE("ragged sizes of small and odd problems differ from the asked ones and
     CHECK(ragged->problem.sizes.at("n") % 2 == 1);
   }
   const auto fixed = make(R"("n": {"size": {"min": 8, "max": 8}})", "n");
-  CHECK(find(verify::plan_cases(fixed, {{{"T", "f32"}}, {{"n", 8}}}), "a ragged size") == nullptr);
+  CHECK(find(verify::plan_cases(fixed, {{{"T", "f32"}}, {{"n", 8}}}, kDevice), "a ragged size") == nullptr);
 }
 
 TEST_CASE("data buffers are sized by the problem, scratch is left to the configuration") {
@@ -117,7 +145,7 @@ TEST_CASE("further cases of a histogram keep its bins, but for one, and cap its 
   const auto kernel = spec::KernelTemplate::parse(test::histogram_template(), {{"kernel.cu", ""}}, "template.json");
   const std::int64_t bins = 1 << 20;
   const spec::Problem problem{{{"T", "u32"}, {"mapping", "scaled"}}, {{"n", std::int64_t{1} << 30}, {"bins", bins}}};
-  const auto cases = verify::plan_cases(kernel, problem);
+  const auto cases = verify::plan_cases(kernel, problem, kDevice);
   REQUIRE(cases.size() == 5);
   for (const auto& plan : cases) {
     if (plan.label == "the asked size") continue;
