@@ -171,6 +171,7 @@ std::string best_key(const Query& query) {
   wanted.problem = query.problem.value();
   wanted.device_key = query.device_key.value();
   wanted.policy = query.policy.value();
+  wanted.objective = query.objective.value_or(kTime);
   return Table<BestRow>::key(wanted);
 }
 

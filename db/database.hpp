@@ -98,7 +98,8 @@ class Database {
   /// What dispatch's lookup chooses from: best rows of this template hash, family and policy on any device and size.
   [[nodiscard]] std::vector<BestRow> candidates(const std::string& template_hash, const std::string& family,
                                                 const std::string& policy) const;
-  /// The best row of one problem, found by its key. Requires: `query` names template hash, problem, device and policy.
+  /// The best row of one problem, found by its key. Requires: `query` names template hash, problem, device and policy; without an objective
+  /// kTime is meant.
   [[nodiscard]] std::optional<BestRow> best_of(const Query& query) const;
   /// What there is of a family when `candidates` has nothing: best rows of every version of the template of this name, under
   /// any policy. Counts index entries, damaged rows' too: to tell, not to choose from.

@@ -59,6 +59,11 @@ struct SessionRow {
   std::string summary_json;
 };
 
+/// What a best row is best at: the least time, of what was verified; or of a template without a reference, of which nothing is. Those
+/// stay in their database (they are not merged, exported or shipped) and are dispatched only where a program asks for them.
+inline constexpr const char* kTime = "time";
+inline constexpr const char* kUnverifiedTime = "unverified_time";
+
 /// The configuration dispatch uses for one problem on one device.
 struct BestRow {
   std::string template_hash;
@@ -68,7 +73,7 @@ struct BestRow {
   std::string sizes_json;  ///< {"n":1024}
   std::string device_key;
   std::string policy;
-  std::string objective = "time";
+  std::string objective = kTime;
   std::string configuration;
   double median_us = 0;   ///< of the run-off
   double default_us = 0;  ///< the default configuration in the same run-off; 0: it does not run
@@ -93,6 +98,7 @@ struct Query {
   std::optional<std::string> problem = std::nullopt;
   std::optional<std::string> device_key = std::nullopt;
   std::optional<std::string> policy = std::nullopt;
+  std::optional<std::string> objective = std::nullopt;  ///< of best rows; of others it says nothing
 };
 
 struct Info {
@@ -147,6 +153,10 @@ struct VacuumReport {
 
 /// What a best row needs: its configuration compiled, ran and gave the right result.
 [[nodiscard]] inline bool is_verified(const RecordRow& record) { return record.outcome == "ok" && record.verified; }
+/// Whether the record of its configuration lets a best row stand.
+[[nodiscard]] inline bool supports(const RecordRow& record, const BestRow& best) {
+  return best.objective == kUnverifiedTime ? record.outcome == "ok" : is_verified(record);
+}
 
 /// Content key of specification and sources: what TemplateRow::hash has to be.
 [[nodiscard]] std::string content_hash(const TemplateRow& row);

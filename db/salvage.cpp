@@ -189,9 +189,9 @@ class Salvage {
 /// A page that is no longer used may hold a row that was taken out: a best row whose configuration was found to fail, above all.
 void forget_contradicted(Database& database) {
   for (const BestRow& best : database.best({})) {
-    const Query query{best.template_hash, std::nullopt, best.problem, best.device_key, best.policy};
+    const Query query{best.template_hash, std::nullopt, best.problem, best.device_key, best.policy, best.objective};
     const auto record = database.record(query, best.configuration);
-    if (record && !is_verified(*record)) database.forget_best(query);
+    if (record && !supports(*record, best)) database.forget_best(query);
   }
 }
 

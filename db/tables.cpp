@@ -78,6 +78,7 @@ Filter filter_of<BestRow>(const Query& query) {
   FilterBuilder builder;
   builder.add_common(query);
   builder.add("t.template_name = ?", query.template_name);
+  builder.add("t.objective = ?", query.objective);
   return builder.take();
 }
 

@@ -29,6 +29,7 @@ struct ExplainOptions {
   std::vector<std::string> databases;
   std::string device;
   std::string policy = "cold/graph";
+  bool unverified = false;
   bool json_output = false;
 };
 
@@ -50,7 +51,9 @@ json age_of(const Decision& decision) {
 /// What the record says of its time here.
 std::string time_of(const Decision& decision) {
   if (decision.tier == Tier::RelatedProblem) return ", which stands in for this problem";
-  return decision.median_us > 0 ? fmt::format(", {} us in its run-off", format_us(decision.median_us)) : ", which it did not win";
+  const std::string time =
+      decision.median_us > 0 ? fmt::format(", {} us in its run-off", format_us(decision.median_us)) : ", which it did not win";
+  return time + (decision.unverified ? ", unverified" : "");
 }
 
 json to_json(const spec::Problem& problem, const spec::DeviceInfo& device, const Decision& decision) {
@@ -66,6 +69,7 @@ json to_json(const spec::Problem& problem, const spec::DeviceInfo& device, const
           {"age", age_of(decision)},
           {"median_us", decision.median_us},
           {"aged", decision.aged},
+          {"unverified", decision.unverified},
           {"layer", decision.layer},
           {"forecast", decision.forecast},
           {"passed_over", decision.passed_over}};
@@ -99,7 +103,7 @@ int explain(const ExplainOptions& options, const std::vector<std::string>& argum
   const auto device = device_of(options, opened.layers);
   json out = json::array();
   for (const auto& problem : problems) {
-    const auto choice = runtime::choose(kernel, problem, device, opened.layers, policy);
+    const auto choice = runtime::choose(kernel, problem, device, opened.layers, {policy, options.unverified});
     if (options.json_output)
       out.push_back(to_json(problem, device, choice.decision));
     else
@@ -119,6 +123,8 @@ void add_explain_command(CLI::App& app, CommandContext& context) {
   command->add_option("--db", options->databases, "Database files in order (default: the user's, then the shipped one)");
   command->add_option("--device", options->device, "A recorded device (name or key) or an architecture (sm_90); default: GPU 0 here");
   command->add_option("--policy", options->policy, "cold/graph, hot/graph, cold/stream or hot/stream")->capture_default_str();
+  command->add_flag("--unverified", options->unverified,
+                    "As a program with Options::unverified: results of a template without a reference count too");
   command->add_flag("--json", options->json_output, "JSON on standard output");
   command->allow_extras();
   command->footer("The problem follows as --<axis> values, e.g. attune explain reduce --T f32 --op sum --size 48M --device sm_90");

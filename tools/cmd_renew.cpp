@@ -80,7 +80,7 @@ std::vector<db::BestRow> rows_of(const db::Database& database, const RenewOption
   std::erase_if(rows, [&](const db::BestRow& row) {
     const bool asked = options.templates.empty() ||
                        std::find(options.templates.begin(), options.templates.end(), row.template_name) != options.templates.end();
-    return !asked || row.objective != "time";
+    return !asked || (row.objective != db::kTime && row.objective != db::kUnverifiedTime);
   });
   return rows;
 }

@@ -42,6 +42,7 @@ json to_json(const db::BestRow& row) {
           {"median_us", row.median_us},
           {"default_us", row.default_us},
           {"tie", row.tie},
+          {"verified", row.objective != db::kUnverifiedTime},
           {"driver", row.driver},
           {"nvrtc", row.nvrtc},
           {"recorded_at", row.recorded_at}};
@@ -113,7 +114,7 @@ void show_best(const db::Database& database, const ShowOptions& options) {
                 base::member_or(info, "driver", "?"), key.substr(0, 12));
     db::Query query = query_of(options);
     query.device_key = key;
-    base::print("{}\n", base::Lines{best_table(of_device, ceiling_of(database, query))});
+    base::print("{}\n", base::Lines{best_table(of_device, {ceiling_of(database, query), base::peak_operations_per_s(info)})});
   }
   if (left_out > 0) base::print("Not shown: {} older results, of another version of the template; --all shows them.\n", left_out);
 }

@@ -90,7 +90,9 @@ void print_left_out(const db::LeftOut& left, const std::string& first_refusal = 
   }
   if (left.orphaned > 0) parts.push_back(fmt::format("{} rows of a device or template that is left out or missing", left.orphaned));
   if (left.unverified > 0)
-    parts.push_back(fmt::format("{} best rows without a verified record of their configuration (tune them again)", left.unverified));
+    parts.push_back(fmt::format(
+        "{} best rows without a verified record of their configuration (tune them again; of a template without a reference they stay where they are)",
+        left.unverified));
   if (left.contradicted > 0) parts.push_back(fmt::format("{} best rows of configurations that fail by a later record", left.contradicted));
   if (left.refused > 0) {
     constexpr std::size_t kMostShownBytes = 400;  // a row may name a configuration of megabytes

@@ -19,18 +19,18 @@ using nlohmann::json;
 using session::LadderResult;
 using session::RungResult;
 
-struct Rates {
-  std::string gb_per_s = "-", share = "-";
-};
+/// Which arm of the roofline a column is of.
+enum class Rate { Bytes, Operations };
 
-Rates rates(const LadderResult& result, double us) {
-  Rates rates;
-  const double bytes = static_cast<double>(result.tuned.work_bytes);
-  if (bytes <= 0 || us <= 0) return rates;
-  const double rate = bytes / (us * 1e-6);
-  rates.gb_per_s = fmt::format("{:.1f}", rate / 1e9);
-  if (result.read_ceiling_bytes_per_s > 0) rates.share = fmt::format("{:.1f}%", 100 * rate / result.read_ceiling_bytes_per_s);
-  return rates;
+RateCells rates(const LadderResult& result, double us, Rate of) {
+  const auto& work = result.tuned.work;
+  return of == Rate::Bytes ? rate_cells(static_cast<double>(work.bytes), us, result.read_ceiling_bytes_per_s)
+                           : rate_cells(static_cast<double>(work.operations), us, result.peak_operations_per_s);
+}
+
+bool arithmetic_matters(const LadderResult& result) {
+  const auto& work = result.tuned.work;
+  return base::arithmetic_matters(static_cast<double>(work.bytes), static_cast<double>(work.operations));
 }
 
 /// The last cell of a rung: what was fastest, or why nothing was.
@@ -52,7 +52,7 @@ std::string heading(const LadderResult& result, const std::string& template_name
 }
 
 /// Rung by problem of the cut; `common` is what all of it have in common.
-std::string curve_table(const std::vector<LadderResult>& results, const report::SizeCut& cut, const spec::Problem& common) {
+std::string curve_table(const std::vector<LadderResult>& results, const report::SizeCut& cut, const spec::Problem& common, Rate of) {
   std::vector<std::string> columns = {"rung"}, names;
   for (const std::size_t i : cut.problems) {
     columns.push_back(base::format_count(results[i].tuned.problem.sizes.at(cut.axis)));
@@ -66,29 +66,38 @@ std::string curve_table(const std::vector<LadderResult>& results, const report::
     for (const std::size_t i : cut.problems) {
       const auto& rungs = results[i].rungs;
       const auto rung = std::find_if(rungs.begin(), rungs.end(), [&](const RungResult& one) { return one.name == name; });
-      row.push_back(rung == rungs.end() ? "-" : rates(results[i], rung->median_us).gb_per_s);
+      row.push_back(rung == rungs.end() ? "-" : rates(results[i], rung->median_us, of).rate);
     }
     table.add(row);
   }
-  return fmt::format("\nGB/s over {}, {}\n{}", base::escape_line(cut.axis), describe(common), table.text());
+  return fmt::format("\n{} over {}, {}\n{}", of == Rate::Bytes ? "GB/s" : "GFLOP/s", base::escape_line(cut.axis), describe(common),
+                     table.text());
 }
 
 }  // namespace
 
 std::string ladder_table(const LadderResult& result, const std::string& template_name, const std::string& policy,
                          const std::vector<Peer>& peers) {
-  TextTable table({"rung", "us", "GB/s", "of ceiling", "step", "fastest configuration"});
+  const bool arithmetic = arithmetic_matters(result);
+  std::vector<std::string> headers = {"rung", "us", "GB/s", "of ceiling"};
+  if (arithmetic) headers.insert(headers.end(), {"GFLOP/s", "of peak"});
+  headers.insert(headers.end(), {"step", "fastest configuration"});
+  TextTable table(headers);
+  const auto add = [&](const std::string& name, double us, const std::string& step, const std::string& note) {
+    const RateCells moved = rates(result, us, Rate::Bytes), computed = rates(result, us, Rate::Operations);
+    std::vector<std::string> cells = {name, us > 0 ? format_us(us) : "-", moved.rate, moved.share};
+    if (arithmetic) cells.insert(cells.end(), {computed.rate, computed.share});
+    cells.insert(cells.end(), {step, note});
+    table.add(std::move(cells));
+  };
   for (std::size_t i = 0; i < result.rungs.size(); ++i) {
     const RungResult& rung = result.rungs[i];
     const auto step = result.step(i);
-    const auto [gb_per_s, share] = rates(result, rung.median_us);
-    table.add({rung.name, rung.median_us > 0 ? format_us(rung.median_us) : "-", gb_per_s, share, step ? fmt::format("{:.2f}x", *step) : "-",
-               rung_note(rung)});
+    add(rung.name, rung.median_us, step ? fmt::format("{:.2f}x", *step) : "-", rung_note(rung));
   }
   for (const Peer& peer : peers) {
-    const auto [gb_per_s, share] = rates(result, peer.median_us);
-    table.add({"peer " + peer.name, format_us(peer.median_us), gb_per_s, share, "-",
-               fmt::format("{}recorded {}, driver {}", peer.version.empty() ? "" : peer.version + ", ", peer.date, peer.driver)});
+    add("peer " + peer.name, peer.median_us, "-",
+        fmt::format("{}recorded {}, driver {}", peer.version.empty() ? "" : peer.version + ", ", peer.date, peer.driver));
   }
   std::string text = heading(result, template_name, policy) + "\n" + table.text();
   if (!result.complete)
@@ -141,7 +150,11 @@ std::string curve_tables(const std::vector<LadderResult>& results) {
   for (const auto& [choices, problems] : groups) {
     const auto cuts = report::size_cuts(problems);
     for (const auto& cut : cuts) {
-      if (cut.axis == cuts[report::widest_cut(cuts)].axis) text += curve_table(results, cut, {choices, cut.fixed});
+      if (cut.axis != cuts[report::widest_cut(cuts)].axis) continue;
+      text += curve_table(results, cut, {choices, cut.fixed}, Rate::Bytes);
+      const bool arithmetic =
+          std::any_of(cut.problems.begin(), cut.problems.end(), [&](std::size_t i) { return arithmetic_matters(results[i]); });
+      if (arithmetic) text += curve_table(results, cut, {choices, cut.fixed}, Rate::Operations);
     }
   }
   return text;

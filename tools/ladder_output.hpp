@@ -15,7 +15,8 @@ namespace attune::tools {
 /// "Fastest of each vector_bytes in the winning rung, us": a line a problem, for each tabulated parameter. Empty without tables.
 [[nodiscard]] std::string value_tables(const std::vector<session::LadderResult>& results, const spec::VariantLadder& ladder);
 /// "GB/s over bins, T=i32 n=2^24": a line a rung, a column a problem, for problems that differ in one of several sizes. Of several such
-/// sizes the one is taken along which most problems lie. Empty where problems have one size or nothing to compare.
+/// sizes the one is taken along which most problems lie. A table of GFLOP/s follows where arithmetic matters (base/roofline.hpp). Empty
+/// where problems have one size or nothing to compare.
 [[nodiscard]] std::string curve_tables(const std::vector<session::LadderResult>& results);
 /// Why each rung, and what was published about it, with the hardware of that.
 [[nodiscard]] std::string ladder_legend(const spec::VariantLadder& ladder);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <map>
 
 #include "tools/problem_arguments.hpp"
 #include "tuner/base/json.hpp"
@@ -17,6 +18,16 @@ using nlohmann::json;
 
 bool numeric(const std::string& cell) {
   return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) != 0 || cell[0] == '-');
+}
+
+/// As the template stated it when the row was stored; 0 where the row does not tell.
+struct Work {
+  double bytes = 0, operations = 0;
+};
+
+Work work_of(const db::BestRow& row) {
+  const json detail = base::parse_json(row.detail_json.empty() ? "{}" : row.detail_json);
+  return {base::member_or(detail, "work_bytes", 0.0), base::member_or(detail, "work_operations", 0.0)};
 }
 
 }  // namespace
@@ -76,25 +87,48 @@ std::string format_us(double us) {
   return fmt::format("{:.1f}", us);
 }
 
-std::string best_table(const std::vector<db::BestRow>& rows, double ceiling_bytes_per_s) {
+RateCells rate_cells(double amount, double us, double most_per_s) {
+  if (amount <= 0 || us <= 0) return {};
+  const double rate = amount / (us * 1e-6);
+  return {fmt::format("{:.1f}", rate / 1e9), most_per_s > 0 ? fmt::format("{:.1f}%", 100 * rate / most_per_s) : "-"};
+}
+
+std::string best_table(const std::vector<db::BestRow>& rows, const base::Roofline& roofline) {
   std::vector<const db::BestRow*> ordered;
-  for (const auto& row : rows) ordered.push_back(&row);
+  std::map<const db::BestRow*, Work> works;
+  for (const auto& row : rows) {
+    ordered.push_back(&row);
+    works[&row] = work_of(row);
+  }
+  const bool arithmetic = std::any_of(works.begin(), works.end(),
+                                      [](const auto& one) { return base::arithmetic_matters(one.second.bytes, one.second.operations); });
   std::sort(ordered.begin(), ordered.end(), [](const auto* a, const auto* b) {
     const auto left = spec::problem_from_text(a->problem), right = spec::problem_from_text(b->problem);
     return std::tie(a->template_name, left.choices, left.sizes, a->policy, a->device_key) <
            std::tie(b->template_name, right.choices, right.sizes, b->policy, b->device_key);
   });
-  TextTable table({"problem", "policy", "best us", "default us", "speed-up", "GB/s", "of ceiling", "configuration"});
+  std::vector<std::string> headers = {"problem", "policy", "best us", "default us", "speed-up", "GB/s", "of ceiling"};
+  if (arithmetic) headers.insert(headers.end(), {"GFLOP/s", "of peak"});
+  headers.emplace_back("configuration");
+  TextTable table(headers);
   for (const auto* row : ordered) {
-    const json detail = base::parse_json(row->detail_json.empty() ? "{}" : row->detail_json);
-    const double bytes = base::member_or(detail, "work_bytes", 0.0);
-    const double rate = bytes > 0 ? bytes / (row->median_us * 1e-6) : 0;
+    const Work& work = works.at(row);
+    const RateCells moved = rate_cells(work.bytes, row->median_us, roofline.bytes_per_s);
     const bool has_default = row->default_us > 0;
-    table.add({row->template_name + " " + describe(spec::problem_from_text(row->problem)), row->policy, format_us(row->median_us),
-               has_default ? format_us(row->default_us) : "-", has_default ? fmt::format("{:.2f}x", row->default_us / row->median_us) : "-",
-               rate > 0 ? fmt::format("{:.1f}", rate / 1e9) : "-",
-               rate > 0 && ceiling_bytes_per_s > 0 ? fmt::format("{:.1f}%", 100 * rate / ceiling_bytes_per_s) : "-",
-               short_configuration(row->configuration) + (row->tie ? " (tie)" : "")});
+    std::vector<std::string> cells = {row->template_name + " " + describe(spec::problem_from_text(row->problem)),
+                                      row->policy,
+                                      format_us(row->median_us),
+                                      has_default ? format_us(row->default_us) : "-",
+                                      has_default ? fmt::format("{:.2f}x", row->default_us / row->median_us) : "-",
+                                      moved.rate,
+                                      moved.share};
+    if (arithmetic) {
+      const RateCells computed = rate_cells(work.operations, row->median_us, roofline.operations_per_s);
+      cells.insert(cells.end(), {computed.rate, computed.share});
+    }
+    cells.push_back(short_configuration(row->configuration) + (row->tie ? " (tie)" : "") +
+                    (row->objective == db::kUnverifiedTime ? " (unverified)" : ""));
+    table.add(std::move(cells));
   }
   return table.text();
 }

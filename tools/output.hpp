@@ -6,6 +6,7 @@
 
 #include "db/database.hpp"
 #include "db/records.hpp"
+#include "tuner/base/roofline.hpp"
 
 namespace attune::tools {
 
@@ -38,7 +39,15 @@ void print_damaged(const db::Database& database, const std::filesystem::path& pa
 /// Microseconds with three significant decimals below 100.
 [[nodiscard]] std::string format_us(double us);
 
-/// The table of best rows that `tune` and `show` print. `ceiling_bytes_per_s`: 0 when unknown.
-[[nodiscard]] std::string best_table(const std::vector<db::BestRow>& rows, double ceiling_bytes_per_s);
+/// What an amount (bytes, operations) comes to in a time: "1234.5" billions a second, and "67.8%" of the most that the device can do; "-"
+/// for what is not known.
+struct RateCells {
+  std::string rate = "-", share = "-";
+};
+/// 0: not known, for each of them.
+[[nodiscard]] RateCells rate_cells(double amount, double us, double most_per_s);
+
+/// The table of best rows that `tune` and `show` print. It has GFLOP/s where the arithmetic of a row matters (base/roofline.hpp).
+[[nodiscard]] std::string best_table(const std::vector<db::BestRow>& rows, const base::Roofline& roofline);
 
 }  // namespace attune::tools

@@ -56,7 +56,8 @@ json result_json(const session::ProblemResult& result) {
     event["best"] = {{"configuration", base::parse_json(result.best->configuration)},
                      {"median_us", result.best->median_us},
                      {"default_us", result.best->default_us},
-                     {"tie", result.best->tie}};
+                     {"tie", result.best->tie},
+                     {"verified", result.best->objective != db::kUnverifiedTime}};
   }
   return event;
 }

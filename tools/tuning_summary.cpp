@@ -30,7 +30,7 @@ void print_tables(const session::RunResult& result) {
     }
     if (best.empty()) continue;
     if (result.groups.size() > 1) base::print("\n{}", group_heading(group));
-    base::print("\n{}", base::Lines{best_table(best, group.read_ceiling_bytes_per_s)});
+    base::print("\n{}", base::Lines{best_table(best, {group.read_ceiling_bytes_per_s, group.device.peak_operations_per_s()})});
   }
 }
 

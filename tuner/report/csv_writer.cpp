@@ -48,7 +48,11 @@ std::string csv_header() {
     line.add(column);
   }
   for (const char* outcome : kOutcomes) line.add(outcome);
-  for (const char* column : {"failure_examples", "driver", "nvrtc", "recorded_at", "origin"}) line.add(column);
+  // Whoever reads by position finds older columns where they were: new ones come last.
+  for (const char* column : {"failure_examples", "driver", "nvrtc", "recorded_at", "origin", "work_operations", "operations_per_s",
+                             "peak_operations_per_s", "peak_share"}) {
+    line.add(column);
+  }
   return line.end();
 }
 
@@ -106,6 +110,10 @@ std::string write_csv(const Report& report) {
       line.add(joined(problem.nvrtcs));
       line.add(problem.best ? problem.best->recorded_at : problem.last_recorded_at);
       line.add(joined(problem.origins));
+      line.add(problem.work_operations);
+      line.add(problem.best ? problem.best->operations_per_s : std::nullopt);
+      line.add(series.peak_operations_per_s);
+      line.add(problem.best ? problem.best->peak_share : std::nullopt);
       text += line.end();
     }
   }

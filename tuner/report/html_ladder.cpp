@@ -47,23 +47,27 @@ const LadderRung* find_rung(const ProblemReport& problem, const std::string& nam
   return found == rungs.end() ? nullptr : &*found;
 }
 
-std::string rung_cell(const LadderRung& rung) {
-  if (rung.bytes_per_s) return format_gb_per_s(*rung.bytes_per_s);
+/// Which arm of the roofline a table is of.
+enum class Rate { Bytes, Operations };
+
+std::string rung_cell(const LadderRung& rung, Rate of) {
+  if (of == Rate::Bytes && rung.bytes_per_s) return format_gb_per_s(*rung.bytes_per_s);
+  if (of == Rate::Operations && rung.operations_per_s) return format_gflop_per_s(*rung.operations_per_s);
   if (rung.median_us) return format_number(*rung.median_us) + "&nbsp;µs";
   if (rung.configurations == 0) return "empty";
   return rung.decided == 0 ? "not measured" : "none valid";
 }
 
 /// Rung by problem.
-std::string rung_matrix(const Problems& problems) {
-  std::vector<HtmlTable::Column> columns = {{"GB/s", Kind::Text}};
+std::string rung_matrix(const Problems& problems, Rate of) {
+  std::vector<HtmlTable::Column> columns = {{of == Rate::Bytes ? "GB/s" : "GFLOP/s", Kind::Text}};
   for (const ProblemReport* problem : problems) columns.push_back({sizes_html(problem->sizes), Kind::Number});
   HtmlTable table(columns);
   for (const std::string& name : rung_names(problems)) {
     std::vector<std::string> cells = {escape_html(name)}, classes = {"rung"};
     for (const ProblemReport* problem : problems) {
       const LadderRung* rung = find_rung(*problem, name);
-      cells.push_back(rung == nullptr ? kDash : rung_cell(*rung));
+      cells.push_back(rung == nullptr ? kDash : rung_cell(*rung, of));
       classes.push_back(rung != nullptr && rung->median_us ? "" : "missing");
     }
     table.add(cells, classes);
@@ -85,26 +89,40 @@ std::string rung_note(const LadderRung& rung) {
   return escape_html(configuration_text(rung.configuration)) + (rung.screened ? " <b>(few samples)</b>" : "");
 }
 
-std::string problem_table(const ProblemReport& problem) {
-  HtmlTable table({{"Rung", Kind::Text},
-                   {"Time, µs", Kind::Decimal},
-                   {"GB/s", Kind::Decimal},
-                   {"Of ceiling", Kind::Number},
-                   {"Step", Kind::Number},
-                   {"Fastest configuration", Kind::Text}});
-  for (const LadderRung& rung : problem.ladder->rungs) {
-    table.add({escape_html(rung.name), or_dash(rung.median_us, format_number), or_dash(rung.bytes_per_s, format_gb_per_s),
-               or_dash(rung.ceiling_share, format_percent), or_dash(rung.step, format_ratio), rung_note(rung)},
-              {"rung", "", "", "", "", "config"});
-  }
-  for (const LadderPeer& peer : problem.ladder->peers) {
-    std::optional<double> rate, share;
-    if (problem.work_bytes) rate = static_cast<double>(*problem.work_bytes) / (peer.median_us * 1e-6);
-    if (rate && problem.ladder->ceiling_bytes_per_s) share = *rate / *problem.ladder->ceiling_bytes_per_s;
-    table.add({"Peer: " + escape_html(peer.name), format_number(peer.median_us), or_dash(rate, format_gb_per_s),
-               or_dash(share, format_percent), kDash, peer_note(peer)},
-              {"rung", "", "", "", "", "config"});
-  }
+/// As a rung has them: what is asked of it stands in the same columns.
+LadderRung rates_of(const LadderPeer& peer, const ProblemReport& problem, const Series& series) {
+  LadderRung rung;
+  rung.median_us = peer.median_us;
+  const double seconds = peer.median_us * 1e-6;
+  if (problem.work_bytes) rung.bytes_per_s = static_cast<double>(*problem.work_bytes) / seconds;
+  if (problem.work_operations) rung.operations_per_s = static_cast<double>(*problem.work_operations) / seconds;
+  if (rung.bytes_per_s && problem.ladder->ceiling_bytes_per_s)
+    rung.ceiling_share = *rung.bytes_per_s / *problem.ladder->ceiling_bytes_per_s;
+  if (rung.operations_per_s && series.peak_operations_per_s) rung.peak_share = *rung.operations_per_s / *series.peak_operations_per_s;
+  return rung;
+}
+
+std::string problem_table(const ProblemReport& problem, const Series& series) {
+  const bool operations = shows_operations(series);
+  std::vector<HtmlTable::Column> columns = {
+      {"Rung", Kind::Text}, {"Time, µs", Kind::Decimal}, {"GB/s", Kind::Decimal}, {"Of ceiling", Kind::Number}};
+  if (operations) columns.insert(columns.end(), {{"GFLOP/s", Kind::Decimal}, {"Of peak", Kind::Number}});
+  columns.insert(columns.end(), {{"Step", Kind::Number}, {"Fastest configuration", Kind::Text}});
+  std::vector<std::string> classes(columns.size());
+  classes.front() = "rung";
+  classes.back() = "config";
+  HtmlTable table(columns);
+  const auto add = [&](const std::string& name, const LadderRung& rung, const std::string& note) {
+    std::vector<std::string> cells = {name, or_dash(rung.median_us, format_number), or_dash(rung.bytes_per_s, format_gb_per_s),
+                                      or_dash(rung.ceiling_share, format_percent)};
+    if (operations)
+      cells.insert(cells.end(), {or_dash(rung.operations_per_s, format_gflop_per_s), or_dash(rung.peak_share, format_percent)});
+    cells.insert(cells.end(), {or_dash(rung.step, format_ratio), note});
+    table.add(cells, classes);
+  };
+  for (const LadderRung& rung : problem.ladder->rungs) add(escape_html(rung.name), rung, rung_note(rung));
+  for (const LadderPeer& peer : problem.ladder->peers)
+    add("Peer: " + escape_html(peer.name), rates_of(peer, problem, series), peer_note(peer));
   return table.html();
 }
 
@@ -205,10 +223,11 @@ std::string ladder_html(const Series& series, std::size_t index, const LadderCha
     html += fmt::format("<option value=\"{}\"{}>{}</option>", i, &series.problems[i] == problems.back() ? " selected" : "",
                         escape_html(sizes_text(series.problems[i].sizes)));
   }
-  html += "</select></label></p>\n" + charts.rungs + rung_matrix(problems);
+  html += "</select></label></p>\n" + charts.rungs + rung_matrix(problems, Rate::Bytes);
+  if (shows_operations(series)) html += rung_matrix(problems, Rate::Operations);
   for (const ProblemReport* problem : problems) {
     html += fmt::format("<details{}>\n<summary>Ladder of {}</summary>\n{}</details>\n", problem == problems.back() ? " open" : "",
-                        sizes_html(problem->sizes), problem_table(*problem));
+                        sizes_html(problem->sizes), problem_table(*problem, series));
   }
   return html + value_tables(problems) + "<h4>Why each rung</h4>\n" + legend(problems);
 }

@@ -36,7 +36,7 @@ std::string figure(const char* chart, std::size_t series, const std::string& cap
 }
 
 std::string key_figures(const Series& series) {
-  std::vector<double> speed_ups, shares;
+  std::vector<double> speed_ups, shares, peak_shares;
   std::uint64_t tried = 0, failed = 0, tuned = 0, ties = 0;
   for (const ProblemReport& problem : series.problems) {
     failed += failed_count(problem);
@@ -46,28 +46,33 @@ std::string key_figures(const Series& series) {
     ties += problem.best->tie ? 1 : 0;
     if (problem.best->speed_up) speed_ups.push_back(*problem.best->speed_up);
     if (problem.best->ceiling_share) shares.push_back(*problem.best->ceiling_share);
+    if (problem.best->peak_share) peak_shares.push_back(*problem.best->peak_share);
   }
   std::string html = "<dl class=\"keys\">\n";
   html += fact("Problems tuned", fmt::format("{} of {}", tuned, series.problems.size()));
   html += fact("Median speed-up over default", speed_ups.empty() ? kMissingHtml : format_ratio(base::median(speed_ups)));
-  html += fact("Highest share of ceiling", shares.empty() ? kMissingHtml : format_percent(*std::max_element(shares.begin(), shares.end())));
+  const auto highest = [](const std::vector<double>& of) {
+    return of.empty() ? kMissingHtml : format_percent(*std::max_element(of.begin(), of.end()));
+  };
+  html += fact("Highest share of ceiling", highest(shares));
+  if (shows_operations(series)) html += fact("Highest share of peak", highest(peak_shares));
   html += fact("Configurations stored", fmt::format("{}, {} failed", tried, failed));
   html += fact("Ties in the run-off", fmt::format("{}", ties));
   return html + "</dl>\n";
 }
 
 std::string html_best_table(const Series& series) {
-  HtmlTable table({{"Problem", kText},
-                   {"Best, µs", kDecimal},
-                   {"95 % interval, µs", kNumber},
-                   {"Default, µs", kDecimal},
-                   {"Speed-up", kNumber},
-                   {"GB/s", kDecimal},
-                   {"Of ceiling", kNumber},
-                   {"Run-off", kText}});
+  std::vector<Column> columns = {{"Problem", kText},    {"Best, µs", kDecimal}, {"95 % interval, µs", kNumber}, {"Default, µs", kDecimal},
+                                 {"Speed-up", kNumber}, {"GB/s", kDecimal},     {"Of ceiling", kNumber}};
+  const bool operations = shows_operations(series);
+  if (operations) columns.insert(columns.end(), {{"GFLOP/s", kDecimal}, {"Of peak", kNumber}});
+  columns.push_back({"Run-off", kText});
+  HtmlTable table(columns);
   for (const ProblemReport& problem : series.problems) {
+    std::vector<std::string> cells = {sizes_html(problem.sizes), "no valid configuration"};
     if (!problem.best) {
-      table.add({sizes_html(problem.sizes), "no valid configuration", "", "", "", "", "", ""}, {"", "missing"});
+      cells.resize(columns.size());
+      table.add(cells, {"", "missing"});
       continue;
     }
     const Best& best = *problem.best;
@@ -76,10 +81,19 @@ std::string html_best_table(const Series& series) {
                                      : kMissingHtml;
     std::string run_off = best.tie ? "tie" : "clear";
     if (!best.verified) run_off += ", unverified";
-    table.add({sizes_html(problem.sizes), format_number(best.median_us), interval, or_missing(best.default_us, format_number),
-               or_missing(best.speed_up, format_ratio), or_missing(best.bytes_per_s, format_gb_per_s),
-               or_missing(best.ceiling_share, format_percent), run_off},
-              {"", "strong"});
+    cells = {sizes_html(problem.sizes),
+             format_number(best.median_us),
+             interval,
+             or_missing(best.default_us, format_number),
+             or_missing(best.speed_up, format_ratio),
+             or_missing(best.bytes_per_s, format_gb_per_s),
+             or_missing(best.ceiling_share, format_percent)};
+    if (operations) {
+      cells.push_back(or_missing(best.operations_per_s, format_gflop_per_s));
+      cells.push_back(or_missing(best.peak_share, format_percent));
+    }
+    cells.push_back(run_off);
+    table.add(cells, {"", "strong"});
   }
   return table.html();
 }
@@ -276,13 +290,16 @@ std::string series_html(const Report& report, std::size_t index) {
   html += key_figures(series);
   html += "<h3>Best against default and ceiling</h3>\n";
   html += fmt::format("<p class=\"note\">{} A tie means that the run-off could not tell the winner from another finalist.</p>\n",
-                      escape_html(ceiling_statement(series)));
-  html += "<div class=\"figures\">\n" + figure("times", index, "Time per call") + figure("share", index, "Share of the bandwidth ceiling") +
+                      escape_html(ceiling_statement(series) + peak_statement(series)));
+  html += "<div class=\"figures\">\n" + figure("times", index, "Time per call") +
+          figure("share", index,
+                 shows_operations(series) ? "Share of bandwidth ceiling and arithmetic peak" : "Share of the bandwidth ceiling") +
           "</div>\n";
   html += html_best_table(series);
+  const std::string rate = shows_operations(series) ? "Throughput" : "Bandwidth";
   html += ladder_html(series, index,
-                      {figure("curve", index, "Bandwidth of each published variant over a size", "wide curve"),
-                       figure("ladder", index, "Bandwidth of each published variant at its best", "wide tall")});
+                      {figure("curve", index, rate + " of each published variant over a size", "wide curve"),
+                       figure("ladder", index, rate + " of each published variant at its best", "wide tall")});
   html += "<h3>Best configurations</h3>\n" + configurations_html(series);
   html += details("Finalists of the run-off", finalist_table(series));
   html += effects_html(series, index, figure("effects", index, "Best reachable and median time for each parameter value", "wide tall"));

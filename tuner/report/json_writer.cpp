@@ -28,7 +28,8 @@ Json device_json(const Device& device) {
           {"driver", text_json(device.driver)},
           {"identity", fields_json(device.hard)},
           {"described_by", fields_json(device.soft)},
-          {"theoretical_bytes_per_s", optional_json(device.theoretical_bytes_per_s)}};
+          {"theoretical_bytes_per_s", optional_json(device.theoretical_bytes_per_s)},
+          {"theoretical_operations_per_s", optional_json(device.theoretical_operations_per_s)}};
 }
 
 Json best_json(const Best& best) {
@@ -50,6 +51,8 @@ Json best_json(const Best& best) {
           {"speed_up", optional_json(best.speed_up)},
           {"bytes_per_s", optional_json(best.bytes_per_s)},
           {"ceiling_share", optional_json(best.ceiling_share)},
+          {"operations_per_s", optional_json(best.operations_per_s)},
+          {"peak_share", optional_json(best.peak_share)},
           {"tie", best.tie},
           {"verified", best.verified},
           {"recorded_at", text_json(best.recorded_at)},
@@ -141,6 +144,8 @@ Json ladder_json(const Ladder& ladder) {
                      {"step", optional_json(rung.step)},
                      {"bytes_per_s", optional_json(rung.bytes_per_s)},
                      {"ceiling_share", optional_json(rung.ceiling_share)},
+                     {"operations_per_s", optional_json(rung.operations_per_s)},
+                     {"peak_share", optional_json(rung.peak_share)},
                      {"screened", rung.screened},
                      {"published", published}});
   }
@@ -170,6 +175,7 @@ Json problem_json(const ProblemReport& problem) {
   return {{"problem", problem.problem},
           {"sizes", problem.sizes},
           {"work_bytes", optional_json(problem.work_bytes)},
+          {"work_operations", optional_json(problem.work_operations)},
           {"space_size", problem.space_size == 0 ? Json(nullptr) : Json(problem.space_size)},
           {"different_launches", problem.different_launches == 0 ? Json(nullptr) : Json(problem.different_launches)},
           {"best", problem.best ? best_json(*problem.best) : Json(nullptr)},
@@ -192,7 +198,13 @@ Json series_json(const Series& series) {
   for (const ProblemReport& problem : series.problems) problems.push_back(problem_json(problem));
   Json ceiling = nullptr;
   if (series.ceiling) ceiling = {{"bytes_per_s", series.ceiling->bytes_per_s}, {"kind", name(series.ceiling->kind)}};
-  return {{"device", series.device}, {"policy", series.policy}, {"choices", series.choices}, {"ceiling", ceiling}, {"problems", problems}};
+  return {{"device", series.device},
+          {"policy", series.policy},
+          {"choices", series.choices},
+          {"ceiling", ceiling},
+          {"peak_operations_per_s", optional_json(series.peak_operations_per_s)},
+          {"shows_operations", shows_operations(series)},
+          {"problems", problems}};
 }
 
 }  // namespace

@@ -39,6 +39,8 @@ LadderRung read_rung(const json& from) {
   rung.step = number_at(from, "step");
   rung.bytes_per_s = number_at(from, "bytes_per_s");
   rung.ceiling_share = number_at(from, "ceiling_share");
+  rung.operations_per_s = number_at(from, "operations_per_s");
+  rung.peak_share = number_at(from, "peak_share");
   rung.screened = from.value("screened", json()) == json(true);
   for (const json& figure : array_at(from, "published")) {
     if (figure.is_object()) rung.published.push_back({text_at(figure, "text"), text_at(figure, "hardware"), text_at(figure, "source")});

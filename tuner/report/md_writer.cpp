@@ -50,18 +50,34 @@ std::string md_header(const Report& report) {
 }
 
 std::string md_best_table(const Series& series) {
-  std::string text = head({"Problem", "Configuration", "Best us", "Interval us", "Default us", "Speed-up", "GB/s", "Of ceiling", "Tie"}, 2);
+  std::vector<std::string> columns = {"Problem", "Configuration", "Best us", "Interval us", "Default us", "Speed-up", "GB/s", "Of ceiling"};
+  const bool operations = shows_operations(series);
+  if (operations) columns.insert(columns.end(), {"GFLOP/s", "Of peak"});
+  columns.emplace_back("Tie");
+  std::string text = head(columns, 2);
   for (const ProblemReport& problem : series.problems) {
+    std::vector<std::string> cells = {sizes_text(problem.sizes), "no valid configuration"};
     if (!problem.best) {
-      text += row({sizes_text(problem.sizes), "no valid configuration", "-", "-", "-", "-", "-", "-", "-"});
+      cells.resize(columns.size(), "-");
+      text += row(cells);
       continue;
     }
     const Best& best = *problem.best;
-    text += row(
-        {sizes_text(problem.sizes), configuration_text(best.configuration), format_number(best.median_us),
-         best.low_us && best.high_us ? fmt::format("{} to {}", format_number(*best.low_us), format_number(*best.high_us)) : kNotRecorded,
-         or_not_recorded(best.default_us, format_number), or_not_recorded(best.speed_up, format_ratio),
-         or_not_recorded(best.bytes_per_s, format_gb_per_s), or_not_recorded(best.ceiling_share, format_percent), best.tie ? "tie" : "no"});
+    cells = {
+        sizes_text(problem.sizes),
+        configuration_text(best.configuration),
+        format_number(best.median_us),
+        best.low_us && best.high_us ? fmt::format("{} to {}", format_number(*best.low_us), format_number(*best.high_us)) : kNotRecorded,
+        or_not_recorded(best.default_us, format_number),
+        or_not_recorded(best.speed_up, format_ratio),
+        or_not_recorded(best.bytes_per_s, format_gb_per_s),
+        or_not_recorded(best.ceiling_share, format_percent)};
+    if (operations) {
+      cells.push_back(or_not_recorded(best.operations_per_s, format_gflop_per_s));
+      cells.push_back(or_not_recorded(best.peak_share, format_percent));
+    }
+    cells.emplace_back(best.tie ? "tie" : "no");
+    text += row(cells);
   }
   return text;
 }
@@ -137,7 +153,7 @@ std::string series_section(const Report& report, const Series& series) {
   std::string text =
       fmt::format("\n## {}{}{} on {}\n\n", base::escape_markdown(choices_text(series.choices)), series.choices.empty() ? "" : ", ",
                   base::escape_markdown(policy_text(series.policy)), base::escape_markdown(device.name.empty() ? device.key : device.name));
-  text += base::escape_markdown(ceiling_statement(series)) + "\n\n" + md_best_table(series);
+  text += base::escape_markdown(ceiling_statement(series) + peak_statement(series)) + "\n\n" + md_best_table(series);
   text += "\n### Outcomes\n\n" + outcome_table(series);
   text += "\n### Clocks\n\n" + md_clock_table(series);
   text += "\n### Sessions\n\n" + md_session_table(series);

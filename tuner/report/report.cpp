@@ -9,6 +9,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/roofline.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/report/effects.hpp"
 #include "tuner/report/ladder_rows.hpp"
@@ -17,6 +18,13 @@
 namespace attune::report {
 
 const char* name(Ceiling::Kind kind) { return kind == Ceiling::Kind::Measured ? "measured" : "theoretical"; }
+
+bool shows_operations(const Series& series) {
+  return std::any_of(series.problems.begin(), series.problems.end(), [](const ProblemReport& problem) {
+    return base::arithmetic_matters(static_cast<double>(problem.work_bytes.value_or(0)),
+                                    static_cast<double>(problem.work_operations.value_or(0)));
+  });
+}
 
 namespace {
 
@@ -116,7 +124,7 @@ Grouped group_rows(const Rows& rows, const std::string& hash, const Request& req
     if (wanted(row)) grouped[key(row)].sessions.push_back(&row);
   }
   for (const auto& row : rows.best) {
-    if (row.objective == "time" && wanted(row)) grouped[key(row)].best = &row;
+    if ((row.objective == db::kTime || row.objective == db::kUnverifiedTime) && wanted(row)) grouped[key(row)].best = &row;
   }
   for (auto& [problem, group] : grouped) {
     std::stable_sort(group.sessions.begin(), group.sessions.end(),
@@ -166,10 +174,27 @@ void add_records(ProblemReport& problem, const std::vector<const db::RecordRow*>
   }
 }
 
-void add_rates(ProblemReport& problem, const std::optional<Ceiling>& ceiling) {
-  if (!problem.best || !problem.work_bytes || problem.best->median_us <= 0) return;
-  problem.best->bytes_per_s = static_cast<double>(*problem.work_bytes) / (problem.best->median_us * 1e-6);
-  if (ceiling) problem.best->ceiling_share = *problem.best->bytes_per_s / ceiling->bytes_per_s;
+/// Work is a fact of the problem: whichever row tells it first.
+void add_work(ProblemReport& problem, const std::string& json_text) {
+  if (problem.work_bytes && problem.work_operations) return;
+  const auto object = parse_object(json_text);
+  const auto take = [&object](std::optional<std::int64_t>& to, const char* name) {
+    if (to) return;
+    to = integer_at(object, name);
+    if (to && *to <= 0) to.reset();
+  };
+  take(problem.work_bytes, "work_bytes");
+  take(problem.work_operations, "work_operations");
+}
+
+void add_rates(ProblemReport& problem, const Series& series) {
+  if (!problem.best || problem.best->median_us <= 0) return;
+  Best& best = *problem.best;
+  const double seconds = best.median_us * 1e-6;
+  if (problem.work_bytes) best.bytes_per_s = static_cast<double>(*problem.work_bytes) / seconds;
+  if (problem.work_operations) best.operations_per_s = static_cast<double>(*problem.work_operations) / seconds;
+  if (best.bytes_per_s && series.ceiling) best.ceiling_share = *best.bytes_per_s / series.ceiling->bytes_per_s;
+  if (best.operations_per_s && series.peak_operations_per_s) best.peak_share = *best.operations_per_s / *series.peak_operations_per_s;
 }
 
 std::optional<std::size_t> convergence_session(const std::vector<Session>& sessions) {
@@ -183,13 +208,13 @@ std::optional<std::size_t> convergence_session(const std::vector<Session>& sessi
 }
 
 ProblemReport problem_report(const std::string& text, const ProblemRows& rows, const std::vector<DeclaredParameter>& declared,
-                             const std::optional<Ceiling>& ceiling) {
+                             const Series& series) {
   ProblemReport problem;
   problem.problem = text;
   problem.sizes = read_problem(text).sizes;
   if (rows.best != nullptr) {
     problem.best = read_best(*rows.best);
-    problem.work_bytes = integer_at(parse_object(rows.best->detail_json), "work_bytes");
+    add_work(problem, rows.best->detail_json);
     add_unique(problem.drivers, rows.best->driver);
     add_unique(problem.origins, text_at(parse_object(rows.best->detail_json), "origin"));
     widen(problem.first_recorded_at, problem.last_recorded_at, rows.best->recorded_at, rows.best->recorded_at);
@@ -202,14 +227,13 @@ ProblemReport problem_report(const std::string& text, const ProblemRows& rows, c
     if (!problem.ladder) problem.ladder = read_ladder(*row);
     if (problem.space_size == 0) problem.space_size = problem.sessions.back().space_size;
     if (problem.different_launches == 0) problem.different_launches = problem.sessions.back().different_launches;
-    if (!problem.work_bytes) problem.work_bytes = integer_at(parse_object(row->summary_json), "work_bytes");
+    add_work(problem, row->summary_json);
     if (const std::string& from = problem.sessions.back().replayed_from; !from.empty() && rows.records.empty()) {
       add_unique(problem.origins, "recording:" + from);
     }
   }
   problem.convergence_session = convergence_session(problem.sessions);
-  if (problem.work_bytes && *problem.work_bytes <= 0) problem.work_bytes.reset();
-  add_rates(problem, ceiling);
+  add_rates(problem, series);
   return problem;
 }
 
@@ -255,9 +279,10 @@ void add_problem(Report& report, const ProblemKey& key, const ProblemRows& rows,
     fresh.policy = policy;
     fresh.choices = parts.choices;
     fresh.ceiling = ceiling_of(grouped, report.devices[device], policy);
+    fresh.peak_operations_per_s = report.devices[device].theoretical_operations_per_s;
     series = report.series.insert(report.series.end(), std::move(fresh));
   }
-  ProblemReport problem = problem_report(text, rows, declared, series->ceiling);
+  ProblemReport problem = problem_report(text, rows, declared, *series);
   for (const auto& driver : problem.drivers) add_unique(report.drivers, driver);
   for (const auto& nvrtc : problem.nvrtcs) add_unique(report.nvrtcs, nvrtc);
   for (const auto& origin : problem.origins) add_unique(report.origins, origin);

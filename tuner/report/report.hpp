@@ -30,6 +30,7 @@ struct Device {
   std::vector<std::pair<std::string, std::string>> hard;  ///< (field, value) of the identity that records are keyed by
   std::vector<std::pair<std::string, std::string>> soft;  ///< (field, value) that is only shown
   std::optional<double> theoretical_bytes_per_s;
+  std::optional<double> theoretical_operations_per_s;  ///< of the single-precision units (base/roofline.hpp)
 };
 
 /// One value of a parameter, over the configurations of one problem that ran and verified.
@@ -101,6 +102,8 @@ struct Best {
   std::optional<double> speed_up;         ///< default / best
   std::optional<double> bytes_per_s;
   std::optional<double> ceiling_share;
+  std::optional<double> operations_per_s;
+  std::optional<double> peak_share;
   bool tie = false;
   bool verified = false;
   std::string recorded_at;
@@ -125,7 +128,8 @@ struct LadderRung {
   std::uint64_t failed = 0;
   std::string configuration;                                                 ///< empty: none has worked
   std::optional<double> median_us, ratio, step, bytes_per_s, ceiling_share;  ///< `step`: time of the rung above / own
-  bool screened = false;                                                     ///< its time is of few samples
+  std::optional<double> operations_per_s, peak_share;
+  bool screened = false;  ///< its time is of few samples
   std::vector<LadderFigure> published;
 };
 
@@ -157,6 +161,7 @@ struct ProblemReport {
   std::string problem;  ///< canonical JSON
   std::map<std::string, std::int64_t> sizes;
   std::optional<std::int64_t> work_bytes;
+  std::optional<std::int64_t> work_operations;
   std::uint64_t space_size = 0;          ///< 0: not recorded
   std::uint64_t different_launches = 0;  ///< configurations of the space that repeat no other's launches; 0: not counted
   std::optional<Best> best;              ///< nothing: no configuration was valid
@@ -178,8 +183,11 @@ struct Series {
   std::string policy;
   std::map<std::string, std::string> choices;  ///< {"T": "f32", "op": "sum"}
   std::optional<Ceiling> ceiling;
+  std::optional<double> peak_operations_per_s;  ///< the device's theoretical_operations_per_s: what GFLOP/s are compared with
   std::vector<ProblemReport> problems;
 };
+/// Whether the tables and charts of the series show GFLOP/s: where the arithmetic of one of its problems matters (base/roofline.hpp).
+[[nodiscard]] bool shows_operations(const Series& series);
 
 struct Report {
   std::string generated_at;

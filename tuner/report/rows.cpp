@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tuner/base/json.hpp"
+#include "tuner/base/roofline.hpp"
 #include "tuner/report/text.hpp"
 
 namespace attune::report {
@@ -113,6 +114,8 @@ Device read_device(const db::DeviceRow& row) {
   const double bus_bits = number_at(info, "memory_bus_bits").value_or(0);
   // Double data rate: two transfers a clock.
   if (clock_khz > 0 && bus_bits > 0) device.theoretical_bytes_per_s = clock_khz * 1e3 * bus_bits / 8 * 2;
+  const double peak = base::peak_operations_per_s(info);
+  if (peak > 0) device.theoretical_operations_per_s = peak;
   return device;
 }
 

@@ -23,6 +23,8 @@ std::string format_number(double value) {
 
 std::string format_gb_per_s(double bytes_per_s) { return format_number(bytes_per_s / 1e9); }
 
+std::string format_gflop_per_s(double operations_per_s) { return format_number(operations_per_s / 1e9); }
+
 std::string format_percent(double share) {
   return std::abs(share) < 0.01 ? fmt::format("{:.2f} %", share * 100) : fmt::format("{:.1f} %", share * 100);
 }
@@ -133,6 +135,13 @@ std::string ceiling_statement(const Series& series) {
     return fmt::format("Bandwidth ceiling: {} GB/s, the best pure read measured on this device.", rate);
   }
   return fmt::format("Bandwidth ceiling: {} GB/s, theoretical (memory clock × bus width × 2); no measured one is recorded.", rate);
+}
+
+std::string peak_statement(const Series& series) {
+  if (!shows_operations(series)) return "";
+  if (!series.peak_operations_per_s) return " The arithmetic peak of the device is not known.";
+  return fmt::format(" Arithmetic peak: {} GFLOP/s, theoretical, of single precision (multiprocessors × lanes × 2 × maximum SM clock).",
+                     format_gflop_per_s(*series.peak_operations_per_s));
 }
 
 std::string clock_text(const std::optional<Clocks>& clocks) {

@@ -14,6 +14,7 @@ inline constexpr const char* kNotRecorded = "not recorded";
 /// Four significant digits without an exponent: 1.234, 12.34, 123.4, 12345.
 [[nodiscard]] std::string format_number(double value);
 [[nodiscard]] std::string format_gb_per_s(double bytes_per_s);
+[[nodiscard]] std::string format_gflop_per_s(double operations_per_s);
 [[nodiscard]] std::string format_percent(double share);      ///< "93.4 %"; below 1 % "0.05 %"
 [[nodiscard]] std::string format_ratio(double ratio);        ///< "1.24×"
 [[nodiscard]] std::string format_bytes(std::int64_t bytes);  ///< "60 MiB", "140.4 GiB"
@@ -38,6 +39,8 @@ inline constexpr const char* kNotRecorded = "not recorded";
 [[nodiscard]] std::string origin_statement(const Report& report);
 /// "Measured ceiling: 4570 GB/s (a pure read on this device)."
 [[nodiscard]] std::string ceiling_statement(const Series& series);
+/// "Arithmetic peak: 66900 GFLOP/s ..." behind the ceiling's, with a space before it; empty where the series shows no operations.
+[[nodiscard]] std::string peak_statement(const Series& series);
 /// "1755 to 1980 MHz"; "not recorded" when no clock was read.
 [[nodiscard]] std::string clock_text(const std::optional<Clocks>& clocks);
 /// "12 of 340 (power_cap 12, thermal_sw 3)", `records` being all of the problem; "none"; "not recorded" when neither a

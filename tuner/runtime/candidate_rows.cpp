@@ -16,10 +16,17 @@ std::vector<Candidate> CandidateRows::of(const spec::Problem& family, Evidence& 
       const auto& rows = evidence.candidates(layers_[layer], spec::family_text(family));
       if (rows.empty()) return;
       const auto infos = described_devices(layer);
+      std::size_t unverified = 0;
       for (const auto& row : rows) {
-        if (row.objective != "time") continue;
+        if (row.objective != objective_) {
+          unverified += row.objective == db::kUnverifiedTime ? 1 : 0;
+          continue;
+        }
         if (auto candidate = place_row(row, layer, family, infos)) candidates.push_back(std::move(*candidate));
       }
+      if (unverified > 0)
+        tell(fmt::format("{}: {} result(s) are unverified, since the template has no reference; Options::unverified dispatches them",
+                         layers_[layer].path.string(), unverified));
     });
   }
   std::sort(candidates.begin(), candidates.end(), nearer);

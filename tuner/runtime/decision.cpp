@@ -66,6 +66,7 @@ std::string describe(const Decision& decision, std::chrono::system_clock::time_p
   if (decision.tier != Tier::Default) {
     text += fmt::format("\nrecord:        {} on {}", decision.donor_problem, decision.donor_device);
     if (decision.median_us > 0) text += fmt::format(", {:.4g} us", decision.median_us);
+    if (decision.unverified) text += ", unverified";
     if (!decision.device_difference.empty()) text += "\ndevice:        " + decision.device_difference;
     text += fmt::format("\nrecorded:      {}, {}{}\nlayer:         {}", decision.recorded_at, age_in_words(decision.recorded_at, now),
                         decision.aged ? fmt::format(" (aged: under driver {})", decision.donor_driver) : "", decision.layer);

@@ -49,17 +49,18 @@ std::optional<std::string> key_of(const spec::KernelTemplate& kernel, const spec
 class Lookup {
  public:
   Lookup(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device, const std::vector<Layer>& layers,
-         const std::string& policy, Evidence& evidence)
+         const Wanted& wanted, Evidence& evidence)
       : kernel_(kernel),
         problem_(problem),
         family_(problem),
         device_(device),
         device_key_(device.hard_key()),
         layers_(layers),
-        policy_(policy),
+        policy_(wanted.policy),
+        objective_(objective_of(kernel, wanted)),
         evidence_(evidence),
-        rows_(kernel, problem, device, layers, passed_over_) {
-    evidence_.begin(layers, kernel.content_hash, device_key_, policy);
+        rows_(kernel, problem, device, layers, objective_, passed_over_) {
+    evidence_.begin(layers, kernel.content_hash, device_key_, policy_);
   }
 
   /// The problem's own family first; then those of problems that stand in for it, each over all tiers.
@@ -117,7 +118,7 @@ class Lookup {
   /// The result of exactly these sizes on this device, found by its key: a family may have a thousand others, and reading
   /// them all takes far longer.
   std::optional<Choice> try_exact() {
-    const db::Query query{kernel_.content_hash, std::nullopt, spec::to_text(family_), device_key_, policy_};
+    const db::Query query{kernel_.content_hash, std::nullopt, spec::to_text(family_), device_key_, policy_, objective_};
     const auto mark = rows_.mark();
     for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
       const auto candidate = rows_.best_of(layer, family_, query);
@@ -234,6 +235,7 @@ class Lookup {
       decision.forecast +=
           fmt::format("{}its result is specialised on {}, this is its general form", decision.forecast.empty() ? "" : "; ", row.sizes_json);
     }
+    decision.unverified = row.objective == db::kUnverifiedTime;
     decision.aged = !row.driver.empty() && !device_.driver.empty() && row.driver != device_.driver;
     decision.layer = layers_[candidate.layer].path.string();
   }
@@ -286,12 +288,17 @@ class Lookup {
   const std::string device_key_;
   const std::vector<Layer>& layers_;
   const std::string& policy_;
+  const std::string objective_;
   Evidence& evidence_;
   std::vector<std::string> passed_over_;
   CandidateRows rows_;
 };
 
 }  // namespace
+
+std::string objective_of(const spec::KernelTemplate& kernel, const Wanted& wanted) {
+  return wanted.unverified && !spec::has_reference(kernel) ? db::kUnverifiedTime : db::kTime;
+}
 
 double size_distance(const spec::Problem& a, const spec::Problem& b) {
   double squares = 0;
@@ -312,15 +319,15 @@ std::optional<std::string> violated_constraint(const spec::KernelTemplate& kerne
 }
 
 Choice choose(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
-              const std::vector<Layer>& layers, const std::string& policy) {
+              const std::vector<Layer>& layers, const Wanted& wanted) {
   Evidence evidence;
-  return choose(kernel, problem, device, layers, policy, evidence);
+  return choose(kernel, problem, device, layers, wanted, evidence);
 }
 
 Choice choose(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
-              const std::vector<Layer>& layers, const std::string& policy, Evidence& evidence) {
+              const std::vector<Layer>& layers, const Wanted& wanted, Evidence& evidence) {
   spec::validate(kernel, problem);
-  return Lookup(kernel, problem, device, layers, policy, evidence).walk();
+  return Lookup(kernel, problem, device, layers, wanted, evidence).walk();
 }
 
 }  // namespace attune::runtime

@@ -23,6 +23,16 @@ struct Choice {
   std::string source_key;            ///< of the source that cubin was compiled from; empty: unknown
 };
 
+/// Which results count.
+struct Wanted {
+  Wanted(std::string the_policy, bool also_unverified = false) : policy(std::move(the_policy)), unverified(also_unverified) {}
+  Wanted(const char* the_policy) : policy(the_policy) {}
+  std::string policy;
+  bool unverified = false;  ///< Options::unverified
+};
+/// Of best rows.
+[[nodiscard]] std::string objective_of(const spec::KernelTemplate& kernel, const Wanted& wanted);
+
 /// Walks the tiers: exact device and size, the device's nearest tuned size, a sibling device of the architecture, the
 /// nearest other architecture; then the same for every problem that stands in for this one (spec::related_problems), the
 /// nearest first; last the template's default. A row of the template's table of defaults stands before everything tuned
@@ -34,10 +44,10 @@ struct Choice {
 /// Throws: UsageError (an invalid problem; nothing recorded is usable and the default violates a constraint, which it
 /// names), SpecError (the default's geometry does not evaluate here).
 [[nodiscard]] Choice choose(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
-                            const std::vector<Layer>& layers, const std::string& policy);
+                            const std::vector<Layer>& layers, const Wanted& wanted);
 /// The same where more decisions follow: `evidence` keeps what this one reads.
 [[nodiscard]] Choice choose(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
-                            const std::vector<Layer>& layers, const std::string& policy, Evidence& evidence);
+                            const std::vector<Layer>& layers, const Wanted& wanted, Evidence& evidence);
 
 /// The first constraint that fails for this configuration, as written; nothing when all hold.
 /// Throws: SpecError for one that does not evaluate.

@@ -76,19 +76,20 @@ bool is_of(const spec::DeviceInfo& device, const db::Database& database, const d
 }  // namespace
 
 bool is_miss(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
-             const std::vector<Layer>& layers, const std::string& policy, double reach) {
+             const std::vector<Layer>& layers, const Wanted& wanted, double reach) {
   const bool nothing_to_do = std::any_of(problem.sizes.begin(), problem.sizes.end(), [](const auto& size) { return size.second == 0; });
   if (nothing_to_do) return false;
   const std::string device_key = device.hard_key();
   const std::string family = spec::family_text(problem);
-  const db::Query exactly{kernel.content_hash, std::nullopt, spec::to_text(problem), device_key, policy};
+  const std::string objective = objective_of(kernel, wanted);
+  const db::Query exactly{kernel.content_hash, std::nullopt, spec::to_text(problem), device_key, wanted.policy, objective};
   return !any_layer(layers, [&](const db::Database& database) {
     const auto row = database.best_of(exactly);  // first: a family may have a thousand other sizes
     return row && usable(kernel, problem, row->configuration, device) && is_of(device, database, *row);
   }) && !any_layer(layers, [&](const db::Database& database) {
-    const auto rows = database.candidates(kernel.content_hash, family, policy);
+    const auto rows = database.candidates(kernel.content_hash, family, wanted.policy);
     return std::any_of(rows.begin(), rows.end(), [&](const db::BestRow& row) {
-      return row.device_key == device_key && row.objective == "time" && near(row.sizes_json, problem, reach) &&
+      return row.device_key == device_key && row.objective == objective && near(row.sizes_json, problem, reach) &&
              usable(kernel, problem, row.configuration, device) && is_of(device, database, row);
     });
   });

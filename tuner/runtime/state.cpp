@@ -222,7 +222,8 @@ std::unique_ptr<detail::PlanState> Runtime::State::build(detail::KernelState& ke
 
 runtime::Choice Runtime::State::choose(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes) {
   database_reads.fetch_add(1, std::memory_order_relaxed);
-  return runtime::choose(kernel.kernel, kernel.problem(sizes), device, layers_.layers, options_.policy, kernel.evidence);
+  return runtime::choose(kernel.kernel, kernel.problem(sizes), device, layers_.layers, {options_.policy, options_.unverified},
+                         kernel.evidence);
 }
 
 void Runtime::State::load(detail::PlanState& plan, const runtime::Choice& choice, runtime::ContextState& context,
@@ -257,11 +258,12 @@ std::vector<std::vector<std::int64_t>> Runtime::State::tuned_sizes(const detail:
   const std::lock_guard lock(mutex_);
   const std::string device_key = context_state(context).device.hard_key();
   const std::string family = spec::family_text(spec::Problem{kernel.choices, {}});
+  const std::string objective = runtime::objective_of(kernel.kernel, {options_.policy, options_.unverified});
   std::set<std::vector<std::int64_t>> found;
   database_reads.fetch_add(1, std::memory_order_relaxed);
   for (const auto& layer : layers_.layers) {
     for (const auto& row : runtime::candidates_of(layer, kernel.kernel.content_hash, family, options_.policy)) {
-      if (row.device_key != device_key) continue;
+      if (row.device_key != device_key || row.objective != objective) continue;
       if (auto sizes = sizes_in_order(row.sizes_json, kernel.size_names)) found.insert(std::move(*sizes));
     }
   }

@@ -50,7 +50,7 @@ void Runtime::State::make_tuner() {
 bool Runtime::State::is_miss(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes) const {
   const auto problem = kernel.problem(sizes);
   spec::validate(kernel.kernel, problem);
-  return runtime::is_miss(kernel.kernel, problem, device, layers_.layers, options_.policy, options_.reach);
+  return runtime::is_miss(kernel.kernel, problem, device, layers_.layers, {options_.policy, options_.unverified}, options_.reach);
 }
 
 std::string Runtime::State::tuning_key(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes) const {
@@ -107,7 +107,8 @@ void Runtime::State::tune_first(detail::KernelState& kernel, CUcontext context, 
 bool Runtime::State::still_missing(const runtime::TuningJob& job) {
   const std::lock_guard lock(mutex_);
   static_cast<void>(reopen_result_layer());  // one that cannot be read has no results; the Runtime has said so
-  return runtime::is_miss(job.kernel->kernel, job.request.problem, job.device, layers_.layers, options_.policy, options_.reach);
+  return runtime::is_miss(job.kernel->kernel, job.request.problem, job.device, layers_.layers, {options_.policy, options_.unverified},
+                          options_.reach);
 }
 
 runtime::TuningOutcome Runtime::State::tune(const runtime::TuningJob& job, const std::function<bool()>& stop) const {

@@ -11,6 +11,7 @@
 #include "tuner/base/hash.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/json_fields.hpp"
+#include "tuner/base/roofline.hpp"
 #include "tuner/spec/failure.hpp"
 
 namespace attune::spec {
@@ -214,6 +215,8 @@ std::vector<std::string> DeviceInfo::attribute_names() {
   for (const Attribute& row : kAttributes) names.emplace_back(row.name);
   return names;
 }
+
+double DeviceInfo::peak_operations_per_s() const { return base::peak_operations_per_s(compute_capability, sm_count, sm_clock_khz); }
 
 std::string DeviceInfo::slug() const {
   std::string slug;

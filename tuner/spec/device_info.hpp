@@ -57,6 +57,8 @@ struct DeviceInfo {
   /// `device.<attribute>` of expressions; nothing when there is no such attribute.
   [[nodiscard]] std::optional<Value> attribute(std::string_view attribute) const;
   [[nodiscard]] static std::vector<std::string> attribute_names();
+  /// What its single-precision units can do in a second (base/roofline.hpp); 0: not known.
+  [[nodiscard]] double peak_operations_per_s() const;
   /// A short folder name for results: "nvidia_h200".
   [[nodiscard]] std::string slug() const;
 };

@@ -57,6 +57,7 @@ struct BufferSpec {
   bool input = false;  ///< filled before the call (default for buffers neither output nor workspace)
   bool output = false;
   bool workspace = false;
+  bool may_change = false;  ///< of a pure input: what the kernel leaves in it is nobody's concern
   WorkspaceInit init = WorkspaceInit::None;
   Memory memory = Memory::Global;
   int align_bytes = 0;  ///< promised alignment; 0: only the element's own
@@ -111,6 +112,16 @@ struct SourceSpec {
 
 struct ReferenceDefinition;  // reference_definition.hpp
 
+/// How far an output may be off what a plain kernel wrote: |got - wanted| <= relative * (|wanted| + mean of |wanted|) + absolute, where the
+/// first is of floating types only. A share of the elements may be anything.
+struct Tolerance {
+  /// None: 64 units in the last place of the output's type, times the square root of ReferenceSpec::terms, which errors of rounding grow
+  /// with; but 0 where there is an `absolute`.
+  std::optional<double> relative = std::nullopt;
+  double absolute = 0;
+  double mismatches = 0;  ///< a share, below 1
+};
+
 /// What a result is checked against. Defined: a reference.json, one that is built in or the template's own, which says what it needs of a
 /// template and which values of its axes it leaves to launches of the template.
 /// Kernel: launches of a plain kernel in the same sources that writes the same outputs. None: records are unverified.
@@ -121,8 +132,10 @@ struct ReferenceSpec {
   std::map<std::string, std::string> files = {};               ///< of the template's own: file name -> bytes
   std::vector<int> inputs = {}, outputs = {};                  ///< Defined: the template's buffer for each of its own; -1: it has none
   std::vector<std::string> parameters = {};                    ///< Defined: those that the right answer depends on
-  std::vector<StepSpec> steps = {};  ///< Kernel: the reference; Defined: for the problems that it leaves, else empty
-  double relative_tolerance = 0;     ///< Kernel references on random data; 0: 64 units in the last place of the output type
+  std::vector<StepSpec> steps = {};                  ///< Kernel: the reference; Defined: for the problems that it leaves, else empty
+  Tolerance tolerance = {};                          ///< Kernel: of every output that `tolerances` does not name
+  std::map<std::string, Tolerance> tolerances = {};  ///< Kernel: by output
+  std::optional<Expression> terms = {};              ///< Kernel: how many terms an element of an output sums
 };
 
 struct WorkSpec {
@@ -199,6 +212,8 @@ struct Configuration {
 /// The parameters' own defaults; launch_plan.hpp has what is used for a problem.
 [[nodiscard]] Configuration default_configuration(const KernelTemplate& kernel);
 [[nodiscard]] const Value& value_of(const KernelTemplate& kernel, const Configuration& configuration, std::size_t parameter);
+/// Whether there are right answers to compare with.
+[[nodiscard]] inline bool has_reference(const KernelTemplate& kernel) { return kernel.reference.kind != ReferenceSpec::Kind::None; }
 /// Whether the configuration's code serves only the sizes that it was compiled for.
 [[nodiscard]] bool is_specialised(const KernelTemplate& kernel, const Configuration& configuration);
 /// The same without specialisation on sizes: what stands in for it at other sizes.

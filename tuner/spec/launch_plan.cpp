@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/macros.hpp"
 #include "tuner/spec/scalar_bits.hpp"
+#include "tuner/spec/stated_work.hpp"
 
 namespace attune::spec {
 namespace {
@@ -79,8 +79,9 @@ class Resolver {
         resolve_repeats(std::get<LaunchSpec>(step));
       }
     }
-    plan_.work_bytes = resolve_work(kernel_.work.bytes);
-    plan_.work_operations = resolve_work(kernel_.work.operations);
+    const StatedWork work = stated_work(kernel_, scope_);
+    plan_.work_bytes = work.bytes;
+    plan_.work_operations = work.operations;
     return std::move(plan_);
   }
 
@@ -122,14 +123,6 @@ class Resolver {
     }
     buffer.bytes = buffer.count * element_bytes;
     return buffer;
-  }
-
-  [[nodiscard]] std::int64_t resolve_work(const std::optional<Expression>& expression) const {
-    if (!expression) return 0;
-    const Value value = expression->evaluate(scope_);
-    const double* real = std::get_if<double>(&value);
-    if (real == nullptr || !(std::fabs(*real) < 9e18)) return expression->integer(scope_);
-    return std::llround(*real);
   }
 
   void resolve_repeats(const LaunchSpec& spec) {

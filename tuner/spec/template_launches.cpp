@@ -48,7 +48,7 @@ BufferSpec TemplateParser::read_buffer(const JsonNode::Member& member) {
   if (member.value.find("init") != nullptr) {
     fail(member.value.find("init")->position, fmt::format(R"({} has "init" beside "workspace"; write "workspace": {{"init": ...}})", what));
   }
-  const ObjectReader reader(member.value, what, {"type", "count", "fill", "input", "output", "workspace", "memory", "align"});
+  const ObjectReader reader(member.value, what, {"type", "count", "fill", "input", "output", "workspace", "may_change", "memory", "align"});
   BufferSpec buffer;
   buffer.name = member.key;
   buffer.type = read_type(reader.require("type", "give its element type"), "the type of " + what);
@@ -77,6 +77,12 @@ void TemplateParser::read_buffer_role(const ObjectReader& reader, const JsonNode
   }
   if (!buffer.workspace && !buffer.input && !buffer.output) {
     fail(node.position, fmt::format("{} is neither input, output nor workspace", reader.what()));
+  }
+  if (const JsonNode* change = reader.find("may_change")) {
+    buffer.may_change = change->boolean("\"may_change\"");
+    const bool changes_anyway = buffer.output || buffer.workspace || reader.find("memory") != nullptr;
+    if (buffer.may_change && changes_anyway)
+      fail(change->position, fmt::format("\"may_change\" is of inputs alone, in global memory; remove it from {}", reader.what()));
   }
   if (const JsonNode* fill = reader.find("fill")) {
     buffer.fill = static_cast<Fill>(read_word(*fill, "\"fill\"", {"uniform", "integers", "zeros", "ones"}));

@@ -57,6 +57,7 @@ class TemplateParser {
   [[nodiscard]] Repeat read_repeat(const JsonNode& node);
   [[nodiscard]] ArgumentSpec read_argument(const JsonNode& node);
   void read_reference(const JsonNode& node, const std::map<std::string, std::string>& files);
+  void read_tolerances(const JsonNode& node);
   void read_defined(const ObjectReader& reader, const std::map<std::string, std::string>& files);
   /// `launches`: null: it has none.
   void check_left(const JsonNode& node, const JsonNode* launches) const;

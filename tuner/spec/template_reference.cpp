@@ -165,6 +165,31 @@ class NeedsCheck {
   std::string called_;
 };
 
+const Words kToleranceKeys = {"relative", "absolute", "mismatches"};
+
+/// A number is a relative one.
+Tolerance read_tolerance(const JsonNode& node, const std::string& what) {
+  const auto read = [](const JsonNode& number, const std::string& called) {
+    const double value = number.number(called);
+    if (!(value >= 0)) fail(number.position, called + " must not be negative");
+    return value;
+  };
+  Tolerance tolerance;
+  if (node.kind != JsonNode::Kind::Object) {
+    tolerance.relative = read(node, what);
+    if (*tolerance.relative == 0) fail(node.position, fmt::format("{} must be above 0; {{\"relative\": 0}} asks for the same bits", what));
+    return tolerance;
+  }
+  const ObjectReader reader(node, what, kToleranceKeys);
+  if (const JsonNode* relative = reader.find("relative")) tolerance.relative = read(*relative, "\"relative\" of " + what);
+  if (const JsonNode* absolute = reader.find("absolute")) tolerance.absolute = read(*absolute, "\"absolute\" of " + what);
+  if (const JsonNode* mismatches = reader.find("mismatches")) {
+    tolerance.mismatches = read(*mismatches, "\"mismatches\" of " + what);
+    if (tolerance.mismatches >= 1) fail(mismatches->position, "\"mismatches\" is a share of the elements, below 1: 0.01 of them, say");
+  }
+  return tolerance;
+}
+
 }  // namespace
 
 void TemplateParser::read_reference(const JsonNode& node, const std::map<std::string, std::string>& files) {
@@ -172,15 +197,30 @@ void TemplateParser::read_reference(const JsonNode& node, const std::map<std::st
     static_cast<void>(read_word(node, "\"reference\"", {"none"}));
     return;
   }
-  const ObjectReader reader(node, "\"reference\"", {"builtin", "file", "parameters", "launches", "tolerance"});
+  const ObjectReader reader(node, "\"reference\"", {"builtin", "file", "parameters", "launches", "tolerance", "terms"});
   const JsonNode* launches = reader.find("launches");
   if (launches != nullptr) kernel_.reference.steps = read_steps(*launches, "launches");
   if (reader.find("builtin") != nullptr || reader.find("file") != nullptr) return read_defined(reader, files);
   if (launches == nullptr) fail(node.position, R"("reference" must be {"builtin": ...}, {"file": ...}, {"launches": [...]} or "none")");
   kernel_.reference.kind = ReferenceSpec::Kind::Kernel;
-  if (const JsonNode* tolerance = reader.find("tolerance")) {
-    kernel_.reference.relative_tolerance = tolerance->number("\"tolerance\"");
-    if (!(kernel_.reference.relative_tolerance > 0)) fail(tolerance->position, "\"tolerance\" must be above 0");
+  if (const JsonNode* tolerance = reader.find("tolerance")) read_tolerances(*tolerance);
+  if (const JsonNode* terms = reader.find("terms"))
+    kernel_.reference.terms = read_expression(*terms, "the terms of the reference", visibility::kScalar);
+}
+
+void TemplateParser::read_tolerances(const JsonNode& node) {
+  const bool of_all = node.kind != JsonNode::Kind::Object || std::any_of(node.members.begin(), node.members.end(), [](const auto& member) {
+                        return holds(kToleranceKeys, member.key);
+                      });
+  if (of_all) {
+    kernel_.reference.tolerance = read_tolerance(node, "\"tolerance\"");
+    return;
+  }
+  for (const auto& member : node.members) {
+    const bool there = std::any_of(kernel_.buffers.begin(), kernel_.buffers.end(),
+                                   [&](const BufferSpec& buffer) { return buffer.name == member.key && buffer.output; });
+    if (!there) fail(member.position, fmt::format("\"tolerance\" names '{}', which is no output", member.key));
+    kernel_.reference.tolerances[member.key] = read_tolerance(member.value, fmt::format("the tolerance of '{}'", member.key));
   }
 }
 
@@ -189,8 +229,10 @@ void TemplateParser::read_defined(const ObjectReader& reader, const std::map<std
   reference.kind = ReferenceSpec::Kind::Defined;
   const JsonNode* builtin = reader.find("builtin");
   const JsonNode* file = reader.find("file");
-  if (const JsonNode* tolerance = reader.find("tolerance"))
-    fail(tolerance->position, "a reference derives its own tolerance; remove this one");
+  for (const char* key : {"tolerance", "terms"}) {
+    if (const JsonNode* own = reader.find(key))
+      fail(own->position, fmt::format("a reference derives its own tolerance; remove the {}", key));
+  }
   if (builtin != nullptr && file != nullptr)
     fail(file->position, "a reference is built in or a file of the template, not both; remove one");
   const JsonNode& node = builtin != nullptr ? *builtin : *file;

@@ -167,7 +167,7 @@ void CaseReference::allocate(Expectation& expectation, std::size_t data, const s
     const int from = problem_.template_buffers()[own];
     if (from < 0) continue;
     expectation.memory.emplace_back(expected_bytes(role, plan.buffers[own]));
-    WantedOutput output{static_cast<std::size_t>(from), plan.buffers[own].count, {}, {}};
+    WantedOutput output{.buffer = static_cast<std::size_t>(from), .count = plan.buffers[own].count};
     output.wanted.start = reinterpret_cast<const void*>(expectation.memory.back().address());
     output.wanted.intervals = role.values ? 0 : 1;
     if (!role.values)

@@ -39,8 +39,9 @@ std::string describe(const Finding& finding, const WantedOutput& output, const s
   const std::string got = spec::element_text(buffer.type, finding.slot.got), wanted = wanted_text(finding.slot, buffer.type);
   if (buffer.count == 1)
     return fmt::format("{} is {} instead of {}", only ? "the result" : fmt::format("output \"{}\"", buffer.name), got, wanted);
-  return fmt::format("{} of {} elements of output \"{}\" are wrong; the first is {}: {} instead of {}", finding.count(), buffer.count,
-                     buffer.name, place(output, finding.first()), got, wanted);
+  const std::string allowed = output.may_be_off > 0 ? fmt::format(" ({} may be)", output.may_be_off) : "";
+  return fmt::format("{} of {} elements of output \"{}\" are wrong{}; the first is {}: {} instead of {}", finding.count(), buffer.count,
+                     buffer.name, allowed, place(output, finding.first()), got, wanted);
 }
 
 }  // namespace attune::verify

@@ -13,7 +13,8 @@ struct WantedOutput {
   std::size_t buffer = 0;  ///< of the template
   std::int64_t count = 0;  ///< elements
   reference::Wanted wanted{};
-  std::vector<std::pair<std::string, std::int64_t>> shape;  ///< what an index is called and how many there are, the outermost first
+  std::vector<std::pair<std::string, std::int64_t>> shape = {};  ///< what an index is called and how many there are, the outermost first
+  std::uint64_t may_be_off = 0;                                  ///< so many elements may be anything
 };
 
 /// What a problem's outputs must be for one data set, in device memory.

@@ -121,7 +121,8 @@ void ProblemData::allocate(int windows) {
 bool ProblemData::uses(const Case& which, std::size_t data) const { return !which.reference || which.reference->uses(data); }
 
 bool ProblemData::has_in_out() const {
-  return std::any_of(kernel_->buffers.begin(), kernel_->buffers.end(), [](const auto& buffer) { return buffer.input && buffer.output; });
+  return std::any_of(kernel_->buffers.begin(), kernel_->buffers.end(),
+                     [](const auto& buffer) { return buffer.may_change || (buffer.input && buffer.output); });
 }
 
 Addresses ProblemData::addresses(const Case& which, int window) const {
@@ -173,7 +174,7 @@ void ProblemData::restore(Case& which, std::size_t data, int window, int group) 
   const Addresses where = addresses(which, window);
   for (std::size_t i = 0; i < which.buffers.size(); ++i) {
     const auto& buffer = which.buffers[i];
-    if (buffer.workspace || !buffer.output) continue;
+    if (buffer.workspace || (!buffer.output && !kernel_->buffers[i].may_change)) continue;
     if (buffer.input)
       fill_input(which, i, elements(which, i, where), data, window, group, nullptr);
     else
@@ -186,7 +187,7 @@ void ProblemData::check_untouched(Case& which, std::size_t data, Guard variant) 
   const Addresses where = addresses(which);
   for (std::size_t i = 0; i < which.buffers.size(); ++i) {
     const auto& buffer = which.buffers[i];
-    if (buffer.workspace || buffer.output) continue;
+    if (buffer.workspace || buffer.output || kernel_->buffers[i].may_change) continue;
     const std::string what = fmt::format("wrote to input \"{}\"", buffer.name);
     fill_input(which, i, elements(which, i, where), data, 0, 0, &what);
   }
@@ -282,19 +283,29 @@ Expectation ProblemData::expect_by_kernel(Case& which) {
   const Call call(plan, *module_);
   call.enqueue(where, support_->stream().get());
   Expectation expectation;
+  const spec::ReferenceSpec& reference = kernel_->reference;
+  const double terms = reference.terms
+                           ? static_cast<double>(std::max<std::int64_t>(
+                                 1, reference.terms->integer(spec::make_scope(*kernel_, which.plan.problem,
+                                                                              spec::default_configuration(*kernel_), support_->device()))))
+                           : 1;
   for (std::size_t i = 0; i < which.buffers.size(); ++i) {
     const auto& buffer = which.buffers[i];
     if (!buffer.output) continue;
+    const auto own = reference.tolerances.find(buffer.name);
+    const spec::Tolerance& tolerance = own == reference.tolerances.end() ? reference.tolerance : own->second;
     expectation.memory.emplace_back(static_cast<std::size_t>(buffer.bytes));
-    WantedOutput output{i, buffer.count, {}, {}};
+    WantedOutput output{.buffer = i, .count = buffer.count};
     output.wanted.start = reinterpret_cast<const void*>(expectation.memory.back().address());
     support_->copy(expectation.memory.back().address(), where[i], static_cast<std::size_t>(buffer.bytes));
+    output.wanted.absolute = tolerance.absolute;
     if (spec::is_floating(buffer.type)) {
       const double scale = support_->mean_magnitude(elements(which, i, where));
       output.wanted.scale = std::isfinite(scale) ? scale : 0;
-      const double given = kernel_->reference.relative_tolerance;
-      output.wanted.relative = given > 0 ? given : 128 * spec::unit_roundoff(buffer.type);
+      const double usual = tolerance.absolute > 0 ? 0 : 128 * spec::unit_roundoff(buffer.type) * std::sqrt(terms);
+      output.wanted.relative = tolerance.relative.value_or(usual);
     }
+    output.may_be_off = static_cast<std::uint64_t>(tolerance.mismatches * static_cast<double>(buffer.count));
     expectation.outputs.push_back(std::move(output));
   }
   support_->stream().synchronize();  // the scratch goes

@@ -130,16 +130,16 @@ void Support::read(CUdeviceptr source, std::size_t bytes, unsigned blocks, unsig
 }
 
 void Support::begin_checks() {
-  labels_.clear();
+  checks_.clear();
   set_bytes(results_.address() + kSlotOffset, kSlots * sizeof(Slot), 0);
 }
 
-CUdeviceptr Support::next_slot(const std::string& what) {
-  if (labels_.size() == kSlots)
+CUdeviceptr Support::next_slot(const std::string& what, std::uint64_t may_be_off) {
+  if (checks_.size() == kSlots)
     throw ReferenceError(fmt::format(
         "failed checking a template: its buffers and the data sets of its reference ask for more than {} checks at once", kSlots));
-  labels_.push_back(what);
-  return results_.address() + kSlotOffset + (labels_.size() - 1) * sizeof(Slot);
+  checks_.push_back({what, may_be_off});
+  return results_.address() + kSlotOffset + (checks_.size() - 1) * sizeof(Slot);
 }
 
 void Support::check_fill(const std::string& what, const Elements& source, spec::DataValues values, std::uint64_t seed) {
@@ -175,8 +175,8 @@ void Support::check_said(CUdeviceptr expected, std::int64_t count) {
   launch(check_said_, number, parameters);
 }
 
-std::size_t Support::compare(const Elements& got, const Wanted& wanted) {
-  CUdeviceptr slot = next_slot("");
+std::size_t Support::compare(const Elements& got, const Wanted& wanted, std::uint64_t may_be_off) {
+  CUdeviceptr slot = next_slot("", may_be_off);
   if (got.count > 0) {
     CUdeviceptr start = got.start;
     auto count = static_cast<std::uint64_t>(got.count);
@@ -191,20 +191,20 @@ std::size_t Support::compare(const Elements& got, const Wanted& wanted) {
       enqueue(note_, 1, 1, noted);
     }
   }
-  return labels_.size() - 1;
+  return checks_.size() - 1;
 }
 
 std::optional<Finding> Support::findings() {
-  std::vector<Slot> slots(labels_.size());
+  std::vector<Slot> slots(checks_.size());
   if (slots.empty()) {
     stream_->synchronize();
     return std::nullopt;
   }
   download(slots.data(), results_.address() + kSlotOffset, slots.size() * sizeof(Slot));
-  const auto failed = std::find_if(slots.begin(), slots.end(), [](const Slot& slot) { return slot.count > 0; });
-  if (failed == slots.end()) return std::nullopt;
-  const auto index = static_cast<std::size_t>(failed - slots.begin());
-  return Finding{index, labels_[index], *failed};
+  for (std::size_t check = 0; check < slots.size(); ++check) {
+    if (slots[check].count > checks_[check].may_be_off) return Finding{check, checks_[check].what, slots[check]};
+  }
+  return std::nullopt;
 }
 
 double Support::mean_magnitude(const Elements& source) {

@@ -9,12 +9,18 @@ using namespace attune::reference;
 /// `values`: a spec::DataValues.
 __device__ __forceinline__ u64 make_value(int type, int values, u64 h) {
   switch (values) {
-    case ATTUNE_VALUES_ZEROS: return 0;
-    case ATTUNE_VALUES_ONES: return bits_of_integer(type, 1);
-    case ATTUNE_VALUES_ALL_BITS: return all_bits(type);
-    case ATTUNE_VALUES_SMALL_INTEGERS: return small_integer(type, h);
-    case ATTUNE_VALUES_RANDOM: return full_range(type, h);
-    default: return uniform(type, h);
+    case ATTUNE_VALUES_ZEROS:
+      return 0;
+    case ATTUNE_VALUES_ONES:
+      return bits_of_integer(type, 1);
+    case ATTUNE_VALUES_ALL_BITS:
+      return all_bits(type);
+    case ATTUNE_VALUES_SMALL_INTEGERS:
+      return small_integer(type, h);
+    case ATTUNE_VALUES_RANDOM:
+      return full_range(type, h);
+    default:
+      return uniform(type, h);
   }
 }
 
@@ -27,7 +33,8 @@ extern "C" __global__ void attune_fill(Filling filling, int values) {
 
 extern "C" __global__ void attune_guard(Regions all) {
   const Region region = all.regions[blockIdx.y];
-  for (u64 i = thread_index(); i < region.count; i += thread_count()) store_bits(region.start, region.type, i, i & 1 ? region.odd : region.even);
+  for (u64 i = thread_index(); i < region.count; i += thread_count())
+    store_bits(region.start, region.type, i, i & 1 ? region.odd : region.even);
 }
 
 /// The verdict on zone k goes to slots[k].
@@ -74,15 +81,16 @@ __device__ __forceinline__ void note(const void* got, int type, const Wanted& wa
 
 /// The same bits, or where an error is allowed a number within it; a NaN matches a NaN then.
 __device__ __forceinline__ bool is_near(int type, u64 got, u64 want, const Wanted& wanted) {
-  if (!is_floating(type) || wanted.relative == 0.0) return got == want;
+  if (wanted.relative == 0.0 && wanted.absolute == 0.0) return got == want;
   const double a = number_of(type, got), b = number_of(type, want);
-  return a == b || (is_nan(a) && is_nan(b)) || fabs(a - b) <= wanted.relative * (fabs(b) + wanted.scale);
+  return a == b || (is_nan(a) && is_nan(b)) || fabs(a - b) <= wanted.relative * (fabs(b) + wanted.scale) + wanted.absolute;
 }
 
 __device__ __forceinline__ bool is_expected(int type, u64 got, const Expected& expected) {
   if (expected.high == kExactMark) return got == (expected.low & all_bits(type));
   const double value = number_of(type, got);
-  double low = __longlong_as_double(static_cast<long long>(expected.low)), high = __longlong_as_double(static_cast<long long>(expected.high));
+  double low = __longlong_as_double(static_cast<long long>(expected.low)),
+         high = __longlong_as_double(static_cast<long long>(expected.high));
   if (is_nan(low) || is_nan(high)) return is_nan(value);
   const bool or_nan = low > high;
   if (or_nan) {
@@ -124,7 +132,8 @@ extern "C" __global__ void attune_magnitude(const void* source, u64 count, int t
 
 /// What stands where something will be planted.
 extern "C" __global__ void attune_read_plants(Plant* plants, u64 count, const void* input, int type) {
-  for (u64 i = thread_index(); i < count; i += thread_count()) plants[i].before = plants[i].bits = load_bits(input, type, plants[i].position);
+  for (u64 i = thread_index(); i < count; i += thread_count())
+    plants[i].before = plants[i].bits = load_bits(input, type, plants[i].position);
 }
 
 /// Exchanges the expectations that a plant changes: the second time they are as before. `bits`: 1: those that are planted, 0: those that

@@ -69,11 +69,11 @@ class Support {
   /// Whether every one of `count` expectations was written since its memory was filled with kUnsaid.
   void check_said(CUdeviceptr expected, std::int64_t count);
   /// Returns the number of the check.
-  std::size_t compare(const Elements& got, const reference::Wanted& wanted);
+  std::size_t compare(const Elements& got, const reference::Wanted& wanted, std::uint64_t may_be_off = 0);
   /// The first that failed.
   [[nodiscard]] std::optional<Finding> findings();
   /// A verdict of the caller's own kernel.
-  [[nodiscard]] CUdeviceptr next_slot(const std::string& what);
+  [[nodiscard]] CUdeviceptr next_slot(const std::string& what, std::uint64_t may_be_off = 0);
 
   /// Waits.
   [[nodiscard]] double mean_magnitude(const Elements& source);
@@ -108,7 +108,11 @@ class Support {
       read_;
   gpu::Buffer evict_buffer_;
   gpu::Buffer results_;  ///< slots of checks, a sum, the sink of reads
-  std::vector<std::string> labels_;
+  struct Check {
+    std::string what;
+    std::uint64_t may_be_off;  ///< so many places are no finding
+  };
+  std::vector<Check> checks_;
 };
 
 }  // namespace attune::verify

@@ -25,8 +25,9 @@ struct Regions {
 struct Wanted {
   const void* start;  // values of the output's type, or Expected
   int intervals;
-  double relative;  // of values: how far off they may be, times |wanted| + scale; floating types only. 0: the same bits
+  double relative;  // of values: how far off they may be, times |wanted| + scale
   double scale;
+  double absolute = 0;  // besides. Where both are 0, the same bits
 };
 
 /// Where what is expected of each output stands.

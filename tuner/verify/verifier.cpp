@@ -146,7 +146,7 @@ void Verifier::check_left_zero(const spec::LaunchPlan& plan, const Addresses& ad
 
 void Verifier::compare(const Case& which, const Addresses& addresses, const Expectation& expectation, const std::string& when) {
   for (const WantedOutput& output : expectation.outputs) {
-    const std::size_t check = support_->compare(ProblemData::elements(which, output.buffer, addresses), output.wanted);
+    const std::size_t check = support_->compare(ProblemData::elements(which, output.buffer, addresses), output.wanted, output.may_be_off);
     questions_.push_back({check, &output, when});
   }
 }

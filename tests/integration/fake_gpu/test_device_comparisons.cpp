@@ -101,15 +101,36 @@ TEST_CASE_FIXTURE(Comparing, "values are compared as they are, or within a share
   const gpu::Buffer output(16), wanted(16);
   support.upload(output.address(), near.data(), 16);
   support.upload(wanted.address(), want.data(), 16);
-  const auto wrong = [&](double relative, double scale) {
+  const auto wrong = [&](double relative, double scale, double absolute = 0, std::uint64_t may_be_off = 0) {
     support.begin_checks();
-    (void)support.compare({output.address(), 4, ElementType::F32}, {reinterpret_cast<const void*>(wanted.address()), 0, relative, scale});
+    (void)support.compare({output.address(), 4, ElementType::F32},
+                          {reinterpret_cast<const void*>(wanted.address()), 0, relative, scale, absolute}, may_be_off);
     const auto finding = support.findings();
     return finding ? finding->count() : 0;
   };
   CHECK(wrong(0, 0) == 3);       // bit for bit
   CHECK(wrong(1.1e-3, 0) == 1);  // 0 has no share
   CHECK(wrong(1.1e-3, 1) == 0);
+  CHECK(wrong(0, 0, 6e-4) == 2);  // 1.001 and -2.001
+  CHECK(wrong(0, 0, 1.1e-3) == 0);
+  CHECK(wrong(0, 0, 0, 2) == 3);  // as many as there are, not what is too many
+  CHECK(wrong(0, 0, 0, 3) == 0);
+}
+
+TEST_CASE_FIXTURE(Comparing, "integers may be off by something absolute") {
+  const std::vector<std::uint8_t> want = {10, 0, 255, 7}, near = {11, 1, 254, 9};
+  const gpu::Buffer output(4), wanted(4);
+  support.upload(output.address(), near.data(), 4);
+  support.upload(wanted.address(), want.data(), 4);
+  const auto wrong = [&](double absolute) {
+    support.begin_checks();
+    (void)support.compare({output.address(), 4, ElementType::U8}, {reinterpret_cast<const void*>(wanted.address()), 0, 0, 0, absolute});
+    const auto finding = support.findings();
+    return finding ? finding->count() : 0;
+  };
+  CHECK(wrong(0) == 4);
+  CHECK(wrong(1) == 1);
+  CHECK(wrong(2) == 0);
 }
 
 TEST_CASE_FIXTURE(Comparing, "what is planted or altered for a call is put back as it was, the elements and what is expected") {

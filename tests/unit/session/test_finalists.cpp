@@ -78,7 +78,7 @@ TEST_CASE("neither a failed nor an unverified configuration nor one without a ti
   auto failed = searched("failed", 1);
   failed.outcome = Outcome::Crashed;
   auto unverified = searched("unverified", 1);
-  unverified.verified = false;
+  unverified.may_win = false;
   CHECK(session::choose_finalists({failed, unverified, searched("untimed", 0), searched("good", 2)}, "none", {}) == Names{"good"});
 }
 

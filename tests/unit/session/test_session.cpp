@@ -30,7 +30,7 @@ TEST_CASE_FIXTURE(Fixture, "an exhaustive run stores every configuration and fin
     CHECK_FALSE(problem.best->tie);
   }
   CHECK(database.records({}).size() == 2 * space.size());
-  CHECK(result.problems[0].work_bytes == 2 * 1000 * 4);
+  CHECK(result.problems[0].work.bytes == 2 * 1000 * 4);
   CHECK(database.in_flight().empty());
 }
 

@@ -119,6 +119,13 @@ TEST_CASE("expressions see figures that the hard identity fixes, and nothing sof
   for (const std::string& name : DeviceInfo::attribute_names()) CHECK(device.attribute(name).has_value());
 }
 
+TEST_CASE("the arithmetic peak of a device follows from its figures and its clock, which stand-ins lack") {
+  DeviceInfo device = DeviceInfo::of_architecture("sm_90");
+  CHECK(device.peak_operations_per_s() == 0);
+  device.sm_clock_khz = 1980000;
+  CHECK(device.peak_operations_per_s() == 132 * 128 * 2 * 1.98e9);
+}
+
 TEST_CASE("the slug is a folder name") {
   DeviceInfo device;
   device.name = "NVIDIA H200";

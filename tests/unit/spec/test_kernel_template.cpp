@@ -61,10 +61,37 @@ TEST_CASE("a reference may be kernels with a tolerance, or a built-in") {
                R"("reference": {"launches": [{"kernel": "plain", "grid": 1, "block": 1, "args": ["in", "out"]}], "tolerance": 1e-5})"));
   CHECK(kernel.reference.kind == ReferenceSpec::Kind::Kernel);
   CHECK(kernel.reference.steps.size() == 1);
-  CHECK(kernel.reference.relative_tolerance == 1e-5);
+  CHECK(kernel.reference.tolerance.relative == 1e-5);
   const std::string builtin =
       replaced(replaced(sample_template(), R"("reference": "none")", R"("reference": {"builtin": "reduce"})"), R"("max-abs")", R"("max")");
   CHECK(parse_sample(builtin).reference.builtin == "reduce");
+}
+
+TEST_CASE("a tolerance is of all outputs or of each, and says what is wrong with it") {
+  const auto parse = [](const std::string& tolerance) {
+    return parse_sample(replaced(sample_template(), R"("reference": "none")",
+                                 R"("reference": {"launches": [{"kernel": "plain", "grid": 1, "block": 1, "args": ["in", "out"]}], )" +
+                                     tolerance + "}"))
+        .reference;
+  };
+  const auto all = parse(R"("tolerance": {"absolute": 0.5, "mismatches": 0.25}, "terms": "n")");
+  CHECK_FALSE(all.tolerance.relative.has_value());
+  CHECK(all.tolerance.absolute == 0.5);
+  CHECK(all.tolerance.mismatches == 0.25);
+  CHECK(all.terms.has_value());
+  const auto each = parse(R"("tolerance": {"out": {"relative": 0}})");
+  CHECK(each.tolerances.at("out").relative == 0);
+  CHECK_FALSE(each.tolerance.relative.has_value());
+  const auto refusal = [&](const std::string& text, const std::string& why) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH_AS((void)parse(text), doctest::Contains(why.c_str()), SpecError);
+  };
+  refusal(R"("tolerance": {"in": 1})", "\"tolerance\" names 'in', which is no output");
+  refusal(R"("tolerance": {"relative": 1e-3, "out": 1})", "out");
+  refusal(R"("tolerance": -1)", "must not be negative");
+  refusal(R"("tolerance": 0)", "must be above 0");
+  refusal(R"("tolerance": {"mismatches": 1})", "a share of the elements, below 1");
+  refusal(R"("terms": "n +")", "a value expected");
 }
 
 TEST_CASE("launches may carry clusters, cooperation, shared memory and repeats") {

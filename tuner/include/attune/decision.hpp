@@ -27,7 +27,8 @@ struct Decision {
   std::string recorded_at;        ///< UTC of that record
   double median_us = 0;  ///< the donor's run-off time; 0 for Default and RelatedProblem, and where the default itself is the best forecast
   bool aged = false;     ///< recorded under another driver
-  std::string layer;     ///< database file it came from
+  bool unverified = false;  ///< of a template without a reference: Options::unverified
+  std::string layer;        ///< database file it came from
   std::string
       forecast;  ///< NearestSize: what it is expected to take, from what it took around; and the default beside it, or why that stands
   std::vector<std::string> passed_over;  ///< closer candidates and why each was refused, nearest first

@@ -24,6 +24,10 @@ struct Options {
   /// Objective policy to dispatch for: "cold/graph", "cold/stream", "hot/graph" or "hot/stream".
   std::string policy = "cold/graph";
 
+  /// Whether results of templates without a reference, of which nothing is verified, are dispatched too. Of a template with a reference
+  /// nothing unverified ever is.
+  bool unverified = false;
+
   OnMiss on_miss = OnMiss::Default;
   /// Sizes up to this factor away, each, count as tuned. At least 1.
   double reach = 4;

@@ -99,5 +99,20 @@ const parts = (function () {
   }
   const pointTitle = (series) => (items) => sizesText(series.problems[items[0].raw.problem].sizes);
 
-  return { colour, sizesText, number, placing, sizeAxis, logAxis, placeAxis, linearAxis, options, line, pointTitle };
+  // Operations a second that the device can do; null where the series shows none.
+  const peakOf = (series) => series.shows_operations ? series.peak_operations_per_s : null;
+  // In what the ladders of these problems are drawn: what they compute where that matters and all tell it, else what they move, else calls.
+  // `most` is what the device can do of it; nothing where that is not known.
+  function rateOf(series, problems) {
+    const by = (name) => (problem, us) => problem[name] / us / 1e3;
+    if (series.shows_operations && problems.every((problem) => problem.work_operations)) {
+      return { unit: "GFLOP/s", of: by("work_operations"), most: () => peakOf(series), limit: "arithmetic peak" };
+    }
+    if (problems.every((problem) => problem.work_bytes)) {
+      return { unit: "GB/s", of: by("work_bytes"), most: (problem) => problem.ladder.ceiling_bytes_per_s, limit: "measured read ceiling" };
+    }
+    return { unit: "calls per µs", of: (problem, us) => 1 / us, most: () => null, limit: "" };
+  }
+
+  return { colour, sizesText, number, placing, sizeAxis, logAxis, placeAxis, linearAxis, options, line, pointTitle, peakOf, rateOf };
 })();

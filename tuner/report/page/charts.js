@@ -1,12 +1,13 @@
 // The charts, a function each.
 (function () {
-  const { colour, sizesText, number, placing, sizeAxis, logAxis, placeAxis, linearAxis, options, line, pointTitle } = parts;
+  const { colour, sizesText, number, placing, sizeAxis, logAxis, placeAxis, linearAxis, options, line, pointTitle, peakOf, rateOf } = parts;
   const report = JSON.parse(document.getElementById("report-data").textContent);
   const charts = [];
 
   function times(series) {
-    const best = [], standard = [], ceiling = [];
+    const best = [], standard = [], ceiling = [], peak = [];
     const place = placing(series);
+    const most = peakOf(series);
     series.problems.forEach((problem, i) => {
       const x = place.xs[i];
       if (problem.best) {
@@ -16,11 +17,12 @@
       if (series.ceiling && problem.work_bytes) {
         ceiling.push({ x: x, y: problem.work_bytes / series.ceiling.bytes_per_s * 1e6, problem: i });
       }
+      if (most && problem.work_operations) peak.push({ x: x, y: problem.work_operations / most * 1e6, problem: i });
     });
     if (best.length === 0) return null;
     const shown = best.concat(standard).map((point) => point.y);
     const y = logAxis("µs per call");
-    // The ceiling's line leaves the frame where launch cost, not bandwidth, decides.
+    // The lines of ceiling and peak leave the frame where launch cost decides: the roofline is the higher one of both.
     y.min = Math.min(...shown) / 2;
     const datasets = [line("best", best, "best", { showLine: place.showLine }),
       line("default", standard, "default", { pointStyle: "rect", showLine: place.showLine })];
@@ -28,6 +30,12 @@
       ceiling.sort((a, b) => a.x - b.x);
       datasets.push(line("at the " + series.ceiling.kind + " bandwidth ceiling", ceiling, "ceiling",
         { borderDash: [6, 4], pointRadius: 0, borderWidth: 1.5, clip: 0 }));
+    }
+    if (peak.length) {
+      peak.sort((a, b) => a.x - b.x);
+      // Of shapes that differ in several sizes no line through them means anything: operations do not follow from bytes.
+      datasets.push(line("at the arithmetic peak", peak, "kind2",
+        { borderDash: [2, 3], showLine: place.showLine, pointRadius: place.showLine ? 0 : 2, borderWidth: 1.5, clip: 0 }));
     }
     return {
       type: "line", data: { datasets: datasets },
@@ -37,30 +45,35 @@
   }
 
   function share(series) {
-    if (!series.ceiling) return null;
-    const best = [], standard = [];
+    const most = peakOf(series);
+    if (!series.ceiling && !most) return null;
+    const best = [], standard = [], computing = [];
     const place = placing(series);
     series.problems.forEach((problem, i) => {
-      if (!problem.best || problem.best.ceiling_share === null) return;
+      if (!problem.best) return;
       const x = place.xs[i];
+      if (most && problem.best.peak_share !== null) computing.push({ x: x, y: problem.best.peak_share * 100, problem: i });
+      if (problem.best.ceiling_share === null) return;
       best.push({ x: x, y: problem.best.ceiling_share * 100, problem: i });
       if (problem.best.default_us) {
         standard.push({ x: x, y: problem.best.ceiling_share * 100 * problem.best.median_us / problem.best.default_us, problem: i });
       }
     });
-    if (best.length === 0) return null;
-    const y = linearAxis("% of the " + series.ceiling.kind + " ceiling", (value) => value + " %");
+    if (best.length + computing.length === 0) return null;
+    const moved = "the " + (series.ceiling || {}).kind + " ceiling", computed = "the arithmetic peak";
+    const of = computing.length === 0 ? moved : best.length === 0 ? computed : "ceiling, of peak";
+    const y = linearAxis("% of " + of, (value) => value + " %");
     y.min = 0;
     y.suggestedMax = 100;
     const xs = place.xs.filter(Number.isFinite);
     const edge = [Math.min(...xs) / 1.2, Math.max(...xs) * 1.2].map((x) => ({ x: x, y: 100, problem: 0 }));
+    const datasets = [line("best", best, "best", { showLine: place.showLine }),
+      line("default", standard, "default", { pointStyle: "rect", showLine: place.showLine })];
+    if (computing.length) datasets.push(line("best, of the peak", computing, "kind2", { pointStyle: "triangle", showLine: place.showLine }));
+    datasets.push(line(computing.length === 0 ? "ceiling" : best.length === 0 ? "peak" : "ceiling and peak", edge, "ceiling",
+      { borderDash: [6, 4], pointRadius: 0, pointHitRadius: 0, borderWidth: 1.5 }));
     return {
-      type: "line",
-      data: {
-        datasets: [line("best", best, "best", { showLine: place.showLine }),
-          line("default", standard, "default", { pointStyle: "rect", showLine: place.showLine }),
-          line("ceiling", edge, "ceiling", { borderDash: [6, 4], pointRadius: 0, pointHitRadius: 0, borderWidth: 1.5 })],
-      },
+      type: "line", data: { datasets: datasets },
       options: options({ x: placeAxis(place), y: y }, pointTitle(series),
         (item) => item.dataset.label + ": " + item.raw.y.toFixed(1) + " %"),
     };
@@ -177,10 +190,10 @@
     const [axis, chosen] = select.value.split(":");
     const places = chosen.split(",").map(Number);
     const problems = places.map((place) => series.problems[place]);
-    const inBytes = problems.every((problem) => problem.work_bytes);
+    const rate = rateOf(series, problems);
     const points = (usOf) => problems.map((problem, i) => {
       const us = usOf(problem.ladder);
-      const y = !us ? null : inBytes ? problem.work_bytes / us / 1e3 : 1 / us;
+      const y = us ? rate.of(problem, us) : null;
       return { x: Math.max(problem.sizes[axis], 1), y: y, us: us, problem: places[i] };
     });
     const namesOf = (kind) => [...new Set(problems.flatMap((problem) => problem.ladder[kind].map((one) => one.name)))];
@@ -191,14 +204,14 @@
     });
     const timed = datasets.filter((one) => one.data.some((point) => point.y !== null));
     if (timed.length === 0) return null;
-    if (inBytes && problems.every((problem) => problem.ladder.ceiling_bytes_per_s)) {
-      const ceiling = points(() => 1).map((point, i) => Object.assign(point, { y: problems[i].ladder.ceiling_bytes_per_s / 1e9, us: null }));
-      timed.push(line("measured read ceiling", ceiling, "ceiling", { borderDash: [6, 4], borderWidth: 1.75, pointRadius: 0, pointHitRadius: 0 }));
+    if (problems.every(rate.most)) {
+      const ceiling = points(() => 1).map((point, i) => Object.assign(point, { y: rate.most(problems[i]) / 1e9, us: null }));
+      timed.push(line(rate.limit, ceiling, "ceiling", { borderDash: [6, 4], borderWidth: 1.75, pointRadius: 0, pointHitRadius: 0 }));
     }
-    const unit = inBytes ? " GB/s" : " calls per µs";
+    const unit = " " + rate.unit;
     const config = {
       type: "line", data: { datasets: timed },
-      options: options({ x: sizeAxis(problems.map((problem) => Math.max(problem.sizes[axis], 1)), axis), y: logAxis(unit.trim()) }, pointTitle(series),
+      options: options({ x: sizeAxis(problems.map((problem) => Math.max(problem.sizes[axis], 1)), axis), y: logAxis(rate.unit) }, pointTitle(series),
         (item) => item.dataset.label + ": " + number(item.raw.y) + unit + (item.raw.us ? ", " + number(item.raw.us) + " µs" : "")),
     };
     // There may be twenty lines: pointing at a name makes its line stand out.
@@ -213,10 +226,10 @@
     if (!select) return null;
     const problem = series.problems[Number(select.value)];
     const rungs = problem.ladder.rungs;
-    const bytes = problem.work_bytes;
+    const rate = rateOf(series, [problem]);
     const timed = rungs.some((rung) => rung.median_us !== null);
     if (!timed) return null;
-    const valueOf = (us) => bytes ? bytes / us / 1e3 : 1 / us;
+    const valueOf = (us) => rate.of(problem, us);
     const labels = rungs.map((rung) => rung.name);
     figure.querySelector(".canvas").style.height = (labels.length * 2 + 7) + "rem";
     const across = (label, value, name, extra) => Object.assign(line(label, [{ x: value, y: labels[0] }, { x: value, y: labels[labels.length - 1] }], name,
@@ -225,13 +238,11 @@
       label: "fastest configuration", data: rungs.map((rung) => rung.median_us === null ? null : valueOf(rung.median_us)),
       backgroundColor: colour("best"), barPercentage: 0.75, categoryPercentage: 0.9, order: 2,
     }];
-    if (bytes && problem.ladder.ceiling_bytes_per_s) {
-      datasets.push(across("measured read ceiling", problem.ladder.ceiling_bytes_per_s / 1e9, "ceiling", { borderDash: [6, 4], order: 1 }));
-    }
+    if (rate.most(problem)) datasets.push(across(rate.limit, rate.most(problem) / 1e9, "ceiling", { borderDash: [6, 4], order: 1 }));
     problem.ladder.peers.forEach((peer, i) => {
       datasets.push(across(peer.name, valueOf(peer.median_us), "kind" + (i + 1) % 6, { order: 0 }));
     });
-    const x = linearAxis(bytes ? "GB/s" : "calls per µs", (value) => number(value));
+    const x = linearAxis(rate.unit, (value) => number(value));
     x.min = 0;
     const config = {
       type: "bar", data: { labels: labels, datasets: datasets },
@@ -240,7 +251,7 @@
       }, (items) => items[0].dataset.type === "line" ? "" : items[0].label, (item) => {
         if (item.dataset.type === "line") return item.dataset.label + ": " + number(item.parsed.x);
         const rung = rungs[item.dataIndex];
-        return number(item.parsed.x) + (bytes ? " GB/s, " : " calls per µs, ") + number(rung.median_us) + " µs" +
+        return number(item.parsed.x) + " " + rate.unit + ", " + number(rung.median_us) + " µs" +
           (rung.step ? ", " + rung.step.toFixed(2) + "× the rung above" : "");
       }),
     };

@@ -133,7 +133,8 @@ json result(const char* event, const ProblemResult& result) {
           {"examples", std::move(examples)},
           {"nothing_left", result.nothing_left},
           {"former_stays", result.former_stays},
-          {"work_bytes", result.work_bytes},
+          {"work_bytes", result.work.bytes},
+          {"work_operations", result.work.operations},
           {"elapsed_s", result.elapsed_s},
           {"utilisation", to_json(result.utilisation)},
           {"restricted", restricted(result.restricted)}};
@@ -152,7 +153,7 @@ ProblemResult result_from(const json& message) {
   }
   result.nothing_left = message.at("nothing_left");
   result.former_stays = message.at("former_stays");
-  result.work_bytes = message.at("work_bytes");
+  result.work = {message.at("work_bytes"), message.at("work_operations")};
   result.elapsed_s = message.at("elapsed_s");
   result.utilisation = utilisation_from(message.at("utilisation"));
   if (const json& from = message.at("restricted"); !from.is_null()) {

@@ -51,6 +51,7 @@ void check_best_detail(const json& detail) {
   check("origin", "a text", [](const json& value) { return value.is_string(); });
   check("source_key", "a text", [](const json& value) { return value.is_string(); });
   check("work_bytes", "a number", [](const json& value) { return value.is_number(); });
+  check("work_operations", "a number", [](const json& value) { return value.is_number(); });
   check("rounds", "a count", [](const json& value) { return value.is_number_unsigned(); });
   check("rounds_per_epoch", "a count", [](const json& value) { return value.is_number_unsigned(); });
   check("asked", "a list of texts", texts);

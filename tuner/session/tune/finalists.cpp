@@ -11,7 +11,7 @@ namespace attune::session {
 namespace {
 
 bool qualifies(const Candidate& candidate) {
-  return candidate.outcome == measure::Outcome::Ok && candidate.verified && candidate.median_us > 0 &&
+  return candidate.outcome == measure::Outcome::Ok && candidate.may_win && candidate.median_us > 0 &&
          candidate.stage != measure::Stage::Screened && candidate.stage != measure::Stage::None;
 }
 
@@ -85,7 +85,7 @@ std::vector<std::string> choose_finalists(std::vector<Candidate> candidates, con
                                           const FinalistRule& rule) {
   // The default joins even when screening dropped it: its time in the same run-off is what the speed-up is told against.
   const bool default_runs = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
-    return candidate.configuration == default_configuration && candidate.outcome == measure::Outcome::Ok && candidate.verified;
+    return candidate.configuration == default_configuration && candidate.outcome == measure::Outcome::Ok && candidate.may_win;
   });
   std::erase_if(candidates, [](const Candidate& candidate) { return !qualifies(candidate); });
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {

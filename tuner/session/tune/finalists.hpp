@@ -13,7 +13,7 @@ struct Candidate {
   std::string configuration;
   measure::Outcome outcome = measure::Outcome::Ok;
   measure::Stage stage = measure::Stage::None;
-  bool verified = false;
+  bool may_win = false;  ///< as Known::may_win
   double median_us = 0;
 };
 
@@ -37,8 +37,8 @@ struct FinalistRule {
   static constexpr std::size_t kTriedForEach = 100, kMostGrown = 125;
 };
 
-/// Configurations that go into the run-off: the fastest verified ones in the order of their medians, then the default when
-/// it runs and is not among them. Screened-out and unverified configurations never qualify: what wins is dispatched.
+/// Configurations that go into the run-off: the fastest that may win in the order of their medians, then the default when
+/// it runs and is not among them. Those that were screened out never qualify.
 [[nodiscard]] std::vector<std::string> choose_finalists(std::vector<Candidate> candidates, const std::string& default_configuration,
                                                         const FinalistRule& rule);
 

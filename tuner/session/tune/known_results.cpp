@@ -24,7 +24,7 @@ bool KnownResults::answers_here(const db::RecordRow& row, std::uint64_t& foreign
 }
 
 void KnownResults::load() {
-  memory_.forget_all(context_.space.size());
+  memory_.begin(context_.space.size(), spec::has_reference(context_.kernel));
   to_replace_.clear();
   std::uint64_t foreign = 0, of_other_memory = 0;
   context_.database.for_each_record(context_.query, [&](const db::RecordRow& row) {
@@ -85,7 +85,7 @@ std::string KnownResults::default_name() const {
   const auto own = context_.find(context_.default_text);
   if (!own || memory_[*own].measured()) return context_.default_text;
   for (const auto other : context_.launches.members(*own)) {
-    if (memory_[other].measured() && memory_[other].verified) return context_.text(other);
+    if (memory_[other].measured() && memory_[other].may_win) return context_.text(other);
   }
   return context_.default_text;
 }

@@ -14,6 +14,7 @@
 #include "tuner/session/tune/session.hpp"
 #include "tuner/session/tune/store.hpp"
 #include "tuner/spec/launch_identity.hpp"
+#include "tuner/spec/launch_plan.hpp"
 
 namespace attune::session {
 namespace {
@@ -45,6 +46,14 @@ RowContext context_of(const LayerSource& source, const std::string& origin, cons
           origin,
           recording.date,
           recording.device.memory_clock_khz};
+}
+
+/// Recordings hold no operations: the template tells them.
+spec::StatedWork work_of(const LayerSource& source, const RecordedProblem& problem) {
+  const auto& device = source.recording.device;
+  const auto standard = spec::default_configuration(source.kernel, problem.problem, device);
+  const auto stated = spec::stated_work(source.kernel, spec::make_scope(source.kernel, problem.problem, standard, device));
+  return {problem.work_bytes, stated.operations};
 }
 
 [[noreturn]] void refuse(const LayerSource& source, const RecordedProblem& problem, const std::string& why) {
@@ -83,7 +92,7 @@ std::vector<db::BestRow> best_rows_of(const LayerSource& source, const std::stri
     std::vector<std::string> asked = problem.finalists;
     for (const auto& left : problem.left) asked.push_back(left.configuration);
     rows.push_back(to_best_row(context_of(source, origin, problem.problem), decide(samples, problem.measurements, default_text), samples,
-                               problem.work_bytes, std::nullopt, default_text, asked));
+                               work_of(source, problem), std::nullopt, default_text, asked));
   }
   return rows;
 }

@@ -265,7 +265,7 @@ void PartSearch::describe(bool complete) {
     const Known& known = known_[*as];
     ++part_.decided;
     part_.failed += known.outcome == Outcome::Ok ? 0 : 1;
-    if (known.outcome != Outcome::Ok || !known.verified || known.median_us <= 0) continue;
+    if (known.outcome != Outcome::Ok || !known.may_win || known.median_us <= 0) continue;
     if (!fastest || known.median_us < known_[*fastest].median_us) fastest = as;
   }
   if (fastest) part_.fastest = known_.stored(context_.text(*fastest));

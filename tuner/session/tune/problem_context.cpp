@@ -17,7 +17,8 @@ ProblemContext::ProblemContext(const spec::KernelTemplate& the_kernel, const Tun
       launches(kernel, problem, backend.device(), space) {
   rows = {kernel.content_hash,     kernel.name,           problem,          backend.device().hard_key(), measure::to_text(request.policy),
           backend.device().driver, backend.nvrtc_build(), backend.origin(), backend.measured_at(),       backend.device().memory_clock_khz};
-  query = {kernel.content_hash, std::nullopt, spec::to_text(problem), rows.device_key, rows.policy};
+  if (!spec::has_reference(kernel)) rows.objective = db::kUnverifiedTime;
+  query = {kernel.content_hash, std::nullopt, spec::to_text(problem), rows.device_key, rows.policy, rows.objective};
   default_text = spec::to_text(kernel, spec::default_configuration(kernel, problem, backend.device()));
 }
 

@@ -55,9 +55,9 @@ bool ProblemTuner::begin() {
                                          context_.name(), space.emptied_by()));
     return false;
   }
-  if (const auto& bytes = context_.kernel.work.bytes) {
-    tally_.result.work_bytes = bytes->integer(spec::make_scope(context_.kernel, context_.problem, space.at(0), context_.backend.device()));
-  }
+  const auto first = space.at(0);
+  tally_.result.work =
+      spec::stated_work(context_.kernel, spec::make_scope(context_.kernel, context_.problem, first, context_.backend.device()));
   open_session();
   choice_.emplace(context_, known_, tally_);
   known_.load();

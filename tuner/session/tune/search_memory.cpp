@@ -14,14 +14,14 @@ void SearchMemory::remember(space::Ordinal ordinal, const measure::Measurement& 
                      timing.median_us,
                      measurement.outcome,
                      measurement.stage,
-                     measurement.verified,
+                     measurement.verified || !verifiable_,
                      true};
 }
 
 std::vector<space::Ordinal> SearchMemory::fastest() const {
   std::vector<space::Ordinal> found;
   for (const space::Ordinal ordinal : decided_) {
-    if (known_[ordinal].measured() && known_[ordinal].verified) found.push_back(ordinal);
+    if (known_[ordinal].measured() && known_[ordinal].may_win) found.push_back(ordinal);
   }
   std::sort(found.begin(), found.end(),
             [&](auto a, auto b) { return std::tie(known_[a].median_us, a) < std::tie(known_[b].median_us, b); });
@@ -52,7 +52,7 @@ std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::Ker
   // Where several records are of the same launches, as older versions made them, the one of the name that stands for them speaks for all.
   const auto add = [&](space::Ordinal ordinal) {
     const space::Ordinal named = launches.canonical(ordinal);
-    if (seen.insert(named).second) close.push_back(memory[named].measured() && memory[named].verified ? named : ordinal);
+    if (seen.insert(named).second) close.push_back(memory[named].measured() && memory[named].may_win ? named : ordinal);
   };
   for (const auto ordinal : memory.fastest()) {
     if (close.size() == most) break;
@@ -63,7 +63,7 @@ std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::Ker
   for (const auto ordinal : close) {
     const Known& known = memory[ordinal];
     if (!known.decided) continue;
-    candidates.push_back({spec::to_text(kernel, space.at(ordinal)), known.outcome, known.stage, known.verified, known.median_us});
+    candidates.push_back({spec::to_text(kernel, space.at(ordinal)), known.outcome, known.stage, known.may_win, known.median_us});
   }
   return candidates;
 }

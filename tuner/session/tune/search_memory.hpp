@@ -17,7 +17,7 @@ struct Known {
   double median_us = 0;
   measure::Outcome outcome = measure::Outcome::Ok;
   measure::Stage stage = measure::Stage::None;
-  bool verified = false;
+  bool may_win = false;  ///< it was verified, or there is nothing to verify with
   bool decided = false;
 
   /// Measured to the end, not only screened.
@@ -29,15 +29,17 @@ struct Known {
 /// Everything decided for one problem, in this run or an earlier one, by ordinal of its space.
 class SearchMemory {
  public:
-  void forget_all(std::uint64_t space_size) {
+  /// `verifiable`: whether the template has a reference; else whoever works may win.
+  void begin(std::uint64_t space_size, bool verifiable) {
     known_.assign(space_size, {});
     decided_.clear();
+    verifiable_ = verifiable;
   }
   void remember(space::Ordinal ordinal, const measure::Measurement& measurement);
   [[nodiscard]] const Known& operator[](space::Ordinal ordinal) const { return known_[ordinal]; }
   /// In the order of their decisions.
   [[nodiscard]] const std::vector<space::Ordinal>& decided() const noexcept { return decided_; }
-  /// All that are verified and measured to the end, the fastest first.
+  /// All that may win and are measured to the end, the fastest first.
   [[nodiscard]] std::vector<space::Ordinal> fastest() const;
   /// Whether the interval of the fastest lies apart from every other's, among those that `counts` admits. False when nothing was
   /// measured.
@@ -47,6 +49,7 @@ class SearchMemory {
  private:
   std::vector<Known> known_;
   std::vector<space::Ordinal> decided_;
+  bool verifiable_ = true;
 };
 
 /// Everything that may be a finalist: the `most` fastest and the default, none with the launches of another. Texts are made only for them.

@@ -16,6 +16,7 @@
 #include "tuner/session/tune/finalists.hpp"
 #include "tuner/space/build_watch.hpp"
 #include "tuner/spec/kernel_template.hpp"
+#include "tuner/spec/stated_work.hpp"
 
 namespace attune::session {
 
@@ -78,7 +79,7 @@ struct ProblemResult {
   };
   std::optional<Restricted> restricted;
   std::optional<db::BestRow> best;  ///< of everything known; nothing when no configuration was valid
-  std::int64_t work_bytes = 0;
+  spec::StatedWork work;
   double elapsed_s = 0;
   Utilisation utilisation;
 };

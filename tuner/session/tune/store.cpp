@@ -24,6 +24,11 @@ void read_rounds(const json& detail, RecordedProblem& recorded) {
   }
 }
 
+/// Beside "work_bytes", where the template states them. What lacks them says the same as rows of older versions.
+void add_operations(json& to, const spec::StatedWork& work) {
+  if (work.operations > 0) to["work_operations"] = work.operations;
+}
+
 std::string coverage_text(std::uint64_t measured, std::uint64_t space) {
   if (measured >= space) return "whole space";
   return fmt::format("sample: {} of {} configurations", measured, space);
@@ -32,7 +37,7 @@ std::string coverage_text(std::uint64_t measured, std::uint64_t space) {
 }  // namespace
 
 json summary_of(const RowContext& context, const ProblemResult& result) {
-  json summary = {{"work_bytes", result.work_bytes},
+  json summary = {{"work_bytes", result.work.bytes},
                   {"space_size", result.space_size},
                   {"different_launches", result.different_launches},
                   {"measured", result.measured},
@@ -43,6 +48,7 @@ json summary_of(const RowContext& context, const ProblemResult& result) {
                   {"driver", context.driver},
                   {"nvrtc", context.nvrtc},
                   {"replayed_from", context.origin == "measured" ? "" : context.origin}};
+  add_operations(summary, result.work);
   if (result.best) {
     summary["best_us"] = result.best->median_us;
     summary["default_us"] = result.best->default_us;
@@ -92,7 +98,7 @@ std::optional<db::RecordRow> as_run_off(db::RecordRow row) {
   return row;
 }
 
-db::BestRow to_best_row(const RowContext& context, const Decided& decided, const RunOffSamples& samples, std::int64_t work_bytes,
+db::BestRow to_best_row(const RowContext& context, const Decided& decided, const RunOffSamples& samples, const spec::StatedWork& work,
                         const std::optional<CompiledCode>& code, const std::string& default_configuration,
                         const std::vector<std::string>& asked) {
   const Placed& winner = decided.placed.at(decided.winner);
@@ -104,6 +110,7 @@ db::BestRow to_best_row(const RowContext& context, const Decided& decided, const
   row.sizes_json = base::dump_json(json(context.problem.sizes));
   row.device_key = context.device_key;
   row.policy = context.policy;
+  row.objective = context.objective;
   row.configuration = winner.configuration;
   row.median_us = winner.median_us;
   row.tie = decided.tie && winner.tied;
@@ -132,7 +139,7 @@ db::BestRow to_best_row(const RowContext& context, const Decided& decided, const
                     {"high", finalist.to_best.high},
                     {"epochs", finalist.observations}});
   }
-  json detail = {{"work_bytes", work_bytes},
+  json detail = {{"work_bytes", work.bytes},
                  {"rounds", samples.rounds_us.size()},
                  {"finalists", finalists},
                  {"asked", asked},
@@ -141,6 +148,7 @@ db::BestRow to_best_row(const RowContext& context, const Decided& decided, const
                  {"rounds_per_epoch", samples.rounds_per_epoch},
                  {"left", left},
                  {"origin", context.origin}};
+  add_operations(detail, work);
   if (code) detail["source_key"] = code->source_key;
   if (context.memory_clock_khz > 0) detail[spec::kMemoryClockField] = context.memory_clock_khz;
   row.detail_json = base::dump_json(detail);

@@ -24,6 +24,7 @@ struct RowContext {
   std::string origin;
   std::string measured_at;   ///< UTC; empty: now
   int memory_clock_khz = 0;  ///< of the device; 0: unknown
+  std::string objective = db::kTime;
 };
 
 /// What a finished problem came to, as its session keeps it.
@@ -37,9 +38,9 @@ struct RowContext {
 /// with what stays as it was.
 [[nodiscard]] std::optional<db::RecordRow> as_run_off(db::RecordRow row);
 
-/// The best row of a decided run-off; `work_bytes`, all rounds and the finalists that were `asked` for go into its detail.
+/// The best row of a decided run-off; the stated work, all rounds and the finalists that were `asked` for go into its detail.
 [[nodiscard]] db::BestRow to_best_row(const RowContext& context, const Decided& decided, const RunOffSamples& samples,
-                                      std::int64_t work_bytes, const std::optional<CompiledCode>& code,
+                                      const spec::StatedWork& work, const std::optional<CompiledCode>& code,
                                       const std::string& default_configuration, const std::vector<std::string>& asked);
 
 /// Collects what the database holds of a template on one device under one policy, as far as it is of that `origin`, into

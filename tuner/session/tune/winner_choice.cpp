@@ -150,11 +150,10 @@ bool WinnerChoice::keeps_outdated() {
 void WinnerChoice::tell_why_none() const {
   const auto working = known_.memory().working();
   if (working == 0) return;
-  const bool no_reference = context_.kernel.reference.kind == spec::ReferenceSpec::Kind::None;
   context_.observer.notice(
       fmt::format("none of the {} working configurations of {} is both verified and measured to the end, so none is kept for "
-                  "dispatch{}",
-                  working, context_.name(), no_reference ? "; the template has no reference" : ""));
+                  "dispatch",
+                  working, context_.name()));
 }
 
 std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string>& finalists) {
@@ -193,7 +192,7 @@ void WinnerChoice::store(const RunOffSamples& samples, const std::vector<std::st
   const auto code =
       no_code ? std::nullopt
               : context_.backend.code(spec::configuration_from_text(context_.kernel, decided.placed[decided.winner].configuration));
-  db::BestRow best = to_best_row(context_.rows, decided, samples, tally_.result.work_bytes, code, standard, asked);
+  db::BestRow best = to_best_row(context_.rows, decided, samples, tally_.result.work, code, standard, asked);
   if ((of_a_part && better_is_known(best)) || keeps_outdated()) return;
   db::Database::Batch batch(context_.database);
   if (ran_off) {
@@ -203,6 +202,11 @@ void WinnerChoice::store(const RunOffSamples& samples, const std::vector<std::st
   best_seen_ ? context_.database.replace(best) : context_.database.put(best);
   batch.commit();
   best_seen_ = true;
+  if (!spec::has_reference(context_.kernel))
+    context_.observer.notice(fmt::format(
+        "the best of {} is unverified, as all of it: the template has no reference. It is dispatched only by programs that ask for "
+        "it (Options::unverified)",
+        context_.name()));
   tally_.result.best = std::move(best);
 }
 

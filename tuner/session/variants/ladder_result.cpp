@@ -24,6 +24,17 @@ json tables_json(const LadderResult& result, const spec::VariantLadder& ladder) 
   return tables;
 }
 
+/// Null: not known.
+void add_rates(json& rung, const LadderResult& result, double median_us) {
+  const auto add = [&](const char* name, const char* share_name, std::int64_t amount, double most) {
+    const double rate = amount > 0 && median_us > 0 ? static_cast<double>(amount) / (median_us * 1e-6) : 0;
+    rung[name] = rate > 0 ? json(rate) : json(nullptr);
+    rung[share_name] = rate > 0 && most > 0 ? json(rate / most) : json(nullptr);
+  };
+  add("bytes_per_s", "ceiling_share", result.tuned.work.bytes, result.read_ceiling_bytes_per_s);
+  add("operations_per_s", "peak_share", result.tuned.work.operations, result.peak_operations_per_s);
+}
+
 json published_json(const std::vector<spec::PublishedFigure>& figures) {
   json list = json::array();
   for (const auto& figure : figures) list.push_back({{"text", figure.text}, {"hardware", figure.hardware}, {"source", figure.source}});
@@ -68,21 +79,18 @@ json to_json(const LadderResult& result, const spec::VariantLadder& ladder) {
     rung["published"] = published_json(ladder.rungs[i].published);
     const auto step = result.step(i);
     rung["step"] = step ? json(*step) : json(nullptr);
-    const double bytes = static_cast<double>(result.tuned.work_bytes);
-    const bool known = bytes > 0 && result.rungs[i].median_us > 0;
-    const double rate = known ? bytes / (result.rungs[i].median_us * 1e-6) : 0;
-    rung["bytes_per_s"] = known ? json(rate) : json(nullptr);
-    rung["ceiling_share"] = known && result.read_ceiling_bytes_per_s > 0 ? json(rate / result.read_ceiling_bytes_per_s) : json(nullptr);
+    add_rates(rung, result, result.rungs[i].median_us);
     rungs.push_back(std::move(rung));
   }
-  const double ceiling = result.read_ceiling_bytes_per_s;
+  const double ceiling = result.read_ceiling_bytes_per_s, peak = result.peak_operations_per_s;
   return {{"rungs", std::move(rungs)},
           {"tables", tables_json(result, ladder)},
           {"ran_off", result.ran_off},
           {"complete", result.complete},
           {"planned", result.planned},
           {"summary", ladder.summary},
-          {"read_ceiling_bytes_per_s", ceiling > 0 ? json(ceiling) : json(nullptr)}};
+          {"read_ceiling_bytes_per_s", ceiling > 0 ? json(ceiling) : json(nullptr)},
+          {"peak_operations_per_s", peak > 0 ? json(peak) : json(nullptr)}};
 }
 
 std::vector<std::string> winners_of(const std::vector<RungResult>& rungs) {

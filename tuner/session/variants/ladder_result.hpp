@@ -45,6 +45,7 @@ struct LadderResult {
   bool ran_off = false;           ///< the rungs' times are of one run-off, else each of its own search
   bool complete = false;
   double read_ceiling_bytes_per_s = 0;  ///< 0: not known
+  double peak_operations_per_s = 0;     ///< of the device (base/roofline.hpp); 0: not known
 
   /// The first of the rungs whose configuration is the fastest; nothing when none has worked.
   [[nodiscard]] std::optional<std::size_t> winner() const;

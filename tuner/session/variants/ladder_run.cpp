@@ -48,6 +48,7 @@ class Climb {
         tuner_(kernel, request.tune, number, backend, database, observer.tuning) {}
 
   void run() {
+    result_.peak_operations_per_s = backend_.device().peak_operations_per_s();
     if (!tuner_.begin()) {
       for (const auto& rung : ladder_.rungs) result_.rungs.push_back(empty_rung(rung));
       result_.complete = true;
@@ -127,7 +128,7 @@ class Climb {
       const auto parameter = static_cast<std::size_t>(kernel_.parameter(name) - kernel_.parameters.data());
       std::map<std::uint16_t, std::pair<double, spec::Configuration>> fastest;  // by value index
       tuner_.last_search().for_each([&](const spec::Configuration& configuration, const Known& known) {
-        if (known.outcome != measure::Outcome::Ok || !known.verified || known.median_us <= 0) return;
+        if (known.outcome != measure::Outcome::Ok || !known.may_win || known.median_us <= 0) return;
         const auto [at, fresh] = fastest.try_emplace(configuration.index[parameter], known.median_us, configuration);
         if (!fresh && known.median_us < at->second.first) at->second = {known.median_us, configuration};
       });
