@@ -3,7 +3,7 @@
 
 Parameters, constraints, launches and tolerances come from the examples' template.json. The sources are compiled unmodified, behind the
 macros that attune defines for a configuration. Each row is measured by a process of its own with an empty CuPy cache. CuPy compiles with
--ftz=true, which attune does not: best_us of the two are of different code. Needs kernel-tuner 1.5 or later and CuPy.
+-ftz=true, as the template of n-body says too; matrix products are the same with and without. Needs kernel-tuner 1.5 or later and CuPy.
 """
 import argparse
 import concurrent.futures
@@ -144,7 +144,8 @@ def main() -> None:
     parser.add_argument("--budget-seconds", type=int, default=15, help="time_limit of each call of tune_kernel")
     parser.add_argument("--seeds", default="1,2")
     parser.add_argument("--compare", choices=["host", "device"], default="host", help="where outputs are compared: " + MEANINGS["compare"])
-    parser.add_argument("--output", required=True, metavar="FILE")
+    parser.add_argument("--output", required=True, metavar="FILE",
+                        help="where it is what bench/costly_kernels wrote, these rows stand beside attune's, in place of earlier ones")
     options = parser.parse_args()
     kernels = options.kernels.split(",")
     if unknown := set(kernels) - set(PROBLEMS):
@@ -170,7 +171,14 @@ def main() -> None:
         "means": MEANINGS,
         "rows": rows,
     }
-    with open(options.output, "w", encoding="utf-8") as file:
+    output = pathlib.Path(options.output)
+    if output.exists():
+        there = json.loads(output.read_text(encoding="utf-8"))
+        if there.get("bench") != "costly_kernels":
+            sys.exit(f"costly_kernels_peer: {output} is no result of bench/costly_kernels; name another file")
+        kept = [row for row in there["rows"] if row.get("compare") != options.compare]
+        result = there | {"rows": kept + result.pop("rows"), "peer": result}
+    with open(output, "w", encoding="utf-8") as file:
         json.dump(result, file, indent=1)
         file.write("\n")
 

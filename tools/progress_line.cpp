@@ -48,6 +48,9 @@ std::string progress_text(const session::RunProgress::View& view) {
   }
   const double rate = view.configurations_per_s;
   text += fmt::format("  {}/{} configurations  {:.{}f}/s", view.done, view.total, rate, rate < 9.95 ? 1 : 0);
+  using Limit = session::RunProgress::Limit;
+  if (view.limit != Limit::Unknown) text += fmt::format(" by {}", session::RunProgress::name(view.limit));
+  if (view.limit == Limit::Compiling) text += fmt::format(" {:.1f}/s", view.compilations_per_s);
   if (view.budget_s)
     text += fmt::format("  {:.0f} % of {}", 100 * std::min(1.0, view.elapsed_s / *view.budget_s), duration(*view.budget_s));
   if (view.best_us > 0) text += fmt::format("  best {} us", format_us(view.best_us));

@@ -9,7 +9,7 @@ A table stands between two marker lines:
 
 Each table is made by the function of its name in a module beside this one, whose first lines say which recorded results it reads:
 reduce_tables, histogram_tables, dispatch_tables, tuning_tables, ladder_tables, histogram_ladder_tables, evidence_tables, build_tables,
-promise_table, transpose_tables, again_tables.
+promise_table, transpose_tables, again_tables, costly_tables.
 
     docs/tables/doc_tables.py            rewrites the files
     docs/tables/doc_tables.py --check    changes nothing; exit code 1 and the file's name when a table is not up to date
@@ -22,6 +22,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # the script may lie in a tree that is not to change
 import again_tables
 import build_tables
+import costly_tables
 import dispatch_tables
 import histogram_ladder_tables
 import histogram_tables
@@ -42,7 +43,7 @@ MADE_BY = (
     tuning_tables.search_quality, tuning_tables.tune_reduce, tuning_tables.tuning_rate, tuning_tables.winner_repeat,
     tuning_tables.large_search_repeats, tuning_tables.large_search_repeats_again, tuning_tables.large_search_finalists, again_tables.vs_cub_again,
     ladder_tables.ladder_rungs, ladder_tables.rules_of_thumb, histogram_ladder_tables.histogram_ladder, histogram_ladder_tables.histogram_rules,
-    transpose_tables.transpose_vs_copy,
+    transpose_tables.transpose_vs_copy, costly_tables.costly_kernels,
     evidence_tables.gpu_tests, evidence_tables.sanitizers, evidence_tables.fuzzers,
     build_tables.builds, build_tables.slow_tests, build_tables.build_folders, build_tables.build_headers, build_tables.before_and_after)
 TABLES = {make.__name__: make for make in MADE_BY}

@@ -45,6 +45,40 @@ TEST_CASE("the rate is of the last seconds, not of the whole run, and what was k
   CHECK(run.view(110).reused == 500);
 }
 
+TEST_CASE("what limits is what takes the GPU's time in the last seconds, over all devices") {
+  using Limit = RunProgress::Limit;
+  RunProgress run(2, 2, std::nullopt);
+  CHECK(run.view(1).limit == Limit::Unknown);
+  Progress first = at(10, 100), second = at(10, 100);
+  first.used.gpu_busy_s = 1;
+  first.used.verifying_s = 0.6;
+  first.used.compilations = 30;
+  run.progress(0, first, 2);
+  CHECK(run.view(2).limit == Limit::Verifying);
+  CHECK(run.view(2).compilations_per_s == doctest::Approx(15));
+  second.used.gpu_busy_s = 1;
+  second.used.verifying_s = 0.1;
+  run.progress(1, second, 3);
+  CHECK(run.view(3).limit == Limit::Measuring);
+  second.used.idle_waiting_compile_s = 1;  // of three seconds
+  run.progress(1, second, 4);
+  CHECK(run.view(4).limit == Limit::Compiling);
+  first.used.gpu_busy_s = 9;  // and measured since
+  run.progress(0, first, 12);
+  CHECK(run.view(12).limit == Limit::Measuring);
+}
+
+TEST_CASE("a problem that has ended keeps its share of what limits") {
+  RunProgress run(2, 1, std::nullopt);
+  Progress first = at(10, 10);
+  first.used.idle_waiting_compile_s = 1;
+  run.progress(0, first, 1);
+  ProblemResult ended = result(10);
+  ended.utilisation = first.used;
+  run.finished(0, ended, 2);
+  CHECK(run.view(2).limit == RunProgress::Limit::Compiling);
+}
+
 TEST_CASE("the rate falls while nothing is decided") {
   RunProgress run(1, 1, std::nullopt);
   run.progress(0, at(100, 1000), 1);

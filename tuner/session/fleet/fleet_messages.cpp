@@ -16,6 +16,7 @@ Utilisation utilisation_from(const json& message) {
   to.verifying_s = message.at("verifying_s");
   to.compile_busy_s = message.at("compile_busy_s");
   to.compile_workers = message.at("compile_workers");
+  to.compilations = message.at("compilations");
   to.idle_waiting_compile_s = message.at("idle_waiting_compile_s");
   to.recovering_s = message.at("recovering_s");
   to.idle_other_s = message.at("idle_other_s");
@@ -101,7 +102,8 @@ json progress(const Progress& progress) {
           {"failed", progress.failed},
           {"best_us", progress.best_us},
           {"configurations_per_s", progress.configurations_per_s},
-          {"eta_s", progress.eta_s ? json(*progress.eta_s) : json(nullptr)}};
+          {"eta_s", progress.eta_s ? json(*progress.eta_s) : json(nullptr)},
+          {"used", to_json(progress.used)}};
 }
 
 Progress progress_from(const json& message, const spec::Problem& problem) {
@@ -114,6 +116,7 @@ Progress progress_from(const json& message, const spec::Problem& problem) {
   progress.best_us = message.at("best_us");
   progress.configurations_per_s = message.at("configurations_per_s");
   if (!message.at("eta_s").is_null()) progress.eta_s = message.at("eta_s").get<double>();
+  progress.used = utilisation_from(message.at("used"));
   return progress;
 }
 

@@ -5,12 +5,27 @@
 namespace attune::session {
 namespace {
 
-constexpr double kWindow_s = 5;  // long enough to be readable, short enough to show a stall
+constexpr double kWindow_s = 5;       // long enough to be readable, short enough to show a stall
+constexpr double kMuchWaiting = 0.3;  // of the GPUs' time, on compilers
 
 }  // namespace
 
+const char* RunProgress::name(Limit limit) {
+  switch (limit) {
+    case Limit::Unknown:
+      return "";
+    case Limit::Compiling:
+      return "compiling";
+    case Limit::Verifying:
+      return "verifying";
+    case Limit::Measuring:
+      return "measuring";
+  }
+  return "";
+}
+
 RunProgress::RunProgress(std::size_t problem_count, std::size_t devices, std::optional<double> budget_s)
-    : problem_count_(problem_count), budget_s_(budget_s), running_(devices), samples_{{0.0, 0}} {}
+    : problem_count_(problem_count), budget_s_(budget_s), running_(devices), samples_(1) {}
 
 void RunProgress::progress(std::size_t device, const Progress& progress, double now_s) {
   Running& running = running_.at(device);
@@ -22,6 +37,7 @@ void RunProgress::progress(std::size_t device, const Progress& progress, double 
   running.reused = progress.reused;
   running.failed = progress.failed;
   running.best_us = progress.best_us;
+  running.used = progress.used;
   sample(now_s);
 }
 
@@ -30,6 +46,7 @@ void RunProgress::finished(std::size_t device, const ProblemResult& result, doub
   ++problems_done_;
   fresh_done_ += result.measured;
   decided_done_ += result.measured + result.reused;
+  finished_.add(result.utilisation);
   reused_done_ += result.reused;
   for (const auto& [outcome, count] : result.failed) failed_done_ += count;
   sample(now_s);
@@ -43,10 +60,32 @@ std::uint64_t RunProgress::fresh() const {
   return fresh;
 }
 
+void RunProgress::Sample::add(const Utilisation& used) {
+  busy_s += used.gpu_busy_s;
+  verifying_s += used.verifying_s;
+  waiting_s += used.idle_waiting_compile_s;
+  compilations += used.compilations;
+}
+
+RunProgress::Sample RunProgress::sample_at(double now_s) const {
+  Sample sample = finished_;
+  sample.at_s = now_s;
+  sample.fresh = fresh();
+  for (const Running& running : running_) sample.add(running.used);
+  return sample;
+}
+
 void RunProgress::sample(double now_s) {
-  samples_.emplace_back(now_s, fresh());
+  samples_.push_back(sample_at(now_s));
   // The last one before the window stays: it is what the window is counted from.
-  while (samples_.size() > 2 && samples_[1].first <= now_s - kWindow_s) samples_.pop_front();
+  while (samples_.size() > 2 && samples_[1].at_s <= now_s - kWindow_s) samples_.pop_front();
+}
+
+RunProgress::Limit RunProgress::limit_between(const Sample& before, const Sample& now) {
+  const double busy_s = now.busy_s - before.busy_s, waiting_s = now.waiting_s - before.waiting_s;
+  if (!(busy_s + waiting_s > 0)) return Limit::Unknown;
+  if (waiting_s > kMuchWaiting * (busy_s + waiting_s)) return Limit::Compiling;
+  return 2 * (now.verifying_s - before.verifying_s) > busy_s ? Limit::Verifying : Limit::Measuring;
 }
 
 /// Problems that have not begun are taken to be like those that have; the rate is that of the whole command, in which
@@ -90,10 +129,14 @@ RunProgress::View RunProgress::view(double now_s) const {
     view.part = running_.front().part;
     view.best_us = running_.front().best_us;
   }
-  const auto& [since_s, before] = samples_.front();
+  const Sample &before = samples_.front(), &last = samples_.back();
   // A problem that a device lost takes its counts along.
-  const std::uint64_t now = std::max(fresh(), before);
-  if (now_s > since_s) view.configurations_per_s = static_cast<double>(now - before) / (now_s - since_s);
+  const auto per_s = [&](std::uint64_t now, std::uint64_t then) {
+    return now_s > before.at_s ? static_cast<double>(std::max(now, then) - then) / (now_s - before.at_s) : 0;
+  };
+  view.configurations_per_s = per_s(fresh(), before.fresh);
+  view.compilations_per_s = per_s(last.compilations, before.compilations);
+  view.limit = limit_between(before, last);
   view.eta_s = eta(now_s);
   view.budget_s = budget_s_;
   view.elapsed_s = now_s;

@@ -43,6 +43,7 @@ nlohmann::json to_json(const Utilisation& used) {
           {"verifying_s", used.verifying_s},
           {"compile_busy_s", used.compile_busy_s},
           {"compile_workers", used.compile_workers},
+          {"compilations", used.compilations},
           {"idle_waiting_compile_s", used.idle_waiting_compile_s},
           {"recovering_s", used.recovering_s},
           {"idle_other_s", used.idle_other_s}};

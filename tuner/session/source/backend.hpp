@@ -57,6 +57,7 @@ struct Utilisation {
   double verifying_s = 0;     ///< of that: guarded calls and comparing
   double compile_busy_s = 0;  ///< summed over the compile workers
   int compile_workers = 0;
+  std::uint64_t compilations = 0;     ///< that ended, not answered from a cache
   double idle_waiting_compile_s = 0;  ///< of the GPU worker: nothing was compiled yet
   double recovering_s = 0;            ///< visits that ended in a worker's death, and fresh workers after it
   double idle_other_s = 0;            ///< of the GPU worker, for any other reason

@@ -75,6 +75,7 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   gpu_->prepare(kernel, problem, required_.reference(kernel, problem));
   prepared_at_ = sentinel_at_ = Clock::now();
   compile_busy_before_s_ = compilers_.busy_seconds();
+  compilations_before_ = compilers_.compilations();
 }
 
 bool LiveBackend::wants_more() const {
@@ -118,6 +119,7 @@ Utilisation LiveBackend::utilisation() const {
   utilisation.verifying_s = verifying_s_;
   utilisation.compile_busy_s = compilers_.busy_seconds() - compile_busy_before_s_;
   utilisation.compile_workers = compilers_.workers();
+  utilisation.compilations = compilers_.compilations() - compilations_before_;
   utilisation.idle_waiting_compile_s = waiting_s_;
   utilisation.recovering_s = gpu_->recovering_s() - recovering_before_s_;
   return utilisation;

@@ -114,6 +114,7 @@ class LiveBackend : public Backend {
   double gpu_busy_s_ = 0;
   double verifying_s_ = 0;  ///< of that
   double compile_busy_before_s_ = 0;
+  std::uint64_t compilations_before_ = 0;
   double recovering_before_s_ = 0;
   double waiting_s_ = 0;  ///< of the GPU worker, for compiled work
   std::optional<Clock::time_point> waiting_since_;

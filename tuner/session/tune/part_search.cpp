@@ -282,6 +282,7 @@ void PartSearch::report_progress() const {
   progress.reused = part_.reused;
   progress.failed = part_.failed;
   progress.best_us = best_us_;
+  progress.used = context_.backend.utilisation();
   const double elapsed = seconds_since(start_);
   if (elapsed > 0) progress.configurations_per_s = static_cast<double>(part_.measured) / elapsed;
   if (scope_.deadline) {

@@ -53,6 +53,7 @@ struct Progress {
   double best_us = 0;               ///< 0: none yet
   double configurations_per_s = 0;  ///< freshly decided ones, over this problem
   std::optional<double> eta_s;      ///< of this problem
+  Utilisation used;                 ///< so far, for this problem
 };
 
 /// One configuration that failed in some way, for messages.
