@@ -228,11 +228,12 @@ void Support::read_plants(CUdeviceptr plants, std::size_t count, const Elements&
   enqueue(read_plants_, 1, kThreads, parameters);
 }
 
-void Support::plant(CUdeviceptr plant, const Elements& input, const reference::Outputs& outputs, int bits) {
+void Support::plant(CUdeviceptr back, CUdeviceptr plant, const Elements& input, const reference::Outputs& outputs, bool elements_stay) {
   CUdeviceptr start = input.start;
   int type = static_cast<int>(input.type);
   reference::Outputs where = outputs;
-  void* parameters[] = {&plant, &start, &type, &where, &bits};
+  int stay = elements_stay ? 1 : 0;
+  void* parameters[] = {&back, &plant, &start, &type, &where, &stay};
   enqueue(plant_, 1, 1, parameters);
 }
 

@@ -136,16 +136,27 @@ extern "C" __global__ void attune_read_plants(Plant* plants, u64 count, const vo
     plants[i].before = plants[i].bits = load_bits(input, type, plants[i].position);
 }
 
-/// Exchanges the expectations that a plant changes: the second time they are as before. `bits`: 1: those that are planted, 0: those that
-/// were there, -1: the element stays as it is.
-extern "C" __global__ void attune_plant(Plant* plant, void* input, int type, Outputs outputs, int bits) {
-  if (thread_index() != 0) return;
-  if (bits >= 0) store_bits(input, type, plant->position, bits ? plant->bits : plant->before);
+/// Exchanges the expectations that a plant changes: the second time they are as before.
+__device__ __forceinline__ void exchange_expected(Plant* plant, const Outputs& outputs) {
   for (u64 k = 0; k < plant->changes; ++k) {
     Expected& wanted = outputs.wanted[plant->output[k]][plant->element[k]];
     const Expected before = wanted;
     wanted = plant->expected[k];
     plant->expected[k] = before;
+  }
+}
+
+/// Takes back the plant before and plants the next, either of which may be null: a launch of each would take twice as long. Where planted
+/// elements stay, only what is expected is as before.
+extern "C" __global__ void attune_plant(Plant* back, Plant* plant, void* input, int type, Outputs outputs, int elements_stay) {
+  if (thread_index() != 0) return;
+  if (back != nullptr) {
+    if (!elements_stay) store_bits(input, type, back->position, back->before);
+    exchange_expected(back, outputs);
+  }
+  if (plant != nullptr) {
+    store_bits(input, type, plant->position, plant->bits);
+    exchange_expected(plant, outputs);
   }
 }
 

@@ -80,8 +80,9 @@ class Support {
 
   /// Reads what stands at the plants' positions of the input.
   void read_plants(CUdeviceptr plants, std::size_t count, const Elements& input);
-  /// Exchanges what is expected; `bits` as attune_plant of support.cu takes it.
-  void plant(CUdeviceptr plant, const Elements& input, const reference::Outputs& outputs, int bits);
+  /// Takes back the reference::Plant at `back` and plants that at `plant`; 0: none. What is expected changes and is put back with it, the
+  /// elements are but where they stay.
+  void plant(CUdeviceptr back, CUdeviceptr plant, const Elements& input, const reference::Outputs& outputs, bool elements_stay);
   void unplant(CUdeviceptr plants, std::size_t count, const Elements& input);
   /// Exchanges altered elements.
   void alter(CUdeviceptr alteration, const Elements& input, bool backwards);

@@ -21,7 +21,7 @@ std::int64_t tile_of(const spec::KernelTemplate& kernel, const spec::Problem& pr
   return tile == nullptr ? 0 : *tile;
 }
 
-std::string when_text(const std::string& when) { return when.empty() ? "" : " when " + when; }
+const std::string kAlways;
 
 }  // namespace
 
@@ -144,10 +144,11 @@ void Verifier::check_left_zero(const spec::LaunchPlan& plan, const Addresses& ad
   }
 }
 
-void Verifier::compare(const Case& which, const Addresses& addresses, const Expectation& expectation, const std::string& when) {
+void Verifier::compare(const Case& which, const Addresses& addresses, const Expectation& expectation, const std::string& when,
+                       std::optional<Planted> planted) {
   for (const WantedOutput& output : expectation.outputs) {
     const std::size_t check = support_->compare(ProblemData::elements(which, output.buffer, addresses), output.wanted, output.may_be_off);
-    questions_.push_back({check, &output, when});
+    questions_.push_back({check, &output, &when, planted});
   }
 }
 
@@ -186,18 +187,18 @@ void Verifier::call_planted(Run& run, ProblemData& problem, std::size_t data) {
   reference::Outputs outputs{};
   for (std::size_t i = 0; i < expectation.outputs.size() && i < Support::kMostOutputs; ++i)
     outputs.wanted[i] = static_cast<reference::Expected*>(const_cast<void*>(expectation.outputs[i].wanted.start));
+  CUdeviceptr before = 0;
   for (std::size_t i = 0; i < planted.plants.size(); ++i) {
     const reference::Plant& plant = planted.plants[i];
     if (plant.bits == plant.before) continue;
     const CUdeviceptr at = planted.memory.address() + i * sizeof(reference::Plant);
     problem.restore(which, data);
-    support_->plant(at, input, outputs, 1);
+    support_->plant(before, at, input, outputs, planted.descending);
+    before = at;
     run.call.enqueue(run.addresses, support_->stream().get());
-    compare(which, run.addresses, expectation,
-            fmt::format("{}element {} of {} is {}", planted.descending ? "the first of such elements, " : "", plant.position, input.count,
-                        spec::element_text(input.type, plant.bits)));
-    support_->plant(at, input, outputs, planted.descending ? -1 : 0);
+    compare(which, run.addresses, expectation, kAlways, Planted{&plant, input, planted.descending});
   }
+  if (before != 0) support_->plant(before, 0, input, outputs, planted.descending);
   if (planted.descending) support_->unplant(planted.memory.address(), planted.plants.size(), input);
 }
 
@@ -206,13 +207,20 @@ void Verifier::begin_checks() {
   questions_.clear();
 }
 
+std::string Verifier::when_text(const Question& question) {
+  if (!question.planted) return question.when->empty() ? "" : " when " + *question.when;
+  const auto& [plant, input, descending] = *question.planted;
+  return fmt::format(" when {}element {} of {} is {}", descending ? "the first of such elements, " : "", plant->position, input.count,
+                     spec::element_text(input.type, plant->bits));
+}
+
 std::optional<std::string> Verifier::finding(const Case& which, std::size_t outputs) {
   const auto found = support_->findings();
   if (!found) return std::nullopt;
   const auto question =
       std::find_if(questions_.begin(), questions_.end(), [&](const Question& asked) { return asked.check == found->check; });
   if (question == questions_.end()) return fmt::format("{} at {} places, first at {}", found->what, found->count(), found->first());
-  return describe(*found, *question->output, which.buffers[question->output->buffer], outputs == 1) + when_text(question->when);
+  return describe(*found, *question->output, which.buffers[question->output->buffer], outputs == 1) + when_text(*question);
 }
 
 std::optional<std::string> Verifier::check_timed(const TimedCandidate& candidate, ProblemData& problem) {
@@ -224,7 +232,7 @@ std::optional<std::string> Verifier::check_timed(const TimedCandidate& candidate
   begin_checks();
   check_left_zero(candidate.plan, candidate.addresses);
   const auto& expectation = asked.expectations[kRandom];
-  if (expectation) compare(asked, candidate.addresses, *expectation, "");
+  if (expectation) compare(asked, candidate.addresses, *expectation, kAlways);
   const auto wrong = finding(asked, expectation ? expectation->outputs.size() : 0);
   return wrong ? std::make_optional(*wrong + " (the last call of a timed batch)") : std::nullopt;
 }

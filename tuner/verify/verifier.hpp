@@ -47,11 +47,18 @@ class Verifier {
 
  private:
   struct Run;  ///< one case's plan, call and addresses
+  /// What a planted element was, for words that are rarely needed: there are dozens of comparisons a visit.
+  struct Planted {
+    const reference::Plant* plant;
+    Elements input;
+    bool descending;
+  };
   /// A comparison that was asked for, to say what it found.
   struct Question {
     std::size_t check;
     const WantedOutput* output;
-    std::string when;
+    const std::string* when;         ///< of the data set
+    std::optional<Planted> planted;  ///< instead
   };
 
   [[nodiscard]] std::optional<std::string> verify_case(const Candidate& candidate, ProblemData& problem, Case& which);
@@ -65,10 +72,12 @@ class Verifier {
   [[nodiscard]] std::optional<std::string> pass(Run& run, ProblemData& problem, std::size_t data);
   void begin_checks();
   void check_left_zero(const spec::LaunchPlan& plan, const Addresses& addresses);
-  void compare(const Case& which, const Addresses& addresses, const Expectation& expectation, const std::string& when);
+  void compare(const Case& which, const Addresses& addresses, const Expectation& expectation, const std::string& when,
+               std::optional<Planted> planted = std::nullopt);
   void call_altered(Run& run, ProblemData& problem, std::size_t data);
   void call_planted(Run& run, ProblemData& problem, std::size_t data);
   [[nodiscard]] Plants& plants(Run& run, ProblemData& problem, std::size_t data, std::size_t buffer);
+  [[nodiscard]] static std::string when_text(const Question& question);
   /// What the checks since begin_checks found.
   [[nodiscard]] std::optional<std::string> finding(const Case& which, std::size_t outputs);
 

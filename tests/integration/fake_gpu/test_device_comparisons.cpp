@@ -160,10 +160,15 @@ TEST_CASE_FIXTURE(Comparing, "what is planted or altered for a call is put back 
     support.download(&now, wanted.address(), sizeof now);
     return std::make_pair(bits(elements), now.low);
   };
-  support.plant(memory.address(), elements, outputs, 1);
+  support.plant(0, memory.address(), elements, outputs, true);
   CHECK(state() == std::make_pair(Bits{10, 111, 12, 13}, reference::u64{146}));
-  support.plant(memory.address(), elements, outputs, -1);  // the element stays
+  support.plant(memory.address(), 0, elements, outputs, true);  // the element stays
   CHECK(state() == std::make_pair(Bits{10, 111, 12, 13}, reference::u64{46}));
+  support.plant(0, memory.address(), elements, outputs, false);
+  support.plant(memory.address(), memory.address() + sizeof(reference::Plant), elements, outputs, false);  // which plants what is there
+  CHECK(state() == std::make_pair(Bits{10, 11, 12, 13}, reference::u64{46}));
+  support.plant(0, memory.address(), elements, outputs, true);
+  support.plant(memory.address(), 0, elements, outputs, true);
   support.unplant(memory.address(), 2, elements);
   CHECK(state() == std::make_pair(Bits{10, 11, 12, 13}, reference::u64{46}));
   reference::Alteration alteration{2, {0, 0, 0, 0}, {7, 8, 0, 0}};  // the same element twice
