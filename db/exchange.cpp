@@ -139,21 +139,25 @@ class Merging : public RowSink {
   void take(const SessionRow& row) override { offer(row); }
   void take(const RecordRow& row) override {
     if (!offer(row) || is_verified(row)) return;
-    const auto best = database_.best_of(problem_of(row));
-    if (best && best->configuration == row.configuration) failed_.push_back(problem_of(row));
+    for (const char* objective : {kTime, kUnverifiedTime}) {
+      Query problem = problem_of(row);
+      problem.objective = objective;
+      const auto best = database_.best_of(problem);
+      if (best && best->configuration == row.configuration) failed_.push_back(std::move(problem));
+    }
   }
   void take(const BestRow&) override {}  // offer_best, later
 
   /// Best rows that were there, of configurations that fail by what has come. Requires: all records have come, as below.
   void forget_contradicted() {
-    for (const Query& problem : failed_) forget_unless_verified(problem);
+    for (const Query& problem : failed_) forget_unless_supported(problem);
   }
   /// `doubtful`: by the records of its own database.
   void offer_best(const BestRow& row, bool doubtful) {
     const auto record = database_.record(problem_of(row), row.configuration);
     if (record && is_verified(*record)) {
       // What does not count itself keeps nobody's place.
-      if (row.objective == BestRow().objective) forget_unless_verified(problem_of(row));
+      if (row.objective == BestRow().objective) forget_unless_supported(problem_of(row));
       offer(row);
     } else if (record && !doubtful) {
       ++contradicted;
@@ -174,11 +178,11 @@ class Merging : public RowSink {
     return taken;
   }
 
-  void forget_unless_verified(const Query& problem) {
+  void forget_unless_supported(const Query& problem) {
     const auto best = database_.best_of(problem);
     if (!best) return;
     const auto record = database_.record(problem, best->configuration);
-    if (record && is_verified(*record)) return;
+    if (record && supports(*record, *best)) return;
     database_.forget_best(problem);
     ++(record ? contradicted : unverified);
   }

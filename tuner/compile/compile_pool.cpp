@@ -11,6 +11,7 @@
 #include "attune/error.hpp"
 #include "tuner/base/errno_text.hpp"
 #include "tuner/compile/job_clock.hpp"
+#include "tuner/compile/job_failures.hpp"
 
 namespace attune::compile {
 namespace {
@@ -23,17 +24,6 @@ constexpr int kFailedStartLimit = 3;
 constexpr std::chrono::seconds kPause{1};  // who looks this much too late was stopped, and so were the workers
 constexpr int kTries = 2;
 constexpr std::size_t kRecentBytes = std::size_t{64} << 20;
-
-std::string describe(const CompileRequest& request) {
-  return fmt::format("failed compiling {} for {}", request.name, request.architecture);
-}
-
-/// What a worker printed before its end, e.g. "LLVM ERROR: out of memory": NVRTC has no other way to tell why it
-/// aborts.
-std::string quoted(std::string output) {
-  while (!output.empty() && output.back() == '\n') output.pop_back();
-  return output.empty() ? output : fmt::format(", having printed \"{}\"", output);
-}
 
 }  // namespace
 
@@ -182,17 +172,31 @@ std::vector<std::string> CompilePool::take_warnings() {
   return warnings;
 }
 
+std::deque<std::string>* CompilePool::next_queue() {
+  if (!queue_.empty()) return &queue_;
+  const auto again = std::count_if(workers_.begin(), workers_.end(), [&](const auto& worker) {
+    return worker->state == Worker::State::Busy && jobs_.at(worker->key)->made_way;
+  });
+  return aside_.empty() || again >= std::max(1, options_.workers - 1) ? nullptr : &aside_;
+}
+
+std::size_t CompilePool::aside() const {
+  std::size_t tickets = 0;
+  for (const auto& key : aside_) tickets += jobs_.at(key)->tickets.size();
+  return tickets;
+}
+
 void CompilePool::feed() {
   for (const auto& worker : workers_) {
-    auto& queue = queue_.empty() ? aside_ : queue_;
-    if (queue.empty()) return;
+    auto* const queue = next_queue();
+    if (queue == nullptr) return;
     if (worker->state != Worker::State::Idle) continue;
-    const std::string key = queue.front();
+    const std::string key = queue->front();
     if (!worker->process.tell(to_json(jobs_.at(key)->request))) {  // it died idle; the job has lost nothing
       lose(*worker, worker->process.end());
       continue;
     }
-    queue.pop_front();
+    queue->pop_front();
     worker->key = key;
     worker->state = Worker::State::Busy;
     worker->begin(worker->process.pid(), Clock::now(), options_.deadline);
@@ -225,8 +229,8 @@ bool CompilePool::advance(Clock::time_point until) {
     if (entries[i].revents != 0) read(*workers_[i]);
   }
   expire();
-  make_way();
   feed();
+  make_way();
   return true;
 }
 
@@ -264,13 +268,7 @@ void CompilePool::expire() {
     }
     const auto took = now - worker->since;
     const std::string key = release(*worker);
-    CompileResult result;
-    result.status = CompileStatus::TimedOut;
-    result.log = fmt::format("{}: not finished after {} s{}; the compile worker was killed\n", describe(jobs_.at(key)->request),
-                             std::chrono::duration<double>(options_.deadline).count(),
-                             took > 2 * options_.deadline
-                                 ? fmt::format(" of processor time, nor after {:.3g} s in all", std::chrono::duration<double>(took).count())
-                                 : "");
+    const CompileResult result = timed_out(jobs_.at(key)->request, options_.deadline, took);
     start(*worker);
     finish(key, result);
   }
@@ -282,7 +280,9 @@ CompilePool::Clock::time_point CompilePool::makes_way_at(const Worker& worker) c
 }
 
 void CompilePool::make_way() {
-  std::size_t waiting = queue_.size();
+  const auto starting = static_cast<std::size_t>(
+      std::count_if(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->state == Worker::State::Starting; }));
+  std::size_t waiting = queue_.size() - std::min(queue_.size(), starting);
   for (const auto& worker : workers_) {
     if (waiting == 0 || Clock::now() < makes_way_at(*worker)) continue;
     worker->process.kill_and_reap();
@@ -312,10 +312,7 @@ void CompilePool::lose(Worker& worker, const std::string& how) {
     queue_.push_front(key);
     return;
   }
-  CompileResult result;
-  result.status = CompileStatus::Crashed;
-  result.log = fmt::format("{}: lost the compile worker {} times, last: {}{}\n", describe(job.request), job.lost_workers, how, last_words);
-  finish(key, result);
+  finish(key, lost(job.request, job.lost_workers, how, last_words));
 }
 
 std::string CompilePool::release(Worker& worker) {

@@ -70,11 +70,11 @@ class CompilePool {
   [[nodiscard]] std::size_t pending() const noexcept;
   /// Forgets all tickets and ends what is under way: a compiler cannot be stopped but by killing its worker. Others take their places.
   void abandon();
-  /// A job that takes longer than this makes way for one that waits: it is stopped, and compiled from the beginning when no other waits.
-  /// Each does so once. 0: none does.
+  /// A job that takes longer than this makes way for one that waits: it is stopped, and compiled from the beginning when no other waits, on
+  /// any worker but the last that is free. Each does so once. 0: none does.
   void make_way_after(std::chrono::milliseconds limit) noexcept { make_way_after_ = limit; }
-  /// Jobs that made way, and that no worker has again yet.
-  [[nodiscard]] std::size_t aside() const noexcept { return aside_.size(); }
+  /// Tickets of jobs that made way, and that no worker has again yet.
+  [[nodiscard]] std::size_t aside() const;
   /// Submits and waits for this one; others finish meanwhile and stay collectable.
   [[nodiscard]] CompileResult compile_now(const CompileRequest& request);
 
@@ -111,6 +111,8 @@ class CompilePool {
   /// When a busy worker's job is to make way; never, if it is not.
   [[nodiscard]] Clock::time_point makes_way_at(const Worker& worker) const;
   void make_way();
+  /// The queue whose first job a free worker takes; null: none.
+  [[nodiscard]] std::deque<std::string>* next_queue();
   void lose(Worker& worker, const std::string& how);
   /// The worker's job has ended, one way or another. Returns its key; empty when it had none.
   std::string release(Worker& worker);

@@ -76,7 +76,7 @@ std::string md_best_table(const Series& series) {
       cells.push_back(or_not_recorded(best.operations_per_s, format_gflop_per_s));
       cells.push_back(or_not_recorded(best.peak_share, format_percent));
     }
-    cells.emplace_back(best.tie ? "tie" : "no");
+    cells.emplace_back(std::string(best.tie ? "tie" : "no") + (best.verified ? "" : ", unverified"));
     text += row(cells);
   }
   return text;

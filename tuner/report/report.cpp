@@ -124,7 +124,9 @@ Grouped group_rows(const Rows& rows, const std::string& hash, const Request& req
     if (wanted(row)) grouped[key(row)].sessions.push_back(&row);
   }
   for (const auto& row : rows.best) {
-    if ((row.objective == db::kTime || row.objective == db::kUnverifiedTime) && wanted(row)) grouped[key(row)].best = &row;
+    if ((row.objective != db::kTime && row.objective != db::kUnverifiedTime) || !wanted(row)) continue;
+    const db::BestRow*& best = grouped[key(row)].best;
+    if (best == nullptr || row.objective == db::kTime) best = &row;
   }
   for (auto& [problem, group] : grouped) {
     std::stable_sort(group.sessions.begin(), group.sessions.end(),

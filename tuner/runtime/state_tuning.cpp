@@ -50,6 +50,11 @@ void Runtime::State::make_tuner() {
 bool Runtime::State::is_miss(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes) const {
   const auto problem = kernel.problem(sizes);
   spec::validate(kernel.kernel, problem);
+  if (!spec::has_reference(kernel.kernel) && !options_.unverified)
+    throw UsageError(
+        fmt::format("failed dispatching '{}' with Options::on_miss: the template has no reference, so that nothing of it is verified, and "
+                    "results are dispatched only with Options::unverified; set that, or leave on_miss",
+                    kernel.kernel.name));
   return runtime::is_miss(kernel.kernel, problem, device, layers_.layers, {options_.policy, options_.unverified}, options_.reach);
 }
 

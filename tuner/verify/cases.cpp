@@ -8,6 +8,7 @@
 
 #include "tuner/spec/macros.hpp"
 #include "tuner/spec/reference_definition.hpp"
+#include "tuner/spec/stated_work.hpp"
 
 namespace attune::verify {
 namespace {
@@ -55,10 +56,9 @@ std::map<std::string, std::int64_t> capped_sizes(const spec::KernelTemplate& ker
 
 /// 0 where the template does not tell.
 double operations(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device) {
-  if (!kernel.work.operations) return 0;
   try {
-    return static_cast<double>(
-        kernel.work.operations->integer(spec::make_scope(kernel, problem, spec::default_configuration(kernel), device)));
+    const auto scope = spec::make_scope(kernel, problem, spec::default_configuration(kernel), device);
+    return static_cast<double>(spec::stated_work(kernel, scope).operations);
   } catch (const SpecError&) {  // at sizes that we chose ourselves
     return 0;
   }

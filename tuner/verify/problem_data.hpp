@@ -64,6 +64,8 @@ class ProblemData {
   [[nodiscard]] bool uses(const Case& which, std::size_t data) const;
   /// Whether a call changes its own input, so that windows must be restored.
   [[nodiscard]] bool has_in_out() const;
+  /// Whether the thread that plants can do what `restore` does: then `outputs` tells it how.
+  [[nodiscard]] bool restores_by_planting(const Case& which, reference::Outputs& outputs) const;
 
   /// Addresses of a case's data buffers in a window (0 unless it is the asked case); scratch is 0.
   [[nodiscard]] Addresses addresses(const Case& which, int window = 0) const;

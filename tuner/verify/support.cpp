@@ -17,7 +17,7 @@ using reference::Slot;
 using reference::Wanted;
 
 constexpr unsigned kBlocksPerSm = 8;
-constexpr std::size_t kSlots = 512;
+constexpr std::size_t kSlots = Support::kManyChecks + 512;
 constexpr std::uint64_t kFewElements = 8;  // one thread compares and notes what it found
 constexpr std::size_t kSinkOffset = 0;
 constexpr std::size_t kSumOffset = 128;

@@ -83,7 +83,8 @@ __device__ __forceinline__ void note(const void* got, int type, const Wanted& wa
 __device__ __forceinline__ bool is_near(int type, u64 got, u64 want, const Wanted& wanted) {
   if (wanted.relative == 0.0 && wanted.absolute == 0.0) return got == want;
   const double a = number_of(type, got), b = number_of(type, want);
-  return a == b || (is_nan(a) && is_nan(b)) || fabs(a - b) <= wanted.relative * (fabs(b) + wanted.scale) + wanted.absolute;
+  if (!is_finite(a) || !is_finite(b)) return a == b || (is_nan(a) && is_nan(b));
+  return fabs(a - b) <= wanted.relative * (fabs(b) + wanted.scale) + wanted.absolute;
 }
 
 __device__ __forceinline__ bool is_expected(int type, u64 got, const Expected& expected) {
@@ -146,8 +147,8 @@ __device__ __forceinline__ void exchange_expected(Plant* plant, const Outputs& o
   }
 }
 
-/// Takes back the plant before and plants the next, either of which may be null: a launch of each would take twice as long. Where planted
-/// elements stay, only what is expected is as before.
+/// Takes back the plant before and plants the next, either of which may be null, and poisons outputs: a launch of each would take three times
+/// as long. Where planted elements stay, only what is expected is as before.
 extern "C" __global__ void attune_plant(Plant* back, Plant* plant, void* input, int type, Outputs outputs, int elements_stay) {
   if (thread_index() != 0) return;
   if (back != nullptr) {
@@ -157,6 +158,9 @@ extern "C" __global__ void attune_plant(Plant* back, Plant* plant, void* input, 
   if (plant != nullptr) {
     store_bits(input, type, plant->position, plant->bits);
     exchange_expected(plant, outputs);
+  }
+  for (int k = 0; k < 4; ++k) {
+    for (unsigned i = 0; i < outputs.bytes[k]; ++i) outputs.poisoned[k][i] = outputs.poison[k];
   }
 }
 

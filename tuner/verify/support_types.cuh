@@ -30,9 +30,12 @@ struct Wanted {
   double absolute = 0;  // besides. Where both are 0, the same bits
 };
 
-/// Where what is expected of each output stands.
+/// Where what is expected of each output stands; and what is poisoned before the next call.
 struct Outputs {
   Expected* wanted[4];
+  unsigned char* poisoned[4];
+  unsigned bytes[4];  // of `poisoned`; 0: none
+  unsigned char poison[4];
 };
 
 }  // namespace attune::reference

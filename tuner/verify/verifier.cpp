@@ -23,6 +23,11 @@ std::int64_t tile_of(const spec::KernelTemplate& kernel, const spec::Problem& pr
 
 const std::string kAlways;
 
+/// Whether the case is filled with the data set, not only with one that alters it.
+bool fills(const ProblemData& problem, const Case& which, std::size_t data) {
+  return problem.data_sets()[data].alters.empty() && problem.uses(which, data);
+}
+
 }  // namespace
 
 struct Verifier::Run {
@@ -42,8 +47,13 @@ std::optional<std::string> Verifier::verify(const Candidate& candidate, ProblemD
     if (auto wrong = verify_case(candidate, problem, which))
       return fmt::format("{} ({})", *wrong, which.plan.label + ", " + spec::to_text(which.plan.problem));
   }
-  // Restores the timing data of the asked case with the guards that check_timed expects.
-  problem.fill(problem.asked(), kRandom, Guard::LowFirst);
+  // The timing data of the asked case with the guards that check_timed expects: mostly what its last pass left.
+  std::size_t last = 0;
+  for (std::size_t data = 0; data < problem.data_sets().size(); ++data) last = fills(problem, problem.asked(), data) ? data : last;
+  if (last == kRandom && !problem.has_in_out())
+    problem.restore(problem.asked(), kRandom);
+  else
+    problem.fill(problem.asked(), kRandom, Guard::LowFirst);
   return std::nullopt;
 }
 
@@ -56,8 +66,9 @@ Verifier::FirstCall Verifier::first_call(const Candidate& candidate, ProblemData
   start_.record(support_->stream());
   run->call.enqueue(run->addresses, support_->stream().get());
   end_.record(support_->stream());
+  begin_checks();
   check_bounds(*run, problem, kRandom, Guard::LowFirst);
-  FirstCall first{finding(asked, 0), gpu::elapsed_us(start_, end_), run->call.steps()};
+  FirstCall first{finding(asked), gpu::elapsed_us(start_, end_), run->call.steps()};
   if (first.wrong) *first.wrong += fmt::format(" ({}, {})", asked.plan.label, spec::to_text(asked.plan.problem));
   return first;
 }
@@ -92,11 +103,16 @@ std::optional<Verifier::Run> Verifier::bind(const Candidate& candidate, ProblemD
 std::optional<std::string> Verifier::verify_case(const Candidate& candidate, ProblemData& problem, Case& which) {
   auto run = bind(candidate, problem, which);
   if (!run) return std::nullopt;
+  begin_checks();
   for (std::size_t data = 0; data < problem.data_sets().size(); ++data) {
-    if (!problem.data_sets()[data].alters.empty() || !problem.uses(which, data)) continue;
-    if (auto wrong = pass(*run, problem, data)) return wrong;
+    if (!fills(problem, which, data)) continue;
+    if (support_->checks() > Support::kManyChecks) {
+      if (auto wrong = finding(which)) return wrong;
+      begin_checks();
+    }
+    pass(*run, problem, data);
   }
-  return std::nullopt;
+  return finding(which);
 }
 
 void Verifier::arrange(Run& run, ProblemData& problem, std::size_t data, Guard variant) {
@@ -110,13 +126,12 @@ void Verifier::arrange(Run& run, ProblemData& problem, std::size_t data, Guard v
 }
 
 void Verifier::check_bounds(Run& run, ProblemData& problem, std::size_t data, Guard variant) {
-  begin_checks();
   problem.check_untouched(*run.which, data, variant);
   run.scratch_layout.check_guards(*support_, run.scratch, variant);
   check_left_zero(run.plan, run.addresses);
 }
 
-std::optional<std::string> Verifier::pass(Run& run, ProblemData& problem, std::size_t data) {
+void Verifier::pass(Run& run, ProblemData& problem, std::size_t data) {
   // Both orders of the extremes around the data: an element read too far decides a minimum under one, a maximum under
   // the other.
   const Guard variant = data == kIntegers ? Guard::HighFirst : Guard::LowFirst;
@@ -132,7 +147,6 @@ std::optional<std::string> Verifier::pass(Run& run, ProblemData& problem, std::s
     }
     call_planted(run, problem, data);
   }
-  return finding(*run.which, expectation ? expectation->outputs.size() : 0);
 }
 
 void Verifier::check_left_zero(const spec::LaunchPlan& plan, const Addresses& addresses) {
@@ -148,7 +162,7 @@ void Verifier::compare(const Case& which, const Addresses& addresses, const Expe
                        std::optional<Planted> planted) {
   for (const WantedOutput& output : expectation.outputs) {
     const std::size_t check = support_->compare(ProblemData::elements(which, output.buffer, addresses), output.wanted, output.may_be_off);
-    questions_.push_back({check, &output, &when, planted});
+    questions_.push_back({check, &output, expectation.outputs.size() == 1, &when, planted});
   }
 }
 
@@ -187,12 +201,13 @@ void Verifier::call_planted(Run& run, ProblemData& problem, std::size_t data) {
   reference::Outputs outputs{};
   for (std::size_t i = 0; i < expectation.outputs.size() && i < Support::kMostOutputs; ++i)
     outputs.wanted[i] = static_cast<reference::Expected*>(const_cast<void*>(expectation.outputs[i].wanted.start));
+  const bool restored = problem.restores_by_planting(which, outputs);
   CUdeviceptr before = 0;
   for (std::size_t i = 0; i < planted.plants.size(); ++i) {
     const reference::Plant& plant = planted.plants[i];
     if (plant.bits == plant.before) continue;
     const CUdeviceptr at = planted.memory.address() + i * sizeof(reference::Plant);
-    problem.restore(which, data);
+    if (!restored) problem.restore(which, data);
     support_->plant(before, at, input, outputs, planted.descending);
     before = at;
     run.call.enqueue(run.addresses, support_->stream().get());
@@ -214,13 +229,13 @@ std::string Verifier::when_text(const Question& question) {
                      spec::element_text(input.type, plant->bits));
 }
 
-std::optional<std::string> Verifier::finding(const Case& which, std::size_t outputs) {
+std::optional<std::string> Verifier::finding(const Case& which) {
   const auto found = support_->findings();
   if (!found) return std::nullopt;
   const auto question =
       std::find_if(questions_.begin(), questions_.end(), [&](const Question& asked) { return asked.check == found->check; });
   if (question == questions_.end()) return fmt::format("{} at {} places, first at {}", found->what, found->count(), found->first());
-  return describe(*found, *question->output, which.buffers[question->output->buffer], outputs == 1) + when_text(*question);
+  return describe(*found, *question->output, which.buffers[question->output->buffer], question->only) + when_text(*question);
 }
 
 std::optional<std::string> Verifier::check_timed(const TimedCandidate& candidate, ProblemData& problem) {
@@ -233,7 +248,7 @@ std::optional<std::string> Verifier::check_timed(const TimedCandidate& candidate
   check_left_zero(candidate.plan, candidate.addresses);
   const auto& expectation = asked.expectations[kRandom];
   if (expectation) compare(asked, candidate.addresses, *expectation, kAlways);
-  const auto wrong = finding(asked, expectation ? expectation->outputs.size() : 0);
+  const auto wrong = finding(asked);
   return wrong ? std::make_optional(*wrong + " (the last call of a timed batch)") : std::nullopt;
 }
 

@@ -117,6 +117,21 @@ TEST_CASE_FIXTURE(Comparing, "values are compared as they are, or within a share
   CHECK(wrong(0, 0, 0, 3) == 0);
 }
 
+TEST_CASE_FIXTURE(Comparing, "an infinite value is matched by the same one, whatever error is allowed") {
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  const std::vector<float> want = {kInfinite, kInfinite, -kInfinite, 1, 1},
+                           got = {kInfinite, 3e38f, kInfinite, kInfinite, static_cast<float>(kNan)};
+  const gpu::Buffer output(20), wanted(20);
+  support.upload(output.address(), got.data(), 20);
+  support.upload(wanted.address(), want.data(), 20);
+  support.begin_checks();
+  (void)support.compare({output.address(), 5, ElementType::F32}, {reinterpret_cast<const void*>(wanted.address()), 0, 0.1, 1, 10});
+  const auto finding = support.findings();
+  REQUIRE(finding.has_value());
+  CHECK(finding->count() == 4);
+  CHECK(finding->first() == 1);
+}
+
 TEST_CASE_FIXTURE(Comparing, "integers may be off by something absolute") {
   const std::vector<std::uint8_t> want = {10, 0, 255, 7}, near = {11, 1, 254, 9};
   const gpu::Buffer output(4), wanted(4);

@@ -134,6 +134,22 @@ TEST_CASE("a job that takes long makes way for those that wait, and is compiled 
   CHECK(pool.compilations() == 4);  // what was stopped counts for none
 }
 
+TEST_CASE("jobs that made way have all workers but one, so that what comes later is not kept waiting") {
+  CompilePool pool(faulty(2));
+  pool.make_way_after(std::chrono::milliseconds(50));
+  std::vector<std::uint64_t> slow;
+  for (const std::string source : {"late 600", "late 601"}) slow.push_back(pool.submit(request(source)));
+  for (const std::string source : {"ok 1", "ok 2"}) (void)pool.submit(request(source));
+  std::size_t answered = 0;
+  while (answered < 2) answered += pool.collect(kForEver).size();  // both that were quick
+  CHECK(pool.aside() + static_cast<std::size_t>(pool.busy_workers()) <= 2);
+  const auto later = pool.submit(request("ok 3"));
+  const auto next = pool.collect(kForEver);
+  REQUIRE(next.size() == 1);
+  CHECK(next.front().ticket == later);
+  CHECK(collect_all(pool).size() == 2);
+}
+
 TEST_CASE("a job that takes long goes on where no other waits") {
   CompilePool pool(faulty(2));
   pool.make_way_after(std::chrono::milliseconds(20));

@@ -175,6 +175,26 @@ TEST_CASE("a record that one file contradicts and a later one of a third restore
   }
 }
 
+TEST_CASE("a best row that nothing vouches for goes when a record of another file says that its configuration fails") {
+  const std::string one = R"({"block_size":64})";
+  const TemporaryFolder folder;
+  const fs::path target = folder / "target.db", unverified = folder / "unverified.db", failing = folder / "failing.db";
+  BestRow best = chosen_on(10, one);
+  best.objective = kUnverifiedTime;
+  RecordRow record = proof_of(best);
+  record.verified = false;
+  put_problem(target, {record}, {best});
+  record.recorded_at = "2026-11-11T00:00:00.000000Z";
+  put_problem(unverified, {record}, {});
+  put_problem(failing, {failed_record_of(best, "2026-11-12T00:00:00Z")}, {});
+  Database database = Database::open(target, OpenMode::ReadWrite);
+  NoRules rules;
+  (void)merge_files(database, {unverified}, rules);
+  CHECK(database.best({}).size() == 1);
+  CHECK(merge_files(database, {failing}, rules).left_out.contradicted == 1);
+  CHECK(database.best({}).empty());
+}
+
 TEST_CASE("a best row that its own database contradicts gives way to an older one of another file that holds, on either side") {
   const std::string one = R"({"block_size":64})", two = R"({"block_size":128})";
   const TemporaryFolder folder;

@@ -70,12 +70,14 @@ TEST_CASE("a sentinel's drift is that of its medians over five points: one bad p
   CHECK(sentinel.drift() == doctest::Approx(1.1));
 }
 
-TEST_CASE("how much slower a device is now is told by the sentinel's last point beside its fastest") {
+TEST_CASE("how much slower a device is now is told by the sentinel's last three points beside its fastest") {
   session::Sentinel sentinel;
   CHECK(sentinel.slowdown() == 1);
   sentinel.points = {{0, 104}, {1, 100}, {2, 112}};
-  CHECK(sentinel.slowdown() == doctest::Approx(1.12));
-  sentinel.points.push_back({3, 90});
+  CHECK(sentinel.slowdown() == doctest::Approx(1.04));  // one that is far off says nothing
+  sentinel.points.insert(sentinel.points.end(), {{3, 110}, {4, 111}});
+  CHECK(sentinel.slowdown() == doctest::Approx(1.11));
+  sentinel.points.insert(sentinel.points.end(), {{5, 90}, {6, 90}});
   CHECK(sentinel.slowdown() == 1);
 }
 

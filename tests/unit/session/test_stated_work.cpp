@@ -70,7 +70,7 @@ TEST_CASE_FIXTURE(Computing, "a device process tells what was stated") {
   CHECK(told.work.operations == 50500);
 }
 
-TEST_CASE_FIXTURE(Computing, "an import takes operations that are a number and nothing else") {
+TEST_CASE_FIXTURE(Computing, "an import takes operations that are a count and nothing else") {
   auto replay = backend();
   (void)session::tune(kernel, request(), replay, database, {});
   session::ExchangeRules rules;
@@ -81,7 +81,13 @@ TEST_CASE_FIXTURE(Computing, "an import takes operations that are a number and n
   json detail = best_detail();
   detail["work_operations"] = "many";
   row.detail_json = base::dump_json(detail);
-  CHECK_THROWS_WITH_AS(rules.take(row), doctest::Contains("'work_operations' in detail_json is not a number"), Error);
+  CHECK_THROWS_WITH_AS(rules.take(row), doctest::Contains("'work_operations' in detail_json is not a count"), Error);
+  detail["work_operations"] = 1e300;
+  row.detail_json = base::dump_json(detail);
+  CHECK_THROWS_WITH_AS(rules.take(row), doctest::Contains("is not a count"), Error);
+  row = database.best({}).front();
+  row.objective = db::kUnverifiedTime;
+  CHECK_THROWS_WITH_AS(rules.take(row), doctest::Contains("only verified times are exchanged"), Error);
 }
 
 }  // namespace test_stated_work

@@ -23,7 +23,7 @@ compile::CompileResult compile_clean(const std::string& source, const std::strin
   CAPTURE(name);
   CAPTURE(architecture);
   CHECK_MESSAGE(result.status == compile::CompileStatus::Ok, result.log);
-  CHECK(result.log.empty());
+  CHECK_MESSAGE(result.log.empty(), result.log);
   return result;
 }
 

@@ -24,8 +24,12 @@ double Sentinel::drift() const {
 }
 
 double Sentinel::slowdown() const {
+  std::vector<double> last_us;
+  for (std::size_t i = points.size() - std::min<std::size_t>(points.size(), 3); i < points.size(); ++i)
+    last_us.push_back(points[i].median_us);
+  if (last_us.empty()) return 1;
   const auto faster = [](const Point& a, const Point& b) { return a.median_us < b.median_us; };
-  return points.empty() ? 1 : points.back().median_us / std::min_element(points.begin(), points.end(), faster)->median_us;
+  return base::median(last_us) / std::min_element(points.begin(), points.end(), faster)->median_us;
 }
 
 std::string drift_notice(const Sentinel& sentinel, const std::string& problem) {

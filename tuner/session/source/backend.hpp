@@ -46,7 +46,7 @@ struct Sentinel {
   std::vector<Point> points;
   /// Largest over smallest median of five consecutive points: single ones are noisy. 1 when there are fewer.
   [[nodiscard]] double drift() const;
-  /// How much slower the device is by the last point than it was by the fastest: 1 and more.
+  /// How much slower the device is by the last three points than it was by the fastest: 1 and more.
   [[nodiscard]] double slowdown() const;
 };
 

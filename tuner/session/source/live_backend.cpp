@@ -133,6 +133,7 @@ void LiveBackend::wait(milliseconds timeout) const {
 }
 
 void LiveBackend::take_compiled() {
+  std::string noted;  // tickets of one job come one after the other
   for (auto& completed : compilers_.collect(milliseconds(0))) {
     const auto found = compiling_.find(completed.ticket);
     if (found == compiling_.end()) continue;  // abandoned meanwhile
@@ -140,7 +141,9 @@ void LiveBackend::take_compiled() {
     compiling_.erase(found);
     entry->compiled = std::make_shared<const compile::CompileResult>(std::move(completed.result));
     entry->measurement.resources.compile_ms = entry->compiled->compile_ms;
-    if (!entry->compiled->from_cache) note_compile_time(entry->compiled->compile_ms / 1000);
+    const auto& compiled = *entry->compiled;
+    if (!compiled.from_cache && compiled.compile_ms > 0 && compiled.key != noted) note_compile_time(compiled.compile_ms / 1000);
+    noted = compiled.key;
     if (entry->compiled->status != compile::CompileStatus::Ok) {
       const bool timed_out = entry->compiled->status == compile::CompileStatus::TimedOut;
       entry->measurement.outcome = measure::Outcome::CompileFailed;
@@ -222,7 +225,8 @@ bool LiveBackend::start_visit(const EntryPtr& entry) {
   request.cubin_key = entry->compiled->key;
   request.cubin = entry->compiled->cubin;
   request.verify = entry->visits.empty();
-  request.best_us = entry->visits.empty() ? best_us_ * sentinel_.slowdown() : 0;
+  const double slowdown = best_us_ >= measure::kCostly_us ? sentinel_.slowdown() : 1;
+  request.best_us = entry->visits.empty() ? best_us_ * slowdown : 0;
   request.once = may_let_go_ && request.configuration != default_text_;
   request.max_samples = kVisits.samples;
   if (!gpu_->has_room(request)) return false;

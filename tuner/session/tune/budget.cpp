@@ -23,6 +23,8 @@ struct Limit {
   std::uint64_t count = 0;  ///< configurations
 };
 
+constexpr double kLongest_s = 1e9;  // thirty years, which clocks still count
+
 /// Nothing when it is none.
 std::optional<Limit> read_limit(std::string_view text) try {
   if (text.empty()) return std::nullopt;
@@ -37,7 +39,7 @@ std::optional<Limit> read_limit(std::string_view text) try {
   }
   if (last == 's' || last == 'm' || last == 'h') {
     const double seconds = base::parse_seconds(text);
-    return seconds > 0 ? std::optional(Limit{Limit::Kind::Seconds, seconds, 0}) : std::nullopt;
+    return seconds > 0 && seconds <= kLongest_s ? std::optional(Limit{Limit::Kind::Seconds, seconds, 0}) : std::nullopt;
   }
   const std::int64_t count = base::parse_count(text);
   return count > 0 ? std::optional(Limit{Limit::Kind::Configurations, 0, static_cast<std::uint64_t>(count)}) : std::nullopt;

@@ -51,7 +51,8 @@ void check_best_detail(const json& detail) {
   check("origin", "a text", [](const json& value) { return value.is_string(); });
   check("source_key", "a text", [](const json& value) { return value.is_string(); });
   check("work_bytes", "a number", [](const json& value) { return value.is_number(); });
-  check("work_operations", "a number", [](const json& value) { return value.is_number(); });
+  check("work_operations", "a count",
+        [](const json& value) { return value.is_number_unsigned() && value.get<std::uint64_t>() <= INT64_MAX; });
   check("rounds", "a count", [](const json& value) { return value.is_number_unsigned(); });
   check("rounds_per_epoch", "a count", [](const json& value) { return value.is_number_unsigned(); });
   check("asked", "a list of texts", texts);
@@ -117,7 +118,7 @@ void ExchangeRules::take(const db::RecordRow& row) {
   const bool same = row.verified == said.verified && row.median_us == said.timing.median_us && row.low_us == said.timing.low_us &&
                     row.high_us == said.timing.high_us && row.samples == said.timing.samples;
   if (!same) throw Error("its detail_json tells another result than its fields");
-  if (row.verified && kernel.reference.kind == spec::ReferenceSpec::Kind::None) {
+  if (row.verified && !spec::has_reference(kernel)) {
     throw Error(fmt::format("it claims to be verified, and template '{}' has no reference", kernel.name));
   }
 }
@@ -131,7 +132,8 @@ void ExchangeRules::take(const db::BestRow& row) {
   require_equal("family", row.family, spec::family_text(problem));
   require_equal("sizes_json", row.sizes_json, base::dump_json(json(problem.sizes)));
   check_best_detail(parse_object("detail_json", row.detail_json));
-  if (kernel.reference.kind == spec::ReferenceSpec::Kind::None) {
+  if (row.objective != db::kTime) throw Error(fmt::format("it is best at \"{}\"; only verified times are exchanged", row.objective));
+  if (!spec::has_reference(kernel)) {
     throw Error(
         fmt::format("template '{}' has no reference: nothing of it is verified, and only verified configurations are "
                     "dispatched",

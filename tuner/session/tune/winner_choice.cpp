@@ -151,9 +151,9 @@ void WinnerChoice::tell_why_none() const {
   const auto working = known_.memory().working();
   if (working == 0) return;
   context_.observer.notice(
-      fmt::format("none of the {} working configurations of {} is both verified and measured to the end, so none is kept for "
+      fmt::format("none of the {} working configurations of {} is {}measured to the end, so none is kept for "
                   "dispatch",
-                  working, context_.name()));
+                  working, context_.name(), spec::has_reference(context_.kernel) ? "both verified and " : ""));
 }
 
 std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string>& finalists) {
