@@ -269,7 +269,8 @@ std::size_t device_index(Report& report, const std::vector<Device>& devices, con
 
 void add_problem(Report& report, const ProblemKey& key, const ProblemRows& rows, const Grouped& grouped, const std::vector<Device>& devices,
                  const std::vector<DeclaredParameter>& declared) {
-  const auto& [device_key, policy, text] = key;
+  // No structured binding: lambdas capture it.
+  const std::string &device_key = std::get<0>(key), &policy = std::get<1>(key), &text = std::get<2>(key);
   const std::size_t device = device_index(report, devices, device_key);
   const ProblemParts parts = read_problem(text);
   auto series = std::find_if(report.series.begin(), report.series.end(), [&](const Series& candidate) {

@@ -85,7 +85,8 @@ TEST_CASE("a reference that ruins the context is thrown, blames no configuration
   executor.prepare(any_template(), problem(1), "");
   executor.submit(request("is ruined by the reference"));
   executor.submit(request("behind"));
-  CHECK_THROWS_WITH_AS((void)executor.collect(std::chrono::seconds(5)), "template.json: failed running the code of the reference", SpecError);
+  CHECK_THROWS_WITH_AS((void)executor.collect(std::chrono::seconds(5)), "template.json: failed running the code of the reference",
+                       SpecError);
   CHECK_FALSE(executor.busy());
   executor.prepare(any_template(), problem(1), "");
   CHECK(visit(executor, request("next")).outcome == Outcome::Ok);
