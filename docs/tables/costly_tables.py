@@ -2,9 +2,16 @@
 from common import MISSING, number, provenance, results, rows_of, table
 
 
+def figure(value, unit=1):
+    """Counts as they are."""
+    if isinstance(value, int) and unit == 1:
+        return str(value)
+    return number(value / unit) if isinstance(value, (int, float)) else MISSING
+
+
 def seeds(values, unit=1):
     """What each seed gave, in their order."""
-    return ", ".join(number(value / unit) if isinstance(value, (int, float)) else MISSING for value in values)
+    return ", ".join(figure(value, unit) for value in values)
 
 
 def costly_kernels(root):
@@ -18,7 +25,7 @@ def costly_kernels(root):
         lines = []
         for (kernel, peer), rows in sorted(groups.items()):
             of_all = [[row.get(key) for row in rows] for key in ("command_s", "decided", "verified", "best_us")]
-            lines.append([kernel, peer, number(rows[0].get("budget_s")), seeds(of_all[0]), seeds(of_all[1]), number(rows[0].get("space")),
+            lines.append([kernel, peer, figure(rows[0].get("budget_s")), seeds(of_all[0]), seeds(of_all[1]), figure(rows[0].get("space")),
                           seeds(of_all[2]), seeds(of_all[3], 1000)])
         text += provenance(result)
         if "peer" in result:
