@@ -6,6 +6,7 @@
 #include <map>
 
 #include "tuner/report/html_text.hpp"
+#include "tuner/report/rates.hpp"
 #include "tuner/report/size_cuts.hpp"
 #include "tuner/report/text.hpp"
 
@@ -93,12 +94,7 @@ std::string rung_note(const LadderRung& rung) {
 LadderRung rates_of(const LadderPeer& peer, const ProblemReport& problem, const Series& series) {
   LadderRung rung;
   rung.median_us = peer.median_us;
-  const double seconds = peer.median_us * 1e-6;
-  if (problem.work_bytes) rung.bytes_per_s = static_cast<double>(*problem.work_bytes) / seconds;
-  if (problem.work_operations) rung.operations_per_s = static_cast<double>(*problem.work_operations) / seconds;
-  if (rung.bytes_per_s && problem.ladder->ceiling_bytes_per_s)
-    rung.ceiling_share = *rung.bytes_per_s / *problem.ladder->ceiling_bytes_per_s;
-  if (rung.operations_per_s && series.peak_operations_per_s) rung.peak_share = *rung.operations_per_s / *series.peak_operations_per_s;
+  add_rates(rung, problem, peer.median_us, problem.ladder->ceiling_bytes_per_s, series.peak_operations_per_s);
   return rung;
 }
 

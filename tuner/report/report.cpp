@@ -13,6 +13,7 @@
 #include "tuner/base/text.hpp"
 #include "tuner/report/effects.hpp"
 #include "tuner/report/ladder_rows.hpp"
+#include "tuner/report/rates.hpp"
 #include "tuner/report/rows.hpp"
 
 namespace attune::report {
@@ -189,16 +190,6 @@ void add_work(ProblemReport& problem, const std::string& json_text) {
   take(problem.work_operations, "work_operations");
 }
 
-void add_rates(ProblemReport& problem, const Series& series) {
-  if (!problem.best || problem.best->median_us <= 0) return;
-  Best& best = *problem.best;
-  const double seconds = best.median_us * 1e-6;
-  if (problem.work_bytes) best.bytes_per_s = static_cast<double>(*problem.work_bytes) / seconds;
-  if (problem.work_operations) best.operations_per_s = static_cast<double>(*problem.work_operations) / seconds;
-  if (best.bytes_per_s && series.ceiling) best.ceiling_share = *best.bytes_per_s / series.ceiling->bytes_per_s;
-  if (best.operations_per_s && series.peak_operations_per_s) best.peak_share = *best.operations_per_s / *series.peak_operations_per_s;
-}
-
 std::optional<std::size_t> convergence_session(const std::vector<Session>& sessions) {
   std::optional<std::size_t> any;
   for (std::size_t i = 0; i < sessions.size(); ++i) {
@@ -235,7 +226,9 @@ ProblemReport problem_report(const std::string& text, const ProblemRows& rows, c
     }
   }
   problem.convergence_session = convergence_session(problem.sessions);
-  add_rates(problem, series);
+  if (problem.best && problem.best->median_us > 0)
+    add_rates(*problem.best, problem, problem.best->median_us, series.ceiling ? std::optional(series.ceiling->bytes_per_s) : std::nullopt,
+              series.peak_operations_per_s);
   return problem;
 }
 
