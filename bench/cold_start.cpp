@@ -142,7 +142,7 @@ Json start_in_steps(const Tuned& what) {
   step("template_ms");
   const auto device = gpu::read_device(0);
   step("device_ms");
-  auto choice = runtime::choose(kernel, problem_of(what), device, opened.layers, "cold/graph");
+  auto choice = runtime::choose(kernel, problem_of(what), device, opened.layers, {"cold/graph"});
   step("lookup_ms");
   const auto request = runtime::make_code_request(kernel, problem_of(what), choice.configuration, device);
   step("source_ms");
@@ -171,7 +171,7 @@ Json bare_start(const Tuned& what) {
   const auto opened = runtime::open_layers({});
   const auto kernel = spec::TemplateLibrary(what.templates).find(what.template_name);
   const auto device = gpu::read_device(0);
-  auto choice = runtime::choose(kernel, problem_of(what), device, opened.layers, "cold/graph");
+  auto choice = runtime::choose(kernel, problem_of(what), device, opened.layers, {"cold/graph"});
   const auto request = runtime::make_code_request(kernel, problem_of(what), choice.configuration, device);
   const auto code = runtime::CodeStore(base::cache_folder() / "cubins").find(request, choice, opened.layers);
   if (!code) throw Error("failed measuring: no cubin is stored");

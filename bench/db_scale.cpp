@@ -103,7 +103,7 @@ class Row {
   void ladder() {
     const auto layers = runtime::open_layers({path_}).layers;
     spec::Problem problem = made_.smallest;
-    const auto walk = [&] { return runtime::choose(made_.kernel, problem, made_.device, layers, "cold/graph"); };
+    const auto walk = [&] { return runtime::choose(made_.kernel, problem, made_.device, layers, {"cold/graph"}); };
     problem.sizes["n"] = made_.sizes[made_.sizes.size() / 2];
     if (walk().decision.tier != Tier::ExactSize) throw Error("failed looking up a generated row: it was not found");
     row_["ladder_exact_us"] = 1e3 * median_ms(settings_.repetitions, walk);

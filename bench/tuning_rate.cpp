@@ -28,6 +28,7 @@ struct Settings {
   int repeats = 5;
   std::vector<int> gpus;
   std::string scaling_sizes = "2^20..2^24:x2,3M,5M,6M,7M,9M,10M,11M,12M,13M,14M,15M";
+  int scaling_budget = 2112;
   bool memory = false;
 };
 
@@ -71,14 +72,22 @@ class TuningRate {
     for (const int gpus : settings_.gpus) {
       std::string devices = "0";
       for (int i = 1; i < gpus; ++i) devices += fmt::format(",{}", i);
-      const AttuneRun run = tune({"reduce", "--T", "f32", "--op", "sum", "--size", settings_.scaling_sizes, "--device", devices});
-      const auto problems = std::count_if(run.events.begin(), run.events.end(), [](const auto& e) { return e.at("event") == "problem"; });
+      const AttuneRun run = tune({"reduce", "--T", "f32", "--op", "sum", "--size", settings_.scaling_sizes, "--strategy", "random",
+                                  "--budget", std::to_string(settings_.scaling_budget), "--device", devices});
+      std::vector<double> elapsed_s;
+      for (const auto& event : run.events)
+        if (event.at("event") == "problem") elapsed_s.push_back(event.at("elapsed_s"));
+      const auto& used = run.event("end").at("utilisation");
+      const auto share = [&](const char* what) { return used.at(what).get<double>() / (gpus * run.wall_s); };
       if (one_s == 0) one_s = run.wall_s * gpus;  // the first entry is the baseline; it should be 1
       rows.push_back({{"case", "scaling"},
                       {"gpus", gpus},
                       {"speedup", one_s / run.wall_s},
                       {"command_s", run.wall_s},
-                      {"problems", problems},
+                      {"gpu_busy", share("gpu_busy_s")},
+                      {"gpu_waited_for_compiles", share("idle_waiting_compile_s")},
+                      {"problems", elapsed_s.size()},
+                      {"problem_s", elapsed_s},
                       {"configurations", verified_records(run)}});
       fmt::print(stderr, "{}\n", dump_json(rows.back()));
     }
@@ -168,6 +177,7 @@ int main(int argc, char** argv) {
   line.option("--repeats", settings.repeats, "Runs of the 300-configuration space; 0: leave it out").with_default();
   line.option("--gpus", settings.gpus, "Numbers of GPUs to scale over, 1 first: 1,2,4").separated_by(',');
   line.option("--scaling-sizes", settings.scaling_sizes, "Sizes of the problems that GPUs share").with_default();
+  line.option("--scaling-budget", settings.scaling_budget, "Configurations tried of each of them, at random").with_default();
   line.flag("--memory", settings.memory, "Also a space of a million configurations");
   return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

@@ -297,7 +297,8 @@ class Lookup {
 }  // namespace
 
 std::string objective_of(const spec::KernelTemplate& kernel, const Wanted& wanted) {
-  return wanted.unverified && !spec::has_reference(kernel) ? db::kUnverifiedTime : db::kTime;
+  if (spec::has_reference(kernel)) return db::kTime;
+  return wanted.unverified ? db::kUnverifiedTime : "";
 }
 
 double size_distance(const spec::Problem& a, const spec::Problem& b) {

@@ -25,12 +25,10 @@ struct Choice {
 
 /// Which results count.
 struct Wanted {
-  Wanted(std::string the_policy, bool also_unverified = false) : policy(std::move(the_policy)), unverified(also_unverified) {}
-  Wanted(const char* the_policy) : policy(the_policy) {}
   std::string policy;
   bool unverified = false;  ///< Options::unverified
 };
-/// Of best rows.
+/// Of the best rows that count; empty, as no row's is: none does.
 [[nodiscard]] std::string objective_of(const spec::KernelTemplate& kernel, const Wanted& wanted);
 
 /// Walks the tiers: exact device and size, the device's nearest tuned size, a sibling device of the architecture, the

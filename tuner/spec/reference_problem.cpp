@@ -42,7 +42,10 @@ std::string type_numbers() { return enumerators("type", element_type_names()); }
 
 }  // namespace
 
-std::string support_prelude() { return type_numbers() + enumerators("values", data_values_names()); }
+std::string support_prelude() {
+  return type_numbers() + fmt::format("enum {{ ATTUNE_TYPES = {} }};\n", element_type_names().size()) +
+         enumerators("values", data_values_names());
+}
 
 std::string reference_prelude(const ReferenceDefinition& definition) {
   std::string text = type_numbers();

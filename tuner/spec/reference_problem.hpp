@@ -72,7 +72,8 @@ class ReferenceProblem {
 /// What stands before the code of a reference: the numbers of element types, and of the data sets; of one that is compiled once also
 /// those of its types' and choices' words. ATTUNE_TYPE_F32, ATTUNE_DATA_RANDOM, ATTUNE_OP_SUM.
 [[nodiscard]] std::string reference_prelude(const ReferenceDefinition& definition);
-/// What stands before attune's own device code: the numbers of element types and of DataValues. ATTUNE_VALUES_ZEROS.
+/// What stands before attune's own device code: the numbers of element types, how many there are, and those of DataValues.
+/// ATTUNE_TYPES, ATTUNE_VALUES_ZEROS.
 [[nodiscard]] std::string support_prelude();
 
 }  // namespace attune::spec

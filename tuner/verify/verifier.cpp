@@ -40,37 +40,47 @@ struct Verifier::Run {
   std::int64_t tile = 0;
 };
 
-std::optional<std::string> Verifier::verify(const Candidate& candidate, ProblemData& problem) {
+Verifier::Verdict Verifier::verify(const Candidate& candidate, ProblemData& problem) {
   problem.adapt(candidate.configuration);
+  begin_checks();
+  timed_ = false;
   for (auto& which : problem.cases()) {
     if (!which.answered) continue;
-    if (auto wrong = verify_case(candidate, problem, which))
-      return fmt::format("{} ({})", *wrong, which.plan.label + ", " + spec::to_text(which.plan.problem));
+    if (auto wrong = call_case(candidate, problem, which)) return {wrong->with_case()};
   }
-  // The timing data of the asked case with the guards that check_timed expects: mostly what its last pass left.
+  leave_timing_data(problem);
+  if (auto wrong = finding()) return {wrong->with_case()};
+  return {std::nullopt, timed_ ? gpu::elapsed_us(start_, end_) : 0};
+}
+
+/// The timing data of the asked case with the guards that check_timed expects: mostly what its last pass left.
+void Verifier::leave_timing_data(ProblemData& problem) {
   std::size_t last = 0;
   for (std::size_t data = 0; data < problem.data_sets().size(); ++data) last = fills(problem, problem.asked(), data) ? data : last;
   if (last == kRandom && !problem.has_in_out())
     problem.restore(problem.asked(), kRandom);
   else
     problem.fill(problem.asked(), kRandom, Guard::LowFirst);
-  return std::nullopt;
 }
 
-Verifier::FirstCall Verifier::first_call(const Candidate& candidate, ProblemData& problem) {
+Verifier::Verdict Verifier::first_call(const Candidate& candidate, ProblemData& problem) {
   problem.adapt(candidate.configuration);
   Case& asked = problem.asked();
   auto run = bind(candidate, problem, asked);
   if (!run) return {};
-  arrange(*run, problem, kRandom, Guard::LowFirst);
-  start_.record(support_->stream());
-  run->call.enqueue(run->addresses, support_->stream().get());
-  end_.record(support_->stream());
   begin_checks();
+  begun_.push_back({support_->checks(), &asked});
+  arrange(*run, problem, kRandom, Guard::LowFirst);
+  timed_call(*run);
   check_bounds(*run, problem, kRandom, Guard::LowFirst);
-  FirstCall first{finding(asked), gpu::elapsed_us(start_, end_), run->call.steps()};
-  if (first.wrong) *first.wrong += fmt::format(" ({}, {})", asked.plan.label, spec::to_text(asked.plan.problem));
-  return first;
+  const auto wrong = finding();
+  return {wrong ? std::make_optional(wrong->with_case()) : std::nullopt, gpu::elapsed_us(start_, end_)};
+}
+
+void Verifier::timed_call(Run& run) {
+  start_.record(support_->stream());
+  run.call.enqueue(run.addresses, support_->stream().get());
+  end_.record(support_->stream());
 }
 
 std::optional<Verifier::Run> Verifier::bind(const Candidate& candidate, ProblemData& problem, Case& which) {
@@ -100,19 +110,19 @@ std::optional<Verifier::Run> Verifier::bind(const Candidate& candidate, ProblemD
   return run;
 }
 
-std::optional<std::string> Verifier::verify_case(const Candidate& candidate, ProblemData& problem, Case& which) {
+std::optional<Verifier::Wrong> Verifier::call_case(const Candidate& candidate, ProblemData& problem, Case& which) {
   auto run = bind(candidate, problem, which);
   if (!run) return std::nullopt;
-  begin_checks();
   for (std::size_t data = 0; data < problem.data_sets().size(); ++data) {
     if (!fills(problem, which, data)) continue;
     if (support_->checks() > Support::kManyChecks) {
-      if (auto wrong = finding(which)) return wrong;
+      if (auto wrong = finding()) return wrong;
       begin_checks();
     }
+    begun_.push_back({support_->checks(), &which});
     pass(*run, problem, data);
   }
-  return finding(which);
+  return std::nullopt;
 }
 
 void Verifier::arrange(Run& run, ProblemData& problem, std::size_t data, Guard variant) {
@@ -136,7 +146,12 @@ void Verifier::pass(Run& run, ProblemData& problem, std::size_t data) {
   // the other.
   const Guard variant = data == kIntegers ? Guard::HighFirst : Guard::LowFirst;
   arrange(run, problem, data, variant);
-  run.call.enqueue(run.addresses, support_->stream().get());
+  if (run.which == &problem.asked() && data == kRandom) {
+    timed_call(run);
+    timed_ = true;
+  } else {
+    run.call.enqueue(run.addresses, support_->stream().get());
+  }
   check_bounds(run, problem, data, variant);
   const auto& expectation = run.which->expectations[data];
   if (expectation) {
@@ -220,6 +235,7 @@ void Verifier::call_planted(Run& run, ProblemData& problem, std::size_t data) {
 void Verifier::begin_checks() {
   support_->begin_checks();
   questions_.clear();
+  begun_.clear();
 }
 
 std::string Verifier::when_text(const Question& question) {
@@ -229,13 +245,20 @@ std::string Verifier::when_text(const Question& question) {
                      spec::element_text(input.type, plant->bits));
 }
 
-std::optional<std::string> Verifier::finding(const Case& which) {
+std::string Verifier::Wrong::with_case() const {
+  return fmt::format("{} ({}, {})", what, which->plan.label, spec::to_text(which->plan.problem));
+}
+
+std::optional<Verifier::Wrong> Verifier::finding() {
   const auto found = support_->findings();
   if (!found) return std::nullopt;
+  const auto after = std::find_if(begun_.begin(), begun_.end(), [&](const Begun& begun) { return begun.first > found->check; });
+  const Case& which = *std::prev(after)->which;
   const auto question =
       std::find_if(questions_.begin(), questions_.end(), [&](const Question& asked) { return asked.check == found->check; });
-  if (question == questions_.end()) return fmt::format("{} at {} places, first at {}", found->what, found->count(), found->first());
-  return describe(*found, *question->output, which.buffers[question->output->buffer], question->only) + when_text(*question);
+  if (question == questions_.end())
+    return Wrong{fmt::format("{} at {} places, first at {}", found->what, found->count(), found->first()), &which};
+  return Wrong{describe(*found, *question->output, which.buffers[question->output->buffer], question->only) + when_text(*question), &which};
 }
 
 std::optional<std::string> Verifier::check_timed(const TimedCandidate& candidate, ProblemData& problem) {
@@ -245,11 +268,12 @@ std::optional<std::string> Verifier::check_timed(const TimedCandidate& candidate
     candidate.call.enqueue(candidate.addresses, support_->stream().get());
   }
   begin_checks();
+  begun_.push_back({support_->checks(), &asked});
   check_left_zero(candidate.plan, candidate.addresses);
   const auto& expectation = asked.expectations[kRandom];
   if (expectation) compare(asked, candidate.addresses, *expectation, kAlways);
-  const auto wrong = finding(asked);
-  return wrong ? std::make_optional(*wrong + " (the last call of a timed batch)") : std::nullopt;
+  const auto wrong = finding();
+  return wrong ? std::make_optional(wrong->what + " (the last call of a timed batch)") : std::nullopt;
 }
 
 }  // namespace attune::verify

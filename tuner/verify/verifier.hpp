@@ -27,18 +27,18 @@ class Verifier {
  public:
   explicit Verifier(Support& support) : support_(&support) {}
 
-  /// What is wrong, in a sentence that names the case; nothing when everything is right. Cases in which the template's
-  /// constraints do not hold, those without answers, and of a configuration that is specialised on its sizes those of other sizes, are left
-  /// out. Leaves window 0 with the random data. Throws: CudaError, SpecError, ReferenceError, EnvironmentError.
-  [[nodiscard]] std::optional<std::string> verify(const Candidate& candidate, ProblemData& problem);
-  struct FirstCall {
-    std::optional<std::string> wrong;  ///< what it wrote where it must not, in a sentence; its results are compared with nothing
-    double us = 0;
-    std::size_t steps = 0;  ///< of the call, each launched by the host
+  struct Verdict {
+    std::optional<std::string> wrong;  ///< in a sentence that names the case; nothing when everything is right
+    double call_us = 0;                ///< of one call on the asked case's random data, launched by the host; 0: none was made
   };
+  /// Cases in which the template's constraints do not hold, those without answers, and of a configuration that is specialised on its sizes
+  /// those of other sizes, are left out. Leaves window 0 with the random data. Waits, mostly once: the host prepares a case while the
+  /// device works on the one before. Throws: CudaError, SpecError, ReferenceError, EnvironmentError.
+  [[nodiscard]] Verdict verify(const Candidate& candidate, ProblemData& problem);
   /// One call on the asked case's random data, guarded as all are: enough to let a configuration go that is far slower than others.
-  /// Verifying it would be many such calls. Waits. Throws: as verify.
-  [[nodiscard]] FirstCall first_call(const Candidate& candidate, ProblemData& problem);
+  /// Verifying it would be many such calls. Finds what it wrote where it must not; its results are compared with nothing. Waits. Throws:
+  /// as verify.
+  [[nodiscard]] Verdict first_call(const Candidate& candidate, ProblemData& problem);
   /// Frees the scratch, which grows with the configurations.
   void release() { scratch_ = gpu::Buffer(); }
   /// After timing: the outputs of window 0 and the configuration's own scratch. Requires: the problem was adapted to the configuration
@@ -61,14 +61,28 @@ class Verifier {
     const std::string* when;         ///< of the data set
     std::optional<Planted> planted;  ///< instead
   };
+  /// Checks from `first` on, until the next, are of this case.
+  struct Begun {
+    std::size_t first;
+    const Case* which;
+  };
+  struct Wrong {
+    std::string what;
+    const Case* which;
+    [[nodiscard]] std::string with_case() const;
+  };
 
-  [[nodiscard]] std::optional<std::string> verify_case(const Candidate& candidate, ProblemData& problem, Case& which);
+  /// Enqueues what a case is verified by. Returns what was found where there are too many checks for one wait.
+  [[nodiscard]] std::optional<Wrong> call_case(const Candidate& candidate, ProblemData& problem, Case& which);
+  void leave_timing_data(ProblemData& problem);
   /// Nothing where the configuration has no launch in this case. Throws: spec::LimitError of the asked case.
   [[nodiscard]] std::optional<Run> bind(const Candidate& candidate, ProblemData& problem, Case& which);
   /// Data, guards and poison for a call.
   void arrange(Run& run, ProblemData& problem, std::size_t data, Guard variant);
   /// Begins checks: of what must be untouched, guards, and workspaces that are left zero.
   void check_bounds(Run& run, ProblemData& problem, std::size_t data, Guard variant);
+  /// A call between two events.
+  void timed_call(Run& run);
   /// A data set, what is planted into it and the data sets that alter it. Waits for nothing: a wait costs as much as several calls.
   void pass(Run& run, ProblemData& problem, std::size_t data);
   void begin_checks();
@@ -79,13 +93,15 @@ class Verifier {
   void call_planted(Run& run, ProblemData& problem, std::size_t data);
   [[nodiscard]] Plants& plants(Run& run, ProblemData& problem, std::size_t data, std::size_t buffer);
   [[nodiscard]] static std::string when_text(const Question& question);
-  /// What the checks since begin_checks found.
-  [[nodiscard]] std::optional<std::string> finding(const Case& which);
+  /// What the checks since begin_checks found. Waits.
+  [[nodiscard]] std::optional<Wrong> finding();
 
   Support* support_;
-  gpu::Event start_, end_;  ///< of the first call
+  gpu::Event start_, end_;  ///< of the asked case's call on random data
+  bool timed_ = false;      ///< they were recorded
   gpu::Buffer scratch_;     ///< shared by all cases, grown on demand
   std::vector<Question> questions_;
+  std::vector<Begun> begun_;
 };
 
 }  // namespace attune::verify

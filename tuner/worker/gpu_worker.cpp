@@ -141,10 +141,12 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
   if (request.once && request.best_us >= measure::kCostly_us && problem_->data().has_answers() &&
       !may_win(prepared, request.best_us, reply))
     return reply;
+  double called_us = 0;
   if (request.verify) {
     const verify::Candidate candidate{prepared.configuration, *prepared.module};
-    const auto wrong = timed_into(reply.verifying_s, [&] { return verifier_->verify(candidate, problem_->data()); });
-    if (wrong) return reject(reply, *wrong);
+    const auto verdict = timed_into(reply.verifying_s, [&] { return verifier_->verify(candidate, problem_->data()); });
+    if (verdict.wrong) return reject(reply, *verdict.wrong);
+    called_us = verdict.call_us;
     prepared.verified = problem_->data().has_answers();
   }
   if (request.max_samples == 0) {
@@ -152,7 +154,7 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
     return reply;
   }
   problem_->adapt(prepared.configuration);
-  if (const auto first_us = timer_->arm(prepared, kHopelessRatio * request.best_us)) reply.samples_us.push_back(*first_us);
+  if (const auto first_us = timer_->arm(prepared, kHopelessRatio * request.best_us, called_us)) reply.samples_us.push_back(*first_us);
   const std::size_t screening = request.best_us > 0 ? 2 : 0;
   const std::size_t wanted = std::max(static_cast<std::size_t>(request.max_samples), screening);
   while (reply.samples_us.size() < wanted) {
@@ -182,15 +184,15 @@ bool GpuWorker::may_win(Prepared& prepared, double best_us, measure::VisitReply&
     reject(reply, *first.wrong);
     return false;
   }
-  const double allowed_us = measure::kScreeningRatio * best_us + kLoading_us + kLaunch_us * static_cast<double>(first.steps);
-  if (first.us <= allowed_us) {
+  const double allowed_us = measure::kScreeningRatio * best_us + kLoading_us + kLaunch_us * static_cast<double>(prepared.call.steps());
+  if (first.call_us <= allowed_us) {
     const double behind_us = kBehindRatio * best_us;
-    const auto armed_us = timer_->arm(prepared, behind_us, first.us);
+    const auto armed_us = timer_->arm(prepared, behind_us, first.call_us);
     reply.samples_us.push_back(armed_us ? *armed_us : timer_->sample(prepared));
     reply.calls_per_sample = prepared.calls();
     reply.screened_out = reply.samples_us.front() > behind_us;
   } else {
-    reply.samples_us.push_back(first.us);
+    reply.samples_us.push_back(first.call_us);
     reply.calls_per_sample = 1;
     reply.screened_out = true;
   }

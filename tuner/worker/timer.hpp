@@ -15,7 +15,7 @@ class Timer {
   /// Warms up, finds the number of calls a batch of each group of windows needs and captures it; does nothing when already
   /// armed. Returns the sample that confirmed the batches, when one was taken: it is as good as any other.
   /// `hopeless_us`: a configuration that turns out slower, on any group, keeps a short batch, good enough to drop it; 0: none.
-  /// `known_us`: what a call took that was warm-up enough; 0: none was made.
+  /// `known_us`: what a call took on the first group's data that was warm-up enough; 0: none was made.
   std::optional<double> arm(Prepared& prepared, double hopeless_us, double known_us = 0);
   /// On the group of windows that takes longest; of a configuration that is found hopeless again, on the groups until then.
   /// Units: microseconds per call. Requires: armed. Waits.

@@ -197,11 +197,17 @@ __device__ __forceinline__ void report(Slot* slot, u64 index) {
 /// Fills, or checks whether the buffer still holds what filling put there: `value(i)` are the raw bits of element i, in either case.
 template <class F>
 __device__ __forceinline__ void fill(const Filling& filling, F value) {
+  const u64 first = thread_index(), stride = thread_count();
+  const bool checks = filling.slot != nullptr;
+  u64 found = checks && first < filling.count ? load_bits(filling.start, filling.type, first) : 0;
 #pragma unroll 1
-  for (u64 i = thread_index(); i < filling.count; i += thread_count()) {
+  for (u64 i = first; i < filling.count; i += stride) {
+    // The next is on its way while this one's value is made.
+    const u64 next = checks && i + stride < filling.count ? load_bits(filling.start, filling.type, i + stride) : 0;
     const u64 bits = value(i);
-    if (filling.slot == nullptr) store_bits(filling.start, filling.type, i, bits);
-    else if (load_bits(filling.start, filling.type, i) != (bits & all_bits(filling.type))) report(filling.slot, i);
+    if (!checks) store_bits(filling.start, filling.type, i, bits);
+    else if (found != (bits & all_bits(filling.type))) report(filling.slot, i);
+    found = next;
   }
 }
 

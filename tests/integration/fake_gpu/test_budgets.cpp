@@ -47,9 +47,9 @@ struct Costly : FakeGpu {
     text = replaced(text, "int((20000 + n / 100) * slowdown)", "int(40000000 * (1 + 0.3 * (block_size == 64) + 0.01 * abs(waves - 100)))");
     write_template();
   }
-  /// All but the default take NVRTC longer than any test lasts.
-  void make_slow_compiles() {
-    code = replaced(code, "  if (time_ns < 0", R"(#if ATTUNE_WAVES > 1
+  /// Those of which the preprocessor's `condition` holds take NVRTC longer than any test lasts.
+  void make_slow_compiles(const std::string& condition) {
+    code = replaced(code, "  if (time_ns < 0", "#if " + condition + R"(
   float y = static_cast<float>(i);
 #pragma unroll
   for (int k = 0; k < 600; ++k) y = sinf(y * static_cast<float>(k)) / (1.0f + cosf(y));
@@ -58,9 +58,9 @@ struct Costly : FakeGpu {
   if (time_ns < 0)");
     write_template();
   }
-  [[nodiscard]] std::vector<std::string> words(const std::vector<std::string>& more) const {
+  [[nodiscard]] std::vector<std::string> words(const std::vector<std::string>& more, const std::string& strategy = "random") const {
     std::vector<std::string> all{"tune",  (folder / "brief").string(), "--T", "i32", "--end", "well", "--size", "1000", "--strategy",
-                                 "random"};
+                                 strategy};
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
@@ -92,7 +92,7 @@ TEST_CASE_FIXTURE(Costly, "a search of slow kernels ends by its budget, keeps wh
 }
 
 TEST_CASE_FIXTURE(Costly, "compiles that would outlast the budget are ended, and what was compiled wins") {
-  make_slow_compiles();
+  make_slow_compiles("ATTUNE_WAVES > 1");  // all but the default
   const auto begin = std::chrono::steady_clock::now();
   const auto result = attune(words({"--budget", "3s", "--compile-workers", "2"}));
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -103,6 +103,15 @@ TEST_CASE_FIXTURE(Costly, "compiles that would outlast the budget are ended, and
   REQUIRE(best().size() == 1);
   CHECK(best().front().configuration.find("\"waves\":1}") != std::string::npos);
   for (const auto& record : records()) CHECK(record.outcome == "ok");  // nothing is blamed for what was ended
+}
+
+TEST_CASE_FIXTURE(Costly, "compiles that take far longer than others make way for them, and keep no worker from those that are short") {
+  make_slow_compiles("ATTUNE_WAVES == 10 || ATTUNE_WAVES == 11");
+  const auto result = attune(words({"--where", "waves <= 15", "--budget", "15s", "--compile-workers", "2"}, "exhaustive"));
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(records().size() == 2 * 13);  // of 30, four of which would hold both workers to the end
+  REQUIRE(best().size() == 1);
 }
 
 TEST_CASE_FIXTURE(Costly,

@@ -98,7 +98,7 @@ TEST_CASE("a generated database is one of attune's: every row passes the check, 
   spec::Problem problem = made.smallest;
   for (const std::int64_t n : made.sizes) {
     problem.sizes["n"] = n;
-    CHECK(runtime::choose(made.kernel, problem, made.device, layers, "cold/graph").decision.tier == Tier::ExactSize);
+    CHECK(runtime::choose(made.kernel, problem, made.device, layers, {"cold/graph"}).decision.tier == Tier::ExactSize);
   }
 }
 
@@ -157,6 +157,6 @@ TEST_CASE_FIXTURE(Large, "damage among the records of a large database does not 
   const auto layers = runtime::open_layers({path}).layers;
   const auto kernel = spec::TemplateLibrary().find("reduce");
   const spec::Problem problem{{{"T", "f32"}, {"op", "sum"}}, {{"n", 1 << 20}}};
-  const auto choice = runtime::choose(kernel, problem, here(), layers, "cold/graph");
+  const auto choice = runtime::choose(kernel, problem, here(), layers, {"cold/graph"});
   CHECK(choice.decision.tier == Tier::NearestSize);
 }

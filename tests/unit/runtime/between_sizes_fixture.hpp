@@ -55,7 +55,7 @@ struct BetweenSizes {
   }
   runtime::Choice choose(std::int64_t n) const {
     const auto opened = runtime::open_layers({user.path()});
-    return runtime::choose(kernel, twice_problem(n), here, opened.layers, "cold/graph");
+    return runtime::choose(kernel, twice_problem(n), here, opened.layers, {"cold/graph"});
   }
 };
 

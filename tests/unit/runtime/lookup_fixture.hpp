@@ -27,7 +27,7 @@ inline constexpr const char* kTwiceJson = R"json({
   "let": {"grid": "clamp(ceil_div(n, block_size), 1, device.sm_count * blocks_per_sm)"},
   "buffers": {"x": {"type": "T", "count": "n"}, "y": {"type": "T", "count": "n", "output": true}},
   "launches": [{"kernel": "twice", "grid": "grid", "block": "block_size", "args": ["x", "n", "y"]}],
-  "reference": "none"
+  "reference": {"launches": [{"kernel": "twice", "grid": 1, "block": 256, "args": ["x", "n", "y"]}]}
 })json";
 inline constexpr const char* kTwiceSource = R"(
 extern "C" __global__ void twice(const ATTUNE_T* x, long long n, ATTUNE_T* y) {

@@ -280,8 +280,8 @@ TEST_CASE_FIXTURE(BetweenSizes,
   const auto opened = runtime::open_layers({user.path()});
   runtime::Evidence evidence;
   const auto same = [&](std::int64_t n) {
-    const auto alone = runtime::choose(kernel, twice_problem(n), here, opened.layers, "cold/graph");
-    const auto shared = runtime::choose(kernel, twice_problem(n), here, opened.layers, "cold/graph", evidence);
+    const auto alone = runtime::choose(kernel, twice_problem(n), here, opened.layers, {"cold/graph"});
+    const auto shared = runtime::choose(kernel, twice_problem(n), here, opened.layers, {"cold/graph"}, evidence);
     CHECK(shared.decision.configuration == alone.decision.configuration);
     CHECK(shared.decision.forecast == alone.decision.forecast);
     return shared.decision.configuration;
@@ -294,8 +294,8 @@ TEST_CASE_FIXTURE(BetweenSizes,
   CHECK(same(1500) == kB);
   CHECK(same(3000) == kB);
   const auto elsewhere = device("sm_90", "Elsewhere", 66);
-  const auto alone = runtime::choose(kernel, twice_problem(1500), elsewhere, opened.layers, "cold/graph");
-  const auto shared = runtime::choose(kernel, twice_problem(1500), elsewhere, opened.layers, "cold/graph", evidence);
+  const auto alone = runtime::choose(kernel, twice_problem(1500), elsewhere, opened.layers, {"cold/graph"});
+  const auto shared = runtime::choose(kernel, twice_problem(1500), elsewhere, opened.layers, {"cold/graph"}, evidence);
   CHECK(shared.decision.configuration == alone.decision.configuration);
   CHECK(shared.decision.tier == alone.decision.tier);
 }

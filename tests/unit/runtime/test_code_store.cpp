@@ -33,7 +33,7 @@ struct Fixture {
     return runtime::open_layers({file.path()}).layers;
   }
   runtime::Choice choose(const std::vector<runtime::Layer>& layers) const {
-    return runtime::choose(kernel, problem, here, layers, "cold/graph");
+    return runtime::choose(kernel, problem, here, layers, {"cold/graph"});
   }
 };
 

@@ -89,7 +89,7 @@ struct Fixture {
     return runtime::open_layers({path}).layers;
   }
   Decision decide(const spec::DeviceInfo& here, std::int64_t n, const std::vector<runtime::Layer>& layers) const {
-    return runtime::choose(kernel, twice_problem(n), here, layers, "cold/graph").decision;
+    return runtime::choose(kernel, twice_problem(n), here, layers, {"cold/graph"}).decision;
   }
 };
 
@@ -198,9 +198,9 @@ TEST_CASE_FIXTURE(Fixture,
       CHECK(decision.tier == Tier::SiblingDevice);
       CHECK(decision.device_difference == told);
       CHECK(describe(decision).find("\ndevice:        " + told + "\n") != std::string::npos);
-      CHECK(runtime::is_miss(kernel, twice_problem(n), here, layers, "cold/graph", 4));
+      CHECK(runtime::is_miss(kernel, twice_problem(n), here, layers, {"cold/graph"}, 4));
     }
-    CHECK_FALSE(runtime::is_miss(kernel, twice_problem(1000), donor, layers, "cold/graph", 4));
+    CHECK_FALSE(runtime::is_miss(kernel, twice_problem(1000), donor, layers, {"cold/graph"}, 4));
     auto unknown = here;
     unknown.memory_clock_khz = 0;
     CHECK(decide(unknown, 1000, layers).tier == Tier::ExactSize);

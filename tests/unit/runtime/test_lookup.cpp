@@ -24,7 +24,7 @@ struct Fixture {
 
   runtime::Choice choose(std::int64_t n, const std::vector<std::filesystem::path>& paths) const {
     const auto opened = runtime::open_layers(paths);
-    return runtime::choose(kernel, twice_problem(n), here, opened.layers, "cold/graph");
+    return runtime::choose(kernel, twice_problem(n), here, opened.layers, {"cold/graph"});
   }
   runtime::Choice choose(std::int64_t n) const { return choose(n, {user.path()}); }
   std::string prefix(const char* tier, std::int64_t n, const std::string& device_name) const {
@@ -227,7 +227,7 @@ TEST_CASE_FIXTURE(Fixture, "a layer that turns out damaged is passed over, and t
     file.seekp(4096);
     for (std::streamoff i = 4096; i < bytes; ++i) file.put('\x55');
   }
-  const auto choice = runtime::choose(kernel, twice_problem(1000), here, opened.layers, "cold/graph");
+  const auto choice = runtime::choose(kernel, twice_problem(1000), here, opened.layers, {"cold/graph"});
   CHECK(choice.layer == 1);
   REQUIRE(choice.decision.passed_over.size() == 1);
   CHECK(choice.decision.passed_over[0].starts_with(damaged.string() + ": "));

@@ -22,7 +22,7 @@ struct Fixture {
   [[nodiscard]] bool miss(std::int64_t n, double reach = 4) {
     std::vector<runtime::Layer> layers;
     layers.push_back(runtime::open_layer(file.path(), true));
-    return is_miss(kernel, twice_problem(n), kHere, layers, "cold/graph", reach);
+    return is_miss(kernel, twice_problem(n), kHere, layers, {"cold/graph"}, reach);
   }
 };
 
@@ -66,7 +66,7 @@ TEST_CASE_FIXTURE(Fixture, "a size of zero is no miss, and a row for zero is nea
   CHECK(miss(1));
 }
 
-TEST_CASE("without layers everything is a miss") { CHECK(is_miss(twice_template(), twice_problem(1), kHere, {}, "cold/graph", 1e9)); }
+TEST_CASE("without layers everything is a miss") { CHECK(is_miss(twice_template(), twice_problem(1), kHere, {}, {"cold/graph"}, 1e9)); }
 
 TEST_CASE("the command that tunes a problem names template, axes, policy, folders and database, quoted for a shell") {
   Options options;

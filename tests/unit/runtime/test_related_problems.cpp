@@ -41,7 +41,7 @@ struct Fixture {
   }
   [[nodiscard]] runtime::Choice choose(const spec::Problem& asked) const {
     const auto opened = runtime::open_layers({user.path()});
-    return runtime::choose(kernel, asked, here, opened.layers, "cold/graph");
+    return runtime::choose(kernel, asked, here, opened.layers, {"cold/graph"});
   }
   [[nodiscard]] std::string donor(const spec::Problem& asked) const { return choose(asked).decision.donor_problem; }
 };
@@ -142,8 +142,8 @@ TEST_CASE_FIXTURE(Fixture, "results of the own family under another policy are t
 TEST_CASE_FIXTURE(Fixture, "a related result is a miss all the same") {
   tuned(problem("a", "unknown"), 64, here);
   const auto opened = runtime::open_layers({user.path()});
-  CHECK(runtime::is_miss(kernel, problem("a", "zipf"), here, opened.layers, "cold/graph", 4));
-  CHECK_FALSE(runtime::is_miss(kernel, problem("a", "unknown"), here, opened.layers, "cold/graph", 4));
+  CHECK(runtime::is_miss(kernel, problem("a", "zipf"), here, opened.layers, {"cold/graph"}, 4));
+  CHECK_FALSE(runtime::is_miss(kernel, problem("a", "unknown"), here, opened.layers, {"cold/graph"}, 4));
 }
 
 TEST_CASE_FIXTURE(Fixture, "a described decision says that another problem lends, which one, and no time") {

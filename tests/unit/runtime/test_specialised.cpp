@@ -45,7 +45,7 @@ struct Fixture {
   }
   runtime::Choice choose(std::int64_t n) const {
     const auto opened = runtime::open_layers({user.path()});
-    return runtime::choose(kernel, twice_problem(n), here, opened.layers, "cold/graph");
+    return runtime::choose(kernel, twice_problem(n), here, opened.layers, {"cold/graph"});
   }
   std::string source(std::int64_t n, const std::string& chosen) const {
     return spec::make_source(kernel, twice_problem(n), spec::configuration_from_text(kernel, chosen), here);

@@ -74,7 +74,7 @@ struct Tuned {
     return runtime::make_code_request(kernel, problem, spec::configuration_from_text(kernel, chosen), here);
   }
   [[nodiscard]] runtime::Choice choose(const spec::KernelTemplate& kernel) const {
-    return runtime::choose(kernel, problem, here, layers, "cold/graph");
+    return runtime::choose(kernel, problem, here, layers, {"cold/graph"});
   }
   /// Whether the stored cubin is what a launch of `kernel` would run.
   [[nodiscard]] bool uses_stored_cubin(const spec::KernelTemplate& kernel, const runtime::Choice& choice) const {

@@ -50,7 +50,7 @@ struct Fixture {
   std::string refusal(const std::vector<fs::path>& databases = {}) const {
     const auto opened = runtime::open_layers(databases);
     REQUIRE(opened.layers.size() == 1);
-    const auto choice = runtime::choose(kernel, problem, here, opened.layers, "cold/graph");
+    const auto choice = runtime::choose(kernel, problem, here, opened.layers, {"cold/graph"});
     CHECK(choice.decision.tier == Tier::ExactSize);  // a configuration is used wherever it comes from
     const auto code = runtime::CodeStore(root / "cubins").find(request, choice, opened.layers);
     for (const auto& notice : opened.notices) {
@@ -122,7 +122,7 @@ TEST_CASE_FIXTURE(Fixture, "a cubin that does not match its checksum is absent")
   bytes[at] = 'M';
   base::write_file_atomic(file, bytes);
   const auto opened = runtime::open_layers({});
-  const auto choice = runtime::choose(kernel, problem, here, opened.layers, "cold/graph");
+  const auto choice = runtime::choose(kernel, problem, here, opened.layers, {"cold/graph"});
   CHECK_FALSE(runtime::CodeStore(root / "cubins").find(request, choice, opened.layers).has_value());
 }
 
@@ -130,7 +130,7 @@ TEST_CASE_FIXTURE(Fixture, "a configuration outside the declared space is passed
   fs::remove(file);
   store(base::dump_json(nlohmann::json{{"block_size", 64}, {"style", "plain; rm -rf /"}, {"blocks_per_sm", 4}}));
   const auto opened = runtime::open_layers({file});
-  const auto choice = runtime::choose(kernel, problem, here, opened.layers, "cold/graph");
+  const auto choice = runtime::choose(kernel, problem, here, opened.layers, {"cold/graph"});
   CHECK(choice.decision.tier == Tier::Default);
   REQUIRE(choice.decision.passed_over.size() == 1);
   CHECK(mentions(choice.decision.passed_over[0], "is not in the template's space"));
