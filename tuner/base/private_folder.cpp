@@ -124,6 +124,14 @@ PrivateFile PrivateFolder::open_file(const std::string& name, std::uint64_t most
   return file;
 }
 
+FileDescriptor PrivateFolder::open_for_locks(const std::string& name) const {
+  if (!is_open() || !is_one_name(name)) return {};
+  FileDescriptor fd(::openat(fd_.get(), name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  struct stat status {};
+  const bool ours = fd.open() && ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == ::geteuid();
+  return ours ? std::move(fd) : FileDescriptor();
+}
+
 void PrivateFolder::write(const std::string& name, std::string_view bytes) const {
   const fs::path path = path_ / name;
   if (!is_open() || !is_one_name(name)) {

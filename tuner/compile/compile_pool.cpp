@@ -23,7 +23,6 @@ constexpr std::chrono::seconds kStartLimit{60};
 constexpr int kFailedStartLimit = 3;
 constexpr std::chrono::seconds kPause{1};  // who looks this much too late was stopped, and so were the workers
 constexpr int kTries = 2;
-constexpr std::size_t kRecentBytes = std::size_t{64} << 20;
 
 }  // namespace
 
@@ -41,9 +40,8 @@ struct CompilePool::Job {
   bool made_way = false;
 };
 
-CompilePool::CompilePool(const Options& options) : options_(options), recent_(kRecentBytes) {
+CompilePool::CompilePool(const Options& options) : options_(options), results_(options.cache), queue_(options.cache, options.deadline) {
   if (options_.workers < 1) throw UsageError(fmt::format("failed starting {} compile workers; ask for 1 or more", options_.workers));
-  if (!options_.cache.empty()) cache_ = std::make_unique<CubinCache>(options_.cache);
   // The first one alone: it is ready after 30 ms then, and a missing NVRTC is found out by one process, not by all.
   start(*workers_.emplace_back(std::make_unique<Worker>()));
   while (nvrtc_build_.empty()) (void)advance(Clock::time_point::max());
@@ -74,18 +72,13 @@ std::uint64_t CompilePool::submit(const CompileRequest& request) {
     ++counts_.deduplicated;
     return ticket;
   }
-  std::optional<CompileResult> found = recent_.find(key);
-  if (!found && cache_ != nullptr) {
-    found = cache_->find(key);
-    if (found) recent_.store(key, *found);
-  }
-  if (found) {
+  if (auto found = results_.find(key)) {
     ++counts_.cache_hits;
     done_.push_back({ticket, *std::move(found)});
     return ticket;
   }
   jobs_.emplace(key, std::make_unique<Job>(Job{request, {ticket}}));
-  queue_.push_back(key);
+  queue_.add(key);
   feed();
   return ticket;
 }
@@ -116,7 +109,6 @@ CompileResult CompilePool::compile_now(const CompileRequest& request) {
 void CompilePool::abandon() {
   jobs_.clear();
   queue_.clear();
-  aside_.clear();
   done_.clear();
   for (const auto& worker : workers_) {
     if (worker->state != Worker::State::Busy) continue;
@@ -157,14 +149,9 @@ std::vector<int> CompilePool::worker_pids() const {
   return pids;
 }
 
-std::string CompilePool::cache_warning() const { return cache_ == nullptr ? "" : cache_->warning(); }
-
 std::vector<std::string> CompilePool::take_warnings() {
   std::vector<std::string> warnings;
-  if (!told_cache_ && cache_ != nullptr && cache_->refused()) {
-    told_cache_ = true;
-    warnings.push_back(cache_->warning());
-  }
+  if (auto refusal = results_.take_refusal(); !refusal.empty()) warnings.push_back(std::move(refusal));
   if (!told_headers_ && !headers_refusal_.empty()) {
     told_headers_ = true;
     warnings.push_back(headers_refusal_);
@@ -172,39 +159,52 @@ std::vector<std::string> CompilePool::take_warnings() {
   return warnings;
 }
 
-std::deque<std::string>* CompilePool::next_queue() {
-  if (!queue_.empty()) return &queue_;
-  const auto again = std::count_if(workers_.begin(), workers_.end(), [&](const auto& worker) {
-    return worker->state == Worker::State::Busy && jobs_.at(worker->key)->made_way;
-  });
-  return aside_.empty() || again >= std::max(1, options_.workers - 1) ? nullptr : &aside_;
-}
-
 std::size_t CompilePool::aside() const {
   std::size_t tickets = 0;
-  for (const auto& key : aside_) tickets += jobs_.at(key)->tickets.size();
+  for (const auto& key : queue_.aside()) tickets += jobs_.at(key)->tickets.size();
   return tickets;
 }
 
+bool CompilePool::answer_from_cache(const std::string& key) {
+  const auto found = results_.find_in_cache(key);
+  if (!found) return false;
+  ++counts_.cache_hits;
+  hand_out(key, *found);
+  return true;
+}
+
+std::optional<std::string> CompilePool::next_job() {
+  const auto again = std::count_if(workers_.begin(), workers_.end(), [&](const auto& worker) {
+    return worker->state == Worker::State::Busy && jobs_.at(worker->key)->made_way;
+  });
+  for (;;) {
+    auto key = queue_.next(again < std::max(1, options_.workers - 1));
+    if (!key || !answer_from_cache(*key)) return key;
+  }
+}
+
 void CompilePool::feed() {
+  for (const auto& key : queue_.take_freed())
+    if (!answer_from_cache(key)) queue_.put_back(key);
   for (const auto& worker : workers_) {
-    auto* const queue = next_queue();
-    if (queue == nullptr) return;
     if (worker->state != Worker::State::Idle) continue;
-    const std::string key = queue->front();
-    if (!worker->process.tell(to_json(jobs_.at(key)->request))) {  // it died idle; the job has lost nothing
+    const auto key = next_job();
+    if (!key) return;
+    if (!worker->process.tell(to_json(jobs_.at(*key)->request))) {  // it died idle; the job has lost nothing
+      queue_.put_back(*key);
       lose(*worker, worker->process.end());
       continue;
     }
-    queue->pop_front();
-    worker->key = key;
+    worker->key = *key;
     worker->state = Worker::State::Busy;
     worker->begin(worker->process.pid(), Clock::now(), options_.deadline);
   }
 }
 
 bool CompilePool::advance(Clock::time_point until) {
+  const std::size_t done = done_.size();
   feed();
+  until = std::min(until, done_.size() > done ? Clock::now() : queue_.look_at());
   std::vector<pollfd> entries;
   for (const auto& worker : workers_) {
     entries.push_back({worker->process.channel().fd(), POLLIN, 0});
@@ -275,21 +275,21 @@ void CompilePool::expire() {
 }
 
 CompilePool::Clock::time_point CompilePool::makes_way_at(const Worker& worker) const {
-  const bool may_stay = make_way_after_.count() <= 0 || queue_.empty() || worker.state != Worker::State::Busy;
+  const bool may_stay = make_way_after_.count() <= 0 || queue_.waiting() == 0 || worker.state != Worker::State::Busy;
   return may_stay || jobs_.at(worker.key)->made_way ? Clock::time_point::max() : worker.since + make_way_after_;
 }
 
 void CompilePool::make_way() {
   const auto starting = static_cast<std::size_t>(
       std::count_if(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->state == Worker::State::Starting; }));
-  std::size_t waiting = queue_.size() - std::min(queue_.size(), starting);
+  std::size_t waiting = queue_.waiting() - std::min(queue_.waiting(), starting);
   for (const auto& worker : workers_) {
     if (waiting == 0 || Clock::now() < makes_way_at(*worker)) continue;
     worker->process.kill_and_reap();
     const std::string key = release(*worker);
     start(*worker);
     jobs_.at(key)->made_way = true;
-    aside_.push_back(key);
+    queue_.set_aside(key);
     --waiting;
   }
 }
@@ -309,7 +309,7 @@ void CompilePool::lose(Worker& worker, const std::string& how) {
   if (key.empty()) return;
   Job& job = *jobs_.at(key);
   if (++job.lost_workers < kTries) {
-    queue_.push_front(key);
+    queue_.put_back(key);
     return;
   }
   finish(key, lost(job.request, job.lost_workers, how, last_words));
@@ -330,10 +330,14 @@ void CompilePool::count(const CompileResult& result) {
 }
 
 void CompilePool::finish(const std::string& key, const CompileResult& result) {
-  const auto node = jobs_.extract(key);
   count(result);
-  recent_.store(key, result);
-  if (cache_ != nullptr) cache_->store(key, result);
+  results_.store(key, result);
+  hand_out(key, result);
+}
+
+void CompilePool::hand_out(const std::string& key, const CompileResult& result) {
+  const auto node = jobs_.extract(key);
+  queue_.ended(key);  // behind the cache's: whoever takes it then finds it there
   for (const std::uint64_t ticket : node.mapped()->tickets) {
     done_.push_back({ticket, result});
     done_.back().result.key = key;

@@ -1,7 +1,6 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -11,14 +10,15 @@
 
 #include "tuner/base/process.hpp"
 #include "tuner/compile/compiler.hpp"
-#include "tuner/compile/cubin_cache.hpp"
-#include "tuner/compile/recent_results.hpp"
+#include "tuner/compile/job_queue.hpp"
+#include "tuner/compile/stored_results.hpp"
 
 namespace attune::compile {
 
 /// Spawned compile workers behind a queue, for one thread. The owner polls `descriptors()` (or calls `collect` with a
 /// timeout); nothing runs in threads. A worker that dies or passes the deadline is replaced: a job whose worker died is
-/// tried once more in a fresh one, then Crashed; a job past its deadline is TimedOut; no other job is lost with it.
+/// tried once more in a fresh one, then Crashed; a job past its deadline is TimedOut; no other job is lost with it. What another process
+/// that shares the cache compiles now is waited for, while other jobs are compiled.
 ///
 /// Back-pressure: the pool takes whatever is submitted. Its owner keeps the queue short, by submitting only while
 /// `queued()` is below what it wants to wait for (as many as there are workers keeps all of them busy).
@@ -64,8 +64,10 @@ class CompilePool {
   /// Throws: EnvironmentError when no worker can be started any more.
   [[nodiscard]] std::vector<Completed> collect(std::chrono::milliseconds timeout);
   /// Descriptors whose readability means that `collect` has work. Answers from memory or the cache and passing
-  /// deadlines make none readable: call `collect` after `submit`, and now and then.
+  /// deadlines make none readable: call `collect` after `submit`, and at `look_at` or now and then.
   [[nodiscard]] std::vector<int> descriptors() const;
+  /// When another process may have compiled what is waited for.
+  [[nodiscard]] std::chrono::steady_clock::time_point look_at() const noexcept { return queue_.look_at(); }
   /// Tickets that `collect` has not handed out yet.
   [[nodiscard]] std::size_t pending() const noexcept;
   /// Forgets all tickets and ends what is under way: a compiler cannot be stopped but by killing its worker. Others take their places.
@@ -79,7 +81,7 @@ class CompilePool {
   [[nodiscard]] CompileResult compile_now(const CompileRequest& request);
 
   /// Jobs that no worker has yet; several equal requests are one.
-  [[nodiscard]] std::size_t queued() const noexcept { return queue_.size() + aside_.size(); }
+  [[nodiscard]] std::size_t queued() const noexcept { return queue_.size(); }
   [[nodiscard]] int busy_workers() const noexcept;
   [[nodiscard]] int workers() const noexcept { return options_.workers; }
   /// Time that workers spent on jobs since construction, summed over the workers, up to now; retries and compilations
@@ -93,7 +95,7 @@ class CompilePool {
   /// Process ids of the running workers, for messages and for fault injection.
   [[nodiscard]] std::vector<int> worker_pids() const;
   /// Why the cache stores nothing; empty while it does.
-  [[nodiscard]] std::string cache_warning() const;
+  [[nodiscard]] std::string cache_warning() const { return results_.cache_warning(); }
   /// What is not used because others could have written it, with the remedy; each once.
   [[nodiscard]] std::vector<std::string> take_warnings();
 
@@ -103,6 +105,10 @@ class CompilePool {
   struct Job;
   void start(Worker& worker);
   void feed();
+  /// What a free worker is to compile; null: nothing.
+  [[nodiscard]] std::optional<std::string> next_job();
+  /// Whether another process has compiled it since it was submitted; then it is done.
+  bool answer_from_cache(const std::string& key);
   /// Feeds, waits until something happens or `until`, and handles it. False when a signal ended the wait.
   bool advance(Clock::time_point until);
   void read(Worker& worker);
@@ -111,25 +117,22 @@ class CompilePool {
   /// When a busy worker's job is to make way; never, if it is not.
   [[nodiscard]] Clock::time_point makes_way_at(const Worker& worker) const;
   void make_way();
-  /// The queue whose first job a free worker takes; null: none.
-  [[nodiscard]] std::deque<std::string>* next_queue();
   void lose(Worker& worker, const std::string& how);
   /// The worker's job has ended, one way or another. Returns its key; empty when it had none.
   std::string release(Worker& worker);
   void finish(const std::string& key, const CompileResult& result);
+  /// Hands the result to all who asked.
+  void hand_out(const std::string& key, const CompileResult& result);
   void count(const CompileResult& result);
 
   Options options_;
   std::string nvrtc_build_;
-  RecentResults recent_;
-  std::unique_ptr<CubinCache> cache_;
-  bool told_cache_ = false;
+  StoredResults results_;
   std::string headers_refusal_;  ///< the first that a worker told
   bool told_headers_ = false;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unordered_map<std::string, std::unique_ptr<Job>> jobs_;  ///< by cubin key
-  std::deque<std::string> queue_;                               ///< keys that no worker has yet
-  std::deque<std::string> aside_;                               ///< keys of those that made way
+  JobQueue queue_;                                              ///< keys that no worker has yet
   std::chrono::milliseconds make_way_after_{0};
   std::vector<Completed> done_;
   std::uint64_t next_ticket_ = 1;

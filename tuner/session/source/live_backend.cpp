@@ -126,6 +126,7 @@ Utilisation LiveBackend::utilisation() const {
 }
 
 void LiveBackend::wait(milliseconds timeout) const {
+  timeout = std::clamp(std::chrono::ceil<milliseconds>(compilers_.look_at() - Clock::now()), milliseconds(0), timeout);
   std::vector<pollfd> descriptors;
   for (const int fd : compilers_.descriptors()) descriptors.push_back({fd, POLLIN, 0});
   if (gpu_->busy()) descriptors.push_back({gpu_->descriptor(), POLLIN, 0});

@@ -1,0 +1,169 @@
+// Pools of several processes that share a cache: each cubin is compiled once, and nobody is waited for in vain.
+#include <doctest/doctest.h>
+#include <fcntl.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/support/temp_folder.hpp"
+#include "tests/unit/compile/faulty_pool.hpp"
+#include "tuner/base/files.hpp"
+#include "tuner/compile/compile_claims.hpp"
+#include "tuner/compile/job_queue.hpp"
+
+namespace test_shared_compiling {
+
+using namespace attune;
+using namespace attune::compile;
+using namespace attune::testing;
+using std::chrono::milliseconds;
+using test::TempFolder;
+
+namespace {
+
+constexpr milliseconds kNoPatience{0}, kPatience{60000};
+
+/// A pool on a cache that another has, too. A lock belongs to an opened file, so that two pools of one process are to each other as two
+/// of different processes.
+CompilePool::Options sharing(const TempFolder& cache, int workers = 2) {
+  auto options = faulty(workers);
+  options.cache = cache.path();
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a claim is one process's, until it gives it back or ends") {
+  const TempFolder cache;
+  const CompileClaims first(cache.path());
+  {
+    const CompileClaims second(cache.path());
+    CHECK(second.take("a"));
+    CHECK(second.take("a"));
+    CHECK_FALSE(first.take("a"));
+    CHECK(first.take("b"));
+    CHECK_FALSE(second.take("b"));
+    first.give_back("a");  // it never was its own
+    CHECK_FALSE(first.take("a"));
+    second.give_back("a");
+    CHECK(first.take("a"));
+    first.give_back_all();
+    CHECK(second.take("a"));
+    CHECK(second.take("b"));
+  }
+  CHECK(first.take("a"));
+  CHECK(first.take("b"));
+}
+
+TEST_CASE("where nothing can be locked every claim is ours") {
+  const TempFolder cache;
+  std::filesystem::create_directory(cache.path() / "claims");
+  for (const auto& folder : {std::filesystem::path(), cache.path(), cache.path() / "missing"}) {
+    const CompileClaims first(folder), second(folder);
+    CHECK(first.take("a"));
+    CHECK(second.take("a"));
+  }
+}
+
+TEST_CASE("a link in the place of the file of claims is not followed") {
+  const TempFolder cache;
+  base::write_file_atomic(cache.path() / "precious", "kept");
+  std::filesystem::create_symlink(cache.path() / "precious", cache.path() / "claims");
+  const CompileClaims first(cache.path()), second(cache.path());
+  CHECK(first.take("a"));
+  CHECK(second.take("a"));
+  CHECK(base::read_file(cache.path() / "precious") == "kept");
+}
+
+TEST_CASE("what another process compiles is passed over, and taken when it is free") {
+  const TempFolder cache;
+  const CompileClaims other(cache.path());
+  JobQueue queue(cache.path(), kPatience);
+  for (const char* key : {"a", "b", "c"}) queue.add(key);
+  REQUIRE(other.take("a"));
+  CHECK(queue.next(true) == "b");
+  CHECK(queue.size() == 2);
+  CHECK(queue.look_at() < JobQueue::Clock::time_point::max());
+  other.give_back("a");
+  std::vector<std::string> freed;
+  while (freed.empty()) freed = queue.take_freed();
+  CHECK(freed == std::vector<std::string>{"a"});
+  CHECK_FALSE(other.take("a"));
+  queue.put_back("a");
+  CHECK(other.take("a"));  // who only waits for a worker keeps it from nobody
+  other.give_back("a");
+  CHECK(queue.next(true) == "a");
+  CHECK(queue.look_at() == JobQueue::Clock::time_point::max());
+  CHECK_FALSE(other.take("b"));
+  queue.ended("b");
+  CHECK(other.take("b"));
+}
+
+TEST_CASE("a job that made way is free for another process, and comes after all that wait") {
+  const TempFolder cache;
+  const CompileClaims other(cache.path());
+  JobQueue queue(cache.path(), kPatience);
+  queue.add("long");
+  queue.add("short");
+  REQUIRE(queue.next(false) == "long");
+  queue.set_aside("long");
+  CHECK(queue.next(false) == "short");
+  CHECK_FALSE(queue.next(false).has_value());
+  CHECK(other.take("long"));
+  other.give_back("long");
+  CHECK(queue.next(true) == "long");
+  CHECK_FALSE(other.take("long"));
+}
+
+TEST_CASE("who never ends a compilation is waited for no longer than one may take") {
+  const TempFolder cache;
+  const CompileClaims other(cache.path());
+  JobQueue queue(cache.path(), kNoPatience);
+  queue.add("a");
+  REQUIRE(other.take("a"));
+  CHECK_FALSE(queue.next(true).has_value());
+  std::vector<std::string> freed;
+  while (freed.empty()) freed = queue.take_freed();
+  queue.put_back(freed.front());
+  CHECK(queue.next(true) == "a");
+}
+
+TEST_CASE("two pools with the same requests compile each once, together") {
+  constexpr int kJobs = 40;
+  const TempFolder cache;
+  CompilePool first(sharing(cache)), second(sharing(cache));
+  for (int i = 0; i < kJobs; ++i) {
+    first.submit(request("late 20 " + std::to_string(i)));
+    second.submit(request("late 20 " + std::to_string(i)));
+  }
+  std::size_t firsts = 0, seconds = 0;
+  while (first.pending() > 0 || second.pending() > 0) {
+    for (const auto& completed : first.collect(milliseconds(1))) firsts += completed.result.status == CompileStatus::Ok ? 1 : 0;
+    for (const auto& completed : second.collect(milliseconds(1))) seconds += completed.result.status == CompileStatus::Ok ? 1 : 0;
+  }
+  CHECK(firsts == kJobs);
+  CHECK(seconds == kJobs);
+  CHECK(first.compilations() + second.compilations() == kJobs);
+  CHECK(first.compilations() > 0);
+  CHECK(second.compilations() > 0);
+}
+
+TEST_CASE("what a pool gave up is compiled by the other") {
+  const TempFolder cache;
+  CompilePool first(sharing(cache, 1)), second(sharing(cache, 1));
+  first.submit(request("hang"));
+  while (first.busy_workers() == 0) CHECK(first.collect(milliseconds(1)).empty());
+  const auto ticket = second.submit(request("hang"));
+  CHECK(second.collect(milliseconds(50)).empty());
+  CHECK(second.busy_workers() == 0);
+  CHECK(second.queued() == 1);
+  first.abandon();
+  while (second.busy_workers() == 0) CHECK(second.collect(milliseconds(1)).empty());
+  CHECK(second.queued() == 0);
+  CHECK(second.pending() == 1);
+  CHECK(ticket == 1);
+}
+
+}  // namespace test_shared_compiling

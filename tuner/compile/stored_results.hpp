@@ -1,0 +1,34 @@
+#pragma once
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tuner/compile/cubin_cache.hpp"
+#include "tuner/compile/recent_results.hpp"
+
+namespace attune::compile {
+
+/// Results by cubin key: this run's latest in memory, all in the cache folder where there is one.
+class StoredResults {
+ public:
+  /// `cache`: its folder; empty: none.
+  explicit StoredResults(const std::filesystem::path& cache);
+  [[nodiscard]] std::optional<CompileResult> find(const std::string& key);
+  /// What another process may have stored meanwhile.
+  [[nodiscard]] std::optional<CompileResult> find_in_cache(const std::string& key);
+  void store(const std::string& key, const CompileResult& result);
+
+  /// Why the cache stores nothing; empty while it does, or where there is none.
+  [[nodiscard]] std::string cache_warning() const { return cache_ == nullptr ? "" : cache_->warning(); }
+  /// The same, once, where others could have written there; empty else.
+  [[nodiscard]] std::string take_refusal();
+
+ private:
+  RecentResults recent_;
+  std::unique_ptr<CubinCache> cache_;
+  bool told_ = false;
+};
+
+}  // namespace attune::compile
