@@ -23,6 +23,7 @@ constexpr std::chrono::seconds kStartLimit{60};
 constexpr int kFailedStartLimit = 3;
 constexpr std::chrono::seconds kPause{1};  // who looks this much too late was stopped, and so were the workers
 constexpr int kTries = 2;
+constexpr std::chrono::milliseconds kPatience{15000};  // with another process: it may be stopped, and a second compilation costs little
 
 }  // namespace
 
@@ -40,7 +41,8 @@ struct CompilePool::Job {
   bool made_way = false;
 };
 
-CompilePool::CompilePool(const Options& options) : options_(options), results_(options.cache), queue_(options.cache, options.deadline) {
+CompilePool::CompilePool(const Options& options)
+    : options_(options), results_(options.cache), queue_(options.cache, std::min(options.deadline, kPatience)) {
   if (options_.workers < 1) throw UsageError(fmt::format("failed starting {} compile workers; ask for 1 or more", options_.workers));
   // The first one alone: it is ready after 30 ms then, and a missing NVRTC is found out by one process, not by all.
   start(*workers_.emplace_back(std::make_unique<Worker>()));
@@ -131,8 +133,7 @@ std::size_t CompilePool::pending() const noexcept {
 }
 
 int CompilePool::busy_workers() const noexcept {
-  return static_cast<int>(
-      std::count_if(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->state == Worker::State::Busy; }));
+  return count_workers([](const Worker& worker) { return worker.state == Worker::State::Busy; });
 }
 
 double CompilePool::busy_seconds() const {
@@ -173,29 +174,29 @@ bool CompilePool::answer_from_cache(const std::string& key) {
   return true;
 }
 
-std::optional<std::string> CompilePool::next_job() {
-  const auto again = std::count_if(workers_.begin(), workers_.end(), [&](const auto& worker) {
-    return worker->state == Worker::State::Busy && jobs_.at(worker->key)->made_way;
-  });
+std::optional<JobQueue::Taken> CompilePool::next_job() {
+  const int again =
+      count_workers([&](const Worker& worker) { return worker.state == Worker::State::Busy && jobs_.at(worker.key)->made_way; });
   for (;;) {
-    auto key = queue_.next(again < std::max(1, options_.workers - 1));
-    if (!key || !answer_from_cache(*key)) return key;
+    auto job = queue_.take(JobQueue::List::Waiting);
+    if (!job && again < std::max(1, options_.workers - 1)) job = queue_.take(JobQueue::List::Aside);
+    if (!job || !answer_from_cache(job->key)) return job;
   }
 }
 
 void CompilePool::feed() {
-  for (const auto& key : queue_.take_freed())
-    if (!answer_from_cache(key)) queue_.put_back(key);
+  for (const auto& job : queue_.take_freed())
+    if (!answer_from_cache(job.key)) queue_.put_back(job);
   for (const auto& worker : workers_) {
     if (worker->state != Worker::State::Idle) continue;
-    const auto key = next_job();
-    if (!key) return;
-    if (!worker->process.tell(to_json(jobs_.at(*key)->request))) {  // it died idle; the job has lost nothing
-      queue_.put_back(*key);
+    const auto job = next_job();
+    if (!job) return;
+    if (!worker->process.tell(to_json(jobs_.at(job->key)->request))) {  // it died idle; the job has lost nothing
+      queue_.put_back(*job);
       lose(*worker, worker->process.end());
       continue;
     }
-    worker->key = *key;
+    worker->key = job->key;
     worker->state = Worker::State::Busy;
     worker->begin(worker->process.pid(), Clock::now(), options_.deadline);
   }
@@ -275,16 +276,17 @@ void CompilePool::expire() {
 }
 
 CompilePool::Clock::time_point CompilePool::makes_way_at(const Worker& worker) const {
-  const bool may_stay = make_way_after_.count() <= 0 || queue_.waiting() == 0 || worker.state != Worker::State::Busy;
+  const bool may_stay = make_way_after_.count() <= 0 || !queue_.any_waiting() || worker.state != Worker::State::Busy;
   return may_stay || jobs_.at(worker.key)->made_way ? Clock::time_point::max() : worker.since + make_way_after_;
 }
 
 void CompilePool::make_way() {
-  const auto starting = static_cast<std::size_t>(
-      std::count_if(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->state == Worker::State::Starting; }));
-  std::size_t waiting = queue_.waiting() - std::min(queue_.waiting(), starting);
+  const auto is_due = [&](const Worker& worker) { return Clock::now() >= makes_way_at(worker); };
+  if (count_workers(is_due) == 0) return;
+  const int starting = count_workers([](const Worker& worker) { return worker.state == Worker::State::Starting; });
+  int waiting = static_cast<int>(queue_.count_waiting()) - starting;
   for (const auto& worker : workers_) {
-    if (waiting == 0 || Clock::now() < makes_way_at(*worker)) continue;
+    if (waiting <= 0 || !is_due(*worker)) continue;
     worker->process.kill_and_reap();
     const std::string key = release(*worker);
     start(*worker);
@@ -309,7 +311,7 @@ void CompilePool::lose(Worker& worker, const std::string& how) {
   if (key.empty()) return;
   Job& job = *jobs_.at(key);
   if (++job.lost_workers < kTries) {
-    queue_.put_back(key);
+    queue_.put_back({key, job.made_way ? JobQueue::List::Aside : JobQueue::List::Waiting});
     return;
   }
   finish(key, lost(job.request, job.lost_workers, how, last_words));

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -103,10 +104,14 @@ class CompilePool {
   using Clock = std::chrono::steady_clock;
   struct Worker;
   struct Job;
+  template <class Is>
+  [[nodiscard]] int count_workers(Is is) const {
+    return static_cast<int>(std::count_if(workers_.begin(), workers_.end(), [&](const auto& worker) { return is(*worker); }));
+  }
   void start(Worker& worker);
   void feed();
-  /// What a free worker is to compile; null: nothing.
-  [[nodiscard]] std::optional<std::string> next_job();
+  /// What a free worker is to compile.
+  [[nodiscard]] std::optional<JobQueue::Taken> next_job();
   /// Whether another process has compiled it since it was submitted; then it is done.
   bool answer_from_cache(const std::string& key);
   /// Feeds, waits until something happens or `until`, and handles it. False when a signal ended the wait.
@@ -132,7 +137,7 @@ class CompilePool {
   bool told_headers_ = false;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unordered_map<std::string, std::unique_ptr<Job>> jobs_;  ///< by cubin key
-  JobQueue queue_;                                              ///< keys that no worker has yet
+  JobQueue queue_;                                              ///< keys that no worker here has yet
   std::chrono::milliseconds make_way_after_{0};
   std::vector<Completed> done_;
   std::uint64_t next_ticket_ = 1;

@@ -11,7 +11,7 @@ namespace attune::compile {
 
 /// Content-addressed files `<folder>/<key[0:2]>/<key>.cubin`: result (cubin, resources, log) with its own digest, so a
 /// damaged file is a miss and is removed. Failed compilations are cached as well (they are deterministic); TimedOut and
-/// Crashed are not. Concurrent writers of one key write the same bytes; each write is atomic.
+/// Crashed are not. Beside them lies `claims` (CompileClaims). Concurrent writers of one key write the same bytes; each write is atomic.
 class CubinCache {
  public:
   /// Creates the folder (0700). A folder that cannot be written makes the cache read-only. What it holds runs as code: where

@@ -9,14 +9,17 @@ constexpr std::chrono::milliseconds kLookEvery{10};  // a tenth of what most com
 
 }  // namespace
 
-void JobQueue::put_back(const std::string& key) {
-  claims_.give_back(key);
-  waiting_.push_front(key);
+bool JobQueue::claim(const std::string& key) {
+  if (claims_.take(key)) return true;
+  const auto since = since_.find(key);
+  return since != since_.end() && Clock::now() - since->second > patience_;
 }
 
-void JobQueue::ended(const std::string& key) {
-  claims_.give_back(key);
-  unclaimed_.erase(key);
+void JobQueue::leave_elsewhere(Taken job) {
+  const auto now = Clock::now();
+  since_.emplace(job.key, now);
+  if (elsewhere_.empty()) look_at_ = now + kLookEvery;
+  elsewhere_.push_back(std::move(job));
 }
 
 void JobQueue::set_aside(const std::string& key) {
@@ -24,44 +27,61 @@ void JobQueue::set_aside(const std::string& key) {
   aside_.push_back(key);
 }
 
-std::optional<std::string> JobQueue::first_free(std::deque<std::string>& keys) {
-  while (!keys.empty()) {
-    const std::string key = std::move(keys.front());
-    keys.pop_front();
-    if (unclaimed_.contains(key) || claims_.take(key)) return key;
-    if (elsewhere_.empty()) look_at_ = Clock::now() + kLookEvery;
-    elsewhere_.push_back({key, Clock::now()});
+std::optional<JobQueue::Taken> JobQueue::take(List list) {
+  auto& from = keys(list);
+  while (!from.empty()) {
+    Taken job{std::move(from.front()), list};
+    from.pop_front();
+    if (claim(job.key)) return job;
+    leave_elsewhere(std::move(job));
   }
   return std::nullopt;
 }
 
-std::optional<std::string> JobQueue::next(bool also_aside) {
-  auto key = first_free(waiting_);
-  return key || !also_aside ? key : first_free(aside_);
-}
-
-std::vector<std::string> JobQueue::take_freed() {
-  std::vector<std::string> freed;
+std::vector<JobQueue::Taken> JobQueue::take_freed() {
+  std::vector<Taken> freed;
   const auto now = Clock::now();
   if (now < look_at()) return freed;
   look_at_ = now + kLookEvery;
-  for (auto& [key, since] : std::exchange(elsewhere_, {})) {
-    const bool too_long = now - since > patience_;
-    if (too_long) unclaimed_.insert(key);
-    if (too_long || claims_.take(key))
-      freed.push_back(std::move(key));
-    else
-      elsewhere_.push_back({std::move(key), since});
-  }
+  for (auto& job : std::exchange(elsewhere_, {})) (claim(job.key) ? freed : elsewhere_).push_back(std::move(job));
   return freed;
+}
+
+void JobQueue::put_back(const Taken& job) {
+  claims_.give_back(job.key);
+  keys(job.from).push_front(job.key);
+}
+
+void JobQueue::ended(const std::string& key) {
+  claims_.give_back(key);
+  since_.erase(key);
 }
 
 void JobQueue::clear() {
   waiting_.clear();
   aside_.clear();
   elsewhere_.clear();
-  unclaimed_.clear();
+  since_.clear();
   claims_.give_back_all();
+}
+
+std::size_t JobQueue::count_waiting() {
+  for (auto& key : std::exchange(waiting_, {})) {
+    const bool ours = claim(key);
+    if (ours) claims_.give_back(key);
+    if (ours)
+      waiting_.push_back(std::move(key));
+    else
+      leave_elsewhere({std::move(key), List::Waiting});
+  }
+  return waiting_.size();
+}
+
+std::vector<std::string> JobQueue::aside() const {
+  std::vector<std::string> keys(aside_.begin(), aside_.end());
+  for (const auto& job : elsewhere_)
+    if (job.from == List::Aside) keys.push_back(job.key);
+  return keys;
 }
 
 }  // namespace attune::compile

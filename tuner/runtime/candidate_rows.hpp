@@ -18,7 +18,7 @@ class CandidateRows {
  public:
   /// Keeps references to all of its arguments.
   CandidateRows(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
-                const std::vector<Layer>& layers, const std::string& objective, std::vector<std::string>& passed_over)
+                const std::vector<Layer>& layers, const std::optional<std::string>& objective, std::vector<std::string>& passed_over)
       : kernel_(kernel),
         problem_(problem),
         device_(device),
@@ -70,7 +70,7 @@ class CandidateRows {
   const spec::DeviceInfo& device_;
   const std::string device_key_;
   const std::vector<Layer>& layers_;
-  const std::string& objective_;  ///< of the rows that count
+  const std::optional<std::string>& objective_;  ///< of the rows that count
   std::vector<std::string>& passed_over_;
   std::map<std::string, spec::DeviceInfo> donors_;  ///< by their description
   std::set<std::size_t> unreadable_;                ///< layers

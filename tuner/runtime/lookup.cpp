@@ -118,7 +118,8 @@ class Lookup {
   /// The result of exactly these sizes on this device, found by its key: a family may have a thousand others, and reading
   /// them all takes far longer.
   std::optional<Choice> try_exact() {
-    const db::Query query{kernel_.content_hash, std::nullopt, spec::to_text(family_), device_key_, policy_, objective_};
+    if (!objective_) return std::nullopt;
+    const db::Query query{kernel_.content_hash, std::nullopt, spec::to_text(family_), device_key_, policy_, *objective_};
     const auto mark = rows_.mark();
     for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
       const auto candidate = rows_.best_of(layer, family_, query);
@@ -288,7 +289,7 @@ class Lookup {
   const std::string device_key_;
   const std::vector<Layer>& layers_;
   const std::string& policy_;
-  const std::string objective_;
+  const std::optional<std::string> objective_;
   Evidence& evidence_;
   std::vector<std::string> passed_over_;
   CandidateRows rows_;
@@ -296,9 +297,9 @@ class Lookup {
 
 }  // namespace
 
-std::string objective_of(const spec::KernelTemplate& kernel, const Wanted& wanted) {
+std::optional<std::string> objective_of(const spec::KernelTemplate& kernel, const Wanted& wanted) {
   if (spec::has_reference(kernel)) return db::kTime;
-  return wanted.unverified ? db::kUnverifiedTime : "";
+  return wanted.unverified ? std::make_optional(db::kUnverifiedTime) : std::nullopt;
 }
 
 double size_distance(const spec::Problem& a, const spec::Problem& b) {

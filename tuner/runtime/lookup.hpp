@@ -28,8 +28,8 @@ struct Wanted {
   std::string policy;
   bool unverified = false;  ///< Options::unverified
 };
-/// Of the best rows that count; empty, as no row's is: none does.
-[[nodiscard]] std::string objective_of(const spec::KernelTemplate& kernel, const Wanted& wanted);
+/// Of the best rows that count; nothing where none does.
+[[nodiscard]] std::optional<std::string> objective_of(const spec::KernelTemplate& kernel, const Wanted& wanted);
 
 /// Walks the tiers: exact device and size, the device's nearest tuned size, a sibling device of the architecture, the
 /// nearest other architecture; then the same for every problem that stands in for this one (spec::related_problems), the

@@ -81,8 +81,9 @@ bool is_miss(const spec::KernelTemplate& kernel, const spec::Problem& problem, c
   if (nothing_to_do) return false;
   const std::string device_key = device.hard_key();
   const std::string family = spec::family_text(problem);
-  const std::string objective = objective_of(kernel, wanted);
-  const db::Query exactly{kernel.content_hash, std::nullopt, spec::to_text(problem), device_key, wanted.policy, objective};
+  const auto objective = objective_of(kernel, wanted);
+  if (!objective) return true;
+  const db::Query exactly{kernel.content_hash, std::nullopt, spec::to_text(problem), device_key, wanted.policy, *objective};
   return !any_layer(layers, [&](const db::Database& database) {
     const auto row = database.best_of(exactly);  // first: a family may have a thousand other sizes
     return row && usable(kernel, problem, row->configuration, device) && is_of(device, database, *row);

@@ -258,7 +258,7 @@ std::vector<std::vector<std::int64_t>> Runtime::State::tuned_sizes(const detail:
   const std::lock_guard lock(mutex_);
   const std::string device_key = context_state(context).device.hard_key();
   const std::string family = spec::family_text(spec::Problem{kernel.choices, {}});
-  const std::string objective = runtime::objective_of(kernel.kernel, {options_.policy, options_.unverified});
+  const auto objective = runtime::objective_of(kernel.kernel, {options_.policy, options_.unverified});
   std::set<std::vector<std::int64_t>> found;
   database_reads.fetch_add(1, std::memory_order_relaxed);
   for (const auto& layer : layers_.layers) {

@@ -47,6 +47,10 @@ Verifier::Verdict Verifier::verify(const Candidate& candidate, ProblemData& prob
   for (auto& which : problem.cases()) {
     if (!which.answered) continue;
     if (auto wrong = call_case(candidate, problem, which)) return {wrong->with_case()};
+    if (&which != &problem.asked()) continue;
+    // What is wrong here is told as that, whatever becomes of further cases.
+    if (auto wrong = finding()) return {wrong->with_case()};
+    begin_checks();
   }
   leave_timing_data(problem);
   if (auto wrong = finding()) return {wrong->with_case()};
@@ -98,6 +102,7 @@ std::optional<Verifier::Run> Verifier::bind(const Candidate& candidate, ProblemD
   }
   BufferLayout layout(plan->buffers, Part::Scratch);
   if (scratch_.bytes() < layout.bytes()) {
+    support_->stream().synchronize();  // the case before may be at work on it
     scratch_ = gpu::Buffer();
     scratch_ = gpu::Buffer(layout.bytes());
   }

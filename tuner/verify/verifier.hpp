@@ -32,8 +32,8 @@ class Verifier {
     double call_us = 0;                ///< of one call on the asked case's random data, launched by the host; 0: none was made
   };
   /// Cases in which the template's constraints do not hold, those without answers, and of a configuration that is specialised on its sizes
-  /// those of other sizes, are left out. Leaves window 0 with the random data. Waits, mostly once: the host prepares a case while the
-  /// device works on the one before. Throws: CudaError, SpecError, ReferenceError, EnvironmentError.
+  /// those of other sizes, are left out. Leaves window 0 with the random data. Waits, mostly twice: of the further cases the host
+  /// prepares one while the device works on the one before. Throws: CudaError, SpecError, ReferenceError, EnvironmentError.
   [[nodiscard]] Verdict verify(const Candidate& candidate, ProblemData& problem);
   /// One call on the asked case's random data, guarded as all are: enough to let a configuration go that is far slower than others.
   /// Verifying it would be many such calls. Finds what it wrote where it must not; its results are compared with nothing. Waits. Throws:

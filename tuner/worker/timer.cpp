@@ -48,7 +48,7 @@ std::optional<double> Timer::arm(Prepared& prepared, double hopeless_us, double 
   Armed all{0, true};
   for (int group = 0; group < problem_->windows().groups; ++group) {
     const Armed armed = arm_group(prepared, group, group == 0 ? known_us : 0);  // other groups may take far longer
-    if (hopeless_us > 0 && armed.call_us > hopeless_us) return armed.call_us;
+    if (hopeless_us > 0 && armed.confirmed && armed.call_us > hopeless_us) return armed.call_us;
     all = {std::max(all.call_us, armed.call_us), all.confirmed && armed.confirmed};
   }
   prepared.calibrated = true;
@@ -59,12 +59,11 @@ Timer::Armed Timer::arm_group(Prepared& prepared, int group, double known_us) {
   // A single call's time includes the latency of its launches: most of it for the shortest kernels, little for others. Of a known call
   // the device may have had enough to do to hide it; where it could be a large part, one is timed whose latency is known.
   const double launches_us = kLaunchUs * static_cast<double>(prepared.call.steps());
-  const bool is_known = launches_us <= (1 - kLongEnough) * known_us;
+  const bool is_known = known_us > 0 && launches_us <= (1 - kLongEnough) * known_us;
   const double single_us = is_known ? known_us : time_single(prepared, group);
   const int calls = calls_for(is_known ? known_us : std::max(single_us - launches_us, single_us / 8));
   capture(prepared, group, calls);
   const double call_us = sample_group(prepared, group);
-  if (prepared.hopeless_us > 0 && call_us > prepared.hopeless_us) return {call_us, true};
   const int wanted = calls_for(call_us);
   if (static_cast<double>(calls) >= kLongEnough * static_cast<double>(wanted)) return {call_us, true};
   capture(prepared, group, wanted);

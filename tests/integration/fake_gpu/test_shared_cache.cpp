@@ -25,7 +25,7 @@ struct OwnCache : FakeGpu {
   [[nodiscard]] std::vector<fs::path> files() const {
     std::vector<fs::path> all;
     for (const auto& entry : fs::recursive_directory_iterator(cubins)) {
-      if (entry.is_regular_file()) all.push_back(entry.path());
+      if (entry.path().extension() == ".cubin") all.push_back(entry.path());
     }
     return all;
   }

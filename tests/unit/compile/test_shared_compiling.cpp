@@ -1,8 +1,9 @@
 // Pools of several processes that share a cache: each cubin is compiled once, and nobody is waited for in vain.
 #include <doctest/doctest.h>
-#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -23,7 +24,8 @@ using test::TempFolder;
 
 namespace {
 
-constexpr milliseconds kNoPatience{0}, kPatience{60000};
+constexpr milliseconds kPatience{60000};
+using List = JobQueue::List;
 
 /// A pool on a cache that another has, too. A lock belongs to an opened file, so that two pools of one process are to each other as two
 /// of different processes.
@@ -33,9 +35,22 @@ CompilePool::Options sharing(const TempFolder& cache, int workers = 2) {
   return options;
 }
 
+/// The key of what is taken next; empty: nothing.
+std::string take(JobQueue& queue, List list) {
+  const auto job = queue.take(list);
+  return job ? job->key : "";
+}
+
+/// Waits for what another process gives back.
+std::vector<JobQueue::Taken> freed_of(JobQueue& queue) {
+  std::vector<JobQueue::Taken> freed;
+  while (freed.empty()) freed = queue.take_freed();
+  return freed;
+}
+
 }  // namespace
 
-TEST_CASE("a claim is one process's, until it gives it back or ends") {
+TEST_CASE("a claim is one process's, until it gives it back or is closed") {
   const TempFolder cache;
   const CompileClaims first(cache.path());
   {
@@ -77,57 +92,87 @@ TEST_CASE("a link in the place of the file of claims is not followed") {
   CHECK(base::read_file(cache.path() / "precious") == "kept");
 }
 
+TEST_CASE("the claims of a process that is killed are free") {
+  const TempFolder cache;
+  int ready[2];
+  REQUIRE(::pipe(ready) == 0);
+  const int pid = ::fork();
+  if (pid == 0) {
+    const CompileClaims theirs(cache.path());
+    const char taken = theirs.take("a") ? 'y' : 'n';
+    (void)!::write(ready[1], &taken, 1);
+    for (;;) ::pause();
+  }
+  char taken = 0;
+  REQUIRE(::read(ready[0], &taken, 1) == 1);
+  CHECK(taken == 'y');
+  const CompileClaims mine(cache.path());
+  CHECK_FALSE(mine.take("a"));
+  REQUIRE(::kill(pid, SIGKILL) == 0);
+  REQUIRE(::waitpid(pid, nullptr, 0) == pid);
+  CHECK(mine.take("a"));
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
 TEST_CASE("what another process compiles is passed over, and taken when it is free") {
   const TempFolder cache;
   const CompileClaims other(cache.path());
   JobQueue queue(cache.path(), kPatience);
   for (const char* key : {"a", "b", "c"}) queue.add(key);
   REQUIRE(other.take("a"));
-  CHECK(queue.next(true) == "b");
+  CHECK(queue.count_waiting() == 2);
+  CHECK(take(queue, List::Waiting) == "b");
   CHECK(queue.size() == 2);
   CHECK(queue.look_at() < JobQueue::Clock::time_point::max());
   other.give_back("a");
-  std::vector<std::string> freed;
-  while (freed.empty()) freed = queue.take_freed();
-  CHECK(freed == std::vector<std::string>{"a"});
+  const auto freed = freed_of(queue);
+  REQUIRE(freed.size() == 1);
+  CHECK(freed.front().key == "a");
   CHECK_FALSE(other.take("a"));
-  queue.put_back("a");
+  queue.put_back(freed.front());
   CHECK(other.take("a"));  // who only waits for a worker keeps it from nobody
   other.give_back("a");
-  CHECK(queue.next(true) == "a");
+  CHECK(take(queue, List::Waiting) == "a");
   CHECK(queue.look_at() == JobQueue::Clock::time_point::max());
   CHECK_FALSE(other.take("b"));
   queue.ended("b");
   CHECK(other.take("b"));
 }
 
-TEST_CASE("a job that made way is free for another process, and comes after all that wait") {
+TEST_CASE("a job that made way is free for another process, and comes after all that wait, whoever had it") {
   const TempFolder cache;
   const CompileClaims other(cache.path());
   JobQueue queue(cache.path(), kPatience);
   queue.add("long");
   queue.add("short");
-  REQUIRE(queue.next(false) == "long");
+  REQUIRE(take(queue, List::Waiting) == "long");
   queue.set_aside("long");
-  CHECK(queue.next(false) == "short");
-  CHECK_FALSE(queue.next(false).has_value());
-  CHECK(other.take("long"));
+  REQUIRE(other.take("long"));
+  CHECK(take(queue, List::Aside) == "");
+  CHECK(queue.aside() == std::vector<std::string>{"long"});
   other.give_back("long");
-  CHECK(queue.next(true) == "long");
+  for (const auto& job : freed_of(queue)) queue.put_back(job);
+  CHECK(queue.aside() == std::vector<std::string>{"long"});
+  CHECK(take(queue, List::Waiting) == "short");
+  CHECK(take(queue, List::Waiting) == "");
+  CHECK(take(queue, List::Aside) == "long");
   CHECK_FALSE(other.take("long"));
 }
 
-TEST_CASE("who never ends a compilation is waited for no longer than one may take") {
+TEST_CASE("other processes are waited for no longer than patience says, however many there are") {
   const TempFolder cache;
-  const CompileClaims other(cache.path());
-  JobQueue queue(cache.path(), kNoPatience);
+  const CompileClaims first(cache.path()), second(cache.path());
+  JobQueue queue(cache.path(), milliseconds(50));
   queue.add("a");
-  REQUIRE(other.take("a"));
-  CHECK_FALSE(queue.next(true).has_value());
-  std::vector<std::string> freed;
-  while (freed.empty()) freed = queue.take_freed();
-  queue.put_back(freed.front());
-  CHECK(queue.next(true) == "a");
+  REQUIRE(first.take("a"));
+  CHECK(take(queue, List::Waiting) == "");
+  first.give_back("a");
+  for (const auto& job : freed_of(queue)) queue.put_back(job);
+  REQUIRE(second.take("a"));
+  for (std::string key; key.empty(); key = take(queue, List::Waiting))
+    for (const auto& job : queue.take_freed()) queue.put_back(job);
+  CHECK_FALSE(first.take("a"));  // the second has it still
 }
 
 TEST_CASE("two pools with the same requests compile each once, together") {
@@ -155,7 +200,7 @@ TEST_CASE("what a pool gave up is compiled by the other") {
   CompilePool first(sharing(cache, 1)), second(sharing(cache, 1));
   first.submit(request("hang"));
   while (first.busy_workers() == 0) CHECK(first.collect(milliseconds(1)).empty());
-  const auto ticket = second.submit(request("hang"));
+  second.submit(request("hang"));
   CHECK(second.collect(milliseconds(50)).empty());
   CHECK(second.busy_workers() == 0);
   CHECK(second.queued() == 1);
@@ -163,7 +208,6 @@ TEST_CASE("what a pool gave up is compiled by the other") {
   while (second.busy_workers() == 0) CHECK(second.collect(milliseconds(1)).empty());
   CHECK(second.queued() == 0);
   CHECK(second.pending() == 1);
-  CHECK(ticket == 1);
 }
 
 }  // namespace test_shared_compiling
