@@ -83,6 +83,23 @@ TEST_CASE_FIXTURE(Gpus, "two equal GPUs tune each problem once, under one run") 
   CHECK(opened.in_flight().empty());
 }
 
+TEST_CASE_FIXTURE(Gpus, "GPUs that begin with the same code compile it once between them") {
+  environment["XDG_CACHE_HOME"] = (folder / "cache").string();  // empty
+  REQUIRE(attune(words()).exit_code == 0);
+  std::map<std::string, std::set<std::string>> compiled_for;  // problems, by what is compiled
+  for (const auto& record : records()) {
+    auto code = test::configuration_of(record);
+    code.erase("waves");  // of the launch
+    const double compile_ms = base::parse_json(record.detail_json).at("resources").at("compile_ms");
+    if (compile_ms > 0) compiled_for[base::dump_json(code)].insert(record.problem);
+  }
+  CHECK(compiled_for.size() > 6);  // of 12: what another device has just compiled takes no time
+  for (const auto& [code, problems] : compiled_for) {
+    CAPTURE(code);
+    CHECK(problems.size() == 1);
+  }
+}
+
 TEST_CASE_FIXTURE(Gpus, "the same command on one GPU or on two leaves the same records and winners") {
   REQUIRE(attune(words()).exit_code == 0);
   const auto winners = [&] {
