@@ -45,8 +45,8 @@ class PrivateFolder {
 
   /// For reading: a regular file of the user's or root's alone that has no second name and at most so many bytes.
   [[nodiscard]] PrivateFile open_file(const std::string& name, std::uint64_t most_bytes) const;
-  /// For locks on its bytes: a regular file that is the user's, made where there is none (mode 0600); its bytes mean nothing. Not open where it
-  /// cannot be.
+  /// For locks on its bytes: a regular file that is the user's, made where there is none (mode 0600); its bytes mean nothing. Not open
+  /// where it cannot be.
   [[nodiscard]] FileDescriptor open_for_locks(const std::string& name) const;
   /// Puts a new file of mode 0600 in the place of the name, in one step. Throws: Error naming the path and errno text.
   void write(const std::string& name, std::string_view bytes) const;

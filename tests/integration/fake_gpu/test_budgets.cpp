@@ -91,6 +91,26 @@ TEST_CASE_FIXTURE(Costly, "a search of slow kernels ends by its budget, keeps wh
   }
 }
 
+TEST_CASE_FIXTURE(Costly, "a ladder of slow kernels ends by its budget, with a time for every rung") {
+  make_slow_kernels();
+  base::write_file_atomic(folder / "brief/ladder.json", R"({"attune_ladder": 1, "defaults": {"T": "i32", "end": "well"}, "rungs": [
+    {"name": "small blocks", "why": "30 % too slow", "where": "block_size == 64"}, {"name": "all", "why": "whole", "where": "True"}]})");
+  const auto begin = std::chrono::steady_clock::now();
+  const auto result = attune({"ladder", (folder / "brief").string(), "--size", "1000", "--strategy", "random", "--compile-workers", "2",
+                              "--budget", "6s", "--json"});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(took.count() < 6 + kRunOff_s + kMore_s);
+  REQUIRE(best().size() == 1);
+  nlohmann::json ladder;
+  for (const auto& event : test::json_lines(result.out))
+    if (event.at("event") == "ladder") ladder = event;
+  REQUIRE(ladder.at("rungs").size() == 2);
+  CHECK(ladder.at("complete") == true);
+  for (const auto& rung : ladder.at("rungs")) CHECK(rung.at("median_us").get<double>() > 0);
+}
+
 TEST_CASE_FIXTURE(Costly, "compiles that would outlast the budget are ended, and what was compiled wins") {
   make_slow_compiles("ATTUNE_WAVES > 1");  // all but the default
   const auto begin = std::chrono::steady_clock::now();

@@ -30,6 +30,8 @@ class ProblemTuner {
   [[nodiscard]] bool search(const SearchScope& scope);
   /// Requires: a search that did not throw.
   [[nodiscard]] PartSearch& last_search() { return *search_; }
+  /// See WinnerChoice::limit_run_off. Requires: begin() has returned true.
+  void limit_run_offs(double seconds) { choice_->limit_run_off(seconds); }
   /// See WinnerChoice::choose. Requires: begin() has returned true.
   void choose_best();
   /// See WinnerChoice::compare. Requires: begin() has returned true.

@@ -46,7 +46,7 @@ void WinnerChoice::choose(bool of_a_part) {
       return tell_why_none();
     }
     if (!narrowed && decided_before(asked)) return;
-    auto samples = run_off(finalists);
+    auto samples = run_off(finalists, ends_);
     if (samples && !samples->failed.empty()) continue;  // the next best take their places
     const bool no_time = ends_ && Clock::now() >= *ends_;
     if (!samples && !narrowed && !no_time && finalists.size() > plain.most + 1) {  // the scratch of so many may be more than the device has
@@ -156,12 +156,12 @@ void WinnerChoice::tell_why_none() const {
                   working, context_.name(), spec::has_reference(context_.kernel) ? "both verified and " : ""));
 }
 
-std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string>& finalists) {
+std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string>& finalists, Ends& ends) {
   std::vector<spec::Configuration> configurations;
   for (const auto& finalist : finalists) configurations.push_back(spec::configuration_from_text(context_.kernel, finalist));
   Race::Options race = context_.request.race;
-  if (run_off_s_ && !ends_) ends_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*run_off_s_));
-  race.until = ends_;
+  if (run_off_s_ && !ends) ends = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*run_off_s_));
+  race.until = ends;
   auto samples = context_.prepared_backend().run_off(configurations, race, context_.request.seed);
   if (!samples) return samples;
   for (const auto& failed : samples->failed) {
@@ -175,7 +175,7 @@ std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string
 }
 
 std::optional<RunOffSamples> WinnerChoice::compare(const std::vector<std::string>& configurations) {
-  auto samples = run_off(configurations);
+  auto samples = run_off(configurations, comparing_ends_);
   if (samples && !samples->failed.empty()) return samples;
   // A recording may have run off some of them only, among others: what is left then compares nothing.
   if (samples && samples->configurations.size() + samples->left.size() < configurations.size()) return std::nullopt;

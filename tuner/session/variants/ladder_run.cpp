@@ -6,6 +6,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/session/tune/budget.hpp"
 #include "tuner/session/tune/finalists.hpp"
 #include "tuner/session/tune/problem_tuner.hpp"
 
@@ -56,6 +57,10 @@ class Climb {
       return;
     }
     opened_ = true;
+    if (end_ && tuner_.context().is_live()) {
+      const double search_s = std::max(0.0, std::chrono::duration<double>(*end_ - Clock::now()).count());
+      tuner_.limit_run_offs(run_off_seconds(search_s, request_.tune.problems.size()) / 2);  // the best's, and that of the rungs
+    }
     result_.planned =
         plan_ladder(kernel_, ladder_, request_.effort, request_.tune.budget, problem_, backend_.device(), observer_.tuning.watch(problem_))
             .configurations;
