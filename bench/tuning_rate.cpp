@@ -27,7 +27,7 @@ struct Settings {
   std::string templates = ATTUNE_BENCH_SOURCES "/templates";
   int repeats = 5;
   std::vector<int> gpus;
-  std::string scaling_sizes = "2^20..2^24:x2,3M,5M,6M,7M,9M,10M,11M,12M,13M,14M,15M";
+  std::string scaling_sizes = "1000000..16500000:+500000";
   int scaling_budget = 2112;
   bool memory = false;
 };

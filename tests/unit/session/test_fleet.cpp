@@ -6,6 +6,8 @@
 #include <set>
 
 #include "tuner/session/fleet/fleet.hpp"
+#include "tuner/session/fleet/work_estimate.hpp"
+#include "tuner/spec/kernel_template.hpp"
 
 namespace test_fleet {
 
@@ -145,6 +147,18 @@ TEST_CASE("a time budget is divided by the turns that a device still has") {
   fleet.retire(2, "gone");
   fleet.finished(1);
   CHECK(fleet.turns_left(1) == 3);  // 5 on 2 devices
+}
+
+TEST_CASE("short calls, whose batches are long, are expected to take longest, and of other problems the larger ones") {
+  const auto kernel = attune::spec::TemplateLibrary().find("reduce");
+  const auto device = attune::spec::DeviceInfo::of_architecture("sm_90");
+  const auto work = [&](std::int64_t n) {
+    return attune::session::estimated_work(kernel, {{{"T", "f32"}, {"op", "sum"}}, {{"n", n}}}, device);
+  };
+  constexpr std::int64_t kShort = 1 << 20, kMiddling = 12000000;
+  CHECK(work(kShort) > work(kMiddling));
+  CHECK(work(kMiddling + 3000000) > work(kMiddling));  // a batch of either is as long; verifying is not
+  CHECK(work(std::int64_t{1} << 30) > work(kShort));
 }
 
 }  // namespace test_fleet

@@ -23,8 +23,9 @@ double estimated_bytes(const spec::KernelTemplate& kernel, const spec::Problem& 
 
 double estimated_work(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device) {
   constexpr double kLaunchUs = 2, kBytesPerUs = 3e6, kSamples = 6;
+  constexpr double kPasses = 12;  // of verification over the data: it is filled, called on, and checked
   const double call_us = kLaunchUs + estimated_bytes(kernel, problem, device) / kBytesPerUs;
-  return kSamples * std::max(call_us, measure::batch_target_us(call_us));
+  return kSamples * std::max(call_us, measure::batch_target_us(call_us)) + kPasses * call_us;
 }
 
 }  // namespace attune::session
