@@ -93,7 +93,8 @@ TEST_CASE_FIXTURE(Gpus, "GPUs that begin with the same code compile it once betw
     const double compile_ms = base::parse_json(record.detail_json).at("resources").at("compile_ms");
     if (compile_ms > 0) compiled_for[base::dump_json(code)].insert(record.problem);
   }
-  CHECK(compiled_for.size() > 6);  // of 12: what another device has just compiled takes no time
+  // Of 12; the default's code is that of the plain kernels as well, and so there before.
+  CHECK(compiled_for.size() == 11);
   for (const auto& [code, problems] : compiled_for) {
     CAPTURE(code);
     CHECK(problems.size() == 1);

@@ -149,7 +149,7 @@ TEST_CASE("a time budget is divided by the turns that a device still has") {
   CHECK(fleet.turns_left(1) == 3);  // 5 on 2 devices
 }
 
-TEST_CASE("short calls, whose batches are long, are expected to take longest, and of other problems the larger ones") {
+TEST_CASE("short calls, whose batches are long, are expected to take longer than middling ones, and of those the larger ones") {
   const auto kernel = attune::spec::TemplateLibrary().find("reduce");
   const auto device = attune::spec::DeviceInfo::of_architecture("sm_90");
   const auto work = [&](std::int64_t n) {

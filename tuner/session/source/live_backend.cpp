@@ -38,11 +38,12 @@ compile::CompilePool::Options pool_options(const LiveBackend::Options& options) 
 }  // namespace
 
 LiveBackend::LiveBackend(const Options& options, std::unique_ptr<measure::GpuExecutor> gpu)
-    : compilers_(pool_options(options)), gpu_(std::move(gpu)), required_(compilers_, *gpu_) {}
+    : compilers_(pool_options(options)), gpu_(std::move(gpu)), required_(compilers_, gpu_->device()) {
+  gpu_->set_support(required_.support());
+}
 
 double LiveBackend::read_ceiling_bytes_per_s() {
   drain();
-  required_.give_support();
   if (read_ceiling_ < 0) read_ceiling_ = gpu_->read_ceiling_bytes_per_s();
   return read_ceiling_;
 }
@@ -71,7 +72,7 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   may_let_go_ = false;
   sentinel_entry_.reset();
   sentinel_ = {};
-  required_.prepare(kernel, problem);
+  gpu_->prepare(kernel, problem, required_.reference(kernel, problem));
   prepared_at_ = sentinel_at_ = Clock::now();
   compile_busy_before_s_ = compilers_.busy_seconds();
   compilations_before_ = compilers_.compilations();

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "attune/error.hpp"
+#include "tuner/verify/programs.hpp"
 
 namespace attune::session {
 namespace {
@@ -23,29 +24,16 @@ void require_compiled(const compile::CompileResult& result, const std::string& w
 
 }  // namespace
 
-void RequiredCode::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
-  const auto program = verify::reference_program(kernel, problem, gpu_->device());
-  if (!gave_support_ && program) (void)compilers_->submit(request_of(*program));
-  give_support();
-  gpu_->prepare(kernel, problem, cubin_of(program));
+std::string RequiredCode::support() {
+  const auto compiled = compilers_->compile_now({verify::support_source(), "attune_support.cu", device_->architecture, {}});
+  require_compiled(compiled, "attune's own device kernels for " + device_->architecture);
+  return compiled.cubin;
 }
 
-void RequiredCode::give_support() {
-  if (gave_support_) return;
-  const std::string& architecture = gpu_->device().architecture;
-  const auto compiled = compilers_->compile_now({verify::support_source(), "attune_support.cu", architecture, {}});
-  require_compiled(compiled, "attune's own device kernels for " + architecture);
-  gpu_->set_support(compiled.cubin);
-  gave_support_ = true;
-}
-
-compile::CompileRequest RequiredCode::request_of(const verify::ReferenceProgram& program) const {
-  return {program.source, program.file, gpu_->device().architecture, program.options};
-}
-
-std::string RequiredCode::cubin_of(const std::optional<verify::ReferenceProgram>& program) {
+std::string RequiredCode::reference(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+  const auto program = verify::reference_program(kernel, problem, *device_);
   if (!program) return {};
-  const auto request = request_of(*program);
+  const compile::CompileRequest request{program->source, program->file, device_->architecture, program->options};
   const std::string key = compile::cubin_key(request, compilers_->nvrtc_build());
   if (const auto known = references_.find(key); known != references_.end()) return known->second;
   const auto compiled = compilers_->compile_now(request);

@@ -37,6 +37,7 @@ void WinnerChoice::choose(bool of_a_part) {
   const FinalistRule& plain = context_.request.finalists;
   FinalistRule rule = plain.for_search_of(known_.memory().decided().size());
   rule.most = std::min(rule.most, most_in_time());
+  End end;
   std::vector<std::string> asked;  // by that rule, also where fewer run off: a later run asks the same again
   for (bool narrowed = false;;) {
     const auto finalists = finalists_by(rule);
@@ -46,9 +47,9 @@ void WinnerChoice::choose(bool of_a_part) {
       return tell_why_none();
     }
     if (!narrowed && decided_before(asked)) return;
-    auto samples = run_off(finalists, ends_);
+    auto samples = run_off(finalists, end);
     if (samples && !samples->failed.empty()) continue;  // the next best take their places
-    const bool no_time = ends_ && Clock::now() >= *ends_;
+    const bool no_time = end && Clock::now() >= *end;
     if (!samples && !narrowed && !no_time && finalists.size() > plain.most + 1) {  // the scratch of so many may be more than the device has
       narrowed = true;
       rule = plain;
@@ -156,12 +157,12 @@ void WinnerChoice::tell_why_none() const {
                   working, context_.name(), spec::has_reference(context_.kernel) ? "both verified and " : ""));
 }
 
-std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string>& finalists, Ends& ends) {
+std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string>& finalists, End& end) {
   std::vector<spec::Configuration> configurations;
   for (const auto& finalist : finalists) configurations.push_back(spec::configuration_from_text(context_.kernel, finalist));
   Race::Options race = context_.request.race;
-  if (run_off_s_ && !ends) ends = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*run_off_s_));
-  race.until = ends;
+  if (run_off_s_ && !end) end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*run_off_s_));
+  race.until = end;
   auto samples = context_.prepared_backend().run_off(configurations, race, context_.request.seed);
   if (!samples) return samples;
   for (const auto& failed : samples->failed) {
@@ -175,9 +176,11 @@ std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string
 }
 
 std::optional<RunOffSamples> WinnerChoice::compare(const std::vector<std::string>& configurations) {
-  auto samples = run_off(configurations, comparing_ends_);
+  End end;
+  auto samples = run_off(configurations, end);
   if (samples && !samples->failed.empty()) return samples;
-  // A recording may have run off some of them only, among others: what is left then compares nothing.
+  // A recording may have run off some of them only, among others, and a device may have lacked the time: what is left then compares
+  // nothing.
   if (samples && samples->configurations.size() + samples->left.size() < configurations.size()) return std::nullopt;
   return samples;
 }

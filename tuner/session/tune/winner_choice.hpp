@@ -17,7 +17,7 @@ class WinnerChoice {
   WinnerChoice(const WinnerChoice&) = delete;
   WinnerChoice& operator=(const WinnerChoice&) = delete;
 
-  /// What `choose` and `compare` may each take on a device; unless given, what they take.
+  /// What a call of `choose` or `compare` may take on a device; unless given, what it takes.
   void limit_run_off(double seconds) { run_off_s_ = seconds; }
   /// Decides among everything known of this problem, not only what this run proposed: neither a small budget nor a condition
   /// may replace a better winner of an earlier run. `of_a_part`: some search of this run was of a part of the space.
@@ -29,6 +29,8 @@ class WinnerChoice {
   [[nodiscard]] std::optional<RunOffSamples> compare(const std::vector<std::string>& configurations);
 
  private:
+  using End = std::optional<std::chrono::steady_clock::time_point>;
+
   [[nodiscard]] bool decided_before(const std::vector<std::string>& asked);
   [[nodiscard]] bool better_is_known(const db::BestRow& best);
   /// Whether, in a run that renews, what won under another version, driver or compiler was not measured here: nothing takes its place then.
@@ -38,9 +40,9 @@ class WinnerChoice {
   void tell_why_none() const;
   [[nodiscard]] std::vector<std::string> finalists_by(const FinalistRule& rule);
   [[nodiscard]] std::size_t most_in_time() const;
-  using Ends = std::optional<std::chrono::steady_clock::time_point>;  ///< of run-offs, once the first has begun
-  /// Backend::run_off under the request's rules; those that failed are stored as such.
-  [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<std::string>& finalists, Ends& ends);
+  /// Backend::run_off under the request's rules; those that failed are stored as such. `end`: of this and further run-offs, set by the
+  /// first where their time is limited.
+  [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<std::string>& finalists, End& end);
   /// For finalists that were not run off: one "round" of the search's own medians.
   [[nodiscard]] RunOffSamples search_medians(const std::vector<std::string>& finalists) const;
   void store(const RunOffSamples& samples, const std::vector<std::string>& asked, bool ran_off, bool of_a_part);
@@ -50,7 +52,6 @@ class WinnerChoice {
   ProblemTally& tally_;
   bool best_seen_;  ///< this run has seen a best row of the problem, or stored one
   std::optional<double> run_off_s_;
-  Ends ends_, comparing_ends_;
 };
 
 }  // namespace attune::session

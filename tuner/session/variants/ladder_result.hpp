@@ -43,6 +43,7 @@ struct LadderResult {
   std::vector<RungResult> rungs;  ///< in order; fewer than the ladder has when interrupted
   std::uint64_t planned = 0;      ///< at most so many configurations are tried; 0: the space is empty
   bool ran_off = false;           ///< the rungs' times are of one run-off, else each of its own search
+  bool cut_short = false;         ///< that run-off lacked the time for all its epochs: a later ladder makes it anew
   bool complete = false;
   double read_ceiling_bytes_per_s = 0;  ///< 0: not known
   double peak_operations_per_s = 0;     ///< of the device (base/roofline.hpp); 0: not known

@@ -160,7 +160,7 @@ class Climb {
       const auto winners = winners_of(result_.rungs);
       if (winners.empty() || take_stored_times()) return true;
       const auto samples = tuner_.compare(winners);
-      if (!samples) return true;  // a recording ran off others: each rung keeps the time of its own search, and the table says so
+      if (!samples) return true;  // not compared: each rung keeps the time of its own search, and the table says so
       if (samples->failed.empty()) {
         take_times(*samples);
         return true;
@@ -207,6 +207,8 @@ class Climb {
       rung.screened = false;
     }
     result_.ran_off = true;
+    const auto epochs = static_cast<int>(samples.rounds_us.size()) / std::max(1, samples.rounds_per_epoch);
+    result_.cut_short = end_ && tuner_.context().is_live() && samples.configurations.size() > 1 && epochs < request_.tune.race.most;
   }
 
   /// This run's ceiling; an earlier one's when everything was known and the device was left alone.
