@@ -109,7 +109,6 @@ TEST_CASE_FIXTURE(Costly, "a ladder of slow kernels ends by its budget, with a t
   REQUIRE(ladder.at("rungs").size() == 2);
   CHECK(ladder.at("complete") == true);
   CHECK(ladder.at("ran_off") == true);
-  CHECK(ladder.at("cut_short") == true);
   for (const auto& rung : ladder.at("rungs")) CHECK(rung.at("ratio").get<double>() >= 1);
 }
 
