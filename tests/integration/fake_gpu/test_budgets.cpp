@@ -128,7 +128,7 @@ TEST_CASE_FIXTURE(Costly, "compiles that would outlast the budget are ended, and
 
 TEST_CASE_FIXTURE(Costly, "compiles that take far longer than others make way for them, and keep no worker from those that are short") {
   make_slow_compiles("ATTUNE_WAVES == 10 || ATTUNE_WAVES == 11");
-  const auto result = attune(words({"--where", "waves <= 12", "--budget", "15s", "--compile-workers", "2"}, "exhaustive"));
+  const auto result = attune(words({"--where", "waves <= 12", "--budget", "10s", "--compile-workers", "2"}, "exhaustive"));
   CAPTURE(result.err);
   CHECK(result.exit_code == 0);
   CHECK(records().size() == 2 * 10);  // of 24, four of which would hold both workers to the end

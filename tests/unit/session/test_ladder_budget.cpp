@@ -25,7 +25,8 @@ measure::Measurement measured(const std::string& text) {
   return test::works(text, 1000.0 / base::parse_json(text)["block_size"].get<double>(), 0.01);
 }
 
-/// Every run-off takes its time, none begins past its end, and all are cut short after a few epochs where they have one.
+/// Every run-off takes its time, so that sessions begin in different seconds. Where they have an end none begins past it, and all are cut
+/// short after a few epochs.
 class SlowGpu : public MadeUpGpu {
  public:
   explicit SlowGpu(int failing_run_off = 0) : MadeUpGpu(measured), failing_(failing_run_off) {}

@@ -110,7 +110,7 @@ const RungResult* spokesman_of(const std::vector<RungResult>& rungs, const RungR
 }
 
 bool take_times(LadderResult& result, const json& earlier) try {
-  if (!earlier.value("ran_off", false) || earlier.value("cut_short", false)) return false;
+  if (!earlier.value("ran_off", false)) return false;
   const json& rungs = earlier.at("rungs");
   if (rungs.size() != result.rungs.size()) return false;
   for (std::size_t i = 0; i < rungs.size(); ++i) {

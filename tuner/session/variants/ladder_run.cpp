@@ -180,15 +180,17 @@ class Climb {
     const db::SessionRow* newest = nullptr;
     const auto sessions = tuner_.context().database.sessions(tuner_.context().query);
     for (const auto& session : sessions) {
-      if (session.state == "finished" && (newest == nullptr || session.started_at > newest->started_at) && has_ladder(session))
+      if (session.state == "finished" && (newest == nullptr || session.started_at > newest->started_at) && keeps_times(session))
         newest = &session;
     }
     return newest != nullptr && session::take_times(result_, base::parse_json(newest->summary_json).at("ladder"));
   }
 
-  [[nodiscard]] bool has_ladder(const db::SessionRow& session) const {
+  [[nodiscard]] bool keeps_times(const db::SessionRow& session) const {
     const json summary = base::parse_json(session.summary_json.empty() ? "{}" : session.summary_json);
-    return summary.contains("ladder") && tuner_.context().counts_here(base::member_or(summary, "origin", ""));
+    const auto kept = summary.find("ladder");
+    return kept != summary.end() && !base::member_or(*kept, "cut_short", false) &&
+           tuner_.context().counts_here(base::member_or(summary, "origin", ""));
   }
 
   void take_times(const RunOffSamples& samples) {
