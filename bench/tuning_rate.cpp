@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "attune/error.hpp"
@@ -27,8 +28,8 @@ struct Settings {
   std::string templates = ATTUNE_BENCH_SOURCES "/templates";
   int repeats = 5;
   std::vector<int> gpus;
-  std::string scaling_sizes = "1000000..16500000:+500000";
-  int scaling_budget = 2112;
+  std::string scaling_sizes = "1000000..16750000:+250000";
+  int scaling_budget = 528;
   bool memory = false;
 };
 
@@ -74,21 +75,9 @@ class TuningRate {
       for (int i = 1; i < gpus; ++i) devices += fmt::format(",{}", i);
       const AttuneRun run = tune({"reduce", "--T", "f32", "--op", "sum", "--size", settings_.scaling_sizes, "--strategy", "random",
                                   "--budget", std::to_string(settings_.scaling_budget), "--device", devices});
-      std::vector<double> elapsed_s;
-      for (const auto& event : run.events)
-        if (event.at("event") == "problem") elapsed_s.push_back(event.at("elapsed_s"));
-      const auto& used = run.event("end").at("utilisation");
-      const auto share = [&](const char* what) { return used.at(what).get<double>() / (gpus * run.wall_s); };
       if (one_s == 0) one_s = run.wall_s * gpus;  // the first entry is the baseline; it should be 1
-      rows.push_back({{"case", "scaling"},
-                      {"gpus", gpus},
-                      {"speedup", one_s / run.wall_s},
-                      {"command_s", run.wall_s},
-                      {"gpu_busy", share("gpu_busy_s")},
-                      {"gpu_waited_for_compiles", share("idle_waiting_compile_s")},
-                      {"problems", elapsed_s.size()},
-                      {"problem_s", elapsed_s},
-                      {"configurations", verified_records(run)}});
+      rows.push_back({{"case", "scaling"}, {"gpus", gpus}, {"speedup", one_s / run.wall_s}, {"command_s", run.wall_s}});
+      rows.back().update(use_of_devices(run, gpus));
       fmt::print(stderr, "{}\n", dump_json(rows.back()));
     }
     return rows;
@@ -112,6 +101,29 @@ class TuningRate {
     AttuneRun run = run_attune(executable_, words, scratch_.path());
     std::filesystem::remove(database);
     return run;
+  }
+
+  /// What the devices did while the command ran. Shares are of all devices' time from its start to its end.
+  [[nodiscard]] static Json use_of_devices(const AttuneRun& run, int gpus) {
+    std::vector<double> elapsed_s, ended_s;
+    double first_s = run.wall_s, searching_s = 0;
+    for (std::size_t i = 0; i < run.events.size(); ++i) {
+      const auto& event = run.events[i];
+      if (event.at("event") != "problem") continue;
+      elapsed_s.push_back(event.at("elapsed_s"));
+      ended_s.push_back(run.event_s[i]);
+      first_s = std::min(first_s, ended_s.back() - elapsed_s.back());
+      searching_s += event.at("utilisation").at("wall_s").get<double>();
+    }
+    if (elapsed_s.empty()) throw Error("failed measuring how tuning scales: no problem was tuned");
+    const double devices_s = gpus * run.wall_s, tuning_s = std::accumulate(elapsed_s.begin(), elapsed_s.end(), 0.0);
+    const auto& used = run.event("end").at("utilisation");
+    const auto share = [&](const char* what) { return used.at(what).get<double>() / devices_s; };
+    return {{"tuning", tuning_s / devices_s},    {"searching", searching_s / devices_s},
+            {"gpu_busy", share("gpu_busy_s")},   {"gpu_waited_for_compiles", share("idle_waiting_compile_s")},
+            {"before_first_problem_s", first_s}, {"after_last_problem_s", run.wall_s - *std::max_element(ended_s.begin(), ended_s.end())},
+            {"problems", elapsed_s.size()},      {"problem_s", elapsed_s},
+            {"problem_end_s", ended_s},          {"configurations", verified_records(run)}};
   }
 
   /// Configurations whose record was committed as verified.

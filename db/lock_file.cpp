@@ -12,22 +12,14 @@
 #include "db/lock_wait.hpp"
 #include "db/sqlite_error.hpp"
 #include "tuner/base/errno_text.hpp"
+#include "tuner/base/range_lock.hpp"
 #include "tuner/base/standard_descriptors.hpp"
 
 namespace attune::db {
 namespace {
 
-int set_lock(int fd, LockFile::Part part, short type) {
-  struct flock lock {};
-  lock.l_type = type;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = static_cast<off_t>(part);
-  lock.l_len = 1;
-  int result = 0;
-  do {
-    result = ::fcntl(fd, F_OFD_SETLK, &lock);
-  } while (result != 0 && errno == EINTR);
-  return result;
+base::Locking set_lock(int fd, LockFile::Part part, base::RangeLock lock) {
+  return base::set_range_lock(fd, lock, static_cast<off_t>(part), 1);
 }
 
 /// The lock file's time of change: when its last holder took it.
@@ -108,8 +100,8 @@ void LockFile::write_note(const std::string& line) {
 }
 
 bool LockFile::try_lock(Part part, Share share) {
-  if (set_lock(fd_, part, share == Share::Alone ? F_WRLCK : F_RDLCK) == 0) return true;
-  if (errno == EAGAIN || errno == EACCES) return false;
+  const auto locking = set_lock(fd_, part, share == Share::Alone ? base::RangeLock::Alone : base::RangeLock::Shared);
+  if (locking != base::Locking::Failed) return locking == base::Locking::Done;
   throw DatabaseError(database_.string(), fmt::format("failed locking database '{}': {}; keep the database on a file system with locks "
                                                       "(ATTUNE_DB or --db)",
                                                       database_.string(), base::errno_text("fcntl(F_OFD_SETLK)", errno)));
@@ -117,7 +109,7 @@ bool LockFile::try_lock(Part part, Share share) {
 
 void LockFile::unlock(Part part) {
   // Unlocking bytes of an open descriptor cannot fail for a reason that a caller could act on.
-  (void)set_lock(fd_, part, F_UNLCK);
+  (void)set_lock(fd_, part, base::RangeLock::None);
 }
 
 }  // namespace attune::db

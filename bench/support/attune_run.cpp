@@ -57,6 +57,7 @@ AttuneRun run_attune(const std::filesystem::path& executable, std::vector<std::s
   if (::pipe2(ends, O_CLOEXEC) != 0) throw Error("failed running attune: no pipe");
   base::FileDescriptor reading(ends[0]), writing(ends[1]);
   const auto started = std::chrono::steady_clock::now();
+  const auto since_start_s = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count(); };
   const pid_t pid = start(words, writing.get(), {"XDG_CACHE_HOME=" + cache.string()}, "; name it in ATTUNE_WORKER");
   writing.close();
   std::string text;
@@ -64,10 +65,11 @@ AttuneRun run_attune(const std::filesystem::path& executable, std::vector<std::s
   AttuneRun run;
   for (ssize_t got = 0; (got = ::read(reading.get(), chunk, sizeof chunk)) > 0;) {
     text.append(chunk, static_cast<std::size_t>(got));
+    run.event_s.insert(run.event_s.end(), static_cast<std::size_t>(std::count(chunk, chunk + got, '\n')), since_start_s());
     run.parent_bytes = std::max(run.parent_bytes, peak_bytes(pid));
   }
   wait_for(pid, words);
-  run.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  run.wall_s = since_start_s();
   run.events = events_of(text);
   return run;
 }

@@ -9,6 +9,7 @@ namespace attune::bench {
 /// One command of the `attune` executable, from start to end.
 struct AttuneRun {
   std::vector<nlohmann::json> events;  ///< its --json output, a line each
+  std::vector<double> event_s;         ///< when each of them came, since the start
   double wall_s = 0;
   std::int64_t parent_bytes = 0;  ///< largest resident size of the command's own process, workers not counted
 

@@ -277,23 +277,23 @@ void CompilePool::expire() {
 
 CompilePool::Clock::time_point CompilePool::makes_way_at(const Worker& worker) const {
   const bool may_stay = make_way_after_.count() <= 0 || !queue_.any_waiting() || worker.state != Worker::State::Busy;
-  return may_stay || jobs_.at(worker.key)->made_way ? Clock::time_point::max() : worker.since + make_way_after_;
+  const bool another_starts = count_workers([](const Worker& one) { return one.state == Worker::State::Starting; }) > 0;
+  return may_stay || another_starts || jobs_.at(worker.key)->made_way ? Clock::time_point::max() : worker.since + make_way_after_;
 }
 
 void CompilePool::make_way() {
-  const auto is_due = [&](const Worker& worker) { return Clock::now() >= makes_way_at(worker); };
-  if (count_workers(is_due) == 0) return;
-  const int starting = count_workers([](const Worker& worker) { return worker.state == Worker::State::Starting; });
-  int waiting = static_cast<int>(queue_.count_waiting()) - starting;
-  for (const auto& worker : workers_) {
-    if (waiting <= 0 || !is_due(*worker)) continue;
-    worker->process.kill_and_reap();
-    const std::string key = release(*worker);
-    start(*worker);
-    jobs_.at(key)->made_way = true;
-    queue_.set_aside(key);
-    --waiting;
-  }
+  const auto due =
+      std::find_if(workers_.begin(), workers_.end(), [&](const auto& worker) { return Clock::now() >= makes_way_at(*worker); });
+  if (due == workers_.end()) return;
+  const auto job = next_job();  // of those that wait another process may have compiled, or be compiling, all
+  if (!job) return;
+  queue_.put_back(*job);
+  if (job->from == JobQueue::List::Aside) return;
+  (*due)->process.kill_and_reap();
+  const std::string key = release(**due);
+  start(**due);
+  jobs_.at(key)->made_way = true;
+  queue_.set_aside(key);
 }
 
 void CompilePool::lose(Worker& worker, const std::string& how) {

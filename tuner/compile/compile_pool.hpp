@@ -19,7 +19,7 @@ namespace attune::compile {
 /// Spawned compile workers behind a queue, for one thread. The owner polls `descriptors()` (or calls `collect` with a
 /// timeout); nothing runs in threads. A worker that dies or passes the deadline is replaced: a job whose worker died is
 /// tried once more in a fresh one, then Crashed; a job past its deadline is TimedOut; no other job is lost with it. What another process
-/// that shares the cache compiles now is waited for, while other jobs are compiled.
+/// that shares the cache compiles now is waited for, while other jobs are compiled, for 15 s at most.
 ///
 /// Back-pressure: the pool takes whatever is submitted. Its owner keeps the queue short, by submitting only while
 /// `queued()` is below what it wants to wait for (as many as there are workers keeps all of them busy).

@@ -65,18 +65,6 @@ void JobQueue::clear() {
   claims_.give_back_all();
 }
 
-std::size_t JobQueue::count_waiting() {
-  for (auto& key : std::exchange(waiting_, {})) {
-    const bool ours = claim(key);
-    if (ours) claims_.give_back(key);
-    if (ours)
-      waiting_.push_back(std::move(key));
-    else
-      leave_elsewhere({std::move(key), List::Waiting});
-  }
-  return waiting_.size();
-}
-
 std::vector<std::string> JobQueue::aside() const {
   std::vector<std::string> keys(aside_.begin(), aside_.end());
   for (const auto& job : elsewhere_)

@@ -41,8 +41,6 @@ class JobQueue {
   void clear();
 
   [[nodiscard]] bool any_waiting() const noexcept { return !waiting_.empty(); }
-  /// How many wait that `take` would give.
-  [[nodiscard]] std::size_t count_waiting();
   /// Those that made way, wherever they are compiled now.
   [[nodiscard]] std::vector<std::string> aside() const;
   [[nodiscard]] std::size_t size() const noexcept { return waiting_.size() + aside_.size() + elsewhere_.size(); }

@@ -24,7 +24,7 @@ __device__ __forceinline__ u64 make_value(int type, int values, u64 h) {
   }
 }
 
-/// Of one type, so that no element's value asks for it: that took twice as long as memory does.
+/// Of one type, so that no element's value asks for it.
 template <int type = 0>
 __device__ __forceinline__ void fill_typed(Filling filling, int values) {
   if (filling.type == type) {
