@@ -28,7 +28,7 @@ struct Settings {
   std::string templates = ATTUNE_BENCH_SOURCES "/templates";
   int repeats = 5;
   std::vector<int> gpus;
-  std::string scaling_sizes = "1000000..16750000:+250000";
+  std::string scaling_sizes = "1000000..16675000:+165000";
   int scaling_budget = 528;
   bool memory = false;
 };

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "tests/unit/session/engine_fixture.hpp"
 #include "tuner/base/json.hpp"
@@ -16,6 +17,36 @@ using namespace attune;
 using measure::Outcome;
 using test::Engine;
 using test::MadeUpGpu;
+
+namespace {
+
+/// Takes any number ahead, and notes how many were handed over between two times that it was asked for results.
+class GreedyGpu : public MadeUpGpu {
+ public:
+  using MadeUpGpu::MadeUpGpu;
+  [[nodiscard]] bool wants_more() const override { return true; }
+  [[nodiscard]] std::vector<measure::Measurement> collect(std::chrono::milliseconds timeout) override {
+    most_at_once = std::max(most_at_once, submitted.size() - std::exchange(seen_, submitted.size()));
+    waited_with_more_to_take = waited_with_more_to_take || (timeout.count() > 0 && submitted.size() < all);
+    return MadeUpGpu::collect(timeout);
+  }
+  std::size_t most_at_once = 0, all = 0;
+  bool waited_with_more_to_take = false;
+
+ private:
+  std::size_t seen_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Engine,
+                  "a backend that takes everything ahead is asked for results, without waiting, after every few that it is handed") {
+  GreedyGpu gpu(fast_ones({{20, 0}}));
+  gpu.all = space.size();
+  CHECK(tune(gpu).measured == space.size());
+  CHECK(gpu.most_at_once <= 8);
+  CHECK_FALSE(gpu.waited_with_more_to_take);
+}
 
 TEST_CASE_FIXTURE(Engine, "the budget \"separated\" ends the search once the best stands apart, and the best is found") {
   request.budget = session::Budget::parse("separated");

@@ -16,6 +16,9 @@ using measure::Outcome;
 
 constexpr std::uint64_t kFewestForSeparation = 64;
 constexpr std::uint64_t kSeparationStep = 32;
+/// Submitted between two looks at what came back: a backend of many compile workers takes hundreds ahead, and while they are made its GPU
+/// would wait for the first.
+constexpr std::size_t kSubmittedAtOnce = 8;
 
 double seconds_since(PartSearch::Clock::time_point start) {
   return std::chrono::duration<double>(PartSearch::Clock::now() - start).count();
@@ -117,9 +120,10 @@ bool PartSearch::search_on() {
     const bool late = scope_.deadline && Clock::now() > *scope_.deadline;
     exhausted = exhausted || late || (context_.is_prepared() && backend.time_is_up());
     if (context_.request.budget.until_separated && decided_here() >= separation_check_) exhausted = exhausted || separated();
-    while (!exhausted && proposed_ < limit_ && (!context_.is_prepared() || backend.wants_more())) exhausted = !propose();
+    const auto takes_more = [&] { return !exhausted && proposed_ < limit_ && (!context_.is_prepared() || backend.wants_more()); };
+    for (const std::size_t full = pending_.size() + kSubmittedAtOnce; pending_.size() < full && takes_more();) exhausted = !propose();
     if (pending_.empty() && (exhausted || proposed_ >= limit_)) break;
-    for (const auto& measurement : backend.collect(std::chrono::milliseconds(200))) accept(measurement);
+    for (const auto& measurement : backend.collect(std::chrono::milliseconds(takes_more() ? 0 : 200))) accept(measurement);
     // A replay answers at once or not at all: what is still pending then is not in the recording.
     if (backend.in_flight() == 0) pending_.clear();
     report_progress();
