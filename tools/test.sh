@@ -8,5 +8,5 @@ preset=${1:-dev}
 tools/install_packages.sh
 cmake --preset "$preset"
 tools/build.sh "build/$preset"
-# One more than there are processors: some tests wait for deadlines.
-ctest --preset "$preset" -j "$(($(nproc) + 1))"
+# Two more than there are processors: some tests wait for deadlines.
+ctest --preset "$preset" -j "$(($(nproc) + 2))"
