@@ -63,19 +63,27 @@ Json measure(const Settings& settings, const std::string& kernel, int seed) {
 }
 
 /// Another tuner's part of an earlier file, which bench/costly_kernels_peer.py measured: `peer` says when. It stays.
-void keep_peer(const std::filesystem::path& file, Json& fields, std::vector<Json>& rows) {
-  if (!std::filesystem::exists(file)) return;
+struct PeerPart {
+  Json fields = Json::object();
+  std::vector<Json> rows;
+};
+
+PeerPart peer_part(const std::filesystem::path& file) {
+  PeerPart part;
+  if (!std::filesystem::exists(file)) return part;
   const Json old = parse_json(base::read_file(file));
-  if (!old.contains("peer")) return;
-  fields["peer"] = old.at("peer");
+  if (!old.contains("peer")) return part;
+  part.fields["peer"] = old.at("peer");
   for (const auto& row : old.at("rows"))
-    if (row.at("peer") != "attune") rows.push_back(row);
+    if (row.at("peer") != "attune") part.rows.push_back(row);
+  return part;
 }
 
 int run(const Settings& settings) {
   const auto folder = results_folder(settings.output);
   const auto device = gpu::read_device(0);
   for (const auto& kernel : settings.kernels) (void)words_of(settings, kernel);
+  const PeerPart peer = peer_part(folder / device.slug() / "costly_kernels.json");  // read first: a file that is damaged ends it now
   std::vector<Json> rows;
   for (const auto& kernel : settings.kernels) {
     for (int seed = 1; seed <= settings.repetitions; ++seed) {
@@ -83,9 +91,8 @@ int run(const Settings& settings) {
       fmt::print(stderr, "{}\n", dump_json(rows.back()));
     }
   }
-  Json fields = Json::object();
-  keep_peer(folder / device.slug() / "costly_kernels.json", fields, rows);
-  const auto path = write_results(folder, "costly_kernels", device, fields, rows);
+  rows.insert(rows.end(), peer.rows.begin(), peer.rows.end());
+  const auto path = write_results(folder, "costly_kernels", device, peer.fields, rows);
   fmt::print(stderr, "written to {}\n", path.string());
   return 0;
 }

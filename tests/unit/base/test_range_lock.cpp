@@ -50,8 +50,10 @@ TEST_CASE_FIXTURE(TwoOpenings, "a length of 0 is everything from there on") {
 }
 
 TEST_CASE("what cannot be locked at all is told apart from what another has locked") {
-  CHECK(set_range_lock(-1, RangeLock::Alone, 0, 1) == Locking::Failed);
-  CHECK(errno == EBADF);
+  const Locking locking = set_range_lock(-1, RangeLock::Alone, 0, 1);
+  const int why = errno;
+  CHECK(locking == Locking::Failed);
+  CHECK(why == EBADF);
 }
 
 }  // namespace test_range_lock

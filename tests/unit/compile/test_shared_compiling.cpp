@@ -229,6 +229,25 @@ TEST_CASE("no compilation makes way for what another process has compiled") {
   CHECK(first.compilations() == 1);
 }
 
+TEST_CASE("no compilation makes way for what another process compiles now") {
+  const TempFolder cache;
+  const CompileClaims other(cache.path());
+  CompilePool pool(sharing(cache, 1));
+  pool.make_way_after(milliseconds(50));
+  pool.submit(request("late 600"));
+  while (pool.busy_workers() == 0) CHECK(pool.collect(milliseconds(1)).empty());
+  REQUIRE(other.take(cubin_key(request("ok"), pool.nvrtc_build())));
+  pool.submit(request("ok"));
+  const auto pids = pool.worker_pids();
+  CHECK(pool.collect(milliseconds(-1)).size() == 1);  // the long one
+  CHECK(pool.worker_pids() == pids);
+  CHECK(pool.aside() == 0);
+  other.give_back_all();
+  const auto rest = pool.collect(milliseconds(-1));
+  REQUIRE(rest.size() == 1);
+  CHECK(rest[0].result.status == CompileStatus::Ok);
+}
+
 TEST_CASE("what a pool gave up is compiled by the other") {
   const TempFolder cache;
   CompilePool first(sharing(cache, 1)), second(sharing(cache, 1));
