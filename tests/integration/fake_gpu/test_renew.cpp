@@ -59,7 +59,7 @@ TEST_CASE_FIXTURE(RenewFixture,
 
 TEST_CASE_FIXTURE(RenewFixture, "of many winners of the family each problem's own is measured right after the default") {
   const std::map<std::string, json> winners = {
-      {"100000", configuration(64, 2)}, {"200000", configuration(256, 4)}, {"300000", configuration(256, 1)}};
+      {"10000", configuration(64, 2)}, {"20000", configuration(256, 4)}, {"30000", configuration(256, 1)}};
   for (const auto& [n, winner] : winners) {
     const int block_size = winner["block_size"], waves = winner["waves"];
     tune(n, {"--strategy", "exhaustive", "--where", fmt::format("block_size == {} and waves == {}", block_size, waves)});
