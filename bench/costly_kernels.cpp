@@ -83,7 +83,7 @@ int run(const Settings& settings) {
   const auto folder = results_folder(settings.output);
   const auto device = gpu::read_device(0);
   for (const auto& kernel : settings.kernels) (void)words_of(settings, kernel);
-  const PeerPart peer = peer_part(folder / device.slug() / "costly_kernels.json");  // read first: a file that is damaged ends it now
+  const PeerPart peer = peer_part(results_path(folder, "costly_kernels", device));  // read first: a file that is damaged ends it now
   std::vector<Json> rows;
   for (const auto& kernel : settings.kernels) {
     for (int seed = 1; seed <= settings.repetitions; ++seed) {

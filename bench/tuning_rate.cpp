@@ -119,11 +119,17 @@ class TuningRate {
     const double devices_s = gpus * run.wall_s, tuning_s = std::accumulate(elapsed_s.begin(), elapsed_s.end(), 0.0);
     const auto& used = run.event("end").at("utilisation");
     const auto share = [&](const char* what) { return used.at(what).get<double>() / devices_s; };
-    return {{"tuning", tuning_s / devices_s},    {"searching", searching_s / devices_s},
-            {"gpu_busy", share("gpu_busy_s")},   {"gpu_waited_for_compiles", share("idle_waiting_compile_s")},
-            {"before_first_problem_s", first_s}, {"after_last_problem_s", run.wall_s - *std::max_element(ended_s.begin(), ended_s.end())},
-            {"problems", elapsed_s.size()},      {"problem_s", elapsed_s},
-            {"problem_end_s", ended_s},          {"configurations", verified_records(run)}};
+    return {{"tuning", tuning_s / devices_s},
+            {"searching", searching_s / devices_s},
+            {"gpu_busy", share("gpu_busy_s")},
+            {"gpu_waited_for_compiles", share("idle_waiting_compile_s")},
+            {"gpu_waited_otherwise", share("idle_other_s")},
+            {"before_first_problem_s", first_s},
+            {"after_last_problem_s", run.wall_s - *std::max_element(ended_s.begin(), ended_s.end())},
+            {"problems", elapsed_s.size()},
+            {"problem_s", elapsed_s},
+            {"problem_end_s", ended_s},
+            {"configurations", verified_records(run)}};
   }
 
   /// Configurations whose record was committed as verified.
@@ -167,7 +173,7 @@ int run(const Settings& settings) {
     for (auto& row : bench.scaling()) rows.push_back(std::move(row));
   }
   for (auto& row : rows) row.update({{"date", base::utc_now()}, {"content", content_hash()}});
-  const auto kept = kept_rows(folder / device.slug() / "tuning_rate.json", rows);
+  const auto kept = kept_rows(results_path(folder, "tuning_rate", device), rows);
   rows.insert(rows.end(), kept.begin(), kept.end());
   for (const auto& row : rows) fmt::print(stderr, "{}\n", dump_json(row));
   const auto path = write_results(folder, "tuning_rate", device, Json::object(), rows);

@@ -200,7 +200,7 @@ Json common_fields(const Settings& settings, const spec::DeviceInfo& device) {
 /// Throws: UsageError when there is none, or its runs are not like those that are asked for.
 std::vector<Decision> earlier_runs(const Settings& settings, const std::filesystem::path& folder, const spec::DeviceInfo& device) {
   if (!settings.more) return {};
-  const auto path = folder / device.slug() / (name_of_results(settings) + ".json");
+  const auto path = results_path(folder, name_of_results(settings), device);
   if (!std::filesystem::exists(path))
     throw UsageError(fmt::format("failed adding runs to {}: there is no such file; leave --more away", path.string()));
   const auto refuse = [&](const std::string& why) {

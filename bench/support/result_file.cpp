@@ -24,6 +24,10 @@ std::filesystem::path results_folder(const std::filesystem::path& chosen) {
                                sources.string()));
 }
 
+std::filesystem::path results_path(const std::filesystem::path& folder, const std::string& bench, const spec::DeviceInfo& device) {
+  return folder / device.slug() / (bench + ".json");
+}
+
 std::filesystem::path write_results(const std::filesystem::path& folder, const std::string& bench, const spec::DeviceInfo& device,
                                     const nlohmann::ordered_json& fields, const std::vector<nlohmann::ordered_json>& rows) {
   nlohmann::ordered_json file{{"bench", bench},
@@ -35,7 +39,7 @@ std::filesystem::path write_results(const std::filesystem::path& folder, const s
                               {"spread_is", kSpreadMeaning}};
   file.update(fields);
   file["rows"] = rows;
-  const auto path = folder / device.slug() / (bench + ".json");
+  const auto path = results_path(folder, bench, device);
   std::error_code failure;
   std::filesystem::create_directories(path.parent_path(), failure);
   if (failure) {

@@ -22,6 +22,10 @@ inline constexpr char kSpreadMeaning[] =
 /// The content hash of the sources that this program was built from, as result files name them.
 [[nodiscard]] std::string content_hash();
 
+/// <folder>/<device>/<bench>.json: where write_results writes.
+[[nodiscard]] std::filesystem::path results_path(const std::filesystem::path& folder, const std::string& bench,
+                                                 const spec::DeviceInfo& device);
+
 /// Writes <folder>/<device>/<bench>.json with the fields of every benchmark's file (device, driver, cuda, date,
 /// content) and the given ones; replaces an older file in one step. Returns its path. Throws: Error naming the path.
 std::filesystem::path write_results(const std::filesystem::path& folder, const std::string& bench, const spec::DeviceInfo& device,

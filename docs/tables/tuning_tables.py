@@ -20,6 +20,14 @@ def tune_reduce(root):
     return captured(root, "tune_reduce")
 
 
+def devices_time(row):
+    """What a row of scaling says of the devices' time; empty of one that was measured before it did."""
+    if "tuning" not in row:
+        return ""
+    return (f": {number(row.get('before_first_problem_s'))} s before the first problem, {number(row.get('after_last_problem_s'))} s after the last; of the "
+            f"devices' time {percent(row['tuning'])} with a problem, {percent(row.get('searching'))} searching, {percent(row.get('gpu_busy'))} at work on the GPU")
+
+
 def rate_line(row):
     """What one row of tuning_rate.json says: (what, figure, what it is about)."""
     case = row.get("case", MISSING)
@@ -34,7 +42,7 @@ def rate_line(row):
                  "with starting processes, NVRTC and the GPU, and the run-off")]
     if case == "scaling":
         return [(f"{row.get('gpus', MISSING)} GPU{'' if row.get('gpus') == 1 else 's'}, {row.get('problems', MISSING)} problems, {row.get('configurations', MISSING)} configurations",
-                 f"{number(row.get('speedup'))}x", f"whole command, {number(row.get('command_s'))} s")]
+                 f"{number(row.get('speedup'))}x", f"whole command, {number(row.get('command_s'))} s" + devices_time(row))]
     if case == "million_configurations":
         size = row.get("parent_bytes")
         return [(f"a space of {row.get('space_size', MISSING)} configurations",

@@ -39,7 +39,8 @@ TEST_CASE_FIXTURE(FakeGpu, "every way of reducing rows wrongly is noticed for ev
 
 TEST_CASE_FIXTURE(FakeGpu, "configurations whose right answers differ are judged by their own, visited again and in a run-off too") {
   const std::string scan = std::string(ATTUNE_SOURCE_DIR) + "/tests/support/fake_templates/row_scan_by_parameter";
-  const auto result = attune({"tune", scan, "--rows", "33", "--columns", "257", "--T", "f32", "--epochs", "5", "--db", database, "--json"});
+  const auto result =
+      attune({"tune", scan, "--rows", "33", "--columns", "1000", "--T", "f32", "--epochs", "5", "--db", database, "--json"});
   CAPTURE(result.out);
   REQUIRE(result.exit_code == 0);
   const auto stored = records();

@@ -10,6 +10,7 @@
 
 #include "tests/unit/session/engine_fixture.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/measure/gpu_executor.hpp"
 
 namespace test_engine {
 
@@ -39,12 +40,13 @@ class GreedyGpu : public MadeUpGpu {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Engine,
-                  "a backend that takes everything ahead is asked for results, without waiting, after every two that it is handed") {
+TEST_CASE_FIXTURE(
+    Engine,
+    "a backend that takes everything ahead is asked for results, without waiting, whenever it was handed as many as a GPU worker holds") {
   GreedyGpu gpu(fast_ones({{20, 0}}));
   gpu.all = space.size();
   CHECK(tune(gpu).measured == space.size());
-  CHECK(gpu.most_at_once <= 2);
+  CHECK(gpu.most_at_once <= measure::GpuExecutor::kQueueLength);
   CHECK_FALSE(gpu.waited_with_more_to_take);
 }
 

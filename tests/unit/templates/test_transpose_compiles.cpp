@@ -119,7 +119,7 @@ TEST_CASE("a rung of transpose is empty only where few columns or few rows are w
 }
 
 TEST_CASE("a row of the table of defaults stands for every transpose on every architecture; every row stands for some, and compiles") {
-  constexpr int kProblems = 2000;
+  constexpr int kProblems = 4000;
   Draws draws;
   struct Reached {
     spec::Problem problem;

@@ -34,6 +34,11 @@ std::vector<double> relative_times(const std::vector<double>& round_us) {
   return relative;
 }
 
+bool would_go_on(std::size_t left, std::size_t rounds, std::size_t rounds_per_epoch, int most) {
+  const std::size_t epochs = rounds / std::max(std::size_t{1}, rounds_per_epoch);
+  return left > 1 && rounds > 1 && epochs < static_cast<std::size_t>(std::max(most, 0));
+}
+
 Race::Options Race::Options::of_at_most(int epochs) {
   Options options;
   options.most = epochs;

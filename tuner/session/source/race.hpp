@@ -12,6 +12,10 @@ namespace attune::session {
 /// and not in medians of the times themselves, which the few epochs of middling drift would decide.
 [[nodiscard]] std::vector<double> relative_times(const std::vector<double>& round_us);
 
+/// Whether a race of at most `most` epochs would go on where one ended after so many rounds: several were left. One round are medians of a
+/// search, no race.
+[[nodiscard]] bool would_go_on(std::size_t left, std::size_t rounds, std::size_t rounds_per_epoch, int most);
+
 /// The run-off as a race: in every epoch the finalists still running are loaded afresh and sampled in interleaved rounds;
 /// who is slower than the leader beyond doubt leaves. What remains when the epochs are over cannot be told apart, or is
 /// alone.

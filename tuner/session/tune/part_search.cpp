@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attune/error.hpp"
+#include "tuner/measure/gpu_executor.hpp"
 #include "tuner/session/tune/former_winners.hpp"
 #include "tuner/spec/condition.hpp"
 
@@ -16,9 +17,9 @@ using measure::Outcome;
 
 constexpr std::uint64_t kFewestForSeparation = 64;
 constexpr std::uint64_t kSeparationStep = 32;
-/// Submitted between two looks at what came back, as many as a GPU worker holds: a backend of many compile workers takes hundreds ahead,
-/// and while they are made the GPU would run out of work. A number, not a time, so that a replay goes the same way each time.
-constexpr std::size_t kSubmittedAtOnce = 2;
+/// Submitted between two looks at what came back: a backend of many compile workers takes hundreds ahead, and while they are made the GPU
+/// would run out of work. A number, not a time, so that a replay goes the same way each time.
+constexpr std::size_t kSubmittedAtOnce = measure::GpuExecutor::kQueueLength;
 
 double seconds_since(PartSearch::Clock::time_point start) {
   return std::chrono::duration<double>(PartSearch::Clock::now() - start).count();

@@ -19,13 +19,13 @@ using measure::Outcome;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-/// Whether a run-off of up to `most` epochs would go on where the stored one ended: several were left. A decision without a run-off is
-/// none.
-bool would_go_on(const json& detail, int most) {
-  const auto rounds = base::member_or(detail, "rounds", std::int64_t{0});
-  const auto epochs = rounds / std::max(std::int64_t{1}, base::member_or(detail, "rounds_per_epoch", std::int64_t{1}));
-  const bool several = base::member_or(detail, "round_configurations", std::vector<std::string>{}).size() > 1;
-  return several && rounds > 1 && epochs < most;  // one round are the search's medians
+/// Of the decision that a best row tells; one without a run-off is none.
+bool run_off_would_go_on(const json& detail, int most) {
+  const auto number = [&](const char* name) {
+    return static_cast<std::size_t>(std::max(std::int64_t{0}, base::member_or(detail, name, std::int64_t{0})));
+  };
+  const auto left = base::member_or(detail, "round_configurations", std::vector<std::string>{}).size();
+  return would_go_on(left, number("rounds"), number("rounds_per_epoch"), most);
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ bool WinnerChoice::decided_before(const std::vector<std::string>& asked) {
     const bool same = context_.counts_here(origin) && base::member_or(detail, "asked", std::vector<std::string>{}) == asked;
     const bool measured_stays = origin == "measured" && !context_.is_live();
     if (!same && !measured_stays) continue;
-    if (context_.is_live() && would_go_on(detail, context_.request.race.most)) continue;
+    if (context_.is_live() && run_off_would_go_on(detail, context_.request.race.most)) continue;
     tally_.result.nothing_left = tally_.result.measured == 0;
     tally_.result.best = previous;
     return true;
