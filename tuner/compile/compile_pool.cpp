@@ -205,11 +205,11 @@ void CompilePool::feed() {
 bool CompilePool::advance(Clock::time_point until) {
   const std::size_t done = done_.size();
   feed();
-  until = std::min(until, done_.size() > done ? Clock::now() : queue_.look_at());
+  until = std::min({until, makes_way_at(), done_.size() > done ? Clock::now() : queue_.look_at()});
   std::vector<pollfd> entries;
   for (const auto& worker : workers_) {
     entries.push_back({worker->process.channel().fd(), POLLIN, 0});
-    if (worker->state != Worker::State::Idle) until = std::min({until, worker->deadline, makes_way_at(*worker)});
+    if (worker->state != Worker::State::Idle) until = std::min(until, worker->deadline);
   }
   // An hour at most at a time: poll counts milliseconds in an int.
   const auto before = Clock::now();
@@ -275,23 +275,32 @@ void CompilePool::expire() {
   }
 }
 
-CompilePool::Clock::time_point CompilePool::makes_way_at(const Worker& worker) const {
-  const bool may_stay = make_way_after_.count() <= 0 || !queue_.any_waiting() || worker.state != Worker::State::Busy;
-  const bool another_starts = count_workers([](const Worker& one) { return one.state == Worker::State::Starting; }) > 0;
-  return may_stay || another_starts || jobs_.at(worker.key)->made_way ? Clock::time_point::max() : worker.since + make_way_after_;
+CompilePool::Worker* CompilePool::next_to_make_way() const {
+  if (make_way_after_.count() <= 0 || !queue_.any_waiting()) return nullptr;
+  Worker* longest = nullptr;
+  for (const auto& worker : workers_) {
+    if (worker->state == Worker::State::Starting) return nullptr;  // it will have room for what waits
+    const bool may = worker->state == Worker::State::Busy && !jobs_.at(worker->key)->made_way;
+    if (may && (longest == nullptr || worker->since < longest->since)) longest = worker.get();
+  }
+  return longest;
+}
+
+CompilePool::Clock::time_point CompilePool::makes_way_at() const {
+  const Worker* const worker = next_to_make_way();
+  return worker == nullptr ? Clock::time_point::max() : worker->since + make_way_after_;
 }
 
 void CompilePool::make_way() {
-  const auto due =
-      std::find_if(workers_.begin(), workers_.end(), [&](const auto& worker) { return Clock::now() >= makes_way_at(*worker); });
-  if (due == workers_.end()) return;
-  const auto job = next_job();  // of those that wait another process may have compiled, or be compiling, all
+  if (Clock::now() < makes_way_at()) return;
+  const auto job = next_job();  // another process may have compiled, or be compiling, all that wait
   if (!job) return;
   queue_.put_back(*job);
   if (job->from == JobQueue::List::Aside) return;
-  (*due)->process.kill_and_reap();
-  const std::string key = release(**due);
-  start(**due);
+  Worker& worker = *next_to_make_way();
+  worker.process.kill_and_reap();
+  const std::string key = release(worker);
+  start(worker);
   jobs_.at(key)->made_way = true;
   queue_.set_aside(key);
 }

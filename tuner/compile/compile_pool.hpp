@@ -73,8 +73,9 @@ class CompilePool {
   [[nodiscard]] std::size_t pending() const noexcept;
   /// Forgets all tickets and ends what is under way: a compiler cannot be stopped but by killing its worker. Others take their places.
   void abandon();
-  /// A job that takes longer than this makes way for one that waits: it is stopped, and compiled from the beginning when no other waits, on
-  /// any worker but the last that is free. Each does so once. 0: none does.
+  /// A job that takes longer than this makes way for one that waits and that no other process compiles: it is stopped, and compiled from
+  /// the beginning when no other waits, on any worker but the last that is free. The longest first, one at a time: not while a worker
+  /// starts. Each does so once. 0: none does.
   void make_way_after(std::chrono::milliseconds limit) noexcept { make_way_after_ = limit; }
   /// Tickets of jobs that made way, and that no worker has again yet.
   [[nodiscard]] std::size_t aside() const;
@@ -119,8 +120,10 @@ class CompilePool {
   void read(Worker& worker);
   void greet(Worker& worker, const nlohmann::json& message);
   void expire();
-  /// When a busy worker's job is to make way; never, if it is not.
-  [[nodiscard]] Clock::time_point makes_way_at(const Worker& worker) const;
+  /// The worker whose job has taken longest of those that may make way; null: none may now.
+  [[nodiscard]] Worker* next_to_make_way() const;
+  /// When that is; never, if none may.
+  [[nodiscard]] Clock::time_point makes_way_at() const;
   void make_way();
   void lose(Worker& worker, const std::string& how);
   /// The worker's job has ended, one way or another. Returns its key; empty when it had none.

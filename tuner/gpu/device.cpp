@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -59,7 +60,28 @@ void read_limits(CUdevice device, spec::DeviceInfo& info) {
   info.cooperative_launch = attribute(device, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, "cooperative launch") != 0;
 }
 
+constexpr const char* kVisible = "CUDA_VISIBLE_DEVICES";
+
 }  // namespace
+
+std::optional<std::string> visible_alone(const char* now, int ordinal) {
+  if (ordinal < 0) return std::nullopt;
+  if (now == nullptr) return std::to_string(ordinal);
+  std::istringstream entries(now);
+  std::string entry;
+  for (int i = 0; i <= ordinal; ++i) {
+    // A negative one hides what follows it.
+    if (!std::getline(entries, entry, ',') || entry.find_first_not_of(' ') == std::string::npos || entry.find_first_of("-") == 0)
+      return std::nullopt;
+  }
+  return entry;
+}
+
+int show_only(int ordinal) {
+  const auto alone = visible_alone(std::getenv(kVisible), ordinal);
+  if (alone) ::setenv(kVisible, alone->c_str(), 1);
+  return alone && device_count() == 1 ? 0 : ordinal;
+}
 
 int device_count() {
   int count = 0;

@@ -2,6 +2,7 @@
 #include <cuda.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,13 @@ namespace attune::gpu {
 [[nodiscard]] int device_count();
 /// Hard and soft identity of a device. Requires: nothing (no context). Throws: EnvironmentError, UsageError (ordinal).
 [[nodiscard]] spec::DeviceInfo read_device(int ordinal);
+
+/// The value of CUDA_VISIBLE_DEVICES that shows nothing but the device which is `ordinal` under the value `now` (null: not set). Nothing
+/// where `now` hides it.
+[[nodiscard]] std::optional<std::string> visible_alone(const char* now, int ordinal);
+/// Makes the driver show this process that device alone, where it can. Returns the ordinal it then has.
+/// Requires: the driver was not used yet, and no other thread reads the environment. Throws: EnvironmentError.
+[[nodiscard]] int show_only(int ordinal);
 
 /// Retains the primary context of a device and makes it current; releases it at the end. Same context as the CUDA
 /// runtime API's.

@@ -8,6 +8,7 @@
 
 #include "tuner/base/median.hpp"
 #include "tuner/measure/messages.hpp"
+#include "tuner/measure/worker_start.hpp"
 
 namespace attune::measure {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using nlohmann::json;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kStartTimeout{60000};     // a context on a busy machine with many devices takes seconds
+constexpr milliseconds kCeilingTimeout{60000};
 constexpr milliseconds kPrepareTimeout{300000};  // a plain reference kernel at a large size may take its time
 constexpr milliseconds kFirstDeadline{10000};    // before a problem's first success
 constexpr milliseconds kShortestDeadline{2000};
@@ -23,31 +24,16 @@ constexpr double kDeadlineRatio = 20;
 constexpr std::size_t kQueuedCubinBytes = 64 * 1024;
 constexpr int kStarts = 3;  // somebody may kill a worker while it starts or prepares; a defect kills it every time
 
-/// A worker that ended without a word.
-class WorkerLost : public EnvironmentError {
- public:
-  using EnvironmentError::EnvironmentError;
-};
-
 }  // namespace
 
 GpuExecutor::GpuExecutor(const Options& options) : options_(options) { start(); }
 
 void GpuExecutor::start() {
-  worker_ = base::WorkerProcess(options_.worker, {"worker-gpu"}, {.cpus = options_.cpus});
+  worker_ = {};  // the one before lets go of the device's memory
   loaded_.clear();
-  const base::Heard answer = worker_.ask(messages::hello(options_.device), kStartTimeout);
-  if (answer.died())
-    throw WorkerLost(fmt::format("failed starting the GPU worker {}: it {}; check that this is the attune executable",
-                                 options_.worker.string(), answer.end));
-  if (!answer.message_came()) {
-    worker_.kill_and_reap();
-    throw EnvironmentError(
-        fmt::format("failed starting the GPU worker: no answer within {} s; is the device hung?", kStartTimeout.count() / 1000));
-  }
-  if (answer.message.contains("error")) worker_.kill_and_reap();
-  messages::rethrow(answer.message);
-  device_ = spec::DeviceInfo::from_json(answer.message.at("device"));
+  auto started = start_gpu_worker(options_.worker, options_.device, options_.cpus);
+  worker_ = std::move(started.process);
+  device_ = std::move(started.device);
 }
 
 void GpuExecutor::restart() {
@@ -338,7 +324,8 @@ RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request) {
 double GpuExecutor::read_ceiling_bytes_per_s() {
   if (busy()) throw UsageError("failed measuring the read ceiling: a configuration is still being measured");
   if (!worker_.running()) restart();
-  const base::Heard answer = worker_.ask({{"type", "read_ceiling"}, {"support", messages::binary(options_.support_cubin)}}, kStartTimeout);
+  const base::Heard answer =
+      worker_.ask({{"type", "read_ceiling"}, {"support", messages::binary(options_.support_cubin)}}, kCeilingTimeout);
   if (answer.died()) throw EnvironmentError("failed measuring the read ceiling: the GPU worker " + answer.end);
   if (!answer.message_came()) {
     throw EnvironmentError("failed measuring the read ceiling: no answer in time; the GPU worker " + worker_.kill_and_reap());

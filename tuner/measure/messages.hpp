@@ -12,7 +12,9 @@ namespace attune::measure::messages {
 [[nodiscard]] nlohmann::json binary(const std::string& bytes);
 [[nodiscard]] std::string bytes(const nlohmann::json& value);
 
-[[nodiscard]] nlohmann::json hello(int device);
+/// The devices that the driver shows a worker: the one it is for, or all.
+enum class Shown { One, All };
+[[nodiscard]] nlohmann::json hello(int device, Shown shown);
 [[nodiscard]] nlohmann::json prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const Policy& policy,
                                      const std::string& support_cubin, const std::string& reference_cubin);
 /// `with_cubin`: whether the cubin itself goes along.

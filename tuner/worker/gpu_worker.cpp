@@ -323,7 +323,8 @@ int gpu_worker_main() {
       if (!request) continue;
       if (request->at("type") == "hello") {
         try {
-          worker = std::make_unique<GpuWorker>(request->at("device").get<int>());
+          const int device = request->at("device");
+          worker = std::make_unique<GpuWorker>(request->at("alone") ? gpu::show_only(device) : device);
         } catch (const Error& error) {
           channel.send(measure::messages::failure(error));
           return static_cast<int>(error.exit_code());

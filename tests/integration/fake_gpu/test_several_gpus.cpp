@@ -156,8 +156,18 @@ TEST_CASE_FIXTURE(Gpus, "a GPU that is not there is named, and nothing is tuned"
   }
   const auto result = attune(asked);
   CHECK(result.exit_code != 0);
-  CHECK(result.err.find("device 5") != std::string::npos);
+  CHECK(result.err.find("failed selecting device 5: this machine shows 2 devices, numbered from 0") != std::string::npos);
   CHECK(records().empty());
+}
+
+TEST_CASE_FIXTURE(MixedGpus, "CUDA_VISIBLE_DEVICES says which GPUs there are and how they are numbered") {
+  environment["CUDA_VISIBLE_DEVICES"] = "1,2";
+  const auto result = attune(words());
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  check_complete(2);
+  CHECK(result.out.find("Fake B (device 0)") != std::string::npos);
+  CHECK(result.out.find("Fake A (device 1)") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(SlowGpus, "a device process killed from outside costs nothing: its problem goes on in a fresh one") {

@@ -57,8 +57,10 @@ CUcontext handle_of(Device* device) { return reinterpret_cast<CUcontext>(device)
 CUresult cuInit(unsigned) {
   try {
     Process& process = Process::get();
-    process.initialised = process.settings.init_result == CUDA_SUCCESS;
-    return process.settings.init_result;
+    const bool none = process.settings.init_result == CUDA_SUCCESS && process.devices.empty();
+    const CUresult result = none ? CUDA_ERROR_NO_DEVICE : process.settings.init_result;
+    process.initialised = result == CUDA_SUCCESS;
+    return result;
   } catch (const std::exception& error) {
     report_defect(error);
     return CUDA_ERROR_UNKNOWN;
@@ -90,7 +92,7 @@ CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
   return entry([&](Process& process) {
     std::memset(uuid->bytes, 0, sizeof(uuid->bytes));
     uuid->bytes[0] = 'f';
-    uuid->bytes[15] = static_cast<char>(process.device(device).ordinal);
+    uuid->bytes[15] = static_cast<char>(process.device(device).number);
   });
 }
 

@@ -67,12 +67,13 @@ CUstreamCaptureMode& thread_capture_mode() {
 void report_defect(const std::exception& error) noexcept { std::fprintf(stderr, "fake CUDA driver: %s\n", error.what()); }
 
 Process::Process() : settings(Settings::from_environment()) {
-  for (const auto& device_settings : settings.devices) {
+  for (const int number : settings.visible) {
     auto device = std::make_unique<Device>();
     device->ordinal = static_cast<int>(devices.size());
-    device->settings = device_settings;
+    device->number = number;
+    device->settings = settings.devices[static_cast<std::size_t>(number)];
     device->default_stream.device = device.get();
-    device->random.seed(settings.seed * 1000 + devices.size());
+    device->random.seed(settings.seed * 1000 + static_cast<std::uint64_t>(number));
     devices.push_back(std::move(device));
   }
 }

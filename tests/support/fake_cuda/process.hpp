@@ -79,7 +79,8 @@ struct Module {
 
 /// One GPU and its primary context.
 struct Device {
-  int ordinal = 0;
+  int ordinal = 0;  ///< among those that CUDA_VISIBLE_DEVICES shows
+  int number = 0;   ///< among all
   DeviceSettings settings;
   int retained = 0;
   std::map<CUdeviceptr, std::size_t> ranges;  ///< everything that kernels may touch: address and bytes

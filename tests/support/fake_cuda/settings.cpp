@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 
 namespace attune::fake_cuda {
@@ -53,6 +54,23 @@ json read(const std::string& text) {
   return json::parse(file);
 }
 
+/// The numbers of those that CUDA_VISIBLE_DEVICES shows, in its order: numbers only, up to the first that no device has.
+std::vector<int> visible_of(std::size_t devices) {
+  std::vector<int> visible;
+  const char* const text = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (text == nullptr) {
+    for (std::size_t i = 0; i < devices; ++i) visible.push_back(static_cast<int>(i));
+    return visible;
+  }
+  std::istringstream entries(text);
+  for (std::string entry; std::getline(entries, entry, ',');) {
+    const bool number = !entry.empty() && entry.size() < 6 && entry.find_first_not_of("0123456789") == std::string::npos;
+    if (!number || std::stoul(entry) >= devices) break;
+    visible.push_back(std::stoi(entry));
+  }
+  return visible;
+}
+
 }  // namespace
 
 Settings Settings::from_environment() {
@@ -61,6 +79,7 @@ Settings Settings::from_environment() {
   refuse_unknown(object, {"devices", "noise", "drift_per_s", "real_time", "seed", "init_result", "driver_version", "faults"});
   Settings settings;
   for (const auto& device : object.value("devices", json::array({json::object()}))) settings.devices.push_back(device_from(device));
+  settings.visible = visible_of(settings.devices.size());
   take(object, "noise", settings.noise);
   take(object, "drift_per_s", settings.drift_per_s);
   take(object, "real_time", settings.real_time);

@@ -31,9 +31,10 @@ struct PlannedFault {
 /// docs/testing.md lists the members.
 struct Settings {
   std::vector<DeviceSettings> devices;
-  double noise = 0;        ///< relative standard deviation of a submission's time
-  double drift_per_s = 0;  ///< relative, per second of virtual time
-  double real_time = 0;    ///< share of the virtual time that synchronising really waits
+  std::vector<int> visible;  ///< those that a process sees, as indices of `devices`, in the order of its ordinals
+  double noise = 0;          ///< relative standard deviation of a submission's time
+  double drift_per_s = 0;    ///< relative, per second of virtual time
+  double real_time = 0;      ///< share of the virtual time that synchronising really waits
   std::uint64_t seed = 1;
   CUresult init_result = CUDA_SUCCESS;
   int driver_version = 13000;

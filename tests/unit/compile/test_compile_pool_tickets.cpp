@@ -150,6 +150,26 @@ TEST_CASE("jobs that made way have all workers but one, so that what comes later
   CHECK(collect_all(pool).size() == 2);
 }
 
+TEST_CASE("of several jobs that take long the longest makes way, and no other beside it") {
+  CompilePool pool(faulty(2));
+  const auto first = pool.submit(request("late 30")), longest = pool.submit(request("late 600"));
+  std::vector<std::uint64_t> order;
+  const auto collect = [&](std::chrono::milliseconds timeout) {
+    for (const auto& completed : pool.collect(timeout)) order.push_back(completed.ticket);
+  };
+  while (order.empty()) collect(kForEver);
+  const auto later = pool.submit(request("late 601"));  // on the first worker, where one that looks through them comes first
+  while (pool.busy_workers() < 2) collect(std::chrono::milliseconds(1));
+  const auto pids = pool.worker_pids();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  pool.make_way_after(std::chrono::milliseconds(50));
+  const auto waiting = pool.submit(request("ok"));
+  while (pool.pending() > 0) collect(kForEver);
+  CHECK(order == std::vector<std::uint64_t>{first, waiting, later, longest});
+  CHECK(pool.worker_pids()[0] == pids[0]);
+  CHECK(pool.worker_pids()[1] != pids[1]);
+}
+
 TEST_CASE("a job that takes long goes on where no other waits") {
   CompilePool pool(faulty(2));
   pool.make_way_after(std::chrono::milliseconds(20));

@@ -44,4 +44,18 @@ TEST_CASE("errors that ruin the context are told from refusals") {
   }
 }
 
+TEST_CASE("a device is shown alone as whatever CUDA_VISIBLE_DEVICES calls it, and one that it hides is not") {
+  using gpu::visible_alone;
+  CHECK(visible_alone(nullptr, 0) == "0");
+  CHECK(visible_alone(nullptr, 3) == "3");
+  CHECK(visible_alone("2", 0) == "2");
+  CHECK(visible_alone("3,GPU-1f2e,MIG-7a", 1) == "GPU-1f2e");
+  CHECK(visible_alone("3,GPU-1f2e,MIG-7a", 2) == "MIG-7a");
+  CHECK(visible_alone("0,-1,2", 0) == "0");
+  for (const int ordinal : {1, 2}) CHECK_FALSE(visible_alone("0,-1,2", ordinal).has_value());
+  for (const char* const none : {"", " ", ",0"}) CHECK_FALSE(visible_alone(none, 0).has_value());
+  CHECK_FALSE(visible_alone("2", 1).has_value());
+  CHECK_FALSE(visible_alone(nullptr, -1).has_value());
+}
+
 }  // namespace test_driver

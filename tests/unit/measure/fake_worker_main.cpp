@@ -112,6 +112,10 @@ int main() {
           return 2;
         }
         if (request->at("device") == 8) return 5;
+        if (request->at("device") == 9 && request->at("alone")) {
+          channel.send({{"error", "failed finding a CUDA device"}, {"class", "known"}, {"exit_code", 4}});
+          return 4;
+        }
         channel.send({{"device", spec::DeviceInfo::of_architecture("sm_90").to_json()}});
       } else if (type == "prepare") {
         channel.send(prepare(*request, fatal));

@@ -32,6 +32,12 @@ TEST_CASE("a worker that refuses, dies at once or does not exist is an error tha
   CHECK_THROWS_AS(GpuExecutor{missing}, EnvironmentError);
 }
 
+TEST_CASE("a device that the driver does not show alone is found among all") {
+  GpuExecutor executor(options(9));
+  CHECK(executor.device().architecture == "sm_90");
+  CHECK(executor.replacements() == 0);
+}
+
 TEST_CASE("a cubin goes along once, and again after the worker dropped it") {
   GpuExecutor executor(options());
   executor.prepare(any_template(), problem(1), "");

@@ -39,13 +39,14 @@ compile::CompilePool::Options pool_options(const LiveBackend::Options& options) 
 
 LiveBackend::LiveBackend(const Options& options, std::unique_ptr<measure::GpuExecutor> gpu)
     : compilers_(pool_options(options)), gpu_(std::move(gpu)), required_(compilers_, gpu_->device()) {
-  gpu_->set_support(required_.support());
+  required_.begin_support();
 }
 
 double LiveBackend::read_ceiling_bytes_per_s() {
   drain();
-  if (read_ceiling_ < 0) read_ceiling_ = gpu_->read_ceiling_bytes_per_s();
-  return read_ceiling_;
+  if (read_ceiling_ >= 0) return read_ceiling_;
+  gpu_->set_support(required_.support());
+  return read_ceiling_ = gpu_->read_ceiling_bytes_per_s();
 }
 
 compile::CompileRequest LiveBackend::request_for(const spec::Configuration& configuration) const {
@@ -72,7 +73,9 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   may_let_go_ = false;
   sentinel_entry_.reset();
   sentinel_ = {};
-  gpu_->prepare(kernel, problem, required_.reference(kernel, problem));
+  const auto reference = required_.reference(kernel, problem);  // compiled beside the support kernels
+  gpu_->set_support(required_.support());
+  gpu_->prepare(kernel, problem, reference);
   prepared_at_ = sentinel_at_ = Clock::now();
   compile_busy_before_s_ = compilers_.busy_seconds();
   compilations_before_ = compilers_.compilations();

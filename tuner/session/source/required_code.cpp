@@ -24,10 +24,17 @@ void require_compiled(const compile::CompileResult& result, const std::string& w
 
 }  // namespace
 
-std::string RequiredCode::support() {
-  const auto compiled = compilers_->compile_now({verify::support_source(), "attune_support.cu", device_->architecture, {}});
+compile::CompileRequest RequiredCode::support_request() const {
+  return {verify::support_source(), "attune_support.cu", device_->architecture, {}};
+}
+
+void RequiredCode::begin_support() { (void)compilers_->submit(support_request()); }  // support() joins it
+
+const std::string& RequiredCode::support() {
+  if (!support_.empty()) return support_;
+  const auto compiled = compilers_->compile_now(support_request());
   require_compiled(compiled, "attune's own device kernels for " + device_->architecture);
-  return compiled.cubin;
+  return support_ = compiled.cubin;
 }
 
 std::string RequiredCode::reference(const spec::KernelTemplate& kernel, const spec::Problem& problem) {

@@ -14,15 +14,20 @@ class RequiredCode {
   /// Requires: both outlive this.
   RequiredCode(compile::CompilePool& compilers, const spec::DeviceInfo& device) : compilers_(&compilers), device_(&device) {}
 
+  /// Has attune's own kernels compiled without waiting for them.
+  void begin_support();
   /// Throws: CompileError, EnvironmentError (the compiler did not get to its end).
-  [[nodiscard]] std::string support();
+  [[nodiscard]] const std::string& support();
   /// Of a problem that was asked for before, or has the same program as one, it is kept. Empty: nothing is computed. Throws: as support,
   /// and SpecError.
   [[nodiscard]] std::string reference(const spec::KernelTemplate& kernel, const spec::Problem& problem);
 
  private:
+  [[nodiscard]] compile::CompileRequest support_request() const;
+
   compile::CompilePool* compilers_;
   const spec::DeviceInfo* device_;
+  std::string support_;                            ///< empty: not compiled yet
   std::map<std::string, std::string> references_;  ///< cubins of programs by cubin_key
 };
 

@@ -1,0 +1,40 @@
+#include "tuner/measure/worker_start.hpp"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tuner/measure/messages.hpp"
+
+namespace attune::measure {
+namespace {
+
+constexpr std::chrono::seconds kTimeout{60};  // a context on a busy machine with many devices takes seconds
+
+/// Its answer: the device, or why there is none.
+nlohmann::json greet(base::WorkerProcess& worker, const std::filesystem::path& executable, const nlohmann::json& hello) {
+  base::Heard answer = worker.ask(hello, kTimeout);
+  if (answer.died())
+    throw WorkerLost(
+        fmt::format("failed starting the GPU worker {}: it {}; check that this is the attune executable", executable.string(), answer.end));
+  if (!answer.message_came()) {
+    worker.kill_and_reap();
+    throw EnvironmentError(fmt::format("failed starting the GPU worker: no answer within {} s; is the device hung?", kTimeout.count()));
+  }
+  return std::move(answer.message);
+}
+
+}  // namespace
+
+StartedWorker start_gpu_worker(const std::filesystem::path& executable, int ordinal, const std::vector<int>& cpus) {
+  nlohmann::json answer;
+  for (const auto shown : {messages::Shown::One, messages::Shown::All}) {
+    base::WorkerProcess worker(executable, {"worker-gpu"}, {.cpus = cpus});
+    answer = greet(worker, executable, messages::hello(ordinal, shown));
+    if (!answer.contains("error")) return {std::move(worker), spec::DeviceInfo::from_json(answer.at("device"))};
+  }
+  messages::rethrow(answer);  // among all it is known how many there are
+  throw EnvironmentError("failed starting the GPU worker: it gave no reason");
+}
+
+}  // namespace attune::measure

@@ -1,0 +1,27 @@
+#pragma once
+#include <filesystem>
+#include <vector>
+
+#include "attune/error.hpp"
+#include "tuner/base/process.hpp"
+#include "tuner/spec/device_info.hpp"
+
+namespace attune::measure {
+
+/// A worker that ended without a word.
+class WorkerLost : public EnvironmentError {
+ public:
+  using EnvironmentError::EnvironmentError;
+};
+
+struct StartedWorker {
+  base::WorkerProcess process;
+  spec::DeviceInfo device;
+};
+
+/// Spawns a GPU worker for the device of this ordinal and waits until it has a context there. The driver shows it no other device: on a
+/// host of several that starts and ends sooner. A device that is not found so is looked for among all.
+/// Throws: WorkerLost, EnvironmentError (no driver, no answer), UsageError (no such device).
+[[nodiscard]] StartedWorker start_gpu_worker(const std::filesystem::path& executable, int ordinal, const std::vector<int>& cpus);
+
+}  // namespace attune::measure
