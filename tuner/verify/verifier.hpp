@@ -30,11 +30,14 @@ class Verifier {
   struct Verdict {
     std::optional<std::string> wrong;  ///< in a sentence that names the case; nothing when everything is right
     double call_us = 0;                ///< of one call on the asked case's random data, launched by the host; 0: none was made
+    bool too_slow = false;             ///< that told enough, and nothing was compared
   };
   /// Cases in which the template's constraints do not hold, those without answers, and of a configuration that is specialised on its sizes
   /// those of other sizes, are left out. Leaves window 0 with the random data. Waits, mostly twice: of the further cases the host
   /// prepares one while the device works on the one before. Throws: CudaError, SpecError, ReferenceError, EnvironmentError.
-  [[nodiscard]] Verdict verify(const Candidate& candidate, ProblemData& problem);
+  /// `enough_us`: ends as too slow where the first call of the asked case takes longer, and then one on random data does; 0: never. Costs a
+  /// wait.
+  [[nodiscard]] Verdict verify(const Candidate& candidate, ProblemData& problem, double enough_us = 0);
   /// One call on the asked case's random data, guarded as all are: enough to let a configuration go that is far slower than others.
   /// Verifying it would be many such calls. Finds what it wrote where it must not; its results are compared with nothing. Waits. Throws:
   /// as verify.
@@ -83,6 +86,8 @@ class Verifier {
   void check_bounds(Run& run, ProblemData& problem, std::size_t data, Guard variant);
   /// A call between two events.
   void timed_call(Run& run);
+  /// Whether that took longer than it may. Waits.
+  [[nodiscard]] bool took_too_long() const;
   /// A data set, what is planted into it and the data sets that alter it. Waits for nothing: a wait costs as much as several calls.
   void pass(Run& run, ProblemData& problem, std::size_t data);
   void begin_checks();
@@ -99,7 +104,10 @@ class Verifier {
   Support* support_;
   gpu::Event start_, end_;  ///< of the asked case's call on random data
   bool timed_ = false;      ///< they were recorded
-  gpu::Buffer scratch_;     ///< shared by all cases, grown on demand
+  double enough_us_ = 0;    ///< see verify
+  bool undecided_ = false;  ///< whether it is too slow
+  bool too_slow_ = false;
+  gpu::Buffer scratch_;  ///< shared by all cases, grown on demand
   std::vector<Question> questions_;
   std::vector<Begun> begun_;
 };

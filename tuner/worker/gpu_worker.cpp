@@ -9,9 +9,9 @@
 #include <numeric>
 #include <random>
 
-#include "tuner/base/median.hpp"
 #include "tuner/base/process.hpp"
 #include "tuner/measure/messages.hpp"
+#include "tuner/worker/read_ceiling.hpp"
 
 namespace attune::worker {
 namespace {
@@ -22,7 +22,6 @@ constexpr double kHopelessRatio = 3.0;  // dropped on a short batch already: far
 constexpr double kBehindRatio = 1.1;    // by one timed call where calls are long and precise
 constexpr double kLaunch_us = 4;        // of each step, which is no node of a graph here
 constexpr double kLoading_us = 1000;    // a first call may load its code besides
-constexpr std::size_t kCeilingBytes = std::size_t{4} << 30;
 
 bool exceeds_limits(const CudaError& error) {
   const auto result = static_cast<CUresult>(error.result());
@@ -138,15 +137,19 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
   Prepared& prepared = prepared_for(request);
   measure::VisitReply reply;
   // Without answers the best is not verified, and lets nobody go.
-  if (request.once && request.best_us >= measure::kCostly_us && problem_->data().has_answers() &&
-      !may_win(prepared, request.best_us, reply))
-    return reply;
+  const bool may_go = request.once && request.best_us > 0 && problem_->data().has_answers();
+  if (may_go && request.best_us >= measure::kCostly_us && !may_win(prepared, request.best_us, reply)) return reply;
   double called_us = 0;
   if (request.verify) {
     const verify::Candidate candidate{prepared.configuration, *prepared.module};
-    const auto verdict = timed_into(reply.verifying_s, [&] { return verifier_->verify(candidate, problem_->data()); });
+    const double enough_us = may_go ? may_take_us(prepared, request.best_us) : 0;
+    const auto verdict = timed_into(reply.verifying_s, [&] { return verifier_->verify(candidate, problem_->data(), enough_us); });
     if (verdict.wrong) return reject(reply, *verdict.wrong);
     called_us = verdict.call_us;
+    if (verdict.too_slow) {
+      let_go(reply, called_us);
+      return reply;
+    }
     prepared.verified = problem_->data().has_answers();
   }
   if (request.max_samples == 0) {
@@ -176,6 +179,16 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
   return reply;
 }
 
+double GpuWorker::may_take_us(const Prepared& prepared, double best_us) {
+  return measure::kScreeningRatio * best_us + kLoading_us + kLaunch_us * static_cast<double>(prepared.call.steps());
+}
+
+void GpuWorker::let_go(measure::VisitReply& reply, double call_us) {
+  reply.samples_us.push_back(call_us);
+  reply.calls_per_sample = 1;
+  reply.screened_out = true;
+}
+
 bool GpuWorker::may_win(Prepared& prepared, double best_us, measure::VisitReply& reply) {
   const auto first = timed_into(reply.verifying_s, [&] {
     return verifier_->first_call({prepared.configuration, *prepared.module}, problem_->data());
@@ -184,17 +197,14 @@ bool GpuWorker::may_win(Prepared& prepared, double best_us, measure::VisitReply&
     reject(reply, *first.wrong);
     return false;
   }
-  const double allowed_us = measure::kScreeningRatio * best_us + kLoading_us + kLaunch_us * static_cast<double>(prepared.call.steps());
-  if (first.call_us <= allowed_us) {
+  if (first.call_us <= may_take_us(prepared, best_us)) {
     const double behind_us = kBehindRatio * best_us;
     const auto armed_us = timer_->arm(prepared, behind_us, first.call_us);
     reply.samples_us.push_back(armed_us ? *armed_us : timer_->sample(prepared));
     reply.calls_per_sample = prepared.calls();
     reply.screened_out = reply.samples_us.front() > behind_us;
   } else {
-    reply.samples_us.push_back(first.call_us);
-    reply.calls_per_sample = 1;
-    reply.screened_out = true;
+    let_go(reply, first.call_us);
   }
   return !reply.screened_out;
 }
@@ -286,32 +296,7 @@ std::vector<Prepared*> GpuWorker::prepare_afresh(const std::vector<measure::Visi
 
 json GpuWorker::read_ceiling(const json& request) {
   load_support(request);
-  std::size_t free_bytes = 0;
-  std::size_t total_bytes = 0;
-  gpu::check(gpu::Driver::get().cuMemGetInfo(&free_bytes, &total_bytes), "cuMemGetInfo", "reading the free device memory");
-  if (free_bytes < kCeilingBytes + kCeilingBytes / 4) return {{"bytes_per_s", 0.0}};
-  const gpu::Buffer buffer(kCeilingBytes);
-  support_->fill({buffer.address(), static_cast<std::int64_t>(kCeilingBytes / 4), spec::ElementType::U32}, spec::DataValues::Random, 1);
-  const gpu::Event start;
-  const gpu::Event end;
-  double best_us = 0;
-  for (const unsigned threads : {256u, 512u, 1024u}) {
-    for (const unsigned per_sm : {1u, 2u, 4u, 8u}) {
-      if (threads * per_sm > 2048) continue;
-      std::vector<double> times_us;
-      for (int repetition = 0; repetition < 5; ++repetition) {
-        support_->evict();  // also hides the launch's latency
-        start.record(stream_);
-        support_->read(buffer.address(), buffer.bytes(), static_cast<unsigned>(device_.sm_count) * per_sm, threads);
-        end.record(stream_);
-        end.synchronize();
-        times_us.push_back(gpu::elapsed_us(start, end));
-      }
-      const double median_us = base::median(std::move(times_us));
-      if (best_us == 0 || median_us < best_us) best_us = median_us;
-    }
-  }
-  return {{"bytes_per_s", static_cast<double>(kCeilingBytes) / best_us * 1e6}};
+  return {{"bytes_per_s", read_ceiling_bytes_per_s(*support_, device_)}};
 }
 
 int gpu_worker_main() {

@@ -38,6 +38,10 @@ class GpuWorker {
   /// Whether two calls leave a costly configuration a chance to be the best: a guarded one, then one that is timed as all are. Verifying it
   /// would be many. If not, `reply` says how it ended.
   [[nodiscard]] bool may_win(Prepared& prepared, double best_us, measure::VisitReply& reply);
+  /// What a first call may take of a configuration that is not behind the best.
+  [[nodiscard]] static double may_take_us(const Prepared& prepared, double best_us);
+  /// Unverified, known by this one call.
+  static void let_go(measure::VisitReply& reply, double call_us);
   /// `reply`, of wrong results.
   measure::VisitReply reject(measure::VisitReply& reply, const std::string& detail);
   std::vector<Prepared*> prepare_afresh(const std::vector<measure::VisitRequest>& visits, const std::vector<std::size_t>& order,

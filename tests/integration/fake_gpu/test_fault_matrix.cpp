@@ -138,18 +138,65 @@ TEST_CASE_FIXTURE(FakeGpu, "a worker that dies again and again through no config
   check_good_ones(records());
 }
 
+namespace {
+
+/// The synthetic template with other times.
+struct OtherTimes : FakeGpu {
+  void replace(const std::string& what, const std::string& by) {
+    const std::string source = std::string(ATTUNE_SOURCE_DIR) + "/tests/support/fake_templates/synthetic/";
+    if (text.empty()) text = base::read_file(source + "template.json");
+    text = replaced(text, what, by);
+    std::filesystem::create_directory(folder / "synthetic");
+    base::write_file_atomic(folder / "synthetic/template.json", text);
+    base::write_file_atomic(folder / "synthetic/synthetic.cu", base::read_file(source + "synthetic.cu"));
+  }
+  [[nodiscard]] std::vector<std::string> words() const {
+    auto all = tune_words("matrix");
+    all[1] = (folder / "synthetic").string();
+    return all;
+  }
+
+  std::string text;
+};
+
+}  // namespace
+
 TEST_CASE_FIXTURE(
-    FakeGpu,
+    OtherTimes, "one whose calls take milliseconds where others take microseconds is let go after two, whatever verifying it would take") {
+  // 0.3 s a call beside 20 us. Verified, they outlast the deadline of 2 s.
+  replace("\"slowdown\": \"1 + ", "\"slowdown\": \"1 + 15000 * (fault in ['wrong_result', 'partial_write', 'out_of_bounds_write']) + ");
+  settings["real_time"] = 1;
+  const auto result = attune(words());
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  std::map<std::string, db::RecordRow> record_of;
+  for (const auto& record : records()) record_of[test::configuration_of(record)["fault"]] = record;
+  for (const char* const slow : {"wrong_result", "partial_write"}) {  // nobody looked
+    CAPTURE(slow);
+    CHECK(record_of.at(slow).outcome == "ok");
+    CHECK_FALSE(record_of.at(slow).verified);
+    CHECK(record_of.at(slow).stage == "screened");
+    CHECK(record_of.at(slow).samples == 1);
+    CHECK(record_of.at(slow).median_us > 200000);
+  }
+  CHECK(record_of.at("out_of_bounds_write").outcome == "wrong_result");
+  check_good_ones(records());
+}
+
+TEST_CASE_FIXTURE(FakeGpu, "a first call that is slow for loading its code lets nobody go") {
+  settings["loading_us"] = 5000;  // beside calls of 20 us
+  const auto result = attune(tune_words("none"));
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  check_good_ones(records());
+}
+
+TEST_CASE_FIXTURE(
+    OtherTimes,
     "of kernels of milliseconds one that is behind after two calls is let go unverified, but not what it writes where it must not") {
-  const std::string source = std::string(ATTUNE_SOURCE_DIR) + "/tests/support/fake_templates/synthetic/";
-  std::string text = replaced(base::read_file(source + "template.json"), "int((20000 + n / 100) * slowdown)", "int(20000000 * slowdown)");
-  text = replaced(text, "\"slowdown\": \"1 + ", "\"slowdown\": \"1 + 1.0 * (fault != 'none') + ");
-  std::filesystem::create_directory(folder / "synthetic");
-  base::write_file_atomic(folder / "synthetic/template.json", text);
-  base::write_file_atomic(folder / "synthetic/synthetic.cu", base::read_file(source + "synthetic.cu"));
-  auto words = tune_words("matrix");
-  words[1] = (folder / "synthetic").string();
-  const auto result = attune(words);
+  replace("int((20000 + n / 100) * slowdown)", "int(20000000 * slowdown)");
+  replace("\"slowdown\": \"1 + ", "\"slowdown\": \"1 + 1.0 * (fault != 'none') + ");
+  const auto result = attune(words());
   CAPTURE(result.err);
   REQUIRE(result.exit_code == 0);
   const auto best = db::Database::open(database, db::OpenMode::ReadOnly).best({});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "tests/support/fake_cuda/process.hpp"
 
@@ -197,9 +198,13 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
     const auto [kernel, stream, host] = prepare(process, *config, function);
     KernelLaunch kept;
     fill_launch(kept, kernel, *config, parameters);
-    process.enqueue(stream, [host = host, &process, device = kernel.device, name = kernel.cubin.name, launch = std::move(kept)] {
-      const Fault planned = process.planned_fault(*device, name);
-      return planned == Fault::None ? host(launch) : Effect{0, planned};
-    });
+    const double loading_us = std::exchange(kernel.launched, true) ? 0 : process.settings.loading_us;
+    process.enqueue(stream,
+                    [host = host, &process, device = kernel.device, name = kernel.cubin.name, launch = std::move(kept), loading_us] {
+                      const Fault planned = process.planned_fault(*device, name);
+                      Effect effect = planned == Fault::None ? host(launch) : Effect{0, planned};
+                      effect.us += loading_us;
+                      return effect;
+                    });
   });
 }

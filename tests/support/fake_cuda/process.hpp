@@ -69,6 +69,7 @@ struct Kernel {
   Device* device = nullptr;
   CubinKernel cubin;
   int dynamic_shared_limit_bytes = 0;
+  mutable bool launched = false;
 };
 
 struct Module {
@@ -146,10 +147,10 @@ class Process {
   /// Puts an operation on a stream: into its graph while it captures, else runs it and advances the stream's clock.
   void enqueue(Stream& stream, Operation operation);
   /// Puts work on a stream while other threads do so on theirs: no lock but the stream's, no allocation, no system call.
-  /// False, and nothing is done, for what needs the whole driver: capture, noise, planned faults.
+  /// False, and nothing is done, for what needs the whole driver: capture, noise, planned faults, loading.
   template <class Work>
   bool run_beside(Stream& stream, Work&& work) {
-    if (stream.capturing || settings.noise > 0 || !settings.faults.empty()) return false;
+    if (stream.capturing || settings.noise > 0 || settings.loading_us > 0 || !settings.faults.empty()) return false;
     const std::lock_guard lock(stream.busy);
     if (stream.hung || pending_ != CUDA_SUCCESS) return true;  // queued behind what never ends, or in a lost context
     const Effect effect = work();

@@ -76,13 +76,14 @@ std::vector<int> visible_of(std::size_t devices) {
 Settings Settings::from_environment() {
   const char* const text = std::getenv("ATTUNE_FAKE_CUDA");
   const json object = read(text == nullptr ? "" : text);
-  refuse_unknown(object, {"devices", "noise", "drift_per_s", "real_time", "seed", "init_result", "driver_version", "faults"});
+  refuse_unknown(object, {"devices", "noise", "drift_per_s", "real_time", "loading_us", "seed", "init_result", "driver_version", "faults"});
   Settings settings;
   for (const auto& device : object.value("devices", json::array({json::object()}))) settings.devices.push_back(device_from(device));
   settings.visible = visible_of(settings.devices.size());
   take(object, "noise", settings.noise);
   take(object, "drift_per_s", settings.drift_per_s);
   take(object, "real_time", settings.real_time);
+  take(object, "loading_us", settings.loading_us);
   take(object, "seed", settings.seed);
   settings.init_result = static_cast<CUresult>(object.value("init_result", 0));
   take(object, "driver_version", settings.driver_version);

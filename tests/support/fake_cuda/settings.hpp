@@ -35,6 +35,7 @@ struct Settings {
   double noise = 0;          ///< relative standard deviation of a submission's time
   double drift_per_s = 0;    ///< relative, per second of virtual time
   double real_time = 0;      ///< share of the virtual time that synchronising really waits
+  double loading_us = 0;     ///< that the first submission of a loaded kernel takes besides
   std::uint64_t seed = 1;
   CUresult init_result = CUDA_SUCCESS;
   int driver_version = 13000;
