@@ -116,6 +116,7 @@ class TuningRate {
       searching_s += event.at("utilisation").at("wall_s").get<double>();
     }
     if (elapsed_s.empty()) throw Error("failed measuring how tuning scales: no problem was tuned");
+    const double ending_s = *std::max_element(ended_s.begin(), ended_s.end()), told_s = run.event_s.back();
     const double devices_s = gpus * run.wall_s, tuning_s = std::accumulate(elapsed_s.begin(), elapsed_s.end(), 0.0);
     const auto& used = run.event("end").at("utilisation");
     const auto share = [&](const char* what) { return used.at(what).get<double>() / devices_s; };
@@ -125,7 +126,8 @@ class TuningRate {
             {"gpu_waited_for_compiles", share("idle_waiting_compile_s")},
             {"gpu_waited_otherwise", share("idle_other_s")},
             {"before_first_problem_s", first_s},
-            {"after_last_problem_s", run.wall_s - *std::max_element(ended_s.begin(), ended_s.end())},
+            {"after_last_problem_s", run.wall_s - ending_s},
+            {"after_last_event_s", run.wall_s - told_s},
             {"problems", elapsed_s.size()},
             {"problem_s", elapsed_s},
             {"problem_end_s", ended_s},

@@ -22,3 +22,33 @@ if(ATTUNE_COMPILER_CACHE)
     endif()
   endforeach()
 endif()
+
+# A compiler cache takes no file that reads precompiled headers unless it is told to overlook dates; a build by single sources shows what
+# each includes.
+if(ATTUNE_UNITY AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT (ATTUNE_COMPILER_CACHE AND ATTUNE_COMPILER_CACHE_PROGRAM))
+  set(precompiled_default ON)
+else()
+  set(precompiled_default OFF)
+endif()
+option(ATTUNE_PRECOMPILED_HEADERS "Precompile the headers of others that most sources read" ${precompiled_default})
+
+# attune_precompiled(<target> <set> [<header>...]): the target reads headers of others that were compiled once for all of its set, whose
+# compiler flags must be the same; macros that these headers do not read may differ. They are the first target's of the set, with the
+# further headers named for it. Our own are none of them: a change would compile everything anew.
+function(attune_precompiled target set)
+  if(NOT ATTUNE_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  get_target_property(not_hot ${target} ATTUNE_NOT_HOT)
+  if(not_hot AND CMAKE_BUILD_TYPE STREQUAL "Release")
+    set(set ${set}_not_hot)
+  endif()
+  get_property(first GLOBAL PROPERTY ATTUNE_PRECOMPILED_${set})
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+    return()
+  endif()
+  target_precompile_headers(${target} PRIVATE <algorithm> <chrono> <cstdint> <filesystem> <functional> <map> <memory> <optional> <sstream>
+    <string> <vector> <nlohmann/json.hpp> ${ARGN})
+  set_property(GLOBAL PROPERTY ATTUNE_PRECOMPILED_${set} ${target})
+endfunction()

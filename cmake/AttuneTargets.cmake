@@ -18,11 +18,17 @@ if(ATTUNE_COVERAGE)
   target_link_options(attune_build_flags INTERFACE --coverage)
 endif()
 
-# attune_module(<name> SOURCES ... LINKS ... [PRIVATE_LINKS ...]): one layer of the pipeline as the static library
+# attune_not_hot(<target>): nobody waits for its code, so an optimised build spends less on it.
+function(attune_not_hot target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
+  set_target_properties(${target} PROPERTIES ATTUNE_NOT_HOT ON)
+endfunction()
+
+# attune_module(<name> [NOT_HOT] SOURCES ... LINKS ... [PRIVATE_LINKS ...]): one layer of the pipeline as the static library
 # attune_<name>. Headers are included from the repository root ("tuner/spec/value.hpp", "db/database.hpp"); the
 # public ones as "attune/runtime.hpp".
 function(attune_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS;PRIVATE_LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "NOT_HOT" "" "SOURCES;LINKS;PRIVATE_LINKS")
   add_library(attune_${name} STATIC ${arg_SOURCES})
   set_target_properties(attune_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON EXPORT_NAME module_${name})
   target_include_directories(attune_${name} PUBLIC
@@ -31,11 +37,10 @@ function(attune_module name)
   target_include_directories(attune_${name} PRIVATE ${PROJECT_BINARY_DIR}/generated)
   target_compile_features(attune_${name} PUBLIC cxx_std_20)
   target_link_libraries(attune_${name} PUBLIC ${arg_LINKS} PRIVATE $<BUILD_INTERFACE:attune_build_flags> ${arg_PRIVATE_LINKS})
-endfunction()
-
-# attune_not_hot(<target>): nobody waits for its code, so an optimised build spends less on it.
-function(attune_not_hot target)
-  target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
+  if(arg_NOT_HOT)
+    attune_not_hot(attune_${name})
+  endif()
+  attune_precompiled(attune_${name} module)
 endfunction()
 
 # attune_embed(<target> <symbol> <file>...): the bytes of files, read through attune::base::embedded_<symbol>().
@@ -47,5 +52,5 @@ function(attune_embed target symbol)
     DEPENDS ${ARGN} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM COMMENT "Embedding ${symbol}")
   target_sources(${target} PRIVATE ${out})
   # Every embedded file has tables of the same names, and a changed one is compiled alone.
-  set_source_files_properties(${out} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties(${out} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
