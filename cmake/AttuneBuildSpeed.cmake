@@ -23,24 +23,28 @@ if(ATTUNE_COMPILER_CACHE)
   endforeach()
 endif()
 
-# A compiler cache takes no file that reads precompiled headers unless it is told to overlook dates; a build by single sources shows what
-# each includes.
-if(ATTUNE_UNITY AND NOT CMAKE_CXX_COMPILER_LAUNCHER AND NOT (ATTUNE_COMPILER_CACHE AND ATTUNE_COMPILER_CACHE_PROGRAM))
-  set(precompiled_default ON)
-else()
-  set(precompiled_default OFF)
+# AUTO: not with a launcher, since a compiler cache takes no file that reads precompiled headers unless it is told to overlook dates; not by
+# single sources, which is to show what each includes; and not where flags are such that those of a set differ.
+set(ATTUNE_PRECOMPILED_HEADERS AUTO CACHE STRING "Precompile the headers of others that most sources read: ON, OFF or AUTO")
+get_property(several_configurations GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+set(ATTUNE_PRECOMPILES ${ATTUNE_PRECOMPILED_HEADERS})
+if(ATTUNE_PRECOMPILED_HEADERS STREQUAL "AUTO")
+  set(ATTUNE_PRECOMPILES ON)
+  if(NOT ATTUNE_UNITY OR CMAKE_CXX_COMPILER_LAUNCHER OR several_configurations OR CMAKE_POSITION_INDEPENDENT_CODE)
+    set(ATTUNE_PRECOMPILES OFF)
+  endif()
 endif()
-option(ATTUNE_PRECOMPILED_HEADERS "Precompile the headers of others that most sources read" ${precompiled_default})
 
 # attune_precompiled(<target> <set> [<header>...]): the target reads headers of others that were compiled once for all of its set, whose
 # compiler flags must be the same; macros that these headers do not read may differ. They are the first target's of the set, with the
 # further headers named for it. Our own are none of them: a change would compile everything anew.
 function(attune_precompiled target set)
-  if(NOT ATTUNE_PRECOMPILED_HEADERS)
+  if(NOT ATTUNE_PRECOMPILES)
     return()
   endif()
   get_target_property(not_hot ${target} ATTUNE_NOT_HOT)
-  if(not_hot AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  if(not_hot AND type STREQUAL "RELEASE")
     set(set ${set}_not_hot)
   endif()
   get_property(first GLOBAL PROPERTY ATTUNE_PRECOMPILED_${set})

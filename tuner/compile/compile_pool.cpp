@@ -121,9 +121,7 @@ void CompilePool::abandon() {
 }
 
 std::vector<int> CompilePool::descriptors() const {
-  std::vector<int> all;
-  for (const auto& worker : workers_) all.push_back(worker->process.channel().fd());
-  return all;
+  return of_workers([](Worker& worker) { return worker.process.channel().fd(); });
 }
 
 std::size_t CompilePool::pending() const noexcept {
@@ -145,9 +143,7 @@ double CompilePool::busy_seconds() const {
 }
 
 std::vector<int> CompilePool::worker_pids() const {
-  std::vector<int> pids;
-  for (const auto& worker : workers_) pids.push_back(worker->process.pid());
-  return pids;
+  return of_workers([](const Worker& worker) { return worker.process.pid(); });
 }
 
 std::vector<std::string> CompilePool::take_warnings() {
@@ -280,8 +276,8 @@ CompilePool::Worker* CompilePool::next_to_make_way() const {
   Worker* longest = nullptr;
   for (const auto& worker : workers_) {
     if (worker->state == Worker::State::Starting) return nullptr;  // it will have room for what waits
-    const bool may = worker->state == Worker::State::Busy && !jobs_.at(worker->key)->made_way;
-    if (may && (longest == nullptr || worker->since < longest->since)) longest = worker.get();
+    if (worker->state != Worker::State::Busy || jobs_.at(worker->key)->made_way) continue;
+    if (longest == nullptr || worker->since < longest->since) longest = worker.get();
   }
   return longest;
 }
@@ -308,13 +304,9 @@ void CompilePool::make_way() {
 void CompilePool::lose(Worker& worker, const std::string& how) {
   // Once one worker has been ready, workers can start: many lost at once were killed.
   const int limit = kFailedStartLimit * (nvrtc_build_.empty() ? 1 : static_cast<int>(workers_.size()) + 1);
-  if (worker.state == Worker::State::Starting && ++failed_starts_ >= limit) {
-    throw EnvironmentError(
-        fmt::format("failed starting compile worker {}: lost {} times before it was ready, last: {}{}; check that the file is this "
-                    "build's attune and can run here",
-                    options_.worker.string(), failed_starts_, how, quoted(worker.process.output())));
-  }
   const std::string last_words = quoted(worker.process.output());
+  if (worker.state == Worker::State::Starting && ++failed_starts_ >= limit)
+    throw EnvironmentError(cannot_start(options_.worker.string(), failed_starts_, how, last_words));
   const std::string key = release(worker);
   start(worker);
   if (key.empty()) return;

@@ -109,6 +109,12 @@ class CompilePool {
   [[nodiscard]] int count_workers(Is is) const {
     return static_cast<int>(std::count_if(workers_.begin(), workers_.end(), [&](const auto& worker) { return is(*worker); }));
   }
+  template <class Of>
+  [[nodiscard]] std::vector<int> of_workers(Of of) const {
+    std::vector<int> values;
+    for (const auto& worker : workers_) values.push_back(of(*worker));
+    return values;
+  }
   void start(Worker& worker);
   void feed();
   /// What a free worker is to compile.

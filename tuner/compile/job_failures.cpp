@@ -28,6 +28,13 @@ CompileResult lost(const CompileRequest& request, int workers, const std::string
   return result;
 }
 
+std::string cannot_start(const std::string& worker, int times, const std::string& how, const std::string& last_words) {
+  return fmt::format(
+      "failed starting compile worker {}: lost {} times before it was ready, last: {}{}; check that the file is this build's attune and can "
+      "run here",
+      worker, times, how, last_words);
+}
+
 std::string quoted(std::string output) {
   while (!output.empty() && output.back() == '\n') output.pop_back();
   return output.empty() ? output : fmt::format(", having printed \"{}\"", output);

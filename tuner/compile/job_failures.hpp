@@ -11,6 +11,8 @@ namespace attune::compile {
                                       std::chrono::duration<double> took);
 /// `how`: the last worker's end; `last_words`: what it printed, as quoted() gives it.
 [[nodiscard]] CompileResult lost(const CompileRequest& request, int workers, const std::string& how, const std::string& last_words);
+/// Why no worker can be had: `times` one after the other ended before they were ready. `how` and `last_words` as of lost().
+[[nodiscard]] std::string cannot_start(const std::string& worker, int times, const std::string& how, const std::string& last_words);
 /// What a worker printed before its end, e.g. "LLVM ERROR: out of memory", in words that follow others: NVRTC has no other way to tell why
 /// it aborts. Empty when it printed nothing.
 [[nodiscard]] std::string quoted(std::string output);

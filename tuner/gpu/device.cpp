@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -62,25 +63,41 @@ void read_limits(CUdevice device, spec::DeviceInfo& info) {
 
 constexpr const char* kVisible = "CUDA_VISIBLE_DEVICES";
 
-}  // namespace
-
-std::optional<std::string> visible_alone(const char* now, int ordinal) {
-  if (ordinal < 0) return std::nullopt;
-  if (now == nullptr) return std::to_string(ordinal);
-  std::istringstream entries(now);
-  std::string entry;
-  for (int i = 0; i <= ordinal; ++i) {
-    // A negative one hides what follows it.
-    if (!std::getline(entries, entry, ',') || entry.find_first_not_of(' ') == std::string::npos || entry.find_first_of("-") == 0)
-      return std::nullopt;
+/// Where there are, the driver shows one of them and no whole GPU, unless it is told otherwise.
+bool has_mig_instances() {
+  std::error_code ignored;  // no such folder: no driver that could have any
+  for (const auto& gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/capabilities", ignored)) {
+    for (const auto& part : std::filesystem::directory_iterator(gpu.path() / "mig", ignored))
+      if (part.path().filename().string().starts_with("gi")) return true;
   }
-  return entry;
+  return false;
 }
 
-int show_only(int ordinal) {
-  const auto alone = visible_alone(std::getenv(kVisible), ordinal);
-  if (alone) ::setenv(kVisible, alone->c_str(), 1);
-  return alone && device_count() == 1 ? 0 : ordinal;
+}  // namespace
+
+std::optional<Visible> fewest_visible(const char* now, int ordinal) {
+  if (ordinal < 0) return std::nullopt;
+  if (now == nullptr) return Visible{std::to_string(ordinal), 0};
+  std::istringstream entries(now);
+  Visible visible{"", ordinal};
+  std::string entry;
+  for (int i = 0; i <= ordinal; ++i) {
+    if (!std::getline(entries, entry, ',')) return std::nullopt;
+    visible.value += (i == 0 ? "" : ",") + entry;
+  }
+  return visible;
+}
+
+int show_fewest(int ordinal) {
+  const char* const now = std::getenv(kVisible);
+  const auto visible = fewest_visible(now, ordinal);
+  if (!visible) throw EnvironmentError(fmt::format("failed finding device {}: {} names too few", ordinal, kVisible));
+  if (now == nullptr && has_mig_instances()) throw EnvironmentError("failed finding a device by its number beside MIG instances");
+  ::setenv(kVisible, visible->value.c_str(), 1);
+  const int count = device_count();
+  if (count != visible->ordinal + 1)
+    throw EnvironmentError(fmt::format("failed finding device {}: {}={} shows {} devices", ordinal, kVisible, visible->value, count));
+  return visible->ordinal;
 }
 
 int device_count() {

@@ -18,12 +18,19 @@ namespace attune::gpu {
 /// Hard and soft identity of a device. Requires: nothing (no context). Throws: EnvironmentError, UsageError (ordinal).
 [[nodiscard]] spec::DeviceInfo read_device(int ordinal);
 
-/// The value of CUDA_VISIBLE_DEVICES that shows nothing but the device which is `ordinal` under the value `now` (null: not set). Nothing
-/// where `now` hides it.
-[[nodiscard]] std::optional<std::string> visible_alone(const char* now, int ordinal);
-/// Makes the driver show this process that device alone, where it can. Returns the ordinal it then has.
-/// Requires: the driver was not used yet, and no other thread reads the environment. Throws: EnvironmentError.
-[[nodiscard]] int show_only(int ordinal);
+/// What CUDA_VISIBLE_DEVICES is to be, and the ordinal that a device then has.
+struct Visible {
+  std::string value;
+  int ordinal = 0;
+  [[nodiscard]] bool operator==(const Visible&) const = default;
+};
+/// With the fewest devices beside the one that is `ordinal` under the value `now` (null: not set): none where it is not set; else those
+/// that `now` names before it, since one that does not exist hides all after it. Nothing where `now` names too few.
+[[nodiscard]] std::optional<Visible> fewest_visible(const char* now, int ordinal);
+/// Makes the driver show this process the fewest devices beside that one. Returns the ordinal it then has.
+/// Requires: the driver was not used yet, and no other thread reads the environment. Throws: EnvironmentError (it shows others than these;
+/// also where GPUs are divided into MIG instances, which are numbered otherwise).
+[[nodiscard]] int show_fewest(int ordinal);
 
 /// Retains the primary context of a device and makes it current; releases it at the end. Same context as the CUDA
 /// runtime API's.

@@ -265,7 +265,8 @@ VisitReply GpuExecutor::accept(const json& message) {
   // A fresh worker does not know what an earlier one has verified.
   if (reply.verified) verified_.insert(reply.configuration);
   reply.verified = verified_.contains(reply.configuration);
-  if (reply.samples_us.empty()) return reply;
+  // A single call of a configuration that was let go is far longer than what others are to be allowed.
+  if (reply.samples_us.empty() || (reply.screened_out && !reply.verified)) return reply;
   const double middle_us = base::median(reply.samples_us);
   best_us_ = best_us_ <= 0 ? middle_us : std::min(best_us_, middle_us);
   batch_us_ = std::max(batch_us_, middle_us * reply.calls_per_sample);

@@ -13,7 +13,7 @@ std::string bytes(const json& value) {
   return {data.begin(), data.end()};
 }
 
-json hello(int device, Shown shown) { return {{"type", "hello"}, {"device", device}, {"alone", shown == Shown::One}}; }
+json hello(int device, Shown shown) { return {{"type", "hello"}, {"device", device}, {"alone", shown == Shown::Fewest}}; }
 
 json prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const Policy& policy, const std::string& support_cubin,
              const std::string& reference_cubin) {

@@ -12,8 +12,8 @@ namespace attune::measure::messages {
 [[nodiscard]] nlohmann::json binary(const std::string& bytes);
 [[nodiscard]] std::string bytes(const nlohmann::json& value);
 
-/// The devices that the driver shows a worker: the one it is for, or all.
-enum class Shown { One, All };
+/// The devices that the driver shows a worker: as few as it can beside the one it is for, or all.
+enum class Shown { Fewest, All };
 [[nodiscard]] nlohmann::json hello(int device, Shown shown);
 [[nodiscard]] nlohmann::json prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const Policy& policy,
                                      const std::string& support_cubin, const std::string& reference_cubin);

@@ -14,7 +14,7 @@ struct VisitRequest {
   std::string cubin_key;
   std::string cubin;    ///< sent only when the worker does not hold `cubin_key` yet (the executor decides)
   bool verify = false;  ///< before timing: full verification (docs/measurement.md)
-  bool once = false;    ///< with `verify`: one that is behind after a call of a millisecond or more, or two, is let go unverified
+  bool once = false;    ///< with `verify`: one that two calls tell is far behind is let go unverified (docs/measurement.md)
   double best_us = 0;   ///< screening reference; 0: none. Drops after two samples over kScreeningRatio x best
   int max_samples = 6;  ///< of this visit; 0: it is not timed
 };

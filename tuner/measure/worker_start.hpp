@@ -19,8 +19,8 @@ struct StartedWorker {
   spec::DeviceInfo device;
 };
 
-/// Spawns a GPU worker for the device of this ordinal and waits until it has a context there. The driver shows it no other device: on a
-/// host of several that starts and ends sooner. A device that is not found so is looked for among all.
+/// Spawns a GPU worker for the device of this ordinal and waits until it has a context there. The driver shows it as few others as it
+/// can: on a host of several it starts and ends sooner then. A device that is not found so is looked for among all.
 /// Throws: WorkerLost, EnvironmentError (no driver, no answer), UsageError (no such device).
 [[nodiscard]] StartedWorker start_gpu_worker(const std::filesystem::path& executable, int ordinal, const std::vector<int>& cpus);
 

@@ -22,6 +22,7 @@ constexpr double kHopelessRatio = 3.0;  // dropped on a short batch already: far
 constexpr double kBehindRatio = 1.1;    // by one timed call where calls are long and precise
 constexpr double kLaunch_us = 4;        // of each step, which is no node of a graph here
 constexpr double kLoading_us = 1000;    // a first call may load its code besides
+constexpr double kShared_us = 3000;     // and a short one wait for others that share the GPU
 
 bool exceeds_limits(const CudaError& error) {
   const auto result = static_cast<CUresult>(error.result());
@@ -180,7 +181,8 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
 }
 
 double GpuWorker::may_take_us(const Prepared& prepared, double best_us) {
-  return measure::kScreeningRatio * best_us + kLoading_us + kLaunch_us * static_cast<double>(prepared.call.steps());
+  const double besides_us = best_us >= measure::kCostly_us ? kLoading_us : kShared_us;
+  return measure::kScreeningRatio * best_us + besides_us + kLaunch_us * static_cast<double>(prepared.call.steps());
 }
 
 void GpuWorker::let_go(measure::VisitReply& reply, double call_us) {
@@ -309,7 +311,7 @@ int gpu_worker_main() {
       if (request->at("type") == "hello") {
         try {
           const int device = request->at("device");
-          worker = std::make_unique<GpuWorker>(request->at("alone") ? gpu::show_only(device) : device);
+          worker = std::make_unique<GpuWorker>(request->at("alone") ? gpu::show_fewest(device) : device);
         } catch (const Error& error) {
           channel.send(measure::messages::failure(error));
           return static_cast<int>(error.exit_code());

@@ -150,8 +150,8 @@ struct OtherTimes : FakeGpu {
     base::write_file_atomic(folder / "synthetic/template.json", text);
     base::write_file_atomic(folder / "synthetic/synthetic.cu", base::read_file(source + "synthetic.cu"));
   }
-  [[nodiscard]] std::vector<std::string> words() const {
-    auto all = tune_words("matrix");
+  [[nodiscard]] std::vector<std::string> words(const std::string& faults = "matrix") const {
+    auto all = tune_words(faults);
     all[1] = (folder / "synthetic").string();
     return all;
   }
@@ -181,6 +181,23 @@ TEST_CASE_FIXTURE(
   }
   CHECK(record_of.at("out_of_bounds_write").outcome == "wrong_result");
   check_good_ones(records());
+}
+
+TEST_CASE_FIXTURE(OtherTimes, "who was let go is verified by a search of a part of the space that it is in") {
+  replace("\"slowdown\": \"1 + ", "\"slowdown\": \"1 + 500 * (block_size == 64) + ");  // 10 ms
+  auto all = words("none");
+  REQUIRE(attune(all).exit_code == 0);
+  const auto verified = [&] {
+    std::size_t count = 0;
+    for (const auto& record : records()) count += test::configuration_of(record)["block_size"] == 64 && record.verified ? 1 : 0;
+    return count;
+  };
+  REQUIRE(verified() < kGood / 4);  // whoever came before there was a best
+  all.insert(all.end(), {"--where", "block_size == 64"});
+  const auto result = attune(all);
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(verified() == kGood / 4);
 }
 
 TEST_CASE_FIXTURE(FakeGpu, "a first call that is slow for loading its code lets nobody go") {

@@ -170,6 +170,24 @@ TEST_CASE_FIXTURE(MixedGpus, "CUDA_VISIBLE_DEVICES says which GPUs there are and
   CHECK(result.out.find("Fake A (device 1)") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(MixedGpus, "a GPU that CUDA_VISIBLE_DEVICES hides is not tuned on, whatever its number") {
+  for (const auto& [visible, device] : {std::pair("7,0", "1"), {"0,7,1", "2"}, {"", "0"}}) {
+    CAPTURE(visible);
+    environment["CUDA_VISIBLE_DEVICES"] = visible;
+    CHECK(attune(tune_words("none", {"--device", device})).exit_code != 0);
+    CHECK(records().empty());
+  }
+}
+
+TEST_CASE_FIXTURE(Gpus, "a GPU that attune's own kernels cannot be compiled for is left out once, not given up problem by problem") {
+  environment["XDG_CACHE_HOME"] = (folder / "cache").string();  // empty
+  const auto result = attune(words({"--compile-timeout", "1ms"}));
+  CHECK(result.exit_code == 4);
+  CHECK(result.err.find("attune's own device kernels") != std::string::npos);
+  CHECK(result.err.find("cannot be used any more") != std::string::npos);
+  CHECK(records().empty());
+}
+
 TEST_CASE_FIXTURE(SlowGpus, "a device process killed from outside costs nothing: its problem goes on in a fresh one") {
   const int pid = start(words());
   REQUIRE(test::wait_until([&] { return records().size() >= 4 && processes("worker-tune").size() == 2; }));

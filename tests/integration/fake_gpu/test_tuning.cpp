@@ -92,7 +92,7 @@ TEST_CASE_FIXTURE(FakeGpu, "a driver that fails at start is named with its reaso
 TEST_CASE_FIXTURE(FakeGpu, "a compiler that does not come to an end is told as that, with what to do; nothing is replayed instead") {
   const auto words = [](const std::string& template_name) {
     return std::vector<std::string>{
-        "tune",   template_name,       "--T", "f32", "--op", "sum", "--size", "1048576", "--budget", "4", "--strategy",
+        "tune",   template_name,       "--T", "f32", "--op", "sum", "--size", "1048576,2097152", "--budget", "4", "--strategy",
         "random", "--compile-timeout", "1ms"};
   };
   environment["XDG_CACHE_HOME"] = (folder / "cache").string();  // empty: attune's own device kernels are compiled too

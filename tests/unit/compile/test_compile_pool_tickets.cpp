@@ -152,13 +152,15 @@ TEST_CASE("jobs that made way have all workers but one, so that what comes later
 
 TEST_CASE("of several jobs that take long the longest makes way, and no other beside it") {
   CompilePool pool(faulty(2));
-  const auto first = pool.submit(request("late 30")), longest = pool.submit(request("late 600"));
+  const auto first = pool.submit(request("late 300")), longest = pool.submit(request("late 900"));
   std::vector<std::uint64_t> order;
   const auto collect = [&](std::chrono::milliseconds timeout) {
     for (const auto& completed : pool.collect(timeout)) order.push_back(completed.ticket);
   };
+  while (pool.busy_workers() < 2) collect(std::chrono::milliseconds(1));
+  REQUIRE(order.empty());
   while (order.empty()) collect(kForEver);
-  const auto later = pool.submit(request("late 601"));  // on the first worker, where one that looks through them comes first
+  const auto later = pool.submit(request("late 901"));  // on the first worker, where one that looks through them comes first
   while (pool.busy_workers() < 2) collect(std::chrono::milliseconds(1));
   const auto pids = pool.worker_pids();
   std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -44,18 +44,18 @@ TEST_CASE("errors that ruin the context are told from refusals") {
   }
 }
 
-TEST_CASE("a device is shown alone as whatever CUDA_VISIBLE_DEVICES calls it, and one that it hides is not") {
-  using gpu::visible_alone;
-  CHECK(visible_alone(nullptr, 0) == "0");
-  CHECK(visible_alone(nullptr, 3) == "3");
-  CHECK(visible_alone("2", 0) == "2");
-  CHECK(visible_alone("3,GPU-1f2e,MIG-7a", 1) == "GPU-1f2e");
-  CHECK(visible_alone("3,GPU-1f2e,MIG-7a", 2) == "MIG-7a");
-  CHECK(visible_alone("0,-1,2", 0) == "0");
-  for (const int ordinal : {1, 2}) CHECK_FALSE(visible_alone("0,-1,2", ordinal).has_value());
-  for (const char* const none : {"", " ", ",0"}) CHECK_FALSE(visible_alone(none, 0).has_value());
-  CHECK_FALSE(visible_alone("2", 1).has_value());
-  CHECK_FALSE(visible_alone(nullptr, -1).has_value());
+TEST_CASE("a device is shown alone, or behind those that CUDA_VISIBLE_DEVICES names before it, and never one that it hides") {
+  using gpu::fewest_visible;
+  using gpu::Visible;
+  CHECK(fewest_visible(nullptr, 0) == Visible{"0", 0});
+  CHECK(fewest_visible(nullptr, 3) == Visible{"3", 0});
+  CHECK(fewest_visible("2", 0) == Visible{"2", 0});
+  CHECK(fewest_visible("3,GPU-1f2e,MIG-7a", 1) == Visible{"3,GPU-1f2e", 1});
+  // Whether 5 or -1 is a device the driver knows: if not, it shows none of these, and it is not taken for another.
+  CHECK(fewest_visible("5,0", 1) == Visible{"5,0", 1});
+  CHECK(fewest_visible("0, -1,2", 2) == Visible{"0, -1,2", 2});
+  for (const auto& [now, ordinal] : {std::pair("", 0), {"2", 1}}) CHECK_FALSE(fewest_visible(now, ordinal).has_value());
+  CHECK_FALSE(fewest_visible(nullptr, -1).has_value());
 }
 
 }  // namespace test_driver

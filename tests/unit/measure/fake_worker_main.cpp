@@ -60,6 +60,12 @@ json visit(const json& request, std::set<std::string>& held, bool& fatal) {
   reply.worked_s = 0.25;
   reply.samples_us = {5.0, 4.0, 6.0};
   reply.detail = wanted.cubin.empty() ? "no cubin came along" : "cubin of " + std::to_string(wanted.cubin.size());
+  if (name == "is let go") {
+    reply.verified = false;
+    reply.screened_out = true;
+    reply.calls_per_sample = 1;
+    reply.samples_us = {900000};
+  }
   if (name == "wrong") reply.outcome = measure::Outcome::WrongResult;
   json message = measure::messages::reply(reply);
   message["dropped"] = json::array();

@@ -222,7 +222,7 @@ void DeviceFleet::keep(std::size_t device, ProblemResult result, bool complete) 
   results_[fleet_->group_of(device)][slot.problem] = std::move(result);
 }
 
-/// An error would come again: the problem is given up, or, when the process was only starting, the device.
+/// An error would come again: the problem is given up, and the device when it is its fault or the process was only starting.
 void DeviceFleet::handle_error(std::size_t device, const json& message) {
   Slot& slot = slots_[device];
   const Error error = error_from(message);
@@ -233,6 +233,7 @@ void DeviceFleet::handle_error(std::size_t device, const json& message) {
   if (state != State::Busy || stopped) return events_.notice(fmt::format("{}: {}", name(slot), error.what()));
   events_.lost(device);
   fleet_->failed(device, error.what(), error.exit_code());
+  if (message.value("of_device", false)) retire(device, error.what());
 }
 
 void DeviceFleet::on_death(std::size_t device, const std::string& how) {

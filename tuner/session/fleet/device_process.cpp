@@ -120,6 +120,7 @@ int device_process_main(const DeviceHooks& hooks) {
       } catch (const std::exception& error) {
         json failure = measure::messages::failure(error);
         failure["event"] = "error";
+        failure["of_device"] = dynamic_cast<const UnusableDevice*>(&error) != nullptr;
         channel.send(failure);
         // Whatever the error left behind goes with this process; the parent starts a fresh one for the next problem.
         const auto* known = dynamic_cast<const Error*>(&error);

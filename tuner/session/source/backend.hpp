@@ -6,12 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "attune/error.hpp"
 #include "tuner/measure/measurement.hpp"
 #include "tuner/session/source/race.hpp"
 #include "tuner/spec/device_info.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::session {
+
+/// attune's own kernels cannot be compiled for the device: no problem can be tuned there.
+class UnusableDevice : public Error {
+ public:
+  using Error::Error;
+};
 
 /// A finalist that no longer works when it is verified or run again.
 struct FailedFinalist {

@@ -73,9 +73,9 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   may_let_go_ = false;
   sentinel_entry_.reset();
   sentinel_ = {};
-  const auto reference = required_.reference(kernel, problem);  // compiled beside the support kernels
+  required_.begin_reference(kernel, problem);  // beside the support kernels
   gpu_->set_support(required_.support());
-  gpu_->prepare(kernel, problem, reference);
+  gpu_->prepare(kernel, problem, required_.reference(kernel, problem));
   prepared_at_ = sentinel_at_ = Clock::now();
   compile_busy_before_s_ = compilers_.busy_seconds();
   compilations_before_ = compilers_.compilations();
@@ -264,8 +264,8 @@ void LiveBackend::take_visit(measure::VisitReply reply) {
   ++visits_made_;
   gpu_busy_s_ += reply.worked_s;
   verifying_s_ += reply.verifying_s;
-  const bool verified = !reply.screened_out || reply.samples_us.size() > 1;  // a single call tells little of what verifying takes
-  if (entry->visits.empty() && verified) end_.first_visit.add(reply.worked_s);
+  const bool let_go = reply.screened_out && reply.samples_us.size() == 1;  // that tells little of what verifying takes
+  if (entry->visits.empty() && !let_go) end_.first_visit.add(reply.worked_s);
   entry->visit_s = reply.worked_s;
   if (entry == sentinel_entry_) {
     if (reply.outcome == measure::Outcome::Ok) {

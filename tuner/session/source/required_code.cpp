@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "attune/error.hpp"
+#include "tuner/session/source/backend.hpp"
 #include "tuner/verify/programs.hpp"
 
 namespace attune::session {
@@ -33,20 +34,35 @@ void RequiredCode::begin_support() { (void)compilers_->submit(support_request())
 const std::string& RequiredCode::support() {
   if (!support_.empty()) return support_;
   const auto compiled = compilers_->compile_now(support_request());
-  require_compiled(compiled, "attune's own device kernels for " + device_->architecture);
+  try {
+    require_compiled(compiled, "attune's own device kernels for " + device_->architecture);
+  } catch (const Error& error) {
+    throw UnusableDevice(error.what(), error.exit_code());
+  }
   return support_ = compiled.cubin;
 }
 
-std::string RequiredCode::reference(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+RequiredCode::Reference RequiredCode::reference_of(const spec::KernelTemplate& kernel, const spec::Problem& problem) const {
   const auto program = verify::reference_program(kernel, problem, *device_);
   if (!program) return {};
-  const compile::CompileRequest request{program->source, program->file, device_->architecture, program->options};
-  const std::string key = compile::cubin_key(request, compilers_->nvrtc_build());
-  if (const auto known = references_.find(key); known != references_.end()) return known->second;
-  const auto compiled = compilers_->compile_now(request);
-  require_compiled(compiled, program->what);
+  Reference reference{program->what, {program->source, program->file, device_->architecture, program->options}, {}};
+  reference.key = compile::cubin_key(reference.request, compilers_->nvrtc_build());
+  return reference;
+}
+
+void RequiredCode::begin_reference(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+  const auto reference = reference_of(kernel, problem);
+  if (!reference.key.empty() && !references_.contains(reference.key)) (void)compilers_->submit(reference.request);
+}
+
+std::string RequiredCode::reference(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+  const auto reference = reference_of(kernel, problem);
+  if (reference.key.empty()) return {};
+  if (const auto known = references_.find(reference.key); known != references_.end()) return known->second;
+  const auto compiled = compilers_->compile_now(reference.request);
+  require_compiled(compiled, reference.what);
   if (references_.size() == kMostReferences) references_.clear();
-  return references_.emplace(key, compiled.cubin).first->second;
+  return references_.emplace(reference.key, compiled.cubin).first->second;
 }
 
 }  // namespace attune::session

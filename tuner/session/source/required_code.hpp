@@ -14,16 +14,23 @@ class RequiredCode {
   /// Requires: both outlive this.
   RequiredCode(compile::CompilePool& compilers, const spec::DeviceInfo& device) : compilers_(&compilers), device_(&device) {}
 
-  /// Has attune's own kernels compiled without waiting for them.
+  /// Have them compiled, without waiting.
   void begin_support();
-  /// Throws: CompileError, EnvironmentError (the compiler did not get to its end).
+  void begin_reference(const spec::KernelTemplate& kernel, const spec::Problem& problem);
+  /// Throws: UnusableDevice.
   [[nodiscard]] const std::string& support();
-  /// Of a problem that was asked for before, or has the same program as one, it is kept. Empty: nothing is computed. Throws: as support,
-  /// and SpecError.
+  /// Of a problem that was asked for before, or has the same program as one, it is kept. Empty: nothing is computed. Throws:
+  /// CompileError, EnvironmentError (the compiler did not get to its end), SpecError.
   [[nodiscard]] std::string reference(const spec::KernelTemplate& kernel, const spec::Problem& problem);
 
  private:
+  struct Reference {
+    std::string what;
+    compile::CompileRequest request;
+    std::string key;  ///< empty: there is none
+  };
   [[nodiscard]] compile::CompileRequest support_request() const;
+  [[nodiscard]] Reference reference_of(const spec::KernelTemplate& kernel, const spec::Problem& problem) const;
 
   compile::CompilePool* compilers_;
   const spec::DeviceInfo* device_;

@@ -116,7 +116,7 @@ bool PartSearch::search_on() {
     }
     if (context_.is_prepared()) {
       backend.end_by(scope_.deadline);
-      backend.let_go_unverified(scope_.label.empty() && scope_.where.empty());
+      backend.let_go_unverified(lets_go());
     }
     const bool late = scope_.deadline && Clock::now() > *scope_.deadline;
     exhausted = exhausted || late || (context_.is_prepared() && backend.time_is_up());
@@ -186,6 +186,11 @@ std::optional<PartSearch::Pending> PartSearch::place_of(space::Ordinal part) {
   return Pending{in_whole(name == same.end() ? same.front() : *name), part};
 }
 
+bool PartSearch::answers(const Known& known) const {
+  const bool was_let_go = known.outcome == Outcome::Ok && known.stage == measure::Stage::Screened && !known.may_win;
+  return known.decided && (lets_go() || !was_let_go || !context_.is_live());
+}
+
 /// Takes one proposal; false when the strategy has none.
 bool PartSearch::propose() {
   const auto ordinal = strategy_->propose();
@@ -196,7 +201,7 @@ bool PartSearch::propose() {
   const auto place = place_of(*ordinal);
   if (!place) return true;
   ++proposed_;
-  if (known_[place->whole].decided) {
+  if (answers(known_[place->whole])) {
     tally_.reused(place->whole);
     ++part_.reused;
     note_outcome(*place);

@@ -71,6 +71,10 @@ class PartSearch {
   [[nodiscard]] bool any_of_same_code_is_there(space::Ordinal part);
   [[nodiscard]] std::optional<Pending> place_of(space::Ordinal part);
   [[nodiscard]] std::optional<space::Ordinal> decided_as(space::Ordinal part);
+  /// Who is far behind the best may be let go unverified; but not where a part of the space is searched for its own fastest.
+  [[nodiscard]] bool lets_go() const { return scope_.label.empty() && scope_.where.empty(); }
+  /// Whether what is known answers here.
+  [[nodiscard]] bool answers(const Known& known) const;
   [[nodiscard]] std::uint64_t different_launches(bool may_try_all);
   [[nodiscard]] std::uint64_t decided_here() const { return tally_.evaluations() - evaluations_before_; }
   [[nodiscard]] bool search_on();

@@ -89,6 +89,8 @@ TuneResult tune(const spec::KernelTemplate& kernel, const TuneRequest& request, 
       result.problems.push_back(tuner.take_result());
     } catch (const DatabaseError&) {
       throw;
+    } catch (const UnusableDevice&) {
+      throw;
     } catch (const space::BuildStopped&) {
       result.interrupted = true;
       result.problems.emplace_back().problem = request.problems[i];
