@@ -36,7 +36,7 @@ if(ATTUNE_PRECOMPILED_HEADERS STREQUAL "AUTO")
 endif()
 
 # attune_precompiled(<target> <set> [<header>...]): the target reads headers of others that were compiled once for all of its set, whose
-# compiler flags must be the same; macros that these headers do not read may differ. They are the first target's of the set, with the
+# compiler flags must be the same; every macro that the first is given must be given to all, others may differ. They are the first target's of the set, with the
 # further headers named for it. Our own are none of them: a change would compile everything anew.
 function(attune_precompiled target set)
   if(NOT ATTUNE_PRECOMPILES)

@@ -77,9 +77,7 @@ Verifier::Verdict Verifier::first_call(const Candidate& candidate, ProblemData& 
   if (!run) return {};
   begin_checks();
   begun_.push_back({support_->checks(), &asked});
-  arrange(*run, problem, kRandom, Guard::LowFirst);
-  timed_call(*run);
-  check_bounds(*run, problem, kRandom, Guard::LowFirst);
+  random_call(*run, problem);
   const auto wrong = finding();
   return {wrong ? std::make_optional(wrong->with_case()) : std::nullopt, gpu::elapsed_us(start_, end_)};
 }
@@ -88,6 +86,12 @@ void Verifier::timed_call(Run& run) {
   start_.record(support_->stream());
   run.call.enqueue(run.addresses, support_->stream().get());
   end_.record(support_->stream());
+}
+
+void Verifier::random_call(Run& run, ProblemData& problem) {
+  arrange(run, problem, kRandom, Guard::LowFirst);
+  timed_call(run);
+  check_bounds(run, problem, kRandom, Guard::LowFirst);
 }
 
 bool Verifier::took_too_long() const {
@@ -169,9 +173,7 @@ void Verifier::pass(Run& run, ProblemData& problem, std::size_t data) {
   check_bounds(run, problem, data, variant);
   if (decides && took_too_long()) {
     // It had its code to load, and perhaps to work on data that take longer.
-    arrange(run, problem, kRandom, Guard::LowFirst);
-    timed_call(run);
-    check_bounds(run, problem, kRandom, Guard::LowFirst);
+    random_call(run, problem);
     too_slow_ = took_too_long();
     if (!too_slow_) pass(run, problem, data);
     return;

@@ -88,7 +88,10 @@ class Verifier {
   void timed_call(Run& run);
   /// Whether that took longer than it may. Waits.
   [[nodiscard]] bool took_too_long() const;
-  /// A data set, what is planted into it and the data sets that alter it. Waits for nothing: a wait costs as much as several calls.
+  /// A guarded one of the asked case on random data.
+  void random_call(Run& run, ProblemData& problem);
+  /// A data set, what is planted into it and the data sets that alter it. Waits for nothing but where it decides whether the configuration
+  /// is too slow: a wait costs as much as several calls.
   void pass(Run& run, ProblemData& problem, std::size_t data);
   void begin_checks();
   void check_left_zero(const spec::LaunchPlan& plan, const Addresses& addresses);

@@ -139,11 +139,12 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
   measure::VisitReply reply;
   // Without answers the best is not verified, and lets nobody go.
   const bool may_go = request.once && request.best_us > 0 && problem_->data().has_answers();
-  if (may_go && request.best_us >= measure::kCostly_us && !may_win(prepared, request.best_us, reply)) return reply;
+  const bool costly = request.best_us >= measure::kCostly_us;
+  if (may_go && costly && !may_win(prepared, request.best_us, reply)) return reply;
   double called_us = 0;
   if (request.verify) {
     const verify::Candidate candidate{prepared.configuration, *prepared.module};
-    const double enough_us = may_go ? may_take_us(prepared, request.best_us) : 0;
+    const double enough_us = may_go && !costly ? may_take_us(prepared, request.best_us) : 0;
     const auto verdict = timed_into(reply.verifying_s, [&] { return verifier_->verify(candidate, problem_->data(), enough_us); });
     if (verdict.wrong) return reject(reply, *verdict.wrong);
     called_us = verdict.call_us;

@@ -100,6 +100,7 @@ TEST_CASE_FIXTURE(FakeGpu, "a compiler that does not come to an end is told as t
   CAPTURE(result.out);
   CHECK(result.exit_code == 4);
   CHECK(result.err.find("not finished after 0.001 s") != std::string::npos);
+  CHECK(result.err.find("not finished after 0.001 s") == result.err.rfind("not finished after 0.001 s"));  // once, not for each problem
   CHECK(result.err.find("--compile-timeout") != std::string::npos);
   CHECK(result.err.find("recording") == std::string::npos);
   CHECK(result.out.find("REPLAY") == std::string::npos);
