@@ -1,10 +1,12 @@
 #include "tuner/space/search_space.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <ranges>
 #include <utility>
 
+#include "attune/error.hpp"
 #include "tuner/space/depth_first.hpp"
 #include "tuner/space/permutation.hpp"
 #include "tuner/spec/launch_plan.hpp"
@@ -21,6 +23,32 @@ std::uint64_t saturating_product(const std::vector<std::size_t>& factors) {
     product *= factor;
   }
   return product;
+}
+
+/// Nothing for what is no number.
+std::optional<double> number(const spec::Value& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  return std::nullopt;
+}
+
+std::vector<double> scale_of(const std::vector<spec::Value>& values) {
+  std::vector<double> numbers;
+  for (const auto& value : values) {
+    const auto one = number(value);
+    if (!one) return {};
+    numbers.push_back(*one);
+  }
+  if (numbers.empty()) return {};
+  const bool positive = std::all_of(numbers.begin(), numbers.end(), [](double one) { return one > 0; });
+  std::vector<double> sorted = numbers;
+  std::sort(sorted.begin(), sorted.end());
+  const auto place = [&](double one) {
+    return positive ? std::log2(one) : static_cast<double>(std::lower_bound(sorted.begin(), sorted.end(), one) - sorted.begin());
+  };
+  const double first = place(sorted.front()), length = place(sorted.back()) - first;
+  for (double& one : numbers) one = length > 0 ? (place(one) - first) / length : 0;
+  return numbers;
 }
 
 }  // namespace
@@ -41,13 +69,28 @@ SearchSpace SearchSpace::build(const std::vector<spec::Parameter>& parameters, c
   return {parameters, search_depth_first({parameters, constraints, constants, {}, {}, {}})};
 }
 
-SearchSpace::SearchSpace(const std::vector<spec::Parameter>& parameters, Enumeration found)
-    : width_(parameters.size()), count_(found.count), packed_(std::move(found.packed)), emptied_by_(std::move(found.emptied_by)) {
-  for (const auto& parameter : parameters) value_counts_.push_back(parameter.values.size());
-  cartesian_ = saturating_product(value_counts_);
+SearchSpace SearchSpace::of(const std::vector<spec::Parameter>& parameters, std::vector<spec::Configuration> configurations) {
+  std::sort(configurations.begin(), configurations.end());
+  configurations.erase(std::unique(configurations.begin(), configurations.end()), configurations.end());
+  Enumeration found;
+  found.count = configurations.size();
+  for (const auto& configuration : configurations) {
+    bool fits = configuration.index.size() == parameters.size();
+    for (std::size_t i = 0; fits && i < parameters.size(); ++i) fits = configuration.index[i] < parameters[i].values.size();
+    if (!fits) throw UsageError("failed making a search space: a configuration has other parameters or values than the space");
+    found.packed.insert(found.packed.end(), configuration.index.begin(), configuration.index.end());
+  }
+  return {parameters, std::move(found)};
 }
 
-std::span<const std::uint16_t> SearchSpace::row(Ordinal ordinal) const { return std::span(packed_).subspan(ordinal * width_, width_); }
+SearchSpace::SearchSpace(const std::vector<spec::Parameter>& parameters, Enumeration found)
+    : width_(parameters.size()), count_(found.count), packed_(std::move(found.packed)), emptied_by_(std::move(found.emptied_by)) {
+  for (const auto& parameter : parameters) {
+    value_counts_.push_back(parameter.values.size());
+    scales_.push_back(scale_of(parameter.values));
+  }
+  cartesian_ = saturating_product(value_counts_);
+}
 
 spec::Configuration SearchSpace::at(Ordinal ordinal) const {
   const auto indices = row(ordinal);

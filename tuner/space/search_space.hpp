@@ -36,6 +36,9 @@ class SearchSpace {
   /// The general form: `constants` gives every variable that is no parameter.
   [[nodiscard]] static SearchSpace build(const std::vector<spec::Parameter>& parameters, const std::vector<spec::Constraint>& constraints,
                                          const spec::Scope& constants);
+  /// The space of exactly these configurations, in their order of enumeration; one that is listed twice counts once. For spaces that are
+  /// known by what somebody measured. Throws: UsageError for one that is no configuration of `parameters`.
+  [[nodiscard]] static SearchSpace of(const std::vector<spec::Parameter>& parameters, std::vector<spec::Configuration> configurations);
 
   [[nodiscard]] std::uint64_t size() const noexcept { return count_; }
   /// Product of the value counts; 2^64 - 1 when it is that or more.
@@ -46,18 +49,24 @@ class SearchSpace {
   [[nodiscard]] std::optional<Ordinal> find(const spec::Configuration& configuration) const;
   /// Those in the space, by parameter in declaration order, then by value. Requires: ordinal < size().
   [[nodiscard]] std::vector<Ordinal> neighbours(Ordinal ordinal, Neighbourhood kind) const;
+  [[nodiscard]] std::size_t width() const noexcept { return width_; }
+  /// Value indices, by parameter. Requires: ordinal < size().
+  [[nodiscard]] std::span<const std::uint16_t> row(Ordinal ordinal) const { return std::span(packed_).subspan(ordinal * width_, width_); }
+  /// Where a parameter's values lie beside each other, from 0 to 1: by their logarithms, or by their order where one is not positive.
+  /// Empty where the values are choices (texts, switches), any two of which are as different as any other two.
+  [[nodiscard]] const std::vector<double>& scale(std::size_t parameter) const { return scales_[parameter]; }
+  [[nodiscard]] std::size_t value_count(std::size_t parameter) const { return value_counts_[parameter]; }
   /// Uniform, without replacement, in random order; all of them when count >= size(). The same on every platform.
   [[nodiscard]] std::vector<Ordinal> sample(std::uint64_t count, std::mt19937_64& random) const;
 
  private:
   SearchSpace(const std::vector<spec::Parameter>& parameters, Enumeration found);
-  [[nodiscard]] std::span<const std::uint16_t> row(Ordinal ordinal) const;
-
   std::size_t width_ = 0;
   std::uint64_t count_ = 0;
   std::uint64_t cartesian_ = 0;
   std::vector<std::uint16_t> packed_;
   std::vector<std::size_t> value_counts_;
+  std::vector<std::vector<double>> scales_;
   std::string emptied_by_;
 };
 

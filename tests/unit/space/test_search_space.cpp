@@ -273,4 +273,26 @@ TEST_CASE("a space of many parameters is refused by the memory that it takes, no
                        UsageError);
 }
 
+TEST_CASE("a space of listed configurations holds each of them once, finds them and knows their neighbours") {
+  const std::vector<spec::Parameter> parameters{integers("a", {1, 2, 3}), texts("b", {"x", "y"})};
+  const auto space = SearchSpace::of(parameters, {{{2, 1}}, {{0, 0}}, {{2, 0}}, {{0, 0}}});
+  CHECK(rows(space) == Rows{{0, 0}, {2, 0}, {2, 1}});
+  CHECK(space.find({{2, 1}}) == Ordinal{2});
+  CHECK_FALSE(space.find({{1, 0}}).has_value());
+  CHECK(space.neighbours(1, Neighbourhood::Hamming) == std::vector<Ordinal>{0, 2});
+  CHECK(space.neighbours(1, Neighbourhood::Adjacent) == std::vector<Ordinal>{2});
+  CHECK_THROWS_AS((void)SearchSpace::of(parameters, {{{3, 0}}}), UsageError);
+  CHECK_THROWS_AS((void)SearchSpace::of(parameters, {{{0}}}), UsageError);
+}
+
+TEST_CASE("values that double lie at equal steps, those with a zero by their order, and choices nowhere") {
+  const auto space = SearchSpace::of(
+      {integers("doubles", {32, 128, 64}), integers("zero", {0, 100, 1}), texts("choice", {"x", "y"}), integers("alone", {7})},
+      {{{0, 0, 0, 0}}});
+  CHECK(space.scale(0) == std::vector<double>{0, 1, 0.5});
+  CHECK(space.scale(1) == std::vector<double>{0, 1, 0.5});
+  CHECK(space.scale(2).empty());
+  CHECK(space.scale(3) == std::vector<double>{0});
+}
+
 }  // namespace test_search_space
