@@ -11,6 +11,7 @@ endif()
 find_package(SQLite3 3.40 REQUIRED)
 find_package(SQLiteCpp 3 REQUIRED)
 find_package(zstd REQUIRED)
+find_package(Eigen3 3.4 REQUIRED)
 find_path(ATTUNE_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 
 add_library(attune_sqlite INTERFACE)
@@ -41,6 +42,11 @@ find_package(CUDAToolkit 12.4 REQUIRED)
 add_library(attune_cuda_headers INTERFACE)
 # Not part of the installed target: only the tuning headers include cuda.h (cmake/attuneConfig.cmake.in finds it for them).
 target_include_directories(attune_cuda_headers SYSTEM INTERFACE $<BUILD_INTERFACE:${CUDAToolkit_INCLUDE_DIRS}>)
+
+# Not part of the installed target either: the tuning headers of some strategies include it.
+add_library(attune_eigen INTERFACE)
+get_target_property(attune_eigen_include Eigen3::Eigen INTERFACE_INCLUDE_DIRECTORIES)
+target_include_directories(attune_eigen SYSTEM INTERFACE $<BUILD_INTERFACE:${attune_eigen_include}>)
 
 if(ATTUNE_TESTS)
   find_package(doctest 2.4 REQUIRED)

@@ -10,7 +10,7 @@ target_link_libraries(attune_tuner INTERFACE attune_session attune_search attune
 add_library(attune::tuner ALIAS attune_tuner)
 
 set(attune_modules base spec space gpu compile measure verify worker search session runtime db)
-set(attune_dependencies sqlite fmt zstd cuda_headers)
+set(attune_dependencies sqlite fmt zstd cuda_headers eigen)
 foreach(name runtime db tuner ${attune_dependencies})
   set_target_properties(attune_${name} PROPERTIES EXPORT_NAME ${name})
 endforeach()

@@ -8,6 +8,7 @@
 #include "attune/error.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/search/exhaustive.hpp"
+#include "tuner/search/model.hpp"
 #include "tuner/search/portfolio.hpp"
 #include "tuner/search/random.hpp"
 
@@ -15,6 +16,7 @@ namespace attune::search {
 namespace {
 
 constexpr std::pair<const char*, StrategyKind> kNames[] = {{"exhaustive", StrategyKind::Exhaustive},
+                                                           {"model", StrategyKind::Model},
                                                            {"portfolio", StrategyKind::Portfolio},
                                                            {"random", StrategyKind::Random},
                                                            {"winners", StrategyKind::Winners}};
@@ -53,6 +55,8 @@ std::unique_ptr<Strategy> make_strategy(const StrategyOptions& options, const sp
       return std::make_unique<Exhaustive>(space.size(), options.first);
     case StrategyKind::Random:
       return std::make_unique<Random>(space.size(), options.seed, options.first);
+    case StrategyKind::Model:
+      return std::make_unique<Model>(space, options.seed, options.first);
     case StrategyKind::Portfolio:
     case StrategyKind::Winners:
       break;

@@ -1,4 +1,5 @@
 #pragma once
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,16 +18,19 @@ class Strategy {
   [[nodiscard]] virtual std::optional<space::Ordinal> propose() = 0;
   /// `median_us`: nothing for a configuration that failed.
   virtual void report(space::Ordinal ordinal, std::optional<double> median_us) = 0;
+  /// How many proposals may be without a report before another is asked for: what is still to be learnt would be of use to it.
+  [[nodiscard]] virtual std::size_t most_pending() const { return std::numeric_limits<std::size_t>::max(); }
 };
 
 enum class StrategyKind {
   Exhaustive,  ///< enumeration order
   Random,      ///< a seeded permutation
+  Model,       ///< a Gaussian process of what was measured, and what it expects to improve on the best
   Portfolio,   ///< winners of other sizes only, for the sizes between those that were searched
   Winners      ///< winners of every problem of the template only, for types and choices beside those that were searched
 };
 
-/// As on the command line and in the database: "exhaustive", "random", "portfolio", "winners".
+/// As on the command line and in the database: "exhaustive", "random", "model", "portfolio", "winners".
 [[nodiscard]] const char* name(StrategyKind kind);
 /// Throws: UsageError listing the known names.
 [[nodiscard]] StrategyKind strategy_named(const std::string& text);

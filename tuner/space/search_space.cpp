@@ -1,6 +1,7 @@
 #include "tuner/space/search_space.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <ranges>
@@ -51,6 +52,22 @@ std::vector<double> scale_of(const std::vector<spec::Value>& values) {
   return numbers;
 }
 
+std::vector<double> twos_of(const std::vector<spec::Value>& values) {
+  std::vector<double> twos;
+  bool told = true;
+  for (const auto& value : values) {
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    if (whole == nullptr || *whole <= 0) return {};
+    twos.push_back(std::countr_zero(static_cast<std::uint64_t>(*whole)));
+    told = told && std::has_single_bit(static_cast<std::uint64_t>(*whole));
+  }
+  if (told || twos.size() < 4) return {};
+  const double most = *std::max_element(twos.begin(), twos.end());
+  if (most == 0) return {};
+  for (double& one : twos) one /= most;
+  return twos;
+}
+
 }  // namespace
 
 SearchSpace SearchSpace::build(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
@@ -88,6 +105,7 @@ SearchSpace::SearchSpace(const std::vector<spec::Parameter>& parameters, Enumera
   for (const auto& parameter : parameters) {
     value_counts_.push_back(parameter.values.size());
     scales_.push_back(scale_of(parameter.values));
+    twos_.push_back(twos_of(parameter.values));
   }
   cartesian_ = saturating_product(value_counts_);
 }

@@ -55,6 +55,8 @@ class SearchSpace {
   /// Where a parameter's values lie beside each other, from 0 to 1: by their logarithms, or by their order where one is not positive.
   /// Empty where the values are choices (texts, switches), any two of which are as different as any other two.
   [[nodiscard]] const std::vector<double>& scale(std::size_t parameter) const { return scales_[parameter]; }
+  /// How often two divides each value, from 0 to 1; empty where that tells no more than the scale.
+  [[nodiscard]] const std::vector<double>& twos(std::size_t parameter) const { return twos_[parameter]; }
   [[nodiscard]] std::size_t value_count(std::size_t parameter) const { return value_counts_[parameter]; }
   /// Uniform, without replacement, in random order; all of them when count >= size(). The same on every platform.
   [[nodiscard]] std::vector<Ordinal> sample(std::uint64_t count, std::mt19937_64& random) const;
@@ -66,7 +68,7 @@ class SearchSpace {
   std::uint64_t cartesian_ = 0;
   std::vector<std::uint16_t> packed_;
   std::vector<std::size_t> value_counts_;
-  std::vector<std::vector<double>> scales_;
+  std::vector<std::vector<double>> scales_, twos_;
   std::string emptied_by_;
 };
 

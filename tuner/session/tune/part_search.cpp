@@ -121,7 +121,10 @@ bool PartSearch::search_on() {
     const bool late = scope_.deadline && Clock::now() > *scope_.deadline;
     exhausted = exhausted || late || (context_.is_prepared() && backend.time_is_up());
     if (context_.request.budget.until_separated && decided_here() >= separation_check_) exhausted = exhausted || separated();
-    const auto takes_more = [&] { return !exhausted && proposed_ < limit_ && (!context_.is_prepared() || backend.wants_more()); };
+    const auto takes_more = [&] {
+      const bool room = pending_.size() < strategy_->most_pending() && (!context_.is_prepared() || backend.wants_more());
+      return room && !exhausted && proposed_ < limit_;
+    };
     for (const std::size_t full = pending_.size() + kSubmittedAtOnce; pending_.size() < full && takes_more();) exhausted = !propose();
     if (pending_.empty() && (exhausted || proposed_ >= limit_)) break;
     for (const auto& measurement : backend.collect(std::chrono::milliseconds(takes_more() ? 0 : 200))) accept(measurement);
@@ -199,7 +202,10 @@ bool PartSearch::propose() {
     return false;
   }
   const auto place = place_of(*ordinal);
-  if (!place) return true;
+  if (!place) {
+    tell_of_same(*ordinal);
+    return true;
+  }
   ++proposed_;
   if (answers(known_[place->whole])) {
     tally_.reused(place->whole);
@@ -226,15 +232,29 @@ void PartSearch::accept(const Measurement& measurement) {
   pending_.erase(pending);
 }
 
+void PartSearch::report(space::Ordinal part, const Known& known) {
+  strategy_->report(part, known.outcome == Outcome::Ok ? std::optional(known.median_us) : std::nullopt);
+}
+
+/// Of a proposal whose launches another one's are: now, or when that is decided.
+void PartSearch::tell_of_same(space::Ordinal part) {
+  if (const auto as = decided_as(part)) return report(part, known_[*as]);
+  if (launches().is_worked_out(part)) waiting_[launches().canonical(part)].push_back(part);
+}
+
 void PartSearch::note_outcome(const Pending& place) {
   const Known& known = known_[place.whole];
   tally_.decided(place.whole);
+  report(place.part, known);
+  if (!waiting_.empty()) {
+    const auto same = waiting_.extract(launches().canonical(place.part));
+    if (!same.empty())
+      for (const auto part : same.mapped()) report(part, known);
+  }
   if (known.outcome != Outcome::Ok) {
     ++part_.failed;
-    strategy_->report(place.part, std::nullopt);
     return;
   }
-  strategy_->report(place.part, known.median_us);
   if (known.stage == measure::Stage::Screened) return;
   if (best_us_ <= 0 || known.median_us < best_us_) best_us_ = known.median_us;
 }

@@ -81,6 +81,8 @@ class PartSearch {
   void stop();
   [[nodiscard]] bool propose();
   void accept(const measure::Measurement& measurement);
+  void report(space::Ordinal part, const Known& known);
+  void tell_of_same(space::Ordinal part);
   void note_outcome(const Pending& place);
   [[nodiscard]] bool separated();
   void describe(bool complete);
@@ -100,7 +102,8 @@ class PartSearch {
   std::uint64_t evaluations_before_;
   double best_us_ = 0;
   std::unordered_map<std::string, Pending> pending_;
-  std::uint64_t separation_check_ = 0;  ///< decisions at which separation is looked at next
+  std::unordered_map<space::Ordinal, std::vector<space::Ordinal>> waiting_;  ///< proposed, for another of the same launches
+  std::uint64_t separation_check_ = 0;                                       ///< decisions at which separation is looked at next
   SearchedPart part_;
 };
 

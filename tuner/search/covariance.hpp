@@ -1,0 +1,54 @@
+#pragma once
+#include <Eigen/Core>
+#include <vector>
+
+#include "tuner/search/distances.hpp"
+
+namespace attune::search {
+
+/// What the covariance of two configurations' values is made of, in units of the values' variance: the product over the parameters of
+/// 1 - share + share * Matérn 5/2 of their distance in length scales. Small shares make it nearly a sum, in which each parameter acts by
+/// itself; with a share of 1 what another parameter does depends wholly on this one. Few measurements tell most about sums.
+struct Covariance {
+  Eigen::VectorXd log_lengths;  ///< by feature, those of one parameter after those of another
+  Eigen::VectorXd logits;       ///< of the shares, by parameter
+  double log_noise = 0;         ///< variance of one measurement
+
+  [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(log_lengths.size() + logits.size()) + 1; }
+};
+
+/// What is assumed of them before anything was measured: normal, independent of each other.
+struct NormalPrior {
+  double mean, deviation;
+};
+inline constexpr NormalPrior kLengthPrior{-0.7, 1}, kSharePrior{0, 1.5}, kNoisePrior{-7, 2};
+
+[[nodiscard]] Covariance prior_covariance(const std::vector<ParameterDistances>& distances);
+
+/// Source: Rasmussen and Williams, Gaussian Processes for Machine Learning, 4.17.
+[[nodiscard]] double matern_5_2(double squared_distance);
+
+/// The covariance of any two configurations of a space: the product of a number for each parameter that is looked up.
+class CovarianceTable {
+ public:
+  /// Requires: the space outlives this.
+  CovarianceTable(const space::SearchSpace& space, const std::vector<ParameterDistances>& distances, const Covariance& covariance);
+
+  [[nodiscard]] double operator()(space::Ordinal a, space::Ordinal b) const {
+    const auto row_a = space_->row(a), row_b = space_->row(b);
+    double product = 1;
+    for (const auto& factor : factors_) product *= factor.table[row_a[factor.parameter] * factor.values + row_b[factor.parameter]];
+    return product;
+  }
+
+ private:
+  struct Factor {
+    std::size_t parameter, values;
+    std::vector<double> table;  ///< [value * values + other value]
+  };
+
+  const space::SearchSpace* space_;
+  std::vector<Factor> factors_;
+};
+
+}  // namespace attune::search

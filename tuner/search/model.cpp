@@ -1,0 +1,203 @@
+#include "tuner/search/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "tuner/search/likelihood.hpp"
+
+namespace attune::search {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+constexpr std::size_t kFirstTrials = 8;  // far from each other, before anything is learnt
+constexpr std::size_t kDraws = 20;       // of which the farthest is tried
+constexpr std::size_t kFewestValid = 3;  // to learn from
+constexpr std::size_t kMostCandidates = 3000;
+constexpr std::size_t kFastest = 3;       // whose neighbours are candidates
+constexpr std::size_t kMostPoints = 320;  // of the process; costs grow with their square
+constexpr std::size_t kMostLearnt = 240;  // leaves room for those that follow
+constexpr std::size_t kMostFitted = 160;  // to which the covariance is fitted, at their cube
+constexpr int kFitSteps = 12;
+
+/// Two configurations are alike where nearly all parameters are: what fails does so by limits that several of them share.
+Covariance likeness(const std::vector<ParameterDistances>& distances) {
+  Covariance covariance = prior_covariance(distances);
+  covariance.log_lengths.setConstant(std::log(0.3));
+  covariance.logits.setConstant(3);
+  return covariance;
+}
+
+/// How much smaller than `least` a normal value is expected to be where it is smaller.
+double expected_improvement(double least, double mean, double deviation) {
+  const double u = (least - mean) / deviation;
+  const double below = 0.5 * std::erfc(-u / std::numbers::sqrt2);
+  return deviation * (u * below + std::exp(-0.5 * u * u) / std::sqrt(2 * std::numbers::pi));
+}
+
+}  // namespace
+
+Model::Model(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first)
+    : space_(space),
+      distances_(distances_of(space)),
+      random_(seed),
+      order_(space.size()),
+      first_(first),
+      fitted_(prior_covariance(distances_)),
+      is_candidate_(space.size(), false),
+      validity_(CovarianceTable(space, distances_, likeness(distances_))) {}
+
+std::size_t Model::most_pending() const { return std::max<std::size_t>(16, reported_ / 4); }
+
+Model::Trial& Model::trial_of(space::Ordinal ordinal) {
+  const auto [place, is_new] = trial_by_ordinal_.emplace(ordinal, trials_.size());
+  if (is_new) trials_.push_back({ordinal});
+  return trials_[place->second];
+}
+
+std::optional<space::Ordinal> Model::propose() {
+  std::optional<space::Ordinal> ordinal = std::exchange(first_, std::nullopt);
+  if (ordinal) {
+    trial_of(*ordinal);
+    return ordinal;
+  }
+  if (trials_.size() < kFirstTrials || valid_ < kFewestValid) {
+    ordinal = far_from_others();
+    if (ordinal) trial_of(*ordinal);
+    return ordinal;
+  }
+  if (!process_ || process_->is_full() || reported_ >= learn_at_) learn();
+  if (const auto candidate = most_promising()) {
+    ordinal = process_->candidates()[*candidate];
+    const double predicted = process_->means()[static_cast<Index>(*candidate)];
+    if (!process_->is_full()) trial_of(*ordinal).point = process_->add_point(*ordinal, predicted);
+    return ordinal;
+  }
+  ordinal = any_left();
+  if (ordinal) trial_of(*ordinal);
+  return ordinal;
+}
+
+std::optional<space::Ordinal> Model::far_from_others() {
+  const CovarianceTable alike(space_, distances_, prior_covariance(distances_));
+  std::optional<space::Ordinal> farthest;
+  double least = 0;
+  for (const auto drawn : space_.sample(kDraws, random_)) {
+    if (trial_by_ordinal_.contains(drawn)) continue;
+    double nearest = 0;
+    for (const auto& trial : trials_) nearest = std::max(nearest, alike(trial.ordinal, drawn));
+    if (farthest && nearest >= least) continue;
+    farthest = drawn;
+    least = nearest;
+  }
+  return farthest ? farthest : any_left();
+}
+
+std::optional<space::Ordinal> Model::any_left() {
+  while (const auto ordinal = order_.next(random_))
+    if (!trial_by_ordinal_.contains(*ordinal)) return ordinal;
+  return std::nullopt;
+}
+
+void Model::report(space::Ordinal ordinal, std::optional<double> median_us) {
+  Trial& trial = trial_of(ordinal);
+  if (std::exchange(trial.reported, true)) return;
+  ++reported_;
+  validity_.report(ordinal, median_us.has_value());
+  if (!median_us) return;
+  ++valid_;
+  trial.log_us = std::log(*median_us);
+  if (process_ && trial.point) process_->set_value(*trial.point, target(*trial.log_us));
+  if (process_ && !trial.point && !process_->is_full()) trial.point = process_->add_point(ordinal, target(*trial.log_us));
+  if (least_log_us_ && *trial.log_us >= *least_log_us_) return;
+  least_log_us_ = trial.log_us;
+  if (!process_) return;
+  for (const auto neighbour : space_.neighbours(ordinal, space::Neighbourhood::Hamming)) add_candidate(neighbour);
+}
+
+void Model::add_candidate(space::Ordinal ordinal) {
+  if (is_candidate_[ordinal] || trial_by_ordinal_.contains(ordinal)) return;
+  is_candidate_[ordinal] = true;
+  process_->add_candidate(ordinal);
+  validity_.add_candidate(ordinal);
+}
+
+/// The fastest half of so many valid trials, and others evenly from what is slower, the fastest first.
+std::vector<const Model::Trial*> Model::fastest_and_others(std::size_t most) const {
+  std::vector<const Trial*> sorted;
+  for (const auto& trial : trials_)
+    if (trial.log_us) sorted.push_back(&trial);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Trial* a, const Trial* b) { return *a->log_us < *b->log_us; });
+  if (sorted.size() <= most) return sorted;
+  const std::size_t fastest = most / 2, others = most - fastest, left = sorted.size() - fastest;
+  for (std::size_t i = 0; i < others; ++i) sorted[fastest + i] = sorted[fastest + i * left / others];
+  sorted.resize(most);
+  return sorted;
+}
+
+VectorXd Model::targets_of(const std::vector<const Trial*>& trials) const {
+  VectorXd targets(static_cast<Index>(trials.size()));
+  for (std::size_t i = 0; i < trials.size(); ++i) targets[static_cast<Index>(i)] = target(*trials[i]->log_us);
+  return targets;
+}
+
+/// Fits the covariance to what is known by now and begins a process of it, with candidates of its own.
+void Model::learn() {
+  const auto learnt = fastest_and_others(kMostLearnt), fitted = fastest_and_others(kMostFitted);
+  mean_ = 0;
+  deviation_ = 1;
+  const VectorXd logs = targets_of(learnt);
+  mean_ = logs.mean();
+  deviation_ = std::max(std::sqrt((logs.array() - mean_).square().mean()), 1e-9);
+  std::vector<space::Ordinal> points;
+  for (const auto* trial : fitted) points.push_back(trial->ordinal);
+  fitted_ = fit_covariance(fitted_, space_, distances_, points, targets_of(fitted), kFitSteps);
+
+  auto candidates = chosen_candidates();
+  validity_.set_candidates(candidates);
+  process_.emplace(CovarianceTable(space_, distances_, fitted_), std::exp(fitted_.log_noise), std::move(candidates), kMostPoints);
+  for (auto& trial : trials_) trial.point.reset();
+  for (const auto* trial : learnt) trial_of(trial->ordinal).point = process_->add_point(trial->ordinal, target(*trial->log_us));
+  signal_variance_ = process_->signal_variance();
+  for (auto& trial : trials_)
+    if (!trial.reported && !process_->is_full()) trial.point = process_->add_point(trial.ordinal, process_->mean_of(trial.ordinal));
+  learn_at_ = reported_ + std::max<std::size_t>(4, reported_ / 8);
+}
+
+std::vector<space::Ordinal> Model::chosen_candidates() {
+  std::vector<space::Ordinal> chosen;
+  is_candidate_.assign(space_.size(), false);
+  const auto choose = [&](space::Ordinal ordinal) {
+    if (is_candidate_[ordinal] || trial_by_ordinal_.contains(ordinal)) return;
+    is_candidate_[ordinal] = true;
+    chosen.push_back(ordinal);
+  };
+  for (const auto ordinal : space_.sample(kMostCandidates, random_)) choose(ordinal);
+  for (const auto* trial : fastest_and_others(2 * kFastest))
+    for (const auto neighbour : space_.neighbours(trial->ordinal, space::Neighbourhood::Hamming)) choose(neighbour);
+  return chosen;
+}
+
+std::optional<std::size_t> Model::most_promising() {
+  const auto& candidates = process_->candidates();
+  const VectorXd& means = process_->means();
+  const VectorXd& variances = process_->variances();
+  const double least = target(*least_log_us_);
+  std::optional<std::size_t> best;
+  double most = -1;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (trial_by_ordinal_.contains(candidates[i])) continue;
+    const auto place = static_cast<Index>(i);
+    const double deviation = std::sqrt(std::max(variances[place], 1e-12) * signal_variance_);
+    const double promise = expected_improvement(least, means[place], deviation) * validity_.chance(i);
+    if (promise <= most) continue;
+    most = promise;
+    best = i;
+  }
+  return best;
+}
+
+}  // namespace attune::search

@@ -1,0 +1,65 @@
+#pragma once
+#include <optional>
+#include <random>
+#include <unordered_map>
+#include <vector>
+
+#include "tuner/search/gaussian_process.hpp"
+#include "tuner/search/strategy.hpp"
+#include "tuner/search/validity.hpp"
+#include "tuner/space/permutation.hpp"
+
+namespace attune::search {
+
+/// Learns a Gaussian process of the logarithms of the times, and proposes what is expected to improve on the best most, times its chance
+/// to be valid. Begins with configurations far from each other. What is proposed and not reported yet is taken to be as predicted, so that
+/// several may be under way. It tries everything in the end.
+/// Source: Jones, Schonlau and Welch, Efficient global optimization of expensive black-box functions; Ginsbourger, Le Riche and Carraro,
+/// Kriging is well-suited to parallelize optimization (the "believer").
+class Model final : public Strategy {
+ public:
+  /// Requires: space outlives this.
+  Model(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first);
+
+  [[nodiscard]] std::optional<space::Ordinal> propose() override;
+  void report(space::Ordinal ordinal, std::optional<double> median_us) override;
+  [[nodiscard]] std::size_t most_pending() const override;
+
+ private:
+  struct Trial {
+    space::Ordinal ordinal;
+    bool reported = false;
+    std::optional<double> log_us = {};
+    std::optional<std::size_t> point = {};  ///< of the process
+  };
+
+  Trial& trial_of(space::Ordinal ordinal);
+  [[nodiscard]] std::optional<space::Ordinal> far_from_others();
+  [[nodiscard]] std::optional<space::Ordinal> any_left();
+  [[nodiscard]] std::vector<const Trial*> fastest_and_others(std::size_t most) const;
+  void learn();
+  [[nodiscard]] Eigen::VectorXd targets_of(const std::vector<const Trial*>& trials) const;
+  [[nodiscard]] std::vector<space::Ordinal> chosen_candidates();
+  void add_candidate(space::Ordinal ordinal);
+  [[nodiscard]] double target(double log_us) const { return (log_us - mean_) / deviation_; }
+  [[nodiscard]] std::optional<std::size_t> most_promising();
+
+  const space::SearchSpace& space_;
+  std::vector<ParameterDistances> distances_;
+  std::mt19937_64 random_;
+  space::LazyPermutation order_;
+  std::optional<space::Ordinal> first_;
+  std::vector<Trial> trials_;
+  std::unordered_map<space::Ordinal, std::size_t> trial_by_ordinal_;
+  std::size_t reported_ = 0, valid_ = 0, learn_at_ = 0;
+  std::optional<double> least_log_us_;
+
+  Covariance fitted_;
+  double mean_ = 0, deviation_ = 1;  ///< of the logarithms that were learnt
+  double signal_variance_ = 1;
+  std::optional<GaussianProcess> process_;  ///< nothing until there is something to learn from
+  std::vector<bool> is_candidate_;          ///< by ordinal
+  Validity validity_;
+};
+
+}  // namespace attune::search
