@@ -13,23 +13,31 @@
 
 namespace attune::simulate {
 
-std::vector<space::Ordinal> run_search(const RecordedSpace& recorded, const search::StrategyOptions& options, std::uint64_t evaluations) {
-  const auto strategy = search::make_strategy(options, recorded.space);
+std::vector<space::Ordinal> run_search(const RecordedSpace& recorded, search::Strategy& strategy, std::uint64_t evaluations) {
   std::vector<space::Ordinal> proposals;
   std::vector<bool> seen(recorded.space.size(), false);
   while (proposals.size() < evaluations) {
-    const auto ordinal = strategy->propose();
+    const auto ordinal = strategy.propose();
     if (!ordinal) break;
-    if (*ordinal >= seen.size() || seen[*ordinal]) {
-      throw Error(fmt::format("failed simulating strategy '{}' with seed {} on {}: its proposal {} is configuration {}, which {}",
-                              search::name(options.kind), options.seed, recorded.file, proposals.size() + 1, *ordinal,
-                              *ordinal >= seen.size() ? "is not in the space" : "it proposed before"));
+    const bool outside = *ordinal >= seen.size();
+    if (outside || seen[*ordinal]) {
+      throw Error(fmt::format("failed simulating a search of {}: proposal {} is configuration {}, which {}", recorded.file,
+                              proposals.size() + 1, *ordinal, outside ? "is not in the space" : "was proposed before"));
     }
     seen[*ordinal] = true;
     proposals.push_back(*ordinal);
-    strategy->report(*ordinal, recorded.costs[*ordinal]);
+    strategy.report(*ordinal, recorded.costs[*ordinal]);
   }
   return proposals;
+}
+
+std::vector<space::Ordinal> run_search(const RecordedSpace& recorded, const search::StrategyOptions& options, std::uint64_t evaluations) {
+  const auto strategy = search::make_strategy(options, recorded.space);
+  try {
+    return run_search(recorded, *strategy, evaluations);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}; strategy '{}', seed {}", error.what(), search::name(options.kind), options.seed), error.exit_code());
+  }
 }
 
 std::vector<std::vector<space::Ordinal>> run_searches(const RecordedSpace& recorded, const search::StrategyOptions& options,

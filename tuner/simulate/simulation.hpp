@@ -14,6 +14,9 @@ namespace attune::simulate {
 [[nodiscard]] std::vector<space::Ordinal> run_search(const RecordedSpace& recorded, const search::StrategyOptions& options,
                                                      std::uint64_t evaluations);
 
+/// The same with a strategy that is there already, and has made no proposal yet.
+[[nodiscard]] std::vector<space::Ordinal> run_search(const RecordedSpace& recorded, search::Strategy& strategy, std::uint64_t evaluations);
+
 /// The runs of one strategy: number r of `runs` has the seed of the options and r more. In that order, on as many threads as this process
 /// has processors. Throws: what `run_search` throws.
 [[nodiscard]] std::vector<std::vector<space::Ordinal>> run_searches(const RecordedSpace& recorded, const search::StrategyOptions& options,

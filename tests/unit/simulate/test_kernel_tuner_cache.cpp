@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "attune/error.hpp"
@@ -92,10 +93,9 @@ TEST_CASE("whatever is no time above 0 and below 1e19 is a failure, with its rea
     "1,3": {"a": 1, "b": 3, "time": 0}, "1,4": {"a": 1, "b": 4, "time": -1.5}, "1,5": {"a": 1, "b": 5, "time": null},
     "1,6": {"a": 1, "b": 6}, "1,7": {"a": 1, "b": 7, "time": true}, "1,8": {"a": 1, "b": 8, "time": 9e18},
     "1,9": {"a": 1, "b": 9, "__error__": "InvalidConfig"})"));
-  std::vector<std::string> failures = recorded.failures;
-  CHECK(failures == std::vector<std::string>{"InvalidConfig", "CompilationFailedConfig", "1e+20 is no time", "0 is no time",
-                                             "-1.5 is no time", "there is no time", "there is no time", "there is no time", "",
-                                             "InvalidConfig"});
+  CHECK(recorded.failures == std::vector<std::string>{"InvalidConfig", "CompilationFailedConfig", "1e+20 is no time", "0 is no time",
+                                                      "-1.5 is no time", "there is no time", "there is no time", "there is no time", "",
+                                                      "InvalidConfig"});
   for (space::Ordinal i = 0; i < 10; ++i) CHECK(recorded.costs[i].has_value() == (i == 8));
 }
 
@@ -149,12 +149,13 @@ TEST_CASE("a cache whose run was interrupted is read as far as it goes") {
 }
 
 TEST_CASE("a text that ends elsewhere is truncated, at its place") {
-  for (const std::string part : {"\"threads\": 64, \"unroll\": 1, \"ti", "\"64,1\"", "\"64,1\":", "[4, 4", "\"tune_params\"",
-                                 "}, \"unroll\": 1", "\"device_name\": \"An imag"}) {
-    const auto at = kCache.find(part);
-    const std::string text = at == std::string::npos
-                                 ? kCache.substr(0, kCache.find("\"tune_params\": {")) + "\"tune_params\": {\"threads\": [1]}"
-                                 : kCache.substr(0, at + part.size());
+  std::vector<std::string> texts;
+  for (const std::string part : {"\"threads\": 64, \"unroll\": 1, \"ti", "\"64,1\"", "\"64,1\":", "[4, 4", "\"device_name\": \"An imag"})
+    texts.push_back(kCache.substr(0, kCache.find(part) + part.size()));
+  // After a closing brace, but not of the cache's.
+  texts.push_back(R"({"tune_params_keys": ["a"], "tune_params": {"a": [1]})");
+  texts.push_back(R"({"tune_params_keys": ["a"], "cache": {"1": {"a": 1, "time": 1.0, "env": {"x": 1})");
+  for (const std::string& text : texts) {
     CAPTURE(text);
     const std::string error = error_of(text);
     CHECK(contains(error, "the JSON ends in the middle, the file is truncated"));

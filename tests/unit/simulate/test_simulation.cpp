@@ -31,6 +31,21 @@ simulate::RecordedSpace valley() {
   return test::one_space(base::dump_json({{"tune_params_keys", {"a", "b"}}, {"cache", cache}}));
 }
 
+/// Proposes these, whatever comes of them, and keeps what it was told.
+class Listed : public search::Strategy {
+ public:
+  explicit Listed(std::vector<Ordinal> ordinals) : ordinals_(std::move(ordinals)) {}
+  std::optional<Ordinal> propose() override {
+    return told.size() < ordinals_.size() ? std::optional(ordinals_[told.size()]) : std::nullopt;
+  }
+  void report(Ordinal, std::optional<double> cost) override { told.push_back(cost); }
+
+  std::vector<std::optional<double>> told;
+
+ private:
+  std::vector<Ordinal> ordinals_;
+};
+
 std::vector<simulate::Trace> traces_of(const simulate::RecordedSpace& recorded, const std::vector<std::vector<Ordinal>>& runs) {
   std::vector<simulate::Trace> traces;
   for (const auto& run : runs) traces.push_back(simulate::trace_of(recorded, run));
@@ -49,6 +64,21 @@ TEST_CASE("a search proposes each configuration at most once, and ends with its 
     CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
   }
   CHECK(run_search(recorded, {.kind = StrategyKind::Exhaustive}, 3) == std::vector<Ordinal>{0, 1, 2});
+}
+
+TEST_CASE("a strategy is told what the file says, at once after each proposal") {
+  const auto recorded = valley();
+  Listed strategy({0, 5, 29 * 25 + 7, 1});
+  CHECK(run_search(recorded, strategy, 3) == std::vector<Ordinal>{0, 5, 29 * 25 + 7});
+  CHECK(strategy.told == std::vector<std::optional<double>>{1.0 + 29 * 29 + 2 * 7 * 7, std::nullopt, 1.0});
+}
+
+TEST_CASE("a proposal that was made before, or is not in the space, is an error") {
+  const auto recorded = valley();
+  Listed twice({4, 2, 4}), outside({4, 1000});
+  CHECK_THROWS_WITH_AS((void)run_search(recorded, twice, 10), doctest::Contains("proposal 3 is configuration 4, which was proposed before"),
+                       Error);
+  CHECK_THROWS_WITH_AS((void)run_search(recorded, outside, 10), doctest::Contains("configuration 1000, which is not in the space"), Error);
 }
 
 TEST_CASE("a search is the same for its seed, and another for another") {
