@@ -7,11 +7,13 @@ find_package(CLI11 2.1 REQUIRED)
 if(ATTUNE_PORTABLE)
   # The portable build runs on a Linux that has none of our packages: static archives only.
   find_library(SQLite3_LIBRARY NAMES libsqlite3.a REQUIRED)
+  set(ZLIB_USE_STATIC_LIBS ON)
 endif()
 find_package(SQLite3 3.40 REQUIRED)
 find_package(SQLiteCpp 3 REQUIRED)
 find_package(zstd REQUIRED)
 find_package(Eigen3 3.4 REQUIRED)
+find_package(ZLIB REQUIRED)
 find_path(ATTUNE_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 
 add_library(attune_sqlite INTERFACE)

@@ -48,6 +48,7 @@ int run_command(int argc, char** argv) {
   tools::add_devices_command(app, context);
   tools::add_db_command(app, context);
   tools::add_layer_command(app, context);
+  tools::add_simulate_command(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -35,6 +35,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       {"tuner/session/variants", {"tuner/session/tune", "tuner/session/source", "db", "tuner/measure", "tuner/space", "tuner/spec"}},
       {"tuner/session/fleet",
        {"tuner/session/tune", "tuner/session/source", "db", "tuner/search", "tuner/measure", "tuner/space", "tuner/spec"}},
+      {"tuner/simulate", {"tuner/session/source", "tuner/search", "tuner/space", "tuner/spec"}},
       {"tuner/report", {"db"}},
       {"tuner/runtime", {"db", "tuner/compile", "tuner/gpu", "tuner/spec"}},
   };
@@ -43,8 +44,8 @@ const std::map<std::string, std::set<std::string>>& allowed() {
 
 /// The layers that must not see CUDA: what they do has to work, and to be understood, without it.
 bool without_cuda(const std::string& layer) {
-  static const std::set<std::string> layers = {"db",          "tuner/include", "tuner/base",   "tuner/spec",
-                                               "tuner/space", "tuner/search",  "tuner/report", "tuner/measure"};
+  static const std::set<std::string> layers = {"db",           "tuner/include", "tuner/base",    "tuner/spec",    "tuner/space",
+                                               "tuner/search", "tuner/report",  "tuner/measure", "tuner/simulate"};
   return layers.count(layer) != 0 || starts_with(layer, "tuner/session/");
 }
 

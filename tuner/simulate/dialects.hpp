@@ -1,0 +1,50 @@
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/spec/value.hpp"
+
+// The formats of recorded spaces, one file each: a document to the configurations in it. For recorded_space.cpp.
+namespace attune::simulate {
+
+/// What came of a configuration: a time or another cost, or why there is none.
+struct RecordedCost {
+  std::optional<double> cost;
+  std::string failure;
+};
+
+struct RecordedEntry {
+  std::vector<spec::Value> values;  ///< by parameter
+  RecordedCost result;
+};
+
+/// One space as it stands in a file.
+struct RecordedEntries {
+  std::string label;
+  std::vector<std::string> names;  ///< of the parameters
+  std::vector<RecordedEntry> entries;
+};
+
+/// What stands where a cost belongs. A number from 0 to 1e19, both excluded, is one: tuners write 1e20 for what failed. Else it is why
+/// there is none: a text, {"__error__": text}, or anything.
+[[nodiscard]] RecordedCost recorded_cost(const nlohmann::json& value);
+/// A number, a text or a bool. Throws: Error naming the parameter.
+[[nodiscard]] spec::Value recorded_value(const nlohmann::json& value, const std::string& parameter);
+/// Throws: Error when there is none, or one is there twice.
+void check_names(const std::vector<std::string>& names);
+
+/// JSON as Python writes it, and as a tuner leaves it that was interrupted. Every NaN and Infinity, which Python writes and JSON does not
+/// know, becomes an empty text, which is no cost either; nothing else moves, so that places in the text stay what they are. A cache of
+/// Kernel Tuner that ends after one of its entries, where the tuner would go on writing, gets the braces that it lacks; a text that
+/// ends elsewhere is damaged and stays so.
+[[nodiscard]] std::string completed_json(std::string text);
+
+/// Throw: Error naming the entry and what is wrong with it.
+[[nodiscard]] RecordedEntries kernel_tuner_entries(const nlohmann::json& document);
+[[nodiscard]] RecordedEntries t4_entries(const nlohmann::json& document);
+/// Throws: SpecError naming `path` (session::Recording).
+[[nodiscard]] std::vector<RecordedEntries> own_entries(const std::string& text, const std::string& path);
+
+}  // namespace attune::simulate
