@@ -19,7 +19,8 @@ constexpr std::size_t kFewestValid = 3;  // to learn from
 constexpr std::size_t kMostCandidates = 3000;
 constexpr std::size_t kFastest = 3;       // whose neighbours are candidates
 constexpr std::size_t kMostPoints = 320;  // of the process; costs grow with their square
-constexpr std::size_t kMostLearnt = 240;  // leaves room for those that follow
+constexpr std::size_t kRoom = 60;         // of them for those that follow before it learns anew
+constexpr std::size_t kMostLearnt = 240;
 constexpr std::size_t kMostFitted = 160;  // to which the covariance is fitted, at their cube
 constexpr int kFitSteps = 12;
 
@@ -107,7 +108,10 @@ void Model::report(space::Ordinal ordinal, std::optional<double> median_us) {
   if (std::exchange(trial.reported, true)) return;
   ++reported_;
   validity_.report(ordinal, median_us.has_value());
-  if (!median_us) return;
+  if (!median_us) {
+    if (process_) note_failure(trial);
+    return;
+  }
   ++valid_;
   trial.log_us = std::log(*median_us);
   if (process_ && trial.point) process_->set_value(*trial.point, target(*trial.log_us));
@@ -116,6 +120,17 @@ void Model::report(space::Ordinal ordinal, std::optional<double> median_us) {
   least_log_us_ = trial.log_us;
   if (!process_) return;
   for (const auto neighbour : space_.neighbours(ordinal, space::Neighbourhood::Hamming)) add_candidate(neighbour);
+}
+
+/// As fast as predicted, but no better than the average: without it the process would go on promising much of what lies beyond a limit,
+/// where it knows nothing.
+void Model::note_failure(Trial& trial) {
+  const double value = std::max(process_->mean_of(trial.ordinal), 0.0);
+  if (trial.point) {
+    process_->set_value(*trial.point, value);
+  } else if (!process_->is_full()) {
+    trial.point = process_->add_point(trial.ordinal, value);
+  }
 }
 
 void Model::add_candidate(space::Ordinal ordinal) {
@@ -162,8 +177,11 @@ void Model::learn() {
   for (auto& trial : trials_) trial.point.reset();
   for (const auto* trial : learnt) trial_of(trial->ordinal).point = process_->add_point(trial->ordinal, target(*trial->log_us));
   signal_variance_ = process_->signal_variance();
-  for (auto& trial : trials_)
-    if (!trial.reported && !process_->is_full()) trial.point = process_->add_point(trial.ordinal, process_->mean_of(trial.ordinal));
+  for (auto& trial : trials_) {
+    if (process_->points() + kRoom >= kMostPoints) break;
+    if (!trial.reported) trial.point = process_->add_point(trial.ordinal, process_->mean_of(trial.ordinal));
+    if (trial.reported && !trial.log_us) note_failure(trial);
+  }
   learn_at_ = reported_ + std::max<std::size_t>(4, reported_ / 8);
 }
 

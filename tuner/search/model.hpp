@@ -40,6 +40,7 @@ class Model final : public Strategy {
   void learn();
   [[nodiscard]] Eigen::VectorXd targets_of(const std::vector<const Trial*>& trials) const;
   [[nodiscard]] std::vector<space::Ordinal> chosen_candidates();
+  void note_failure(Trial& trial);
   void add_candidate(space::Ordinal ordinal);
   [[nodiscard]] double target(double log_us) const { return (log_us - mean_) / deviation_; }
   [[nodiscard]] std::optional<std::size_t> most_promising();

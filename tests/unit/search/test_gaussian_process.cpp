@@ -1,0 +1,148 @@
+#include <doctest/doctest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "tests/unit/search/learning.hpp"
+#include "tuner/search/gaussian_process.hpp"
+#include "tuner/search/likelihood.hpp"
+#include "tuner/search/validity.hpp"
+
+namespace test_gaussian_process {
+
+using namespace attune;
+using namespace attune::search;
+using namespace attune::search::test;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using space::Ordinal;
+
+namespace {
+
+const space::SearchSpace& small_space() {
+  static const auto space = all_of({powers_of_two("block", 6), choices("how", 3), multiples("tile", 16, 8)});
+  return space;
+}
+
+const std::vector<Ordinal> kPoints{0, 17, 33, 58, 77, 101, 120, 143};
+
+VectorXd some_values() {
+  VectorXd values(static_cast<Index>(kPoints.size()));
+  values << 0.3, -1.1, 0.4, 1.2, -0.6, 0.9, -1.4, 0.3;
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("a process is what the whole system of equations gives, whenever its candidates came") {
+  const auto& space = small_space();
+  const auto distances = distances_of(space);
+  const CovarianceTable covariance(space, distances, prior_covariance(distances));
+  constexpr double kNoise = 0.01;
+  GaussianProcess process(covariance, kNoise, {5, 40, 99}, kPoints.size());
+  const VectorXd values = some_values();
+  for (std::size_t i = 0; i < kPoints.size(); ++i) {
+    if (i == 4) process.add_candidate(130);
+    process.add_point(kPoints[i], i == 2 ? 7.0 : values[static_cast<Index>(i)]);
+  }
+  CHECK(process.is_full());
+  process.set_value(2, values[2]);
+
+  const auto n = static_cast<Index>(kPoints.size());
+  MatrixXd all(n, n);
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < n; ++j) all(i, j) = covariance(kPoints[static_cast<std::size_t>(i)], kPoints[static_cast<std::size_t>(j)]);
+  const MatrixXd inverse = (all + kNoise * MatrixXd::Identity(n, n)).inverse();
+  for (std::size_t c = 0; c < process.candidates().size(); ++c) {
+    VectorXd to_points(n);
+    for (Index i = 0; i < n; ++i) to_points[i] = covariance(kPoints[static_cast<std::size_t>(i)], process.candidates()[c]);
+    CHECK(process.means()[static_cast<Index>(c)] == doctest::Approx(to_points.dot(inverse * values)));
+    CHECK(process.variances()[static_cast<Index>(c)] == doctest::Approx(1 - to_points.dot(inverse * to_points)));
+    CHECK(process.mean_of(process.candidates()[c]) == doctest::Approx(process.means()[static_cast<Index>(c)]));
+  }
+  CHECK(process.signal_variance() == doctest::Approx(values.dot(inverse * values) / static_cast<double>(n)));
+}
+
+TEST_CASE("covariance is 1 of a configuration with itself, the same both ways, and falls with the distance of each parameter") {
+  const auto& space = small_space();
+  const auto distances = distances_of(space);
+  const CovarianceTable covariance(space, distances, prior_covariance(distances));
+  const auto of = [&](std::vector<std::uint16_t> a, std::vector<std::uint16_t> b) {
+    return covariance(space.find({std::move(a)}).value(), space.find({std::move(b)}).value());
+  };
+  CHECK(of({2, 1, 3}, {2, 1, 3}) == doctest::Approx(1));
+  CHECK(of({0, 1, 3}, {4, 2, 5}) == doctest::Approx(of({4, 2, 5}, {0, 1, 3})));
+  CHECK(of({0, 0, 0}, {1, 0, 0}) > of({0, 0, 0}, {3, 0, 0}));
+  CHECK(of({0, 0, 0}, {0, 1, 0}) == doctest::Approx(of({0, 0, 0}, {0, 2, 0})));  // choices: any other is as far
+  CHECK(distances[2].features.size() == 2);  // multiples of 16: of how many powers of two is not what their logarithms tell
+  CHECK(distances[0].features.size() == 1);  // powers of two alone: how often two divides them is their logarithm
+}
+
+TEST_CASE("a parameter of which the space has one value does not count") {
+  const auto space = space::SearchSpace::of({powers_of_two("a", 4), powers_of_two("b", 4)}, {{{0, 2}}, {{1, 2}}, {{3, 2}}});
+  const auto distances = distances_of(space);
+  REQUIRE(distances.size() == 1);
+  CHECK(distances[0].parameter == 0);
+}
+
+TEST_CASE("the slopes of the posterior density are those of its differences") {
+  const auto& space = small_space();
+  const auto distances = distances_of(space);
+  Covariance at = prior_covariance(distances);
+  at.log_lengths << -0.4, 0.2, -1.1, 0.3;
+  at.logits << 0.5, -1, 1.5;
+  at.log_noise = -3;
+  const auto density = [&](const Covariance& covariance) {
+    return posterior_of(covariance, space, distances, kPoints, some_values()).log_density;
+  };
+  const VectorXd gradient = posterior_of(at, space, distances, kPoints, some_values()).gradient;
+  REQUIRE(gradient.size() == 8);
+  constexpr double kStep = 1e-5;
+  for (Index place = 0; place < gradient.size(); ++place) {
+    CAPTURE(place);
+    Covariance more = at, less = at;
+    for (auto [covariance, step] : {std::pair(&more, kStep), std::pair(&less, -kStep)}) {
+      (place < 4 ? covariance->log_lengths[place] : place < 7 ? covariance->logits[place - 4] : covariance->log_noise) += step;
+    }
+    CHECK(gradient[place] == doctest::Approx((density(more) - density(less)) / (2 * kStep)).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("fitting raises the posterior density, and finds out which parameter does nothing") {
+  const auto space = all_of({powers_of_two("matters", 8), powers_of_two("does_nothing", 8)});
+  const auto distances = distances_of(space);
+  std::vector<Ordinal> points;
+  for (Ordinal i = 3; i < space.size(); i += 3) points.push_back(i);
+  VectorXd values(static_cast<Index>(points.size()));
+  for (std::size_t i = 0; i < points.size(); ++i) values[static_cast<Index>(i)] = std::sin(space.row(points[i])[0]);
+  values.array() -= values.mean();
+  const Covariance prior = prior_covariance(distances);
+  const Covariance fitted = fit_covariance(prior, space, distances, points, values, 30);
+  CHECK(posterior_of(fitted, space, distances, points, values).log_density >
+        posterior_of(prior, space, distances, points, values).log_density + 5);
+  const CovarianceTable covariance(space, distances, fitted);
+  const Ordinal one = space.find({{3, 3}}).value();
+  CHECK(covariance(one, space.find({{3, 6}}).value()) > 0.9);
+  CHECK(covariance(one, space.find({{6, 3}}).value()) < 0.5);
+}
+
+TEST_CASE("what is like failures is less likely to be valid, and what is like nothing known is as likely as all") {
+  const auto& space = small_space();
+  const auto distances = distances_of(space);
+  Covariance likeness = prior_covariance(distances);
+  likeness.log_lengths.setConstant(-1);
+  likeness.logits.setConstant(5);
+  Validity validity(CovarianceTable(space, distances, likeness));
+  const auto of = [&](std::vector<std::uint16_t> row) { return space.find({std::move(row)}).value(); };
+  validity.set_candidates({of({0, 0, 1}), of({5, 1, 6})});
+  CHECK(validity.chance(0) == doctest::Approx(1));
+  for (const std::uint16_t tile : std::vector<std::uint16_t>{0, 2, 3}) validity.report(of({0, 0, tile}), false);
+  for (const std::uint16_t tile : std::vector<std::uint16_t>{5, 7}) validity.report(of({5, 1, tile}), true);
+  validity.add_candidate(of({2, 2, 3}));
+  CHECK(validity.chance(0) < 0.5);
+  CHECK(validity.chance(1) > validity.chance(0) + 0.3);
+  CHECK(validity.chance(2) == doctest::Approx(3.0 / 6).epsilon(0.1));
+}
+
+}  // namespace test_gaussian_process

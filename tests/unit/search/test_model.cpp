@@ -1,0 +1,106 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <set>
+
+#include "tests/unit/search/learning.hpp"
+#include "tuner/search/model.hpp"
+
+namespace test_model {
+
+using namespace attune;
+using namespace attune::search;
+using namespace attune::search::test;
+using space::Ordinal;
+
+namespace {
+
+/// What a search proposes when each result comes after `pending` later proposals.
+std::vector<Ordinal> searched(const space::SearchSpace& space, const MadeUpKernel& kernel, std::uint64_t seed, std::size_t budget,
+                              std::size_t pending = 0, std::optional<Ordinal> first = std::nullopt) {
+  Model model(space, seed, first);
+  std::vector<Ordinal> proposed;
+  std::deque<Ordinal> under_way;
+  const auto report_first = [&] {
+    model.report(under_way.front(), kernel(space, under_way.front()));
+    under_way.pop_front();
+  };
+  while (proposed.size() < budget) {
+    const auto ordinal = model.propose();
+    if (!ordinal) break;
+    proposed.push_back(*ordinal);
+    under_way.push_back(*ordinal);
+    if (under_way.size() > pending) report_first();
+  }
+  while (!under_way.empty()) report_first();
+  return proposed;
+}
+
+double best_of(const space::SearchSpace& space, const MadeUpKernel& kernel, const std::vector<Ordinal>& proposed) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const auto ordinal : proposed) best = std::min(best, kernel(space, ordinal).value_or(best));
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("model proposes every configuration once and then nothing, also where everything fails") {
+  const auto space = all_of({powers_of_two("a", 5), multiples("b", 8, 6), choices("c", 2)});
+  for (const int most : {1000, 4, -1}) {
+    CAPTURE(most);
+    auto proposed = searched(space, {{2, 3, 1}, most}, 1, 1000, 3);
+    CHECK(proposed.size() == space.size());
+    CHECK(std::set<Ordinal>(proposed.begin(), proposed.end()).size() == space.size());
+  }
+}
+
+TEST_CASE("model begins with the first configuration, and one seed gives one search") {
+  const auto space = all_of({powers_of_two("a", 8), multiples("b", 8, 16), choices("c", 3)});
+  const MadeUpKernel kernel{{3, 7, 2}, 16};
+  const auto once = searched(space, kernel, 5, 40, 4, Ordinal{77});
+  CHECK(once.front() == 77);
+  CHECK(once == searched(space, kernel, 5, 40, 4, Ordinal{77}));
+  CHECK(once != searched(space, kernel, 6, 40, 4, Ordinal{77}));
+}
+
+TEST_CASE("model finds the best of thousands, or one step from it, in 100 trials") {
+  const auto space = all_of({powers_of_two("a", 8), multiples("b", 8, 16), choices("c", 4), powers_of_two("d", 8)});
+  REQUIRE(space.size() == 4096);
+  const MadeUpKernel kernel{{6, 9, 2, 1}, 17};
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    CAPTURE(seed);
+    const double one_step = 1.2215;  // exp(0.2): 14 of 4096 are within, so that random ones find one in 100 trials three times of ten
+    CHECK(best_of(space, kernel, searched(space, kernel, seed, 100)) < one_step);
+    CHECK(best_of(space, kernel, searched(space, kernel, seed, 100, 7)) < one_step);  // results come late
+  }
+}
+
+TEST_CASE("model keeps away from where configurations fail") {
+  const auto space = all_of({powers_of_two("a", 16), multiples("b", 8, 16), choices("c", 4)});
+  const MadeUpKernel kernel{{5, 7, 2}, 13};  // more than half of them fail
+  const auto proposed = searched(space, kernel, 1, 60);
+  const auto failed = [&](auto begin, auto end) { return std::count_if(begin, end, [&](Ordinal o) { return !kernel(space, o); }); };
+  CHECK(failed(proposed.begin() + 20, proposed.end()) < 14);  // of 40; of random ones about 23
+}
+
+TEST_CASE("model takes what it did not propose for a result, and does not propose it") {
+  const auto space = all_of({powers_of_two("a", 8), multiples("b", 8, 16)});
+  const MadeUpKernel kernel{{5, 9}};
+  Model model(space, 1, std::nullopt);
+  for (Ordinal told = 0; told < 100; ++told) model.report(told, kernel(space, told));
+  for (int i = 0; i < 10; ++i) CHECK(model.propose().value() >= 100);
+}
+
+TEST_CASE("model wants few results to be pending while it knows little") {
+  const auto space = all_of({powers_of_two("a", 8), multiples("b", 8, 16)});
+  const MadeUpKernel kernel{{5, 9}};
+  Model model(space, 1, std::nullopt);
+  CHECK(model.most_pending() == 16);
+  for (Ordinal told = 0; told < 100; ++told) model.report(told, kernel(space, told));
+  CHECK(model.most_pending() == 25);
+}
+
+}  // namespace test_model
