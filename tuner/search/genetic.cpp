@@ -8,7 +8,7 @@
 namespace attune::search {
 namespace {
 
-constexpr std::size_t kPopulation = 16;  // of searches of some hundred measurements
+constexpr std::size_t kPopulation = 12;  // of searches of some hundred measurements
 constexpr int kMostKnownChildren = 50;
 
 }  // namespace

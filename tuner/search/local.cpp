@@ -8,7 +8,7 @@
 namespace attune::search {
 namespace {
 
-constexpr std::size_t kStarts = 8;  // random configurations, the best of which a descent begins at
+constexpr std::size_t kStarts = 10;  // random configurations, the best of which a descent begins at
 
 }  // namespace
 
