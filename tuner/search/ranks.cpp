@@ -10,11 +10,12 @@ namespace attune::search {
 
 Ranks::Ranks(const space::SearchSpace& space) : space_(space) {
   for (std::size_t parameter = 0; parameter < space.width(); ++parameter) {
-    std::vector<std::uint16_t> values(space.value_count(parameter)), ranks(values.size());
+    const std::size_t count = space.value_count(parameter);
+    std::vector<std::uint16_t> values(count), ranks(count);
     std::iota(values.begin(), values.end(), std::uint16_t{0});
     if (const auto& scale = space.scale(parameter); !scale.empty())
       std::stable_sort(values.begin(), values.end(), [&](std::uint16_t a, std::uint16_t b) { return scale[a] < scale[b]; });
-    for (std::size_t rank = 0; rank < values.size(); ++rank) ranks[values[rank]] = static_cast<std::uint16_t>(rank);
+    for (std::size_t rank = 0; rank < count; ++rank) ranks[values[rank]] = static_cast<std::uint16_t>(rank);
     values_.push_back(std::move(values));
     ranks_.push_back(std::move(ranks));
   }
