@@ -77,7 +77,7 @@ bool is_everything_once(std::vector<Ordinal> proposals, const SearchSpace& space
   return proposals == all;
 }
 
-/// A sum of parabolas with their least value within, of 4,608 rows; two corners fail.
+/// A sum of parabolas with their least value within, of some thousand rows; two corners fail.
 struct Valley {
   SearchSpace space = space_of({8, 6, 6, 4, 4, 2}, [](const Row& row) { return row[0] + row[1] < 10 && (row[4] != 3 || row[5] == 0); });
 
