@@ -7,19 +7,25 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/text.hpp"
+#include "tuner/search/annealing.hpp"
+#include "tuner/search/differential.hpp"
 #include "tuner/search/exhaustive.hpp"
+#include "tuner/search/genetic.hpp"
+#include "tuner/search/local.hpp"
 #include "tuner/search/model.hpp"
 #include "tuner/search/portfolio.hpp"
 #include "tuner/search/random.hpp"
+#include "tuner/search/swarm.hpp"
 
 namespace attune::search {
 namespace {
 
-constexpr std::pair<const char*, StrategyKind> kNames[] = {{"exhaustive", StrategyKind::Exhaustive},
-                                                           {"model", StrategyKind::Model},
-                                                           {"portfolio", StrategyKind::Portfolio},
-                                                           {"random", StrategyKind::Random},
-                                                           {"winners", StrategyKind::Winners}};
+constexpr std::pair<const char*, StrategyKind> kNames[] = {
+    {"annealing", StrategyKind::Annealing},   {"differential", StrategyKind::Differential},
+    {"exhaustive", StrategyKind::Exhaustive}, {"genetic", StrategyKind::Genetic},
+    {"local", StrategyKind::Local},           {"model", StrategyKind::Model},
+    {"portfolio", StrategyKind::Portfolio},   {"random", StrategyKind::Random},
+    {"swarm", StrategyKind::Swarm},           {"winners", StrategyKind::Winners}};
 
 }  // namespace
 
@@ -57,6 +63,16 @@ std::unique_ptr<Strategy> make_strategy(const StrategyOptions& options, const sp
       return std::make_unique<Random>(space.size(), options.seed, options.first);
     case StrategyKind::Model:
       return std::make_unique<Model>(space, options.seed, options.first);
+    case StrategyKind::Local:
+      return std::make_unique<Local>(space, options.seed, options.first);
+    case StrategyKind::Genetic:
+      return std::make_unique<Genetic>(space, options.seed, options.first);
+    case StrategyKind::Differential:
+      return std::make_unique<Differential>(space, options.seed, options.first);
+    case StrategyKind::Swarm:
+      return std::make_unique<Swarm>(space, options.seed, options.first);
+    case StrategyKind::Annealing:
+      return std::make_unique<Annealing>(space, options.seed, options.first);
     case StrategyKind::Portfolio:
     case StrategyKind::Winners:
       break;

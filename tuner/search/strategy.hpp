@@ -23,14 +23,19 @@ class Strategy {
 };
 
 enum class StrategyKind {
-  Exhaustive,  ///< enumeration order
-  Random,      ///< a seeded permutation
-  Model,       ///< a Gaussian process of what was measured, and what it expects to improve on the best
-  Portfolio,   ///< winners of other sizes only, for the sizes between those that were searched
-  Winners      ///< winners of every problem of the template only, for types and choices beside those that were searched
+  Exhaustive,    ///< enumeration order
+  Random,        ///< a seeded permutation
+  Model,         ///< a Gaussian process of what was measured, and what it expects to improve on the best
+  Local,         ///< descents to faster neighbours from random configurations
+  Genetic,       ///< crosses the fastest of a population
+  Differential,  ///< moves the fastest by differences of others
+  Swarm,         ///< particles drawn to the fastest that they have seen
+  Annealing,     ///< a random walk that takes slower neighbours ever less often
+  Portfolio,     ///< winners of other sizes only, for the sizes between those that were searched
+  Winners        ///< winners of every problem of the template only, for types and choices beside those that were searched
 };
 
-/// As on the command line and in the database: "exhaustive", "random", "model", "portfolio", "winners".
+/// As on the command line and in the database: the enumerators in small letters.
 [[nodiscard]] const char* name(StrategyKind kind);
 /// Throws: UsageError listing the known names.
 [[nodiscard]] StrategyKind strategy_named(const std::string& text);

@@ -99,8 +99,11 @@ TEST_CASE("a strategy outlives the space that it was made for") {
 }
 
 TEST_CASE("an unknown strategy is refused with the known names and a suggestion") {
-  CHECK_THROWS_WITH_AS(static_cast<void>(search::strategy_named("randon")),
-                       doctest::Contains("known: exhaustive, model, portfolio, random, winners; did you mean 'random'?"), UsageError);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(search::strategy_named("randon")),
+      doctest::Contains(
+          "known: annealing, differential, exhaustive, genetic, local, model, portfolio, random, swarm, winners; did you mean 'random'?"),
+      UsageError);
 }
 
 TEST_CASE("a first configuration outside of the space is refused") {
