@@ -50,7 +50,7 @@ struct StrategyOptions {
   std::vector<space::Ordinal> winners = {};  ///< what won before; read by the kinds that need it
 };
 
-/// Throws: UsageError when `first` is outside the space.
+/// Requires: the space outlives the strategy. Throws: UsageError when `first` is outside the space.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(const StrategyOptions& options, const space::SearchSpace& space);
 
 }  // namespace attune::search

@@ -93,11 +93,6 @@ TEST_CASE("strategies have nothing to propose in an empty space") {
   for (const auto& name : search::strategy_names()) CHECK_FALSE(make_strategy({.kind = search::strategy_named(name)}, empty)->propose());
 }
 
-TEST_CASE("a strategy outlives the space that it was made for") {
-  auto strategy = make_strategy({.kind = StrategyKind::Random}, space_of(3));
-  CHECK(strategy->propose());
-}
-
 TEST_CASE("an unknown strategy is refused with the known names and a suggestion") {
   CHECK_THROWS_WITH_AS(
       static_cast<void>(search::strategy_named("randon")),
