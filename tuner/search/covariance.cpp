@@ -26,7 +26,7 @@ CovarianceTable::CovarianceTable(const space::SearchSpace& space, const std::vec
   for (std::size_t parameter = 0; parameter < distances.size(); ++parameter) {
     const auto& one = distances[parameter];
     const double share = 1 / (1 + std::exp(-covariance.logits[static_cast<Index>(parameter)]));
-    Factor factor{one.parameter, one.values, std::vector<double>(one.values * one.values)};
+    Factor factor{{one.parameter, one.bins, one.bin_of, {}}, std::vector<double>(one.bins * one.bins)};
     for (std::size_t cell = 0; cell < factor.table.size(); ++cell) {
       double squared = 0;
       for (std::size_t f = 0; f < one.features.size(); ++f)

@@ -37,14 +37,15 @@ class CovarianceTable {
   [[nodiscard]] double operator()(space::Ordinal a, space::Ordinal b) const {
     const auto row_a = space_->row(a), row_b = space_->row(b);
     double product = 1;
-    for (const auto& factor : factors_) product *= factor.table[row_a[factor.parameter] * factor.values + row_b[factor.parameter]];
+    for (const auto& [distances, table] : factors_)
+      product *= table[distances.cell(row_a[distances.parameter], row_b[distances.parameter])];
     return product;
   }
 
  private:
   struct Factor {
-    std::size_t parameter, values;
-    std::vector<double> table;  ///< [value * values + other value]
+    ParameterDistances distances;
+    std::vector<double> table;  ///< as those of the distances
   };
 
   const space::SearchSpace* space_;

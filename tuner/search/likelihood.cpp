@@ -22,7 +22,7 @@ struct Factor {
 
 Factor factor_of(const ParameterDistances& one, double logit, const VectorXd& log_lengths) {
   const double share = 1 / (1 + std::exp(-logit));
-  const std::size_t cells = one.values * one.values, features = one.features.size();
+  const std::size_t cells = one.bins * one.bins, features = one.features.size();
   Factor made{std::vector<double>(cells), std::vector<double>(cells), {features, std::vector<double>(cells)}};
   const VectorXd weights = (-2 * log_lengths.array()).exp();
   for (std::size_t cell = 0; cell < cells; ++cell) {
@@ -42,10 +42,10 @@ Factor factor_of(const ParameterDistances& one, double logit, const VectorXd& lo
 /// Calls `visit(i, j, cell)` for each two points, with the place of their values in the parameter's tables.
 template <typename Visit>
 void each_pair(const ParameterDistances& one, const space::SearchSpace& space, const std::vector<space::Ordinal>& points, Visit&& visit) {
-  std::vector<std::size_t> values;
+  std::vector<std::uint16_t> values;
   for (const auto point : points) values.push_back(space.row(point)[one.parameter]);
   for (std::size_t j = 0; j < points.size(); ++j)
-    for (std::size_t i = 0; i < points.size(); ++i) visit(static_cast<Index>(i), static_cast<Index>(j), values[i] * one.values + values[j]);
+    for (std::size_t i = 0; i < points.size(); ++i) visit(static_cast<Index>(i), static_cast<Index>(j), one.cell(values[i], values[j]));
 }
 
 VectorXd packed(const Covariance& covariance) {

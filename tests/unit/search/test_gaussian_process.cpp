@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 
 #include "tests/unit/search/learning.hpp"
@@ -84,6 +85,19 @@ TEST_CASE("a parameter of which the space has one value does not count") {
   const auto distances = distances_of(space);
   REQUIRE(distances.size() == 1);
   CHECK(distances[0].parameter == 0);
+}
+
+TEST_CASE("of very many values those that lie beside each other are one, in whatever order they are listed") {
+  auto many = multiples("many", 1, 40000);
+  std::reverse(many.values.begin(), many.values.end());
+  const auto distances = distances_of(all_of({many}));
+  REQUIRE(distances.size() == 1);
+  const auto& one = distances[0];
+  CHECK(one.features[0].size() <= 256 * 256);
+  CHECK(one.features[0][one.cell(7, 7)] == 0);
+  CHECK(one.features[0][one.cell(0, 1)] == 0);
+  CHECK(one.features[0][one.cell(0, 39999)] > one.features[0][one.cell(0, 20000)]);
+  CHECK(one.features[0][one.cell(0, 20000)] > one.features[0][one.cell(0, 10000)]);
 }
 
 TEST_CASE("the slopes of the posterior density are those of its differences") {
