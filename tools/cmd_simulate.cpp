@@ -14,7 +14,9 @@
 #include "tuner/base/json.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
+#include "tuner/search/hints.hpp"
 #include "tuner/simulate/simulation.hpp"
+#include "tuner/simulate/warm.hpp"
 
 namespace attune::tools {
 namespace {
@@ -28,6 +30,7 @@ constexpr std::array<std::uint64_t, 5> kEvaluations = {25, 50, 100, 200, 400};
 struct SimulateOptions {
   std::vector<std::string> files;
   std::vector<std::string> strategies;
+  std::vector<std::string> warm;
   std::uint64_t budget = 220;
   std::size_t runs = 100;
   std::uint64_t seed = 1;
@@ -51,14 +54,28 @@ std::vector<search::StrategyKind> strategies_of(const SimulateOptions& options) 
   return kinds;
 }
 
-std::vector<NamedSpace> spaces_of(const SimulateOptions& options) {
+std::vector<NamedSpace> spaces_of(const std::vector<std::string>& files) {
   std::vector<NamedSpace> spaces;
-  for (const std::string& file : options.files) {
+  for (const std::string& file : files) {
     auto found = simulate::read_recorded_spaces(file);
     const bool several = found.size() > 1;
     for (auto& recorded : found) spaces.push_back({std::move(recorded), several});
   }
   return spaces;
+}
+
+/// What the warm spaces tell of one that is searched: those of the same parameters, less itself. Nothing where there are none.
+std::shared_ptr<const search::Hints> hints_for(const RecordedSpace& target, const std::vector<NamedSpace>& warm) {
+  std::vector<search::HintSource> sources;
+  for (const auto& source : warm) {
+    const bool itself = source.recorded.file == target.file && source.recorded.label == target.label;
+    if (!itself && simulate::has_parameters_of(source.recorded, target)) sources.push_back(simulate::hints_for(target, source.recorded));
+  }
+  if (sources.empty()) {
+    throw UsageError(fmt::format("no file of --warm has parameters of the same names as {}{} has, besides itself", target.file,
+                                 target.label.empty() ? "" : ", " + target.label));
+  }
+  return std::make_shared<const search::Hints>(target.space, sources);
 }
 
 /// Prints the runs of one strategy on one space, one a line. Written by hand around texts that are made once for each configuration:
@@ -175,7 +192,9 @@ class Scoreboard {
 
 int simulate_searches(const SimulateOptions& options) {
   const auto kinds = strategies_of(options);
-  const auto spaces = spaces_of(options);
+  const auto spaces = spaces_of(options.files), warm = spaces_of(options.warm);
+  std::vector<std::shared_ptr<const search::Hints>> hints(spaces.size());
+  for (std::size_t i = 0; i < spaces.size() && !warm.empty(); ++i) hints[i] = hints_for(spaces[i].recorded, warm);
   std::optional<Scoreboard> board;
   if (!options.json) board.emplace(spaces);
   ProgressLine progress(options.json);
@@ -183,7 +202,8 @@ int simulate_searches(const SimulateOptions& options) {
     const std::string strategy = search::name(kind);
     for (std::size_t i = 0; i < spaces.size(); ++i) {
       progress.show(fmt::format("{}: space {} of {}, {}", strategy, i + 1, spaces.size(), spaces[i].recorded.file));
-      const auto runs = simulate::run_searches(spaces[i].recorded, {.kind = kind, .seed = options.seed}, options.budget, options.runs);
+      const auto runs =
+          simulate::run_searches(spaces[i].recorded, {.kind = kind, .seed = options.seed, .hints = hints[i]}, options.budget, options.runs);
       if (board) board->add(strategy, i, spaces[i], runs, options.budget);
       if (options.json) progress.clear();
       if (options.json) RunLines(spaces[i]).print(strategy, options.seed, runs);
@@ -217,6 +237,11 @@ void add_simulate_command(CLI::App& app, CommandContext& context) {
   command->add_option("--seed", options->seed, "Run r, from 0 on, has this seed and r more")
       ->capture_default_str()
       ->check([](const std::string& word) { return base::whole_number_fault(word); });
+  command
+      ->add_option(
+          "--warm", options->warm,
+          "Recorded spaces that the search may learn from first (strategy model); of each space those of the same parameters, less itself")
+      ->check([](const std::string& file) { return file.empty() ? "no file is named" : ""; });
   command->add_flag("--json", options->json, "One JSON object a line on standard output, for each run: what it proposed, in order");
   command->footer("A space is the set of configurations in its file. docs/cli.md says what the score is.");
   command->callback([options, &context] { context.action = [options] { return simulate_searches(*options); }; });

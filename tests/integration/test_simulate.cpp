@@ -148,4 +148,21 @@ TEST_CASE_FIXTURE(Simulation, "what simulate cannot do ends with the exit code o
   refused({path("cache.json"), "--strategy", "random", "--seed", "-1"}, 2, "--seed");
 }
 
+TEST_CASE_FIXTURE(Simulation, "a warm search begins with what the others' files find fastest, and a file is no help to itself") {
+  json slower = cache();
+  for (auto& entry : slower["cache"])
+    if (entry["time"].is_number()) entry["time"] = 7 * entry["time"].get<double>();
+  write("slower.json", base::dump_json(slower));
+  write("other.json", R"({"tune_params_keys": ["z"], "cache": {"1": {"z": 1, "time": 1.0}}})");
+  const auto lines = json_lines(said({path("cache.json"), "--strategy", "model", "--runs", "2", "--budget", "5", "--json", "--warm",
+                                      path("other.json"), path("slower.json"), path("cache.json")}));
+  REQUIRE(lines.size() == 2);
+  for (const auto& line : lines) CHECK(line.at("proposals").at(0).at("configuration") == json({{"a", 3}, {"b", 4}}));
+  for (const std::string file : {"cache.json", "other.json"}) {
+    const auto refused = attune({"simulate", path("cache.json"), "--strategy", "model", "--warm", path(file)});
+    CHECK(refused.exit_code == 2);
+    CHECK(contains(refused.err, "no file of --warm has parameters of the same names as " + path("cache.json") + " has"));
+  }
+}
+
 }  // namespace test_simulate

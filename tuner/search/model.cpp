@@ -23,6 +23,9 @@ constexpr std::size_t kRoom = 60;         // of them for those that follow befor
 constexpr std::size_t kMostLearnt = 240;
 constexpr std::size_t kMostFitted = 160;  // to which the covariance is fitted, at their cube
 constexpr int kFitSteps = 12;
+constexpr std::size_t kMostHinted = 500;  // always candidates
+constexpr std::size_t kFirstHinted = 4;   // in place of the first trials
+constexpr double kFailedElsewhere = 0.2;  // chance that what failed in all hints is valid here: another GPU has other limits
 
 /// Two configurations are alike where nearly all parameters are: what fails does so by limits that several of them share.
 Covariance likeness(const std::vector<ParameterDistances>& distances) {
@@ -41,13 +44,15 @@ double expected_improvement(double least, double mean, double deviation) {
 
 }  // namespace
 
-Model::Model(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first)
+Model::Model(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first, std::shared_ptr<const Hints> hints)
     : space_(space),
       distances_(distances_of(space)),
       random_(seed),
       order_(space.size()),
       first_(first),
       fitted_(prior_covariance(distances_)),
+      hints_(hints && !hints->empty() ? std::move(hints) : nullptr),
+      hinted_(hints_ ? hints_->best(kMostHinted) : std::vector<space::Ordinal>()),
       is_candidate_(space.size(), false),
       validity_(CovarianceTable(space, distances_, likeness(distances_))) {}
 
@@ -65,8 +70,8 @@ std::optional<space::Ordinal> Model::propose() {
     trial_of(*ordinal);
     return ordinal;
   }
-  if (trials_.size() < kFirstTrials || valid_ < kFewestValid) {
-    ordinal = far_from_others();
+  if (trials_.size() < (hinted_.empty() ? kFirstTrials : kFirstHinted) || valid_ < kFewestValid) {
+    ordinal = first_trial();
     if (ordinal) trial_of(*ordinal);
     return ordinal;
   }
@@ -82,7 +87,9 @@ std::optional<space::Ordinal> Model::propose() {
   return ordinal;
 }
 
-std::optional<space::Ordinal> Model::far_from_others() {
+std::optional<space::Ordinal> Model::first_trial() {
+  for (const auto hinted : hinted_)
+    if (!trial_by_ordinal_.contains(hinted)) return hinted;
   const CovarianceTable alike(space_, distances_, prior_covariance(distances_));
   std::optional<space::Ordinal> farthest;
   double least = 0;
@@ -114,8 +121,8 @@ void Model::report(space::Ordinal ordinal, std::optional<double> median_us) {
   }
   ++valid_;
   trial.log_us = std::log(*median_us);
-  if (process_ && trial.point) process_->set_value(*trial.point, target(*trial.log_us));
-  if (process_ && !trial.point && !process_->is_full()) trial.point = process_->add_point(ordinal, target(*trial.log_us));
+  if (process_ && trial.point) process_->set_value(*trial.point, target(trial.ordinal, *trial.log_us));
+  if (process_ && !trial.point && !process_->is_full()) trial.point = process_->add_point(ordinal, target(trial.ordinal, *trial.log_us));
   if (least_log_us_ && *trial.log_us >= *least_log_us_) return;
   least_log_us_ = trial.log_us;
   if (!process_) return;
@@ -138,6 +145,7 @@ void Model::add_candidate(space::Ordinal ordinal) {
   is_candidate_[ordinal] = true;
   process_->add_candidate(ordinal);
   validity_.add_candidate(ordinal);
+  expected_.push_back(expected(ordinal));
 }
 
 /// The fastest half of so many valid trials, and others evenly from what is slower, the fastest first.
@@ -155,8 +163,23 @@ std::vector<const Model::Trial*> Model::fastest_and_others(std::size_t most) con
 
 VectorXd Model::targets_of(const std::vector<const Trial*>& trials) const {
   VectorXd targets(static_cast<Index>(trials.size()));
-  for (std::size_t i = 0; i < trials.size(); ++i) targets[static_cast<Index>(i)] = target(*trials[i]->log_us);
+  for (std::size_t i = 0; i < trials.size(); ++i) targets[static_cast<Index>(i)] = target(trials[i]->ordinal, *trials[i]->log_us);
   return targets;
+}
+
+/// The slope of what was measured over what the hints let expect, drawn towards 1 by as much as a few measurements say.
+double Model::trust_in_hints(const std::vector<const Trial*>& trials) const {
+  if (!hints_) return 1;
+  const auto n = static_cast<Index>(trials.size());
+  VectorXd told(n), measured(n);
+  for (Index i = 0; i < n; ++i) {
+    told[i] = hints_->log_behind(trials[static_cast<std::size_t>(i)]->ordinal);
+    measured[i] = *trials[static_cast<std::size_t>(i)]->log_us;
+  }
+  told.array() -= told.mean();
+  measured.array() -= measured.mean();
+  constexpr double kDrawn = 0.5;
+  return std::clamp((told.dot(measured) + kDrawn) / (told.squaredNorm() + kDrawn), 0.0, 2.0);
 }
 
 /// Fits the covariance to what is known by now and begins a process of it, with candidates of its own.
@@ -164,6 +187,7 @@ void Model::learn() {
   const auto learnt = fastest_and_others(kMostLearnt), fitted = fastest_and_others(kMostFitted);
   mean_ = 0;
   deviation_ = 1;
+  trust_ = trust_in_hints(learnt);
   const VectorXd logs = targets_of(learnt);
   mean_ = logs.mean();
   deviation_ = std::max(std::sqrt((logs.array() - mean_).square().mean()), 1e-9);
@@ -173,9 +197,12 @@ void Model::learn() {
 
   auto candidates = chosen_candidates();
   validity_.set_candidates(candidates);
+  expected_.clear();
+  for (const auto candidate : candidates) expected_.push_back(expected(candidate));
   process_.emplace(CovarianceTable(space_, distances_, fitted_), std::exp(fitted_.log_noise), std::move(candidates), kMostPoints);
   for (auto& trial : trials_) trial.point.reset();
-  for (const auto* trial : learnt) trial_of(trial->ordinal).point = process_->add_point(trial->ordinal, target(*trial->log_us));
+  for (const auto* trial : learnt)
+    trial_of(trial->ordinal).point = process_->add_point(trial->ordinal, target(trial->ordinal, *trial->log_us));
   signal_variance_ = process_->signal_variance();
   for (auto& trial : trials_) {
     if (process_->points() + kRoom >= kMostPoints) break;
@@ -193,6 +220,7 @@ std::vector<space::Ordinal> Model::chosen_candidates() {
     is_candidate_[ordinal] = true;
     chosen.push_back(ordinal);
   };
+  for (const auto ordinal : hinted_) choose(ordinal);
   for (const auto ordinal : space_.sample(kMostCandidates, random_)) choose(ordinal);
   for (const auto* trial : fastest_and_others(2 * kFastest))
     for (const auto neighbour : space_.neighbours(trial->ordinal, space::Neighbourhood::Hamming)) choose(neighbour);
@@ -203,14 +231,15 @@ std::optional<std::size_t> Model::most_promising() {
   const auto& candidates = process_->candidates();
   const VectorXd& means = process_->means();
   const VectorXd& variances = process_->variances();
-  const double least = target(*least_log_us_);
   std::optional<std::size_t> best;
   double most = -1;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (trial_by_ordinal_.contains(candidates[i])) continue;
     const auto place = static_cast<Index>(i);
     const double deviation = std::sqrt(std::max(variances[place], 1e-12) * signal_variance_);
-    const double promise = expected_improvement(least, means[place], deviation) * validity_.chance(i);
+    const double least = (*least_log_us_ - expected_[i] - mean_) / deviation_;
+    double promise = expected_improvement(least, means[place], deviation) * validity_.chance(i);
+    if (hints_) promise *= kFailedElsewhere + (1 - kFailedElsewhere) * hints_->valid_share(candidates[i]);
     if (promise <= most) continue;
     most = promise;
     best = i;

@@ -1,10 +1,12 @@
 #pragma once
+#include <memory>
 #include <optional>
 #include <random>
 #include <unordered_map>
 #include <vector>
 
 #include "tuner/search/gaussian_process.hpp"
+#include "tuner/search/hints.hpp"
 #include "tuner/search/strategy.hpp"
 #include "tuner/search/validity.hpp"
 #include "tuner/space/permutation.hpp"
@@ -13,13 +15,14 @@ namespace attune::search {
 
 /// Learns a Gaussian process of the logarithms of the times, and proposes what is expected to improve on the best most, times its chance
 /// to be valid. Begins with configurations far from each other. What is proposed and not reported yet is taken to be as predicted, so that
-/// several may be under way. It tries everything in the end.
+/// several may be under way. It tries everything in the end. With hints it begins with what they find best, and learns how it differs from
+/// what they let expect.
 /// Source: Jones, Schonlau and Welch, Efficient global optimization of expensive black-box functions; Ginsbourger, Le Riche and Carraro,
 /// Kriging is well-suited to parallelize optimization (the "believer").
 class Model final : public Strategy {
  public:
   /// Requires: space outlives this.
-  Model(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first);
+  Model(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first, std::shared_ptr<const Hints> hints = {});
 
   [[nodiscard]] std::optional<space::Ordinal> propose() override;
   void report(space::Ordinal ordinal, std::optional<double> median_us) override;
@@ -34,15 +37,18 @@ class Model final : public Strategy {
   };
 
   Trial& trial_of(space::Ordinal ordinal);
-  [[nodiscard]] std::optional<space::Ordinal> far_from_others();
+  [[nodiscard]] std::optional<space::Ordinal> first_trial();
   [[nodiscard]] std::optional<space::Ordinal> any_left();
   [[nodiscard]] std::vector<const Trial*> fastest_and_others(std::size_t most) const;
+  [[nodiscard]] double trust_in_hints(const std::vector<const Trial*>& trials) const;
   void learn();
   [[nodiscard]] Eigen::VectorXd targets_of(const std::vector<const Trial*>& trials) const;
   [[nodiscard]] std::vector<space::Ordinal> chosen_candidates();
   void note_failure(Trial& trial);
   void add_candidate(space::Ordinal ordinal);
-  [[nodiscard]] double target(double log_us) const { return (log_us - mean_) / deviation_; }
+  /// What hints let expect of its logarithm, up to a constant.
+  [[nodiscard]] double expected(space::Ordinal ordinal) const { return hints_ ? trust_ * hints_->log_behind(ordinal) : 0; }
+  [[nodiscard]] double target(space::Ordinal ordinal, double log_us) const { return (log_us - expected(ordinal) - mean_) / deviation_; }
   [[nodiscard]] std::optional<std::size_t> most_promising();
 
   const space::SearchSpace& space_;
@@ -56,7 +62,11 @@ class Model final : public Strategy {
   std::optional<double> least_log_us_;
 
   Covariance fitted_;
-  double mean_ = 0, deviation_ = 1;  ///< of the logarithms that were learnt
+  std::shared_ptr<const Hints> hints_;  ///< nothing where there are none
+  std::vector<space::Ordinal> hinted_;  ///< the most promising of the hints
+  double trust_ = 1;                    ///< how much a difference of the hints' is one here
+  double mean_ = 0, deviation_ = 1;     ///< of the logarithms that were learnt, less what was expected
+  std::vector<double> expected_;        ///< by candidate
   double signal_variance_ = 1;
   std::optional<GaussianProcess> process_;  ///< nothing until there is something to learn from
   std::vector<bool> is_candidate_;          ///< by ordinal

@@ -62,7 +62,7 @@ std::unique_ptr<Strategy> make_strategy(const StrategyOptions& options, const sp
     case StrategyKind::Random:
       return std::make_unique<Random>(space.size(), options.seed, options.first);
     case StrategyKind::Model:
-      return std::make_unique<Model>(space, options.seed, options.first);
+      return std::make_unique<Model>(space, options.seed, options.first, options.hints);
     case StrategyKind::Local:
       return std::make_unique<Local>(space, options.seed, options.first);
     case StrategyKind::Genetic:

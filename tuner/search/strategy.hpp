@@ -22,6 +22,8 @@ class Strategy {
   [[nodiscard]] virtual std::size_t most_pending() const { return std::numeric_limits<std::size_t>::max(); }
 };
 
+class Hints;
+
 enum class StrategyKind {
   Exhaustive,    ///< enumeration order
   Random,        ///< a seeded permutation
@@ -47,6 +49,7 @@ struct StrategyOptions {
   StrategyKind kind = StrategyKind::Exhaustive;
   std::uint64_t seed = 0;
   std::optional<space::Ordinal> first = {};  ///< proposed before all others (the default configuration)
+  std::shared_ptr<const Hints> hints = {};   ///< what other searches measured; read by `Model`
   std::vector<space::Ordinal> winners = {};  ///< what won before; read by the kinds that need it
 };
 

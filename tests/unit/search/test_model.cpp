@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <limits>
 #include <optional>
@@ -104,6 +105,56 @@ TEST_CASE("model wants few results to be pending while it knows little") {
   CHECK(model.most_pending() == 16);
   for (Ordinal told = 0; told < 100; ++told) model.report(told, kernel(space, told));
   CHECK(model.most_pending() == 25);
+}
+
+TEST_CASE("hints say what was measured, predict what was not, and leave out sources that measured next to nothing") {
+  const auto space = all_of({powers_of_two("a", 8), multiples("b", 8, 16)});
+  const MadeUpKernel kernel{{5, 9}};
+  HintSource every_third, too_few{{3, 1.0}, {4, 2.0}, {5, std::nullopt}};
+  for (Ordinal ordinal = 0; ordinal < space.size(); ordinal += 3)
+    every_third.push_back({ordinal, ordinal == 60 ? std::nullopt : std::optional(1000 * kernel(space, ordinal).value())});
+  CHECK(Hints(space, {too_few}).empty());
+  CHECK(Hints(space, {}).empty());
+  const Hints hints(space, {every_third, too_few});
+  CHECK_FALSE(hints.empty());
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& hint : every_third) least = std::min(least, hint.cost.value_or(least));
+  CHECK(hints.log_behind(30) == doctest::Approx(std::log(1000 * kernel(space, 30).value() / least)));
+  CHECK(hints.valid_share(30) == 1);
+  CHECK(hints.valid_share(60) == 0);
+  CHECK(hints.valid_share(61) == 1);  // nobody tried it
+  double off = 0;
+  for (Ordinal ordinal = 1; ordinal < space.size(); ordinal += 3)
+    off += std::abs(hints.log_behind(ordinal) - std::max(std::log(1000 * kernel(space, ordinal).value() / least), 0.0));
+  CHECK(off / 43 < 0.2);  // one step of a parameter; the values are up to 3 apart
+  const auto best = hints.best(5);
+  REQUIRE(best.size() == 5);
+  CHECK(hints.log_behind(best.front()) == 0);
+  CHECK(std::is_sorted(best.begin(), best.end(), [&](Ordinal a, Ordinal b) { return hints.log_behind(a) < hints.log_behind(b); }));
+}
+
+TEST_CASE("with hints of a like kernel model is near the best at once, and misleading ones do not keep it from it") {
+  const auto space = all_of({powers_of_two("a", 8), multiples("b", 8, 16), choices("c", 4), powers_of_two("d", 8)});
+  const MadeUpKernel here{{6, 9, 2, 1}}, like{{5, 10, 2, 2}}, other{{0, 0, 0, 7}};
+  const auto hints_of = [&](const MadeUpKernel& kernel) {
+    HintSource source;
+    for (Ordinal ordinal = 0; ordinal < space.size(); ordinal += 5) source.push_back({ordinal, kernel(space, ordinal)});
+    return std::make_shared<const Hints>(space, std::vector<HintSource>{source});
+  };
+  const auto best_with = [&](const std::shared_ptr<const Hints>& hints, int trials) {
+    Model model(space, 1, std::nullopt, hints);
+    double best = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < trials; ++i) {
+      const auto ordinal = model.propose().value();
+      best = std::min(best, here(space, ordinal).value());
+      model.report(ordinal, here(space, ordinal));
+    }
+    return best;
+  };
+  const double two_steps = 1.5;
+  CHECK(best_with(hints_of(like), 12) < two_steps);
+  CHECK(best_with(nullptr, 12) > two_steps);
+  CHECK(best_with(hints_of(other), 100) < two_steps);
 }
 
 }  // namespace test_model
