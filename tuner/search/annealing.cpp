@@ -1,7 +1,6 @@
 #include "tuner/search/annealing.hpp"
 
 #include <cmath>
-#include <utility>
 
 #include "tuner/search/draws.hpp"
 
@@ -17,13 +16,9 @@ constexpr int kMostFruitlessSteps = 50;  // to what was tried before
 }  // namespace
 
 Annealing::Annealing(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first)
-    : space_(space), random_(seed), first_(first), trials_(space.size()), temperature_(kHottest), beginnings_left_(kBeginnings) {}
+    : space_(space), random_(seed), trials_(space.size(), first), temperature_(kHottest), beginnings_left_(kBeginnings) {}
 
 std::optional<space::Ordinal> Annealing::propose() {
-  if (const auto first = std::exchange(first_, std::nullopt)) {
-    trials_.propose(*first);
-    return first;
-  }
   if (beginnings_left_ > 0 || !current_) return trials_.propose_any(random_);
   for (int step = 0; step < kMostFruitlessSteps && !neighbours_.empty() && temperature_ > kColdest; ++step) {
     const space::Ordinal neighbour = neighbours_[draw_index(random_, neighbours_.size())];

@@ -30,7 +30,6 @@ class Annealing final : public Strategy {
 
   const space::SearchSpace& space_;
   std::mt19937_64 random_;
-  std::optional<space::Ordinal> first_;
   Trials trials_;
   std::optional<space::Ordinal> current_;  ///< nothing before a walk has begun
   double current_cost_ = 0;

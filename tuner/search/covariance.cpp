@@ -14,9 +14,24 @@ Covariance prior_covariance(const std::vector<ParameterDistances>& distances) {
           kNoisePrior.mean};
 }
 
-double matern_5_2(double squared_distance) {
-  const double r = std::sqrt(5 * squared_distance);
-  return (1 + r + r * r / 3) * std::exp(-r);
+ParameterFactor factor_of(const ParameterDistances& one, double logit, const VectorXd& log_lengths) {
+  const double share = 1 / (1 + std::exp(-logit));
+  const std::size_t cells = one.bins * one.bins, features = one.features.size();
+  ParameterFactor made{std::vector<double>(cells), std::vector<double>(cells), {features, std::vector<double>(cells)}};
+  // Matérn 5/2. Source: Rasmussen and Williams, Gaussian Processes for Machine Learning, 4.17.
+  const VectorXd weights = (-2 * log_lengths.array()).exp();
+  for (std::size_t cell = 0; cell < cells; ++cell) {
+    double squared = 0;
+    for (std::size_t f = 0; f < features; ++f) squared += weights[static_cast<Index>(f)] * one.features[f][cell];
+    const double r = std::sqrt(5 * squared), decay = std::exp(-r), correlation = (1 + r + r * r / 3) * decay;
+    made.factor[cell] = 1 - share + share * correlation;
+    made.by_logit[cell] = share * (1 - share) * (correlation - 1) / made.factor[cell];
+    for (std::size_t f = 0; f < features; ++f) {
+      made.by_log_length[f][cell] =
+          share * 5 / 3 * (1 + r) * decay * weights[static_cast<Index>(f)] * one.features[f][cell] / made.factor[cell];
+    }
+  }
+  return made;
 }
 
 CovarianceTable::CovarianceTable(const space::SearchSpace& space, const std::vector<ParameterDistances>& distances,
@@ -25,16 +40,10 @@ CovarianceTable::CovarianceTable(const space::SearchSpace& space, const std::vec
   Index first = 0;
   for (std::size_t parameter = 0; parameter < distances.size(); ++parameter) {
     const auto& one = distances[parameter];
-    const double share = 1 / (1 + std::exp(-covariance.logits[static_cast<Index>(parameter)]));
-    Factor factor{{one.parameter, one.bins, one.bin_of, {}}, std::vector<double>(one.bins * one.bins)};
-    for (std::size_t cell = 0; cell < factor.table.size(); ++cell) {
-      double squared = 0;
-      for (std::size_t f = 0; f < one.features.size(); ++f)
-        squared += one.features[f][cell] * std::exp(-2 * covariance.log_lengths[first + static_cast<Index>(f)]);
-      factor.table[cell] = 1 - share + share * matern_5_2(squared);
-    }
-    first += static_cast<Index>(one.features.size());
-    factors_.push_back(std::move(factor));
+    const auto features = static_cast<Index>(one.features.size());
+    const auto factor = factor_of(one, covariance.logits[static_cast<Index>(parameter)], covariance.log_lengths.segment(first, features));
+    first += features;
+    factors_.push_back({{one.parameter, one.bins, one.bin_of, {}}, factor.factor});
   }
 }
 

@@ -25,8 +25,13 @@ inline constexpr NormalPrior kLengthPrior{-0.7, 1}, kSharePrior{0, 1.5}, kNoiseP
 
 [[nodiscard]] Covariance prior_covariance(const std::vector<ParameterDistances>& distances);
 
-/// Source: Rasmussen and Williams, Gaussian Processes for Machine Learning, 4.17.
-[[nodiscard]] double matern_5_2(double squared_distance);
+/// A parameter's factor of the covariance, by the values of both configurations, and the slopes of its logarithm.
+struct ParameterFactor {
+  std::vector<double> factor, by_logit;            ///< [cell]
+  std::vector<std::vector<double>> by_log_length;  ///< [feature][cell]
+};
+/// `log_lengths`: of the parameter's features.
+[[nodiscard]] ParameterFactor factor_of(const ParameterDistances& distances, double logit, const Eigen::VectorXd& log_lengths);
 
 /// The covariance of any two configurations of a space: the product of a number for each parameter that is looked up.
 class CovarianceTable {

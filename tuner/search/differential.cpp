@@ -1,7 +1,6 @@
 #include "tuner/search/differential.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "tuner/search/draws.hpp"
 
@@ -16,14 +15,9 @@ constexpr int kMostFruitlessTurns = 3 * kMembers;  // that lead to what was trie
 }  // namespace
 
 Differential::Differential(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first)
-    : ranks_(space), random_(seed), first_(first), trials_(space.size()), turns_(kMembers), members_(kMembers) {}
+    : ranks_(space), random_(seed), trials_(space.size(), first), turns_(kMembers), members_(kMembers) {}
 
 std::optional<space::Ordinal> Differential::propose() {
-  if (const auto first = std::exchange(first_, std::nullopt)) {
-    trials_.propose(*first);
-    turns_.wait(turns_.next(), *first);
-    return first;
-  }
   for (int turn = 0; turn < kMostFruitlessTurns; ++turn) {
     const std::size_t member = turns_.next();
     if (!members_[member].at) return waits_for_any(member);

@@ -38,7 +38,6 @@ class Differential final : public Strategy {
 
   Ranks ranks_;
   std::mt19937_64 random_;
-  std::optional<space::Ordinal> first_;
   Trials trials_;
   Turns turns_;
   std::vector<Member> members_;

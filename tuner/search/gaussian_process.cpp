@@ -32,6 +32,13 @@ VectorXd GaussianProcess::solved_values() const {
   return solved;
 }
 
+VectorXd GaussianProcess::weights() const {
+  const auto n = static_cast<Index>(points_.size());
+  VectorXd weights = solved_values();
+  factor_.topLeftCorner(n, n).triangularView<Eigen::Lower>().transpose().solveInPlace(weights);
+  return weights;
+}
+
 void GaussianProcess::add_candidate(space::Ordinal candidate) {
   constexpr Index kFewest = 64;
   const auto n = static_cast<Index>(points_.size()), m = static_cast<Index>(candidates_.size());

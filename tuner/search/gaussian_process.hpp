@@ -24,6 +24,8 @@ class GaussianProcess {
   /// Another value for a point of `add_point`.
   void set_value(std::size_t point, double value);
 
+  /// By point: what its covariance with a configuration counts in that one's mean.
+  [[nodiscard]] Eigen::VectorXd weights() const;
   /// Of any configuration.
   [[nodiscard]] double mean_of(space::Ordinal ordinal) const { return solved_for(ordinal).dot(solved_values()); }
   /// By candidate. Valid until the next change.

@@ -1,7 +1,6 @@
 #include "tuner/search/genetic.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "tuner/search/draws.hpp"
 
@@ -14,15 +13,11 @@ constexpr int kMostKnownChildren = 50;
 }  // namespace
 
 Genetic::Genetic(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first)
-    : ranks_(space), random_(seed), first_(first), trials_(space.size()) {}
+    : ranks_(space), random_(seed), trials_(space.size(), first) {}
 
 std::size_t Genetic::most_pending() const { return kPopulation / 2; }
 
 std::optional<space::Ordinal> Genetic::propose() {
-  if (const auto first = std::exchange(first_, std::nullopt)) {
-    trials_.propose(*first);
-    return first;
-  }
   if (members_.size() < kPopulation) return trials_.propose_any(random_);
   for (int tried = 0; tried < kMostKnownChildren; ++tried) {
     const space::Ordinal ordinal = child();

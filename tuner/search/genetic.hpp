@@ -34,7 +34,6 @@ class Genetic final : public Strategy {
 
   Ranks ranks_;
   std::mt19937_64 random_;
-  std::optional<space::Ordinal> first_;
   Trials trials_;
   std::vector<Member> members_;  ///< the fastest first
 };

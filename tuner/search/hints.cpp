@@ -1,10 +1,10 @@
 #include "tuner/search/hints.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>
 
+#include "tuner/search/gaussian_process.hpp"
 #include "tuner/search/likelihood.hpp"
 
 namespace attune::search {
@@ -19,17 +19,6 @@ constexpr int kFitSteps = 20;
 constexpr double kFailed = 2.3;  // what failed in all of its sources counts as ten times slower
 
 bool is_valid(const Hint& hint) { return hint.cost && *hint.cost > 0; }
-
-/// What each point's covariance with a configuration counts in what is predicted of it.
-VectorXd weights_of(const CovarianceTable& covariance, double noise, const std::vector<space::Ordinal>& points, const VectorXd& values) {
-  constexpr double kJitter = 1e-8;
-  const Index n = values.size();
-  Eigen::MatrixXd all(n, n);
-  for (Index j = 0; j < n; ++j)
-    for (Index i = 0; i < n; ++i) all(i, j) = covariance(points[static_cast<std::size_t>(i)], points[static_cast<std::size_t>(j)]);
-  all.diagonal().array() += noise + kJitter;
-  return all.llt().solve(values);
-}
 
 }  // namespace
 
@@ -62,7 +51,9 @@ std::optional<Hints::Source> Hints::source_of(const space::SearchSpace& space, c
   values.array() -= mean;
   const Covariance fitted = fit_covariance(prior_covariance(distances), space, distances, points, values, kFitSteps);
   CovarianceTable covariance(space, distances, fitted);
-  const VectorXd weights = weights_of(covariance, std::exp(fitted.log_noise), points, values);
+  GaussianProcess process(covariance, std::exp(fitted.log_noise), {}, count);
+  for (std::size_t i = 0; i < count; ++i) process.add_point(points[i], values[static_cast<Index>(i)]);
+  const VectorXd weights = process.weights();
   return Source{std::move(measured), std::move(covariance), std::move(points), {weights.begin(), weights.end()}, mean};
 }
 

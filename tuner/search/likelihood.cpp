@@ -14,31 +14,6 @@ using Eigen::VectorXd;
 
 constexpr double kJitter = 1e-8;  // keeps a factor of equal points positive definite
 
-/// A parameter's factor of the covariance, by the values of both configurations, and the slopes of its logarithm.
-struct Factor {
-  std::vector<double> factor, by_logit;
-  std::vector<std::vector<double>> by_log_length;  ///< [feature]
-};
-
-Factor factor_of(const ParameterDistances& one, double logit, const VectorXd& log_lengths) {
-  const double share = 1 / (1 + std::exp(-logit));
-  const std::size_t cells = one.bins * one.bins, features = one.features.size();
-  Factor made{std::vector<double>(cells), std::vector<double>(cells), {features, std::vector<double>(cells)}};
-  const VectorXd weights = (-2 * log_lengths.array()).exp();
-  for (std::size_t cell = 0; cell < cells; ++cell) {
-    double squared = 0;
-    for (std::size_t f = 0; f < features; ++f) squared += weights[static_cast<Index>(f)] * one.features[f][cell];
-    const double r = std::sqrt(5 * squared), decay = std::exp(-r), correlation = (1 + r + r * r / 3) * decay;
-    made.factor[cell] = 1 - share + share * correlation;
-    made.by_logit[cell] = share * (1 - share) * (correlation - 1) / made.factor[cell];
-    for (std::size_t f = 0; f < features; ++f) {
-      made.by_log_length[f][cell] =
-          share * 5 / 3 * (1 + r) * decay * weights[static_cast<Index>(f)] * one.features[f][cell] / made.factor[cell];
-    }
-  }
-  return made;
-}
-
 /// Calls `visit(i, j, cell)` for each two points, with the place of their values in the parameter's tables.
 template <typename Visit>
 void each_pair(const ParameterDistances& one, const space::SearchSpace& space, const std::vector<space::Ordinal>& points, Visit&& visit) {
@@ -80,7 +55,7 @@ Posterior posterior_of(const Covariance& covariance, const space::SearchSpace& s
                        const std::vector<space::Ordinal>& points, const VectorXd& values) {
   const Index n = values.size();
   MatrixXd signal = MatrixXd::Ones(n, n);
-  std::vector<Factor> factors;
+  std::vector<ParameterFactor> factors;
   Index first = 0;
   for (std::size_t p = 0; p < distances.size(); ++p) {
     const auto features = static_cast<Index>(distances[p].features.size());

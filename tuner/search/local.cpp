@@ -1,7 +1,6 @@
 #include "tuner/search/local.hpp"
 
 #include <cmath>
-#include <utility>
 
 #include "tuner/search/draws.hpp"
 
@@ -13,13 +12,9 @@ constexpr std::size_t kStarts = 10;  // random configurations, the best of which
 }  // namespace
 
 Local::Local(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first)
-    : space_(space), random_(seed), first_(first), trials_(space.size()) {}
+    : space_(space), random_(seed), trials_(space.size(), first) {}
 
 std::optional<space::Ordinal> Local::propose() {
-  if (const auto first = std::exchange(first_, std::nullopt)) {
-    trials_.propose(*first);
-    return first;
-  }
   if (choosing_start_ && starts_ >= kStarts && best_start_) descend_from(*best_start_);
   if (!choosing_start_) {
     if (const auto neighbour = untried_neighbour()) {

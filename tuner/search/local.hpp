@@ -34,7 +34,6 @@ class Local final : public Strategy {
 
   const space::SearchSpace& space_;
   std::mt19937_64 random_;
-  std::optional<space::Ordinal> first_;
   Trials trials_;
   std::optional<Place> current_;            ///< of the descent; a local minimum while the starts of the next are tried
   std::vector<space::Ordinal> neighbours_;  ///< of the current one, in random order: those that may be left

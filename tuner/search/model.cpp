@@ -54,6 +54,7 @@ Model::Model(const space::SearchSpace& space, std::uint64_t seed, std::optional<
       hints_(hints && !hints->empty() ? std::move(hints) : nullptr),
       hinted_(hints_ ? hints_->best(kMostHinted) : std::vector<space::Ordinal>()),
       is_candidate_(space.size(), false),
+      alike_(space, distances_, fitted_),
       validity_(CovarianceTable(space, distances_, likeness(distances_))) {}
 
 std::size_t Model::most_pending() const { return std::max<std::size_t>(16, reported_ / 4); }
@@ -90,13 +91,12 @@ std::optional<space::Ordinal> Model::propose() {
 std::optional<space::Ordinal> Model::first_trial() {
   for (const auto hinted : hinted_)
     if (!trial_by_ordinal_.contains(hinted)) return hinted;
-  const CovarianceTable alike(space_, distances_, prior_covariance(distances_));
   std::optional<space::Ordinal> farthest;
   double least = 0;
   for (const auto drawn : space_.sample(kDraws, random_)) {
     if (trial_by_ordinal_.contains(drawn)) continue;
     double nearest = 0;
-    for (const auto& trial : trials_) nearest = std::max(nearest, alike(trial.ordinal, drawn));
+    for (const auto& trial : trials_) nearest = std::max(nearest, alike_(trial.ordinal, drawn));
     if (farthest && nearest >= least) continue;
     farthest = drawn;
     least = nearest;
@@ -140,12 +140,17 @@ void Model::note_failure(Trial& trial) {
   }
 }
 
+Model::Told Model::told_of(space::Ordinal ordinal) const {
+  if (!hints_) return {};
+  return {expected(ordinal), kFailedElsewhere + (1 - kFailedElsewhere) * hints_->valid_share(ordinal)};
+}
+
 void Model::add_candidate(space::Ordinal ordinal) {
   if (is_candidate_[ordinal] || trial_by_ordinal_.contains(ordinal)) return;
   is_candidate_[ordinal] = true;
   process_->add_candidate(ordinal);
   validity_.add_candidate(ordinal);
-  expected_.push_back(expected(ordinal));
+  told_.push_back(told_of(ordinal));
 }
 
 /// The fastest half of so many valid trials, and others evenly from what is slower, the fastest first.
@@ -197,8 +202,8 @@ void Model::learn() {
 
   auto candidates = chosen_candidates();
   validity_.set_candidates(candidates);
-  expected_.clear();
-  for (const auto candidate : candidates) expected_.push_back(expected(candidate));
+  told_.clear();
+  for (const auto candidate : candidates) told_.push_back(told_of(candidate));
   process_.emplace(CovarianceTable(space_, distances_, fitted_), std::exp(fitted_.log_noise), std::move(candidates), kMostPoints);
   for (auto& trial : trials_) trial.point.reset();
   for (const auto* trial : learnt)
@@ -222,8 +227,9 @@ std::vector<space::Ordinal> Model::chosen_candidates() {
   };
   for (const auto ordinal : hinted_) choose(ordinal);
   for (const auto ordinal : space_.sample(kMostCandidates, random_)) choose(ordinal);
-  for (const auto* trial : fastest_and_others(2 * kFastest))
-    for (const auto neighbour : space_.neighbours(trial->ordinal, space::Neighbourhood::Hamming)) choose(neighbour);
+  const auto trials = fastest_and_others(2 * kFastest);
+  for (std::size_t i = 0; i < std::min(trials.size(), kFastest); ++i)
+    for (const auto neighbour : space_.neighbours(trials[i]->ordinal, space::Neighbourhood::Hamming)) choose(neighbour);
   return chosen;
 }
 
@@ -237,9 +243,8 @@ std::optional<std::size_t> Model::most_promising() {
     if (trial_by_ordinal_.contains(candidates[i])) continue;
     const auto place = static_cast<Index>(i);
     const double deviation = std::sqrt(std::max(variances[place], 1e-12) * signal_variance_);
-    const double least = (*least_log_us_ - expected_[i] - mean_) / deviation_;
-    double promise = expected_improvement(least, means[place], deviation) * validity_.chance(i);
-    if (hints_) promise *= kFailedElsewhere + (1 - kFailedElsewhere) * hints_->valid_share(candidates[i]);
+    const double least = (*least_log_us_ - told_[i].expected - mean_) / deviation_;
+    const double promise = expected_improvement(least, means[place], deviation) * validity_.chance(i) * told_[i].chance;
     if (promise <= most) continue;
     most = promise;
     best = i;

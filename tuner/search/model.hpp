@@ -36,6 +36,11 @@ class Model final : public Strategy {
     std::optional<std::size_t> point = {};  ///< of the process
   };
 
+  /// What hints say of a configuration: its logarithm, up to a constant, and a factor of its chance to be valid.
+  struct Told {
+    double expected = 0, chance = 1;
+  };
+
   Trial& trial_of(space::Ordinal ordinal);
   [[nodiscard]] std::optional<space::Ordinal> first_trial();
   [[nodiscard]] std::optional<space::Ordinal> any_left();
@@ -44,6 +49,7 @@ class Model final : public Strategy {
   void learn();
   [[nodiscard]] Eigen::VectorXd targets_of(const std::vector<const Trial*>& trials) const;
   [[nodiscard]] std::vector<space::Ordinal> chosen_candidates();
+  [[nodiscard]] Told told_of(space::Ordinal ordinal) const;
   void note_failure(Trial& trial);
   void add_candidate(space::Ordinal ordinal);
   /// What hints let expect of its logarithm, up to a constant.
@@ -66,10 +72,11 @@ class Model final : public Strategy {
   std::vector<space::Ordinal> hinted_;  ///< the most promising of the hints
   double trust_ = 1;                    ///< how much a difference of the hints' is one here
   double mean_ = 0, deviation_ = 1;     ///< of the logarithms that were learnt, less what was expected
-  std::vector<double> expected_;        ///< by candidate
+  std::vector<Told> told_;              ///< by candidate
   double signal_variance_ = 1;
   std::optional<GaussianProcess> process_;  ///< nothing until there is something to learn from
   std::vector<bool> is_candidate_;          ///< by ordinal
+  CovarianceTable alike_;                   ///< before anything was measured
   Validity validity_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "tuner/search/draws.hpp"
 
@@ -17,16 +16,9 @@ constexpr int kMostKnownPlaces = 10;  // one after the other: it has come to res
 }  // namespace
 
 Swarm::Swarm(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first)
-    : ranks_(space), random_(seed), first_(first), trials_(space.size()), turns_(kParticles), particles_(kParticles) {}
+    : ranks_(space), random_(seed), trials_(space.size(), first), turns_(kParticles), particles_(kParticles) {}
 
 std::optional<space::Ordinal> Swarm::propose() {
-  if (const auto first = std::exchange(first_, std::nullopt)) {
-    const std::size_t member = turns_.next();
-    trials_.propose(*first);
-    put(particles_[member], *first);
-    turns_.wait(member, *first);
-    return first;
-  }
   // Each turn brings a proposal, or a particle closer to being put elsewhere.
   for (;;) {
     const std::size_t member = turns_.next();

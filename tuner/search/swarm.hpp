@@ -43,7 +43,6 @@ class Swarm final : public Strategy {
 
   Ranks ranks_;
   std::mt19937_64 random_;
-  std::optional<space::Ordinal> first_;
   Trials trials_;
   Turns turns_;
   std::vector<Particle> particles_;

@@ -1,6 +1,7 @@
 #include "tuner/search/trials.hpp"
 
 #include <limits>
+#include <utility>
 
 namespace attune::search {
 
@@ -10,6 +11,7 @@ std::optional<double> Trials::cost(space::Ordinal ordinal) const {
 }
 
 std::optional<space::Ordinal> Trials::propose_any(std::mt19937_64& random) {
+  if (const auto first = std::exchange(first_, std::nullopt); first && costs_.try_emplace(*first).second) return first;
   while (const auto ordinal = order_.next(random))
     if (costs_.try_emplace(*ordinal).second) return ordinal;
   return std::nullopt;

@@ -11,7 +11,8 @@ namespace attune::search {
 /// What a search has proposed, and what it was told of it.
 class Trials {
  public:
-  explicit Trials(std::uint64_t space_size) : order_(space_size) {}
+  /// `first`: what `propose_any` proposes before all others.
+  Trials(std::uint64_t space_size, std::optional<space::Ordinal> first) : first_(first), order_(space_size) {}
 
   /// Whether the configuration was proposed, or reported without that.
   [[nodiscard]] bool contains(space::Ordinal ordinal) const { return costs_.contains(ordinal); }
@@ -25,6 +26,7 @@ class Trials {
 
  private:
   std::unordered_map<space::Ordinal, std::optional<double>> costs_;
+  std::optional<space::Ordinal> first_;
   space::LazyPermutation order_;
 };
 

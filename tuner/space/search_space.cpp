@@ -52,6 +52,7 @@ std::vector<double> scale_of(const std::vector<spec::Value>& values) {
   return numbers;
 }
 
+/// Nothing of powers of two alone, whose logarithms tell the same, nor of two or three values, which the scale tells apart.
 std::vector<double> twos_of(const std::vector<spec::Value>& values) {
   std::vector<double> twos;
   bool told = true;
