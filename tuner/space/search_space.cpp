@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <ranges>
 #include <utility>
 
 #include "attune/error.hpp"
@@ -118,12 +117,19 @@ spec::Configuration SearchSpace::at(Ordinal ordinal) const {
 
 std::optional<Ordinal> SearchSpace::find(const spec::Configuration& configuration) const {
   if (configuration.index.size() != width_) return std::nullopt;
-  // Ordinals ascend as their rows do.
-  const auto ordinals = std::views::iota(Ordinal{0}, count_);
-  const auto found = std::ranges::lower_bound(ordinals, std::span(configuration.index), std::ranges::lexicographical_compare,
-                                              [this](Ordinal ordinal) { return row(ordinal); });
-  if (found == ordinals.end() || !std::ranges::equal(row(*found), configuration.index)) return std::nullopt;
-  return *found;
+  const auto& sought = configuration.index;
+  Ordinal first = 0, end = count_;  // ordinals ascend as their rows do
+  while (first < end) {
+    const Ordinal middle = first + (end - first) / 2;
+    const auto found = row(middle);
+    if (std::lexicographical_compare(found.begin(), found.end(), sought.begin(), sought.end())) {
+      first = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  if (first == count_ || !std::equal(sought.begin(), sought.end(), row(first).begin())) return std::nullopt;
+  return first;
 }
 
 std::vector<Ordinal> SearchSpace::neighbours(Ordinal ordinal, Neighbourhood kind) const {
