@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -70,6 +71,27 @@ RecordedCost recorded_cost(const json& value) {
   }
   if (why->is_string() && !why->get<std::string>().empty()) return {std::nullopt, why->get<std::string>()};
   return {std::nullopt, "there is no time"};
+}
+
+RecordedFacts exported_facts(const std::function<const json*(const char*)>& find) {
+  const auto text = [&](const char* name) {
+    const json* const value = find(name);
+    return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+  };
+  const auto number = [&](const char* name) {
+    const json* const value = find(name);
+    const double read = value != nullptr && value->is_number() ? value->get<double>() : 0;
+    return read > 0 && read < kFailedFrom ? read : 0;
+  };
+  constexpr double kMostSamples = 1e9;
+  RecordedFacts facts;
+  facts.outcome = text("attune_outcome");
+  facts.detail = text("attune_detail");
+  facts.low_ms = number("attune_low_ms");
+  facts.high_ms = number("attune_high_ms");
+  facts.min_ms = number("attune_min_ms");
+  facts.samples = static_cast<std::int64_t>(std::min(kMostSamples, number("attune_samples")));
+  return facts;
 }
 
 spec::Value recorded_value(const json& value, const std::string& parameter) {

@@ -1,4 +1,7 @@
 #pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -15,9 +18,23 @@ struct RecordedCost {
   std::string failure;
 };
 
+/// What a file tells of a configuration besides what came of it. Times in milliseconds, shares of 1; 0 and empty: it does not say.
+struct RecordedFacts {
+  std::string failure;  ///< the format's word for why there is no time: "compile", "InvalidConfig"; empty where there is one
+  std::string outcome;  ///< attune's word for that, in what attune exported
+  std::string detail;   ///< likewise, in a sentence
+  double low_ms = 0, high_ms = 0, min_ms = 0;
+  std::int64_t samples = 0;
+  double compile_ms = 0;
+  std::string timestamp;
+  std::string unit;  ///< of the cost
+};
+
 struct RecordedEntry {
   std::vector<spec::Value> values;  ///< by parameter
   RecordedCost result;
+  RecordedFacts facts = {};
+  std::string place = {};  ///< in the file: "results[3]"
 };
 
 /// One space as it stands in a file.
@@ -25,11 +42,22 @@ struct RecordedEntries {
   std::string label;
   std::vector<std::string> names;  ///< of the parameters
   std::vector<RecordedEntry> entries;
+  std::string format = {};       ///< "Kernel Tuner cache", "T4 results"; empty of attune's recordings
+  std::string device_name = {};  ///< empty: the file does not say
+  std::string objective = {};    ///< what the costs are: "time"
 };
+
+/// What another tuner's file holds, and what errors about it begin and end with.
+/// Throws: as read_recorded_spaces (recorded_space.hpp); SpecError where the file is a recording of attune.
+[[nodiscard]] RecordedEntries read_foreign_entries(const std::filesystem::path& path);
+/// Throws: SpecError "failed reading the recorded space: <why>" naming the file.
+[[noreturn]] void refuse_space(const std::string& path, const std::string& why);
 
 /// What stands where a cost belongs. A number from 0 to 1e19, both excluded, is one: tuners write 1e20 for what failed. Else it is why
 /// there is none: a text, {"__error__": text}, or anything.
 [[nodiscard]] RecordedCost recorded_cost(const nlohmann::json& value);
+/// The facts that attune writes beside a result, under names that begin with "attune_". `find`: the value of that name, or null.
+[[nodiscard]] RecordedFacts exported_facts(const std::function<const nlohmann::json*(const char*)>& find);
 /// A number, a text or a bool. Throws: Error naming the parameter.
 [[nodiscard]] spec::Value recorded_value(const nlohmann::json& value, const std::string& parameter);
 /// Throws: Error when there is none, or one is there twice.

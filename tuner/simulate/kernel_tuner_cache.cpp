@@ -77,11 +77,25 @@ std::vector<spec::Value> values_of(const std::string& key, const json& entry, co
   return read;
 }
 
+std::string place_of(const std::string& key) { return fmt::format("cache['{}']", key.substr(0, 200)); }
+
 /// The field that the objective names, or the time: what fails may have its reason there alone.
 RecordedCost cost_of(const json& entry, const std::string& objective) {
   for (const std::string& name : {objective, std::string("time"), std::string("__error__")})
     if (const auto found = entry.find(name); found != entry.end()) return recorded_cost(*found);
   return recorded_cost(json());
+}
+
+RecordedFacts cache_facts(const json& entry, const RecordedCost& cost) {
+  RecordedFacts facts = exported_facts([&](const char* name) {
+    const auto found = entry.find(name);
+    return found != entry.end() ? &*found : nullptr;
+  });
+  if (!cost.cost) facts.failure = cost.failure;
+  facts.compile_ms = base::member_or(entry, "compile_time", 0.0);
+  facts.timestamp = base::member_or(entry, "timestamp", "");
+  facts.unit = "ms";
+  return facts;
 }
 
 }  // namespace
@@ -95,6 +109,9 @@ RecordedEntries kernel_tuner_entries(const json& document) {
     fields.fail(fmt::format("its objective '{}' is better where it is higher, and only such are read that are better where they are lower",
                             objective));
   }
+  found.format = "Kernel Tuner cache";
+  found.device_name = base::member_or(document, "device_name", "");
+  found.objective = objective;
   const json& cache = fields.at("cache");
   if (!cache.is_object()) fields.fail("cache", "an object", cache);
   const json listed = fields.has("tune_params") ? fields.at("tune_params") : json::object();
@@ -102,8 +119,10 @@ RecordedEntries kernel_tuner_entries(const json& document) {
     try {
       if (!entry.is_object()) throw Error(fmt::format("must be an object, not {}", base::shown(entry)));
       found.entries.push_back({values_of(key, entry, found.names, listed), cost_of(entry, objective)});
+      found.entries.back().facts = cache_facts(entry, found.entries.back().result);
+      found.entries.back().place = place_of(key);
     } catch (const Error& error) {
-      fields.fail(fmt::format("cache['{}']: {}", key.substr(0, 200), error.what()));
+      fields.fail(fmt::format("{}: {}", place_of(key), error.what()));
     }
   }
   return found;

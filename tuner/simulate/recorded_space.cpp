@@ -112,17 +112,27 @@ std::vector<RecordedEntries> entries_of(const std::string& text, const std::stri
   return all;
 }
 
-std::vector<RecordedSpace> parse_stored(const std::string& text, const std::string& path, std::uint64_t stored_bytes) {
+std::vector<RecordedEntries> parse_entries(const std::string& text, const std::string& path, std::uint64_t stored_bytes) {
   const std::string whole = completed_json(text);
   const base::JsonLimits limits{kMostDepth, allowance(stored_bytes, kMostRatioOfValues, kMostValueBytes)};
   if (const auto fault = base::find_json_fault(whole, limits)) throw_malformed(*fault, path);
-  std::vector<RecordedSpace> spaces;
   try {
-    for (auto& found : entries_of(whole, path)) spaces.push_back(assemble(path, std::move(found)));
+    return entries_of(whole, path);
   } catch (const SpecError&) {
     throw;  // it names the file
   } catch (const Error& error) {
-    throw SpecError(path, 0, 0, kFailed + error.what() + kRemedy);
+    refuse_space(path, error.what() + kRemedy);
+  }
+}
+
+std::vector<RecordedSpace> parse_stored(const std::string& text, const std::string& path, std::uint64_t stored_bytes) {
+  std::vector<RecordedSpace> spaces;
+  for (auto& found : parse_entries(text, path, stored_bytes)) {
+    try {
+      spaces.push_back(assemble(path, std::move(found)));
+    } catch (const Error& error) {
+      refuse_space(path, error.what() + kRemedy);
+    }
   }
   return spaces;
 }
@@ -156,6 +166,19 @@ std::string RecordedSpace::configuration_text(space::Ordinal ordinal) const {
   const auto row = space.row(ordinal);
   for (std::size_t i = 0; i < parameters.size(); ++i) configuration[parameters[i].name] = spec::to_json(parameters[i].values[row[i]]);
   return base::dump_json(configuration);
+}
+
+void refuse_space(const std::string& path, const std::string& why) { throw SpecError(path, 0, 0, kFailed + why); }
+
+RecordedEntries read_foreign_entries(const std::filesystem::path& path) {
+  std::string bytes = stored_bytes_of(path);
+  const std::uint64_t stored_bytes = bytes.size();
+  auto all = parse_entries(unpacked(std::move(bytes), path.string()), path.string(), stored_bytes);
+  if (all.empty() || all.front().format.empty())
+    refuse_space(path.string(),
+                 "it is a recording of attune already, which needs no import: attune tune --replay and attune simulate read it");
+  if (all.front().entries.empty()) refuse_space(path.string(), "it has no configurations" + kRemedy);
+  return std::move(all.front());
 }
 
 std::vector<RecordedSpace> parse_recorded_spaces(const std::string& text, const std::string& path) {

@@ -1,6 +1,8 @@
 // T4, the FAIR format of autotuning results: https://github.com/odgaard/TuningSchema
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "attune/error.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/json_fields.hpp"
@@ -24,15 +26,39 @@ std::vector<std::string> names_of(const json& configuration) {
   return names;
 }
 
-/// The measurement that the first objective names; null where there is none.
-json measured(const json& result) {
+std::string objective_of(const json& result) {
   const auto objectives = base::member_or(result, "objectives", std::vector<std::string>{});
-  const std::string objective = objectives.empty() ? "time" : objectives.front();
+  return objectives.empty() ? "time" : objectives.front();
+}
+
+/// The first measurement of that name which has a value; null where there is none.
+const json* measurement_of(const json& result, const std::string& name) {
   const auto measurements = result.find("measurements");
-  if (measurements == result.end() || !measurements->is_array()) return {};
+  if (measurements == result.end() || !measurements->is_array()) return nullptr;
   for (const json& measurement : *measurements)
-    if (base::member_or(measurement, "name", "") == objective && measurement.contains("value")) return measurement["value"];
-  return {};
+    if (base::member_or(measurement, "name", "") == name && measurement.contains("value")) return &measurement;
+  return nullptr;
+}
+
+/// What the first objective came to; null where that is not told.
+json measured(const json& result) {
+  const json* const measurement = measurement_of(result, objective_of(result));
+  return measurement != nullptr ? (*measurement)["value"] : json();
+}
+
+RecordedFacts result_facts(const json& result, const RecordedCost& cost) {
+  RecordedFacts facts = exported_facts([&](const char* name) -> const json* {
+    const json* const measurement = measurement_of(result, name);
+    return measurement != nullptr ? &measurement->at("value") : nullptr;
+  });
+  const std::string invalidity = base::member_or(result, "invalidity", "correct");
+  if (!cost.cost) facts.failure = invalidity == "correct" ? cost.failure : invalidity;
+  if (const auto times = result.find("times"); times != result.end()) {
+    facts.compile_ms = std::max(base::member_or(*times, "compilation", 0.0), base::member_or(*times, "compilation_time", 0.0));
+  }
+  facts.timestamp = base::member_or(result, "timestamp", "");
+  if (const json* const measurement = measurement_of(result, objective_of(result))) facts.unit = base::member_or(*measurement, "unit", "");
+  return facts;
 }
 
 /// A result counts where it says that it is correct, or says nothing; what is not may have a time all the same.
@@ -50,6 +76,7 @@ RecordedEntry entry_of(const json& result, const std::vector<std::string>& names
   RecordedEntry entry;
   for (const std::string& name : names) entry.values.push_back(recorded_value(configuration[name], name));
   entry.result = cost_of(result);
+  entry.facts = result_facts(result, entry.result);
   return entry;
 }
 
@@ -58,6 +85,7 @@ RecordedEntry entry_of(const json& result, const std::vector<std::string>& names
 RecordedEntries t4_entries(const json& document) {
   const base::JsonFields fields(document, "");
   RecordedEntries found;
+  found.format = "T4 results";
   const json& results = fields.array("results");
   for (std::size_t i = 0; i < results.size(); ++i) {
     try {
@@ -65,8 +93,10 @@ RecordedEntries t4_entries(const json& document) {
       if (i == 0) {
         found.names = names_of(configuration_of(results[i]));
         check_names(found.names);
+        found.objective = objective_of(results[i]);
       }
       found.entries.push_back(entry_of(results[i], found.names));
+      found.entries.back().place = fmt::format("results[{}]", i);
     } catch (const Error& error) {
       fields.fail(fmt::format("results[{}]: {}", i, error.what()));
     }

@@ -203,6 +203,7 @@ Recording read_recording(const json& object) {
   recording.policy = read_policy(fields);
   recording.read_ceiling_bytes_per_s = fields.number("read_ceiling_bytes_per_s");
   recording.coverage = fields.text("coverage");
+  if (fields.has("imported_from")) recording.imported_from = fields.text("imported_from");
   recording.problems = read_problems(fields);
   return recording;
 }

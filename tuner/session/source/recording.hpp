@@ -28,7 +28,7 @@ struct RecordedProblem {
 
 /// A recording: what a real GPU gave, so that tuning, reports and strategies run without one.
 /// File: zstd-compressed JSON {"attune_recording": 1, "device", "driver", "date", "template", "template_hash", "nvrtc",
-/// "policy", "read_ceiling_bytes_per_s", "coverage", "problems"}; docs/recordings.md. Times are kept to 0.0001 us, so
+/// "policy", "read_ceiling_bytes_per_s", "coverage", "imported_from", "problems"}; docs/recordings.md. Times are kept to 0.0001 us, so
 /// that saving what was loaded gives the same bytes.
 struct Recording {
   spec::DeviceInfo device;
@@ -39,6 +39,9 @@ struct Recording {
   std::string policy;
   double read_ceiling_bytes_per_s = 0;  ///< best pure read of the device in the same run; 0: not measured
   std::string coverage;                 ///< "whole space", or how the sample was drawn
+  /// What it was imported from, "Kernel Tuner cache gemm.json": nothing in it was measured by attune, and nothing replays it. Empty: attune
+  /// measured it.
+  std::string imported_from;
   std::vector<RecordedProblem> problems;
 
   [[nodiscard]] const RecordedProblem* find(const spec::Problem& problem) const;

@@ -94,17 +94,18 @@ json problem_to_json(const RecordedProblem& problem) {
 void Recording::save(const std::filesystem::path& path, const base::OnWait& on_wait) const {
   json all = json::array();
   for (const auto& problem : problems) all.push_back(problem_to_json(problem));
-  const json object = {{"attune_recording", recording::kFormatVersion},
-                       {"device", device.to_json()},
-                       {"driver", device.driver},
-                       {"date", date},
-                       {"template", template_name},
-                       {"template_hash", template_hash},
-                       {"nvrtc", nvrtc},
-                       {"policy", policy},
-                       {"read_ceiling_bytes_per_s", read_ceiling_bytes_per_s},
-                       {"coverage", coverage},
-                       {"problems", std::move(all)}};
+  json object = {{"attune_recording", recording::kFormatVersion},
+                 {"device", device.to_json()},
+                 {"driver", device.driver},
+                 {"date", date},
+                 {"template", template_name},
+                 {"template_hash", template_hash},
+                 {"nvrtc", nvrtc},
+                 {"policy", policy},
+                 {"read_ceiling_bytes_per_s", read_ceiling_bytes_per_s},
+                 {"coverage", coverage},
+                 {"problems", std::move(all)}};
+  if (!imported_from.empty()) object["imported_from"] = imported_from;
   // A compiler log cut in the middle of a character must not cost the whole recording.
   const std::string text = base::dump_json_replacing(object) + "\n";
   base::write_output(path, recording::is_compressed(path) ? base::compress(text) : text, on_wait);

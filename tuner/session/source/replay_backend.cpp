@@ -16,6 +16,12 @@ ReplayBackend::ReplayBackend(Recording recording, const std::string& path, const
       path_(path),
       origin_("recording:" + std::filesystem::path(path).filename().string()),
       kernel_(&kernel) {
+  if (!recording_.imported_from.empty()) {
+    throw UsageError(fmt::format(
+        "failed replaying {}: it was imported ({}), so attune neither measured nor verified anything in it, and its times would stand beside "
+        "measured ones; let searches learn from it: attune simulate {} --strategy model, or attune tune ... --strategy portfolio --try {}",
+        path, recording_.imported_from, path, path));
+  }
   if (recording_.template_hash != kernel.content_hash) {
     throw UsageError(fmt::format(
         "failed replaying {}: it was recorded with version {} of template \"{}\", the template here is version {}; record it again "

@@ -12,7 +12,8 @@ namespace attune::session {
 class ReplayBackend : public Backend {
  public:
   /// `path` names the recording in `origin`. Throws: UsageError when the recording was made with another version of
-  /// the template (its hash differs): its times would be told of code that no longer exists.
+  /// the template (its hash differs): its times would be told of code that no longer exists; or was imported: rows that look measured
+  /// would steer dispatch between sizes, and nobody verified them.
   ReplayBackend(Recording recording, const std::string& path, const spec::KernelTemplate& kernel);
 
   [[nodiscard]] const Recording& recording() const noexcept { return recording_; }
