@@ -54,8 +54,9 @@ spec::DeviceInfo device_of(const CacheExport& work, const db::Database& database
                                fmt::join(all, ", ")));
 }
 
-ExportedSpace empty_space(const CacheExport& work, const spec::DeviceInfo& device, const std::string& template_hash) {
-  ExportedSpace space{work.kernel.name, template_hash, work.problem, {}, device, work.policy, {}};
+ExportedSpace empty_space(const CacheExport& work, const spec::DeviceInfo& device, const std::string& template_hash,
+                          const std::string& policy) {
+  ExportedSpace space{work.kernel.name, template_hash, work.problem, {}, device, policy, {}};
   for (const auto& name : work.kernel.size_names()) space.sizes.push_back(work.problem.sizes.at(name));
   return space;
 }
@@ -63,18 +64,19 @@ ExportedSpace empty_space(const CacheExport& work, const spec::DeviceInfo& devic
 ExportedSpace space_of_database(const CacheExport& work) {
   const auto database = db::Database::open(work.database, db::OpenMode::ReadOnly, [] { return !stop_asked(); });
   print_notices(database);
-  const auto rows = database.records({work.kernel.content_hash, std::nullopt, spec::to_text(work.problem), std::nullopt, work.policy});
+  const std::string policy = work.policy.empty() ? measure::to_text(measure::Policy()) : work.policy;
+  const auto rows = database.records({work.kernel.content_hash, std::nullopt, spec::to_text(work.problem), std::nullopt, policy});
   print_damaged(database, work.database);
   if (rows.empty()) {
     throw UsageError(
         fmt::format("failed exporting {}: {} has no record of this version of template '{}' under the policy {}; attune tune or "
                     "attune record makes them",
-                    describe(work.problem), base::escape_line(work.database.string()), work.kernel.name, work.policy));
+                    describe(work.problem), base::escape_line(work.database.string()), work.kernel.name, policy));
   }
   std::set<std::string> keys;
   for (const auto& row : rows) keys.insert(row.device_key);
   const auto device = device_of(work, database, keys);
-  ExportedSpace space = empty_space(work, device, work.kernel.content_hash);
+  ExportedSpace space = empty_space(work, device, work.kernel.content_hash, policy);
   for (const auto& row : rows) {
     if (row.device_key != device.hard_key()) continue;
     space.results.push_back({session::to_measurement(row), row.recorded_at, row.driver, row.nvrtc, row.origin});
@@ -89,14 +91,14 @@ ExportedSpace space_of_recording(const CacheExport& work) {
     refuse(fmt::format("it is a recording of {}, not of {}", recording.template_name, work.kernel.name));
   if (!work.device.empty() && !is_called(recording.device, work.device))
     refuse(fmt::format("it is a recording of {}", named(recording.device)));
-  if (recording.policy != work.policy) refuse(fmt::format("it is a recording of the policy {}; name it with --policy", recording.policy));
+  if (!work.policy.empty() && recording.policy != work.policy) refuse(fmt::format("it is a recording of the policy {}", recording.policy));
   const auto* problem = recording.find(work.problem);
   if (problem == nullptr) {
     std::vector<std::string> known;
     for (const auto& recorded : recording.problems) known.push_back(spec::to_text(recorded.problem));
     refuse(fmt::format("it holds no such problem; it holds {}", fmt::join(known, ", ")));
   }
-  ExportedSpace space = empty_space(work, recording.device, recording.template_hash);
+  ExportedSpace space = empty_space(work, recording.device, recording.template_hash, recording.policy);
   const std::string origin = recording.imported_from.empty() ? "recording:" + std::filesystem::path(work.recording).filename().string()
                                                              : "imported:" + recording.imported_from;
   for (const auto& measurement : problem->measurements)
@@ -140,6 +142,27 @@ void print_result(const std::string& output, bool json_output, const json& objec
     base::print("{}\n", base::Lines{text});
 }
 
+/// Of the databases of dispatch and the one of this command, or an architecture. `in_file`: what the file names; may be empty.
+spec::DeviceInfo device_measured_on(const CacheImport& work, const std::string& in_file) {
+  const std::string& text = work.device.empty() ? in_file : work.device;
+  const auto refuse = [&](const std::string& why) {
+    throw UsageError(
+        fmt::format("failed importing {}: {}; name the device that it was measured on with --device, or an architecture whose "
+                    "limits it has, such as sm_90",
+                    work.file, why));
+  };
+  if (text.empty()) refuse("it names no device");
+  auto opened = runtime::open_layers({});
+  if (std::error_code error; std::filesystem::exists(work.database, error))
+    opened.layers.insert(opened.layers.begin(), runtime::open_layer(work.database, true));
+  try {
+    return runtime::device_by_name(opened.layers, text);
+  } catch (const UsageError& error) {
+    refuse(error.what());
+    throw;
+  }
+}
+
 }  // namespace
 
 int export_cache(const CacheExport& work) {
@@ -171,25 +194,7 @@ int export_cache(const CacheExport& work) {
 int import_cache(const CacheImport& work) {
   stop_on_signals();
   check_output_target(work.output, work.database);
-  const auto device = [&](const std::string& in_file) {
-    const std::string& text = work.device.empty() ? in_file : work.device;
-    if (text.empty()) {
-      throw UsageError(
-          fmt::format("failed importing {}: it names no device; name the one it was measured on with --device, as attune devices "
-                      "or attune show call it, or an architecture such as sm_90",
-                      work.file));
-    }
-    std::vector<std::filesystem::path> databases;
-    if (std::error_code error; std::filesystem::exists(work.database, error)) databases.push_back(work.database);
-    auto opened = runtime::open_layers({});
-    if (!databases.empty()) opened.layers.insert(opened.layers.begin(), runtime::open_layer(work.database, true));
-    try {
-      return runtime::device_by_name(opened.layers, text);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("failed importing {}: {}; name a device or an architecture whose limits are its with --device",
-                                   work.file, error.what()));
-    }
-  };
+  const auto device = [&](const std::string& in_file) { return device_measured_on(work, in_file); };
   const auto imported =
       simulate::import_space(work.file, {work.kernel, work.problem, device, work.policy, [](const auto&) { return !stop_asked(); }});
   imported.recording.save(work.output, throw_when_output_is_stopped);

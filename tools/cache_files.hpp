@@ -11,25 +11,25 @@ enum class CacheFormat { KernelTuner, T4 };
 
 struct CacheExport {
   spec::KernelTemplate kernel;
-  spec::Problem problem;
+  spec::Problem problem = {};
   CacheFormat format = CacheFormat::KernelTuner;
-  std::filesystem::path database;
-  std::string recording;  ///< the source in place of the database; empty: the database
-  std::string device;     ///< name or key; empty: the only one there is
-  std::string policy;
-  std::string output;
+  std::filesystem::path database = {};
+  std::string recording = {};  ///< the source in place of the database; empty: the database
+  std::string device = {};     ///< name or key; empty: the only one there is
+  std::string policy = {};     ///< empty: cold/graph, or the recording's
+  std::string output = {};
   bool verified_only = false;
   bool json_output = false;
 };
 
 struct CacheImport {
   spec::KernelTemplate kernel;
-  spec::Problem problem;
-  std::filesystem::path database;
-  std::string file;
-  std::string device;  ///< name, key or architecture; empty: what the file names
-  std::string policy;
-  std::string output;
+  spec::Problem problem = {};
+  std::filesystem::path database = {};
+  std::string file = {};
+  std::string device = {};  ///< name, key or architecture; empty: what the file names
+  std::string policy = {};  ///< empty: simulate::ImportTarget's
+  std::string output = {};
   bool json_output = false;
 };
 

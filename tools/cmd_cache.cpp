@@ -35,6 +35,7 @@ struct Named {
 
 /// A file of either format holds one problem. Throws: UsageError.
 Named named_problem(const CacheOptions& options, const std::vector<std::string>& arguments) {
+  if (!options.policy.empty()) (void)measure::policy_from_text(options.policy);
   const spec::TemplateLibrary library({options.template_folders.begin(), options.template_folders.end()});
   auto kernel = library.find(options.template_name);
   auto problems = problems_of(kernel, options.problems_file, arguments);
@@ -45,16 +46,28 @@ Named named_problem(const CacheOptions& options, const std::vector<std::string>&
 
 int run_export(const CacheOptions& options, const std::vector<std::string>& arguments) {
   auto [kernel, problem] = named_problem(options, arguments);
-  return export_cache({std::move(kernel), std::move(problem), options.format == "t4" ? CacheFormat::T4 : CacheFormat::KernelTuner,
-                       database_path(options.database), options.from, options.device,
-                       measure::to_text(measure::policy_from_text(options.policy)), options.output, options.verified_only,
-                       options.json_output});
+  CacheExport work{std::move(kernel), std::move(problem)};
+  work.format = options.format == "t4" ? CacheFormat::T4 : CacheFormat::KernelTuner;
+  work.database = database_path(options.database);
+  work.recording = options.from;
+  work.device = options.device;
+  work.policy = options.policy;
+  work.output = options.output;
+  work.verified_only = options.verified_only;
+  work.json_output = options.json_output;
+  return export_cache(work);
 }
 
 int run_import(const CacheOptions& options, const std::vector<std::string>& arguments) {
   auto [kernel, problem] = named_problem(options, arguments);
-  return import_cache({std::move(kernel), std::move(problem), database_path(options.database), options.from, options.device,
-                       measure::to_text(measure::policy_from_text(options.policy)), options.output, options.json_output});
+  CacheImport work{std::move(kernel), std::move(problem)};
+  work.database = database_path(options.database);
+  work.file = options.from;
+  work.device = options.device;
+  work.policy = options.policy;
+  work.output = options.output;
+  work.json_output = options.json_output;
+  return import_cache(work);
 }
 
 using CacheWork = int (*)(const CacheOptions&, const std::vector<std::string>&);
@@ -68,7 +81,6 @@ CLI::App* add(CLI::App& parent, CommandContext& context, const char* name, const
       ->check(CLI::ExistingDirectory);
   command->add_option("--problems", options->problems_file, "The problem from a file: a JSON object, or a recording of one problem");
   command->add_option("--db", options->database, "Database file");
-  command->add_option("--policy", options->policy, "cold/graph, hot/graph, cold/stream or hot/stream")->capture_default_str();
   command->add_flag("--json", options->json_output, "The result as JSON");
   command->allow_extras();
   command->callback(
@@ -78,13 +90,13 @@ CLI::App* add(CLI::App& parent, CommandContext& context, const char* name, const
 
 void add_export(CLI::App& parent, CommandContext& context) {
   auto options = std::make_shared<CacheOptions>();
-  options->policy = "cold/graph";
   auto* command = add(parent, context, "export", "Write the records of a problem as a cache file of Kernel Tuner or as T4 results", options,
                       &run_export);
   command->add_option("--format", options->format, "kernel-tuner or t4")
       ->capture_default_str()
       ->check(CLI::IsMember({"kernel-tuner", "t4"}));
   command->add_option("--from", options->from, "A recording to export in place of the database");
+  command->add_option("--policy", options->policy, "Of the records (default: cold/graph, or the recording's)");
   command->add_option("--device", options->device, "Whose records: a name or key (default: the only device that has any)");
   command->add_flag("--verified", options->verified_only, "Leave out what works and was not verified");
   command->add_option("--output,-o", options->output, "File to write, packed when it ends in .gz or .zst; -: standard output")->required();
@@ -95,9 +107,9 @@ void add_export(CLI::App& parent, CommandContext& context) {
 
 void add_import(CLI::App& parent, CommandContext& context) {
   auto options = std::make_shared<CacheOptions>();
-  options->policy = "hot/stream";  // how Kernel Tuner measures
   auto* command = add(parent, context, "import", "Make a recording of a cache file of Kernel Tuner or of T4 results", options, &run_import);
   command->add_option("--from", options->from, "The file; plain, .gz or .zst")->required();
+  command->add_option("--policy", options->policy, "How it was measured (default: what attune exported says, else hot/stream)");
   command->add_option("--device", options->device,
                       "The device that it was measured on: one of the databases (name or key), or an architecture (default: the file's)");
   command->add_option("--output,-o", options->output, "Recording to write: FILE.json or FILE.json.zst")->required();

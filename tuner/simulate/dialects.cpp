@@ -94,6 +94,15 @@ RecordedFacts exported_facts(const std::function<const json*(const char*)>& find
   return facts;
 }
 
+void read_about(const json& holder, RecordedEntries& found) {
+  if (!holder.is_object() || !holder.contains("attune")) return;
+  const json& about = holder["attune"];
+  found.template_name = base::member_or(about, "template", "");
+  found.policy = base::member_or(about, "policy", "");
+  if (about.is_object() && about.contains("problem")) found.problem = base::dump_json_replacing(about["problem"]);
+  if (found.device_name.empty()) found.device_name = base::member_or(about, "device", "");
+}
+
 spec::Value recorded_value(const json& value, const std::string& parameter) {
   if (!value.is_number() && !value.is_string() && !value.is_boolean()) {
     throw Error(fmt::format("parameter '{}' must be a number, a text or a bool, not {}", parameter, base::shown(value)));

@@ -42,9 +42,10 @@ struct RecordedEntries {
   std::string label;
   std::vector<std::string> names;  ///< of the parameters
   std::vector<RecordedEntry> entries;
-  std::string format = {};       ///< "Kernel Tuner cache", "T4 results"; empty of attune's recordings
-  std::string device_name = {};  ///< empty: the file does not say
-  std::string objective = {};    ///< what the costs are: "time"
+  std::string format = {};                                    ///< "Kernel Tuner cache", "T4 results"; empty of attune's recordings
+  std::string device_name = {};                               ///< empty: the file does not say
+  std::string objective = {};                                 ///< what the costs are: "time"
+  std::string template_name = {}, problem = {}, policy = {};  ///< of what attune exported; empty elsewhere
 };
 
 /// What another tuner's file holds, and what errors about it begin and end with.
@@ -58,6 +59,8 @@ struct RecordedEntries {
 [[nodiscard]] RecordedCost recorded_cost(const nlohmann::json& value);
 /// The facts that attune writes beside a result, under names that begin with "attune_". `find`: the value of that name, or null.
 [[nodiscard]] RecordedFacts exported_facts(const std::function<const nlohmann::json*(const char*)>& find);
+/// What attune says there of the whole: the member "attune" of `holder`, where there is one. Fills in what the format left empty.
+void read_about(const nlohmann::json& holder, RecordedEntries& found);
 /// A number, a text or a bool. Throws: Error naming the parameter.
 [[nodiscard]] spec::Value recorded_value(const nlohmann::json& value, const std::string& parameter);
 /// Throws: Error when there is none, or one is there twice.

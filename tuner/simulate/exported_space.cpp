@@ -97,7 +97,7 @@ json facts_of(const ExportedResult& result) {
 json kernel_tuner_entry(const ExportedResult& result, json entry) {
   const auto& measurement = result.measurement;
   entry.update(facts_of(result));
-  entry["attune_verified"] = measurement.verified;
+  entry["attune_verified"] = measurement.verified ? 1 : 0;  // what Kernel Tuner makes T4 of may be no bool
   if (measurement.outcome == Outcome::Ok) {
     const double ms = milliseconds(measurement.timing.median_us);
     entry["time"] = ms;

@@ -24,6 +24,9 @@ using nlohmann::json;
 constexpr double kShortestImportUs = 1e-4;  // what a recording rounds to
 constexpr double kLongestImportUs = 1e12;
 
+/// Kernel Tuner and most others launch on a stream, again and again on the same data.
+constexpr const char* kPolicyOfOthers = "hot/stream";
+
 /// Microseconds in what a unit says; without one, and whatever it is called, it is the milliseconds of both formats.
 double us_in(const std::string& unit) {
   if (unit.empty() || unit == "ms" || unit == "milliseconds" || unit == "miliseconds") return 1e3;
@@ -98,6 +101,17 @@ void check_parameters(const RecordedEntries& found, const spec::KernelTemplate& 
                                        spec::joined(wanted)));
 }
 
+/// What attune exported says what it is of.
+void check_about(const RecordedEntries& found, const ImportTarget& target, const std::string& path) {
+  const std::string problem = spec::to_text(target.problem);
+  const bool other_template = !found.template_name.empty() && found.template_name != target.kernel.name;
+  if (other_template || (!found.problem.empty() && found.problem != problem)) {
+    refuse_space(path, fmt::format("it says that it is of template '{}' and {}, not of '{}' and {}; name those", found.template_name,
+                                   found.problem, target.kernel.name, problem));
+  }
+  if (!found.policy.empty()) (void)measure::policy_from_text(found.policy);
+}
+
 /// The configurations of a file, as they are put in the place of a template's problem.
 class Import {
  public:
@@ -164,7 +178,7 @@ session::Recording recording_of(const RecordedEntries& found, const ImportTarget
   recording.device.driver.clear();  // the one that is known of the device is not of whoever measured this
   recording.template_name = target.kernel.name;
   recording.template_hash = target.kernel.content_hash;
-  recording.policy = target.policy;
+  recording.policy = !target.policy.empty() ? target.policy : !found.policy.empty() ? found.policy : kPolicyOfOthers;
   recording.imported_from = fmt::format("{} {}", found.format, file);
   for (const auto& entry : found.entries) recording.date = std::max(recording.date, utc_date(entry.facts.timestamp));
   if (recording.date.empty()) recording.date = base::utc_stamp();
@@ -179,6 +193,7 @@ ImportedSpace import_space(const std::filesystem::path& path, const ImportTarget
     refuse_space(path.string(), fmt::format("its objective is '{}', and a recording holds times; write it anew with the objective 'time'",
                                             found.objective));
   }
+  check_about(found, target, path.string());
   check_parameters(found, target.kernel, path.string());
   const spec::DeviceInfo device = target.device(found.device_name);
   Import import(found, target, device);

@@ -15,7 +15,7 @@ struct ImportTarget {
   const spec::KernelTemplate& kernel;
   const spec::Problem& problem;
   std::function<spec::DeviceInfo(const std::string& named)> device;  ///< by the name in the file, which may be empty
-  std::string policy;
+  std::string policy;                                                ///< empty: the file's where attune exported it, else hot/stream
   space::BuildWatch watch = {};
 };
 

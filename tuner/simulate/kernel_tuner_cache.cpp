@@ -112,6 +112,7 @@ RecordedEntries kernel_tuner_entries(const json& document) {
   found.format = "Kernel Tuner cache";
   found.device_name = base::member_or(document, "device_name", "");
   found.objective = objective;
+  read_about(document, found);
   const json& cache = fields.at("cache");
   if (!cache.is_object()) fields.fail("cache", "an object", cache);
   const json listed = fields.has("tune_params") ? fields.at("tune_params") : json::object();

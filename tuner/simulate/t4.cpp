@@ -86,6 +86,7 @@ RecordedEntries t4_entries(const json& document) {
   const base::JsonFields fields(document, "");
   RecordedEntries found;
   found.format = "T4 results";
+  if (const auto metadata = document.find("metadata"); metadata != document.end()) read_about(*metadata, found);
   const json& results = fields.array("results");
   for (std::size_t i = 0; i < results.size(); ++i) {
     try {
