@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <set>
+
 #include "tuner/base/escape.hpp"
+#include "tuner/report/search_course.hpp"
 #include "tuner/report/writers.hpp"
 
 namespace attune::report {
@@ -39,7 +42,7 @@ class Line {
   bool first_ = true;
 };
 
-std::string csv_header() {
+std::string csv_header(const std::set<std::uint64_t>& marks) {
   Line line;
   for (const char* column :
        {"template",     "template_hash", "device",     "device_key", "policy",        "problem",     "best_us",
@@ -50,10 +53,30 @@ std::string csv_header() {
   for (const char* outcome : kOutcomes) line.add(outcome);
   // Whoever reads by position finds older columns where they were: new ones come last.
   for (const char* column : {"failure_examples", "driver", "nvrtc", "recorded_at", "origin", "work_operations", "operations_per_s",
-                             "peak_operations_per_s", "peak_share"}) {
+                             "peak_operations_per_s", "peak_share", "evaluations", "space_share"}) {
     line.add(column);
   }
+  for (const auto mark : marks) {
+    line.add(fmt::format("best_us_after_{}", mark));
+    line.add(fmt::format("random_us_after_{}", mark));
+  }
   return line.end();
+}
+
+std::set<std::uint64_t> marks_of(const Report& report) {
+  std::set<std::uint64_t> marks;
+  for (const Series& series : report.series) marks.merge(common_marks(series.problems));
+  return marks;
+}
+
+void add_course(Line& line, const std::optional<SearchCourse>& course, const std::set<std::uint64_t>& marks) {
+  line.add(course ? std::optional(course->evaluations) : std::nullopt);
+  line.add(course ? course->space_share : std::nullopt);
+  for (const auto mark : marks) {
+    const CoursePoint* point = course ? point_at(*course, mark) : nullptr;
+    line.add(point != nullptr ? point->best_us : std::nullopt);
+    line.add(point != nullptr ? std::optional(point->random_us) : std::nullopt);
+  }
 }
 
 void add_best(Line& line, const std::optional<Best>& best, const ProblemReport& problem, const std::optional<Ceiling>& ceiling) {
@@ -88,7 +111,8 @@ std::string joined(const std::vector<std::string>& items) { return fmt::format("
 }  // namespace
 
 std::string write_csv(const Report& report) {
-  std::string text = csv_header();
+  const auto marks = marks_of(report);
+  std::string text = csv_header(marks);
   for (const Series& series : report.series) {
     for (const ProblemReport& problem : series.problems) {
       Line line;
@@ -114,6 +138,7 @@ std::string write_csv(const Report& report) {
       line.add(problem.best ? problem.best->operations_per_s : std::nullopt);
       line.add(series.peak_operations_per_s);
       line.add(problem.best ? problem.best->peak_share : std::nullopt);
+      add_course(line, problem.course, marks);
       text += line.end();
     }
   }

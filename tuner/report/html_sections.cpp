@@ -7,6 +7,7 @@
 
 #include "tuner/base/median.hpp"
 #include "tuner/report/html_configurations.hpp"
+#include "tuner/report/html_course.hpp"
 #include "tuner/report/html_effects.hpp"
 #include "tuner/report/html_ladder.hpp"
 #include "tuner/report/html_text.hpp"
@@ -248,6 +249,7 @@ std::string convergence_section(const Series& series, std::size_t index) {
     html += fmt::format("<p>The course of the search was {}.</p>\n", kNotRecorded);
   }
   if (any) html += details("Convergence as a table", convergence_table_html(series));
+  html += course_html(series, index, figure("course", index, "Search and random search against evaluations", "wide"));
   return html + details("Tuning sessions", html_session_table(series));
 }
 

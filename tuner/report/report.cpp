@@ -15,6 +15,7 @@
 #include "tuner/report/ladder_rows.hpp"
 #include "tuner/report/rates.hpp"
 #include "tuner/report/rows.hpp"
+#include "tuner/report/search_course.hpp"
 
 namespace attune::report {
 
@@ -225,6 +226,7 @@ ProblemReport problem_report(const std::string& text, const ProblemRows& rows, c
       add_unique(problem.origins, "recording:" + from);
     }
   }
+  problem.course = search_course(rows.records, problem.different_launches > 0 ? problem.different_launches : problem.space_size);
   problem.convergence_session = convergence_session(problem.sessions);
   if (problem.best && problem.best->median_us > 0)
     add_rates(*problem.best, problem, problem.best->median_us, series.ceiling ? std::optional(series.ceiling->bytes_per_s) : std::nullopt,
