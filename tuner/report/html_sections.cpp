@@ -10,6 +10,7 @@
 #include "tuner/report/html_course.hpp"
 #include "tuner/report/html_effects.hpp"
 #include "tuner/report/html_ladder.hpp"
+#include "tuner/report/html_shares.hpp"
 #include "tuner/report/html_text.hpp"
 #include "tuner/report/rows.hpp"
 #include "tuner/report/text.hpp"
@@ -304,6 +305,7 @@ std::string series_html(const Report& report, std::size_t index) {
                        figure("ladder", index, rate + " of each published variant at its best", "wide tall")});
   html += "<h3>Best configurations</h3>\n" + configurations_html(series);
   html += details("Finalists of the run-off", finalist_table(series));
+  html += shares_html(series, index, figure("shares", index, "Share of each parameter, and eight of ten trees", "wide tall"));
   html += effects_html(series, index, figure("effects", index, "Best reachable and median time for each parameter value", "wide tall"));
   html += convergence_section(series, index);
   html += clock_section(series);

@@ -103,6 +103,14 @@ Json effects_json(const std::vector<ParameterEffect>& effects) {
   return list;
 }
 
+Json shares_json(const ParameterShares& shares) {
+  Json list = Json::array();
+  for (const ParameterShare& one : shares.parameters) {
+    list.push_back({{"parameter", one.parameter}, {"share", one.share}, {"low", one.low}, {"high", one.high}});
+  }
+  return {{"learnt_from", shares.learnt_from}, {"parameters", list}};
+}
+
 Json points_json(const std::vector<CoursePoint>& points) {
   Json list = Json::array();
   for (const CoursePoint& point : points) list.push_back(Json::array({point.evaluations, optional_json(point.best_us), point.random_us}));
@@ -198,6 +206,7 @@ Json problem_json(const ProblemReport& problem) {
           {"failures", failures_json(problem.failures)},
           {"clocks", problem.clocks ? clocks_json(*problem.clocks) : Json(nullptr)},
           {"effects", effects_json(problem.effects)},
+          {"shares", problem.shares ? shares_json(*problem.shares) : Json(nullptr)},
           {"course", problem.course ? course_json(*problem.course) : Json(nullptr)},
           {"sessions", sessions},
           {"ladder", problem.ladder ? ladder_json(*problem.ladder) : Json(nullptr)},

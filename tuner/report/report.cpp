@@ -13,6 +13,7 @@
 #include "tuner/base/text.hpp"
 #include "tuner/report/effects.hpp"
 #include "tuner/report/ladder_rows.hpp"
+#include "tuner/report/parameter_shares.hpp"
 #include "tuner/report/rates.hpp"
 #include "tuner/report/rows.hpp"
 #include "tuner/report/search_course.hpp"
@@ -216,6 +217,7 @@ ProblemReport problem_report(const std::string& text, const ProblemRows& rows, c
   add_records(problem, rows.records);
   problem.failures = failures_of(rows.records);
   problem.effects = parameter_effects(rows.records, declared);
+  problem.shares = parameter_shares(rows.records);
   for (const auto* row : rows.sessions) {
     problem.sessions.push_back(read_session(*row));
     if (!problem.ladder) problem.ladder = read_ladder(*row);

@@ -48,6 +48,19 @@ struct ParameterEffect {
   std::vector<ValueEffect> values;  ///< in the template's order
 };
 
+/// The part of the variance of the logarithms of the times that a forest explains no more once the values of one parameter are mixed: 0
+/// where it does not matter, 1 where it alone does. What two parameters do together counts for both.
+struct ParameterShare {
+  std::string parameter;
+  double share = 0;
+  double low = 0, high = 0;  ///< eight of ten trees lie between them
+};
+
+struct ParameterShares {
+  std::uint64_t learnt_from = 0;           ///< configurations with a time
+  std::vector<ParameterShare> parameters;  ///< those of several values, the greatest share first
+};
+
 /// Configurations that failed in one way.
 struct Failure {
   std::string outcome;
@@ -186,9 +199,10 @@ struct ProblemReport {
   std::vector<Failure> failures;  ///< most frequent first
   std::optional<Clocks> clocks;
   std::vector<ParameterEffect> effects;
-  std::optional<SearchCourse> course;  ///< nothing: too little was stored
-  std::vector<Session> sessions;       ///< newest first
-  std::optional<Ladder> ladder;        ///< of the newest session that climbed one
+  std::optional<ParameterShares> shares;  ///< nothing: too little was measured
+  std::optional<SearchCourse> course;     ///< nothing: too little was stored
+  std::vector<Session> sessions;          ///< newest first
+  std::optional<Ladder> ladder;           ///< of the newest session that climbed one
   /// The session whose convergence is shown: the newest that measured something itself, else the newest that has any.
   std::optional<std::size_t> convergence_session;
   std::vector<std::string> drivers, nvrtcs, origins;

@@ -163,6 +163,17 @@ std::string clock_text(const Best& best) {
   return best.throttle.empty() ? clock : fmt::format("{}, throttled: {}", clock, best.throttle);
 }
 
+std::string shares_statement() {
+  return "The share is what part of the variance of the logarithms of the times a forest of 100 trees explains no more once the values of the "
+         "parameter are mixed: 0 where it does not matter, 1 where it alone does. What two parameters do together counts for both. The interval "
+         "holds eight of ten trees. Shares tell of what was measured, and a search passes over what is slow. Problems with fewer than 100 times, "
+         "or of which every interval reaches 0, are left out; of more than 1000 times a random choice of so many is learnt from.";
+}
+
+std::string no_shares_statement() {
+  return "Too little was measured to tell: it takes 100 configurations with a time, and one parameter at least whose interval does not reach 0.";
+}
+
 std::string course_text(const SearchCourse& course) {
   std::string text = course.space_share ? fmt::format("{} of {} configurations ({})", course.evaluations, course.space_size,
                                                       format_percent(*course.space_share))
