@@ -37,7 +37,7 @@ const searchFigures = (function () {
     const bar = (label, data, name, extra) => Object.assign({
       label: label, data: data, backgroundColor: colour(name), grouped: false, categoryPercentage: 0.9,
     }, extra);
-    const x = linearAxis("share of what times differ by", (value) => value.toFixed(1));
+    const x = linearAxis("share of the variance of the times' logarithms", (value) => value.toFixed(1));
     x.min = 0;
     x.suggestedMax = 1;
     const config = {
