@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 
+#include <set>
+
 #include "tuner/base/escape.hpp"
+#include "tuner/report/parameter_shares.hpp"
+#include "tuner/report/search_course.hpp"
 #include "tuner/report/writers.hpp"
 
 namespace attune::report {
@@ -39,7 +43,13 @@ class Line {
   bool first_ = true;
 };
 
-std::string csv_header() {
+/// Columns that depend on what there is to tell.
+struct FurtherColumns {
+  std::set<std::uint64_t> marks;
+  std::vector<std::string> parameters;
+};
+
+std::string csv_header(const FurtherColumns& further) {
   Line line;
   for (const char* column :
        {"template",     "template_hash", "device",     "device_key", "policy",        "problem",     "best_us",
@@ -50,10 +60,49 @@ std::string csv_header() {
   for (const char* outcome : kOutcomes) line.add(outcome);
   // Whoever reads by position finds older columns where they were: new ones come last.
   for (const char* column : {"failure_examples", "driver", "nvrtc", "recorded_at", "origin", "work_operations", "operations_per_s",
-                             "peak_operations_per_s", "peak_share"}) {
+                             "peak_operations_per_s", "peak_share", "evaluations", "space_share"}) {
     line.add(column);
   }
+  for (const auto mark : further.marks) {
+    line.add(fmt::format("best_us_after_{}", mark));
+    line.add(fmt::format("random_us_after_{}", mark));
+  }
+  line.add("shares_learnt_from");
+  for (const auto& parameter : further.parameters) {
+    for (const char* figure : {"share", "share_low", "share_high"}) line.add(fmt::format("{}_of_{}", figure, parameter));
+  }
   return line.end();
+}
+
+FurtherColumns further_columns(const Report& report) {
+  FurtherColumns further;
+  std::set<std::string> parameters;
+  for (const Series& series : report.series) {
+    further.marks.merge(common_marks(series.problems));
+    for (const auto& name : shared_parameters(series.problems)) parameters.insert(name);
+  }
+  further.parameters.assign(parameters.begin(), parameters.end());
+  return further;
+}
+
+void add_course(Line& line, const std::optional<SearchCourse>& course, const std::set<std::uint64_t>& marks) {
+  line.add(course ? std::optional(course->evaluations) : std::nullopt);
+  line.add(course ? course->space_share : std::nullopt);
+  for (const auto mark : marks) {
+    const CoursePoint* point = course ? point_at(*course, mark) : nullptr;
+    line.add(point != nullptr ? point->best_us : std::nullopt);
+    line.add(point != nullptr ? std::optional(point->random_us) : std::nullopt);
+  }
+}
+
+void add_shares(Line& line, const ProblemReport& problem, const std::vector<std::string>& parameters) {
+  line.add(problem.shares ? std::optional(problem.shares->learnt_from) : std::nullopt);
+  for (const auto& parameter : parameters) {
+    const ParameterShare* one = share_of(problem, parameter);
+    for (double ParameterShare::*figure : {&ParameterShare::share, &ParameterShare::low, &ParameterShare::high}) {
+      line.add(one != nullptr ? std::optional(one->*figure) : std::nullopt);
+    }
+  }
 }
 
 void add_best(Line& line, const std::optional<Best>& best, const ProblemReport& problem, const std::optional<Ceiling>& ceiling) {
@@ -88,7 +137,8 @@ std::string joined(const std::vector<std::string>& items) { return fmt::format("
 }  // namespace
 
 std::string write_csv(const Report& report) {
-  std::string text = csv_header();
+  const FurtherColumns further = further_columns(report);
+  std::string text = csv_header(further);
   for (const Series& series : report.series) {
     for (const ProblemReport& problem : series.problems) {
       Line line;
@@ -114,6 +164,8 @@ std::string write_csv(const Report& report) {
       line.add(problem.best ? problem.best->operations_per_s : std::nullopt);
       line.add(series.peak_operations_per_s);
       line.add(problem.best ? problem.best->peak_share : std::nullopt);
+      add_course(line, problem.course, further.marks);
+      add_shares(line, problem, further.parameters);
       text += line.end();
     }
   }

@@ -7,8 +7,10 @@
 
 #include "tuner/base/median.hpp"
 #include "tuner/report/html_configurations.hpp"
+#include "tuner/report/html_course.hpp"
 #include "tuner/report/html_effects.hpp"
 #include "tuner/report/html_ladder.hpp"
+#include "tuner/report/html_shares.hpp"
 #include "tuner/report/html_text.hpp"
 #include "tuner/report/rows.hpp"
 #include "tuner/report/text.hpp"
@@ -248,6 +250,7 @@ std::string convergence_section(const Series& series, std::size_t index) {
     html += fmt::format("<p>The course of the search was {}.</p>\n", kNotRecorded);
   }
   if (any) html += details("Convergence as a table", convergence_table_html(series));
+  html += course_html(series, index, figure("course", index, "Search and random search against evaluations", "wide"));
   return html + details("Tuning sessions", html_session_table(series));
 }
 
@@ -302,6 +305,7 @@ std::string series_html(const Report& report, std::size_t index) {
                        figure("ladder", index, rate + " of each published variant at its best", "wide tall")});
   html += "<h3>Best configurations</h3>\n" + configurations_html(series);
   html += details("Finalists of the run-off", finalist_table(series));
+  html += shares_html(series, index, figure("shares", index, "Share of each parameter, and eight of ten trees", "wide tall"));
   html += effects_html(series, index, figure("effects", index, "Best reachable and median time for each parameter value", "wide tall"));
   html += convergence_section(series, index);
   html += clock_section(series);

@@ -61,7 +61,7 @@ std::string write_html(const Report& report) {
   const std::string summary = escape_html(report.summary);
   const std::string facts = summary_html(report);
   const std::string data = escape_script_json(write_json(report));
-  const std::string script = fmt::format("{}{}", page_file("chart_parts.js"), page_file("charts.js"));
+  const std::string script = fmt::format("{}{}{}", page_file("chart_parts.js"), page_file("search_figures.js"), page_file("/charts.js"));
   return fill_in(page_file("page.html"), {{"NAME", name},
                                           {"SUMMARY", summary},
                                           {"FACTS", facts},

@@ -103,6 +103,29 @@ Json effects_json(const std::vector<ParameterEffect>& effects) {
   return list;
 }
 
+Json shares_json(const ParameterShares& shares) {
+  Json list = Json::array();
+  for (const ParameterShare& one : shares.parameters) {
+    list.push_back({{"parameter", one.parameter}, {"share", one.share}, {"low", one.low}, {"high", one.high}});
+  }
+  return {{"learnt_from", shares.learnt_from}, {"parameters", list}};
+}
+
+Json points_json(const std::vector<CoursePoint>& points) {
+  Json list = Json::array();
+  for (const CoursePoint& point : points) list.push_back(Json::array({point.evaluations, optional_json(point.best_us), point.random_us}));
+  return list;
+}
+
+Json course_json(const SearchCourse& course) {
+  return {{"evaluations", course.evaluations},
+          {"worked", course.worked},
+          {"space_size", course.space_size == 0 ? Json(nullptr) : Json(course.space_size)},
+          {"space_share", optional_json(course.space_share)},
+          {"points", points_json(course.points)},
+          {"curve", points_json(course.curve)}};
+}
+
 Json session_json(const Session& session) {
   Json points = Json::array();
   for (const ConvergencePoint& point : session.convergence) {
@@ -183,6 +206,8 @@ Json problem_json(const ProblemReport& problem) {
           {"failures", failures_json(problem.failures)},
           {"clocks", problem.clocks ? clocks_json(*problem.clocks) : Json(nullptr)},
           {"effects", effects_json(problem.effects)},
+          {"shares", problem.shares ? shares_json(*problem.shares) : Json(nullptr)},
+          {"course", problem.course ? course_json(*problem.course) : Json(nullptr)},
           {"sessions", sessions},
           {"ladder", problem.ladder ? ladder_json(*problem.ladder) : Json(nullptr)},
           {"convergence_session", optional_json(problem.convergence_session)},

@@ -134,6 +134,36 @@ std::string effects_table(const ProblemReport& problem) {
   return text;
 }
 
+std::string course_tables(const Series& series) {
+  std::string text;
+  for (const ProblemReport& problem : series.problems) {
+    if (!problem.course) continue;
+    text += text.empty() ? "\n### Search beside random search\n\n" + base::escape_markdown(course_statement()) + "\n" : "";
+    text +=
+        fmt::format("\n{}: {}\n\n", base::escape_markdown(sizes_text(problem.sizes)), base::escape_markdown(course_text(*problem.course)));
+    text += head({"Evaluations", "Best us", "Random search, expected us"}, 0);
+    for (const CoursePoint& point : problem.course->points) {
+      text +=
+          row({fmt::format("{}", point.evaluations), point.best_us ? format_number(*point.best_us) : "-", format_number(point.random_us)});
+    }
+  }
+  return text;
+}
+
+std::string share_tables(const Series& series) {
+  std::string text;
+  for (const ProblemReport& problem : series.problems) {
+    if (!problem.shares) continue;
+    text += text.empty() ? "\n### Which parameters matter\n\n" + base::escape_markdown(shares_statement()) + "\n" : "";
+    text += fmt::format("\n{}: {} configurations\n\n", base::escape_markdown(sizes_text(problem.sizes)), problem.shares->learnt_from);
+    text += head({"Parameter", "Share", "Eight of ten trees"}, 1);
+    for (const ParameterShare& one : problem.shares->parameters) {
+      text += row({one.parameter, fmt::format("{:.2f}", one.share), fmt::format("{:.2f} to {:.2f}", one.low, one.high)});
+    }
+  }
+  return text;
+}
+
 std::string md_session_table(const Series& series) {
   std::string text = head({"Problem", "Strategy", "State", "Budget", "Started", "Measured", "Reused", "Failed"}, 5);
   const auto count = [](std::uint64_t value) { return fmt::format("{}", value); };
@@ -156,7 +186,7 @@ std::string series_section(const Report& report, const Series& series) {
   text += base::escape_markdown(ceiling_statement(series) + peak_statement(series)) + "\n\n" + md_best_table(series);
   text += "\n### Outcomes\n\n" + outcome_table(series);
   text += "\n### Clocks\n\n" + md_clock_table(series);
-  text += "\n### Sessions\n\n" + md_session_table(series);
+  text += "\n### Sessions\n\n" + md_session_table(series) + course_tables(series) + share_tables(series);
   for (const ProblemReport& problem : series.problems) {
     if (problem.effects.empty()) continue;
     text +=

@@ -13,8 +13,10 @@
 #include "tuner/base/text.hpp"
 #include "tuner/report/effects.hpp"
 #include "tuner/report/ladder_rows.hpp"
+#include "tuner/report/parameter_shares.hpp"
 #include "tuner/report/rates.hpp"
 #include "tuner/report/rows.hpp"
+#include "tuner/report/search_course.hpp"
 
 namespace attune::report {
 
@@ -215,6 +217,7 @@ ProblemReport problem_report(const std::string& text, const ProblemRows& rows, c
   add_records(problem, rows.records);
   problem.failures = failures_of(rows.records);
   problem.effects = parameter_effects(rows.records, declared);
+  problem.shares = parameter_shares(rows.records);
   for (const auto* row : rows.sessions) {
     problem.sessions.push_back(read_session(*row));
     if (!problem.ladder) problem.ladder = read_ladder(*row);
@@ -225,6 +228,7 @@ ProblemReport problem_report(const std::string& text, const ProblemRows& rows, c
       add_unique(problem.origins, "recording:" + from);
     }
   }
+  problem.course = search_course(rows.records, problem.different_launches > 0 ? problem.different_launches : problem.space_size);
   problem.convergence_session = convergence_session(problem.sessions);
   if (problem.best && problem.best->median_us > 0)
     add_rates(*problem.best, problem, problem.best->median_us, series.ceiling ? std::optional(series.ceiling->bytes_per_s) : std::nullopt,

@@ -48,6 +48,19 @@ struct ParameterEffect {
   std::vector<ValueEffect> values;  ///< in the template's order
 };
 
+/// The part of the variance of the logarithms of the times that a forest explains no more once the values of one parameter are mixed: 0
+/// where it does not matter, 1 where it alone does. What two parameters do together counts for both.
+struct ParameterShare {
+  std::string parameter;
+  double share = 0;
+  double low = 0, high = 0;  ///< eight of ten trees lie between them
+};
+
+struct ParameterShares {
+  std::uint64_t learnt_from = 0;           ///< configurations with a time
+  std::vector<ParameterShare> parameters;  ///< those of several values, the greatest share first
+};
+
 /// Configurations that failed in one way.
 struct Failure {
   std::string outcome;
@@ -68,6 +81,23 @@ struct ConvergencePoint {
   std::uint64_t evaluations = 0;
   double elapsed_s = 0;
   double best_us = 0;
+};
+
+/// A search after so many evaluations, beside random search.
+struct CoursePoint {
+  std::uint64_t evaluations = 0;
+  std::optional<double> best_us;  ///< the fastest so far; nothing: none had worked
+  double random_us = 0;           ///< what as many random draws of the measured configurations are expected to have found
+};
+
+/// What was found on one problem in the order in which its configurations were first decided, by all its sessions.
+struct SearchCourse {
+  std::uint64_t evaluations = 0;      ///< configurations, those that failed included
+  std::uint64_t worked = 0;           ///< of them, those with a time
+  std::uint64_t space_size = 0;       ///< different launches where they were counted, else configurations; 0: not recorded
+  std::optional<double> space_share;  ///< of it, what was measured: random search draws from that alone
+  std::vector<CoursePoint> points;    ///< after 1, 2, 5, 10, 25, 50, 100, 200, 400, ... and all evaluations: what tables show
+  std::vector<CoursePoint> curve;     ///< these, every improvement and some between them: what charts show
 };
 
 struct Session {
@@ -169,8 +199,10 @@ struct ProblemReport {
   std::vector<Failure> failures;  ///< most frequent first
   std::optional<Clocks> clocks;
   std::vector<ParameterEffect> effects;
-  std::vector<Session> sessions;  ///< newest first
-  std::optional<Ladder> ladder;   ///< of the newest session that climbed one
+  std::optional<ParameterShares> shares;  ///< nothing: too little was measured
+  std::optional<SearchCourse> course;     ///< nothing: too little was stored
+  std::vector<Session> sessions;          ///< newest first
+  std::optional<Ladder> ladder;           ///< of the newest session that climbed one
   /// The session whose convergence is shown: the newest that measured something itself, else the newest that has any.
   std::optional<std::size_t> convergence_session;
   std::vector<std::string> drivers, nvrtcs, origins;

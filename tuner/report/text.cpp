@@ -163,6 +163,32 @@ std::string clock_text(const Best& best) {
   return best.throttle.empty() ? clock : fmt::format("{}, throttled: {}", clock, best.throttle);
 }
 
+std::string shares_statement() {
+  return "The share is what part of the variance of the logarithms of the times a forest of 100 trees explains no more once the values of the "
+         "parameter are mixed: 0 where it does not matter, 1 where it alone does. What two parameters do together counts for both. The interval "
+         "holds eight of ten trees. Shares tell of what was measured, and a search passes over what is slow. Problems with fewer than 100 times, "
+         "or of which every interval reaches 0, are left out; of more than 1000 times a random choice of so many is learnt from.";
+}
+
+std::string no_shares_statement() {
+  return "Too little was measured to tell: it takes 100 configurations with a time, and one parameter at least whose interval does not reach 0.";
+}
+
+std::string course_text(const SearchCourse& course) {
+  std::string text = course.space_share ? fmt::format("{} of {} configurations ({})", course.evaluations, course.space_size,
+                                                      format_percent(*course.space_share))
+                                        : fmt::format("{} configurations of a space whose size was {}", course.evaluations, kNotRecorded);
+  if (course.evaluations > course.worked) text += fmt::format(", {} of them failed", course.evaluations - course.worked);
+  return text;
+}
+
+std::string course_statement() {
+  return "Best time after so many evaluations, of all that is stored in the order in which it was first measured, failures counted; beside it "
+         "what as many random draws without replacement are expected to have found, computed exactly. They draw from what was measured "
+         "alone: where that is a part of the space which the search chose well, random search looks better than it would in the whole "
+         "space. Draws of failures alone count as the slowest that worked.";
+}
+
 std::uint64_t failed_count(const ProblemReport& problem) {
   std::uint64_t count = 0;
   for (const Failure& failure : problem.failures) count += failure.count;

@@ -48,6 +48,13 @@ inline constexpr const char* kNotRecorded = "not recorded";
 [[nodiscard]] std::string throttle_text(const std::optional<Clocks>& clocks, std::uint64_t records);
 /// "1980 MHz", "1620 MHz, throttled: power_cap"; "not recorded".
 [[nodiscard]] std::string clock_text(const Best& best);
+/// What shares of parameters mean; and where there are none, why. As plain text.
+[[nodiscard]] std::string shares_statement();
+[[nodiscard]] std::string no_shares_statement();
+/// "320 of 5712 configurations (5.6 %), 12 of them failed": what random search draws from.
+[[nodiscard]] std::string course_text(const SearchCourse& course);
+/// What the figures beside random search mean, and how far they may be trusted; as plain text.
+[[nodiscard]] std::string course_statement();
 /// Number of records of a problem whose outcome is not "ok".
 [[nodiscard]] std::uint64_t failed_count(const ProblemReport& problem);
 [[nodiscard]] std::uint64_t ok_count(const ProblemReport& problem);

@@ -3,26 +3,14 @@
 #include <algorithm>
 
 #include "attune/error.hpp"
+#include "tuner/search/random_expectation.hpp"
 
 namespace attune::simulate {
 namespace {
 
 constexpr std::size_t kMostEvaluations = 220;
 constexpr double kWindowBegins = 0.99, kWindowEnds = 0.05;  // of the way from the optimum to the median
-constexpr double kNothingLeft = 1e-9;                       // a chance, or a share of the optimum
-
-/// The expected best of `draws` of so many configurations, the valid ones ascending. The chance that none of the draws is among the first
-/// i + 1 follows from that of the first i; so the sum needs no binomials, and ends where the rest has no weight.
-double expected_best(const std::vector<double>& valid, std::size_t configurations, std::size_t draws) {
-  double left = 1, expected = 0;
-  for (std::size_t i = 0; i < valid.size() && left >= kNothingLeft; ++i) {
-    const auto among = static_cast<double>(configurations - i);
-    const double after = std::max(0.0, left * (among - static_cast<double>(draws)) / among);
-    expected += (left - after) * valid[i];
-    left = after;
-  }
-  return expected + left * valid.back();
-}
+constexpr double kNothingLeft = 1e-9;                       // a share of the optimum
 
 }  // namespace
 
@@ -32,7 +20,7 @@ SearchScore::SearchScore(const std::vector<std::optional<double>>& costs) : conf
   if (valid_.empty()) throw Error("none of the configurations is valid, so that searches cannot be compared", ExitCode::NothingValid);
   std::sort(valid_.begin(), valid_.end());
   for (std::size_t draws = 1; draws <= std::min(kMostEvaluations, configurations_); ++draws)
-    random_.push_back(expected_best(valid_, configurations_, draws));
+    random_.push_back(search::expected_best(valid_, configurations_, draws));
   choose_window();
 }
 

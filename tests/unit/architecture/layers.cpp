@@ -36,7 +36,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       {"tuner/session/fleet",
        {"tuner/session/tune", "tuner/session/source", "db", "tuner/search", "tuner/measure", "tuner/space", "tuner/spec"}},
       {"tuner/simulate", {"tuner/session/source", "tuner/search", "tuner/space", "tuner/spec"}},
-      {"tuner/report", {"db"}},
+      {"tuner/report", {"db", "tuner/search", "tuner/space", "tuner/spec"}},
       {"tuner/runtime", {"db", "tuner/compile", "tuner/gpu", "tuner/spec"}},
   };
   return layers;

@@ -104,8 +104,10 @@ TEST_CASE("tables of reports have GFLOP/s where the arithmetic of a problem matt
 TEST_CASE("csv has the operations in columns behind all older ones, json beside the bytes") {
   std::vector<std::string> names;
   auto line = csv_line(report::write(computing(), Format::Csv), 1, names);
-  const std::vector<std::string> last(names.end() - 5, names.end());
-  CHECK(last == std::vector<std::string>{"origin", "work_operations", "operations_per_s", "peak_operations_per_s", "peak_share"});
+  const auto origin = std::find(names.begin(), names.end(), "origin");
+  REQUIRE(names.end() - origin >= 5);
+  CHECK(std::vector<std::string>(origin, origin + 5) ==
+        std::vector<std::string>{"origin", "work_operations", "operations_per_s", "peak_operations_per_s", "peak_share"});
   CHECK(line["work_operations"] == "2560000");
   CHECK(std::stod(line["operations_per_s"]) == doctest::Approx(1.28e12));
   CHECK(std::stod(line["peak_operations_per_s"]) == doctest::Approx(2.56e12));

@@ -261,7 +261,7 @@
     return config;
   }
 
-  const kinds = { times: times, share: share, convergence: convergence, effects: effects, failures: failures, ladder: ladder, curve: curve };
+  const kinds = Object.assign({ times, share, convergence, effects, failures, ladder, curve }, searchFigures);
 
   function draw() {
     while (charts.length) charts.pop().destroy();
