@@ -47,4 +47,30 @@ CovarianceTable::CovarianceTable(const space::SearchSpace& space, const std::vec
   }
 }
 
+void CovarianceColumns::add(space::Ordinal ordinal) {
+  const auto row = table_.space_->row(ordinal);
+  for (std::size_t f = 0; f < places_.size(); ++f) {
+    const auto& distances = table_.factors_[f].distances;
+    places_[f].push_back(distances.bin_of[row[distances.parameter]]);
+  }
+  ++size_;
+}
+
+void CovarianceColumns::clear() {
+  for (auto& places : places_) places.clear();
+  size_ = 0;
+}
+
+VectorXd CovarianceColumns::column(space::Ordinal ordinal) const {
+  VectorXd column = VectorXd::Ones(static_cast<Index>(size_));
+  const auto row = table_.space_->row(ordinal);
+  for (std::size_t f = 0; f < places_.size(); ++f) {
+    const auto& [distances, table] = table_.factors_[f];
+    const double* of_value = table.data() + distances.bin_of[row[distances.parameter]] * distances.bins;
+    const std::uint16_t* place = places_[f].data();
+    for (Index i = 0; i < column.size(); ++i) column[i] *= of_value[*place++];
+  }
+  return column;
+}
+
 }  // namespace attune::search

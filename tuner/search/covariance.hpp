@@ -48,6 +48,7 @@ class CovarianceTable {
   }
 
  private:
+  friend class CovarianceColumns;
   struct Factor {
     ParameterDistances distances;
     std::vector<double> table;  ///< as those of the distances
@@ -55,6 +56,25 @@ class CovarianceTable {
 
   const space::SearchSpace* space_;
   std::vector<Factor> factors_;
+};
+
+/// The covariance of one configuration after the other with all of many: each lies here as the places that its values have in the tables,
+/// so that a column of the covariance is one pass over memory for each parameter.
+class CovarianceColumns {
+ public:
+  explicit CovarianceColumns(CovarianceTable table) : table_(std::move(table)), places_(table_.factors_.size()) {}
+
+  [[nodiscard]] const CovarianceTable& table() const noexcept { return table_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  void add(space::Ordinal ordinal);
+  void clear();
+  /// With each that was added, in their order.
+  [[nodiscard]] Eigen::VectorXd column(space::Ordinal ordinal) const;
+
+ private:
+  CovarianceTable table_;
+  std::vector<std::vector<std::uint16_t>> places_;  ///< [factor][place]
+  std::size_t size_ = 0;
 };
 
 }  // namespace attune::search

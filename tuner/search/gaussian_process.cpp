@@ -9,32 +9,29 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 GaussianProcess::GaussianProcess(CovarianceTable covariance, double noise, std::vector<space::Ordinal> candidates, std::size_t most_points)
-    : covariance_(std::move(covariance)),
+    : covariance_(CovarianceColumns(std::move(covariance))),
       noise_(noise),
       candidates_(std::move(candidates)),
       factor_(Eigen::MatrixXd::Zero(static_cast<Index>(most_points), static_cast<Index>(most_points))),
       rows_(static_cast<Index>(most_points), static_cast<Index>(candidates_.size())),
       values_(static_cast<Index>(most_points)),
-      variances_(VectorXd::Ones(static_cast<Index>(candidates_.size()))) {}
+      solved_values_(static_cast<Index>(most_points)),
+      means_(VectorXd::Zero(static_cast<Index>(candidates_.size()))),
+      variances_(VectorXd::Ones(static_cast<Index>(candidates_.size()))) {
+  for (const auto candidate : candidates_) covariance_.add(candidate);
+}
 
 VectorXd GaussianProcess::solved_for(space::Ordinal ordinal) const {
   const auto n = static_cast<Index>(points_.size());
   VectorXd column(n);
-  for (Index i = 0; i < n; ++i) column[i] = covariance_(points_[static_cast<std::size_t>(i)], ordinal);
+  for (Index i = 0; i < n; ++i) column[i] = covariance_.table()(points_[static_cast<std::size_t>(i)], ordinal);
   factor_.topLeftCorner(n, n).triangularView<Eigen::Lower>().solveInPlace(column);
   return column;
 }
 
-VectorXd GaussianProcess::solved_values() const {
-  const auto n = static_cast<Index>(points_.size());
-  VectorXd solved = values_.head(n);
-  factor_.topLeftCorner(n, n).triangularView<Eigen::Lower>().solveInPlace(solved);
-  return solved;
-}
-
 VectorXd GaussianProcess::weights() const {
   const auto n = static_cast<Index>(points_.size());
-  VectorXd weights = solved_values();
+  VectorXd weights = solved_values_.head(n);
   factor_.topLeftCorner(n, n).triangularView<Eigen::Lower>().transpose().solveInPlace(weights);
   return weights;
 }
@@ -44,11 +41,13 @@ void GaussianProcess::add_candidate(space::Ordinal candidate) {
   const auto n = static_cast<Index>(points_.size()), m = static_cast<Index>(candidates_.size());
   const VectorXd column = solved_for(candidate);
   candidates_.push_back(candidate);
+  covariance_.add(candidate);
   if (m == rows_.cols()) rows_.conservativeResize(Eigen::NoChange, std::max(2 * m, kFewest));
-  rows_.col(m).head(n) = column;
+  rows_.col(m).head(n) = column.cast<float>();
   variances_.conservativeResize(m + 1);
   variances_[m] = 1 - column.squaredNorm();
-  means_hold_ = false;
+  means_.conservativeResize(m + 1);
+  means_[m] = column.dot(solved_values_.head(n));
 }
 
 std::size_t GaussianProcess::add_point(space::Ordinal point, double value) {
@@ -58,31 +57,31 @@ std::size_t GaussianProcess::add_point(space::Ordinal point, double value) {
   const double diagonal = std::sqrt(std::max(1 + noise_ - row.squaredNorm(), kLeast));
   factor_.row(n).head(n) = row;
   factor_(n, n) = diagonal;
-  VectorXd of_candidates = rows_.topLeftCorner(n, m).transpose() * row;
-  for (Index c = 0; c < m; ++c)
-    of_candidates[c] = (covariance_(candidates_[static_cast<std::size_t>(c)], point) - of_candidates[c]) / diagonal;
-  rows_.row(n).head(m) = of_candidates;
+  VectorXd of_candidates = (rows_.topLeftCorner(n, m).transpose() * row.cast<float>()).cast<double>();
+  of_candidates = (covariance_.column(point) - of_candidates) / diagonal;
+  rows_.row(n).head(m) = of_candidates.cast<float>();
   variances_.array() -= of_candidates.array().square();
   points_.push_back(point);
   values_[n] = value;
-  means_hold_ = false;
+  solved_values_[n] = (value - row.dot(solved_values_.head(n))) / diagonal;
+  means_ += of_candidates * solved_values_[n];
   return static_cast<std::size_t>(n);
 }
 
+/// What is solved for the points before this one stays as it is.
 void GaussianProcess::set_value(std::size_t point, double value) {
-  values_[static_cast<Index>(point)] = value;
-  means_hold_ = false;
+  const auto first = static_cast<Index>(point), n = static_cast<Index>(points_.size()), later = n - first;
+  VectorXd change = VectorXd::Zero(later);
+  change[0] = value - values_[first];
+  factor_.block(first, first, later, later).triangularView<Eigen::Lower>().solveInPlace(change);
+  values_[first] = value;
+  solved_values_.segment(first, later) += change;
+  means_ += (rows_.block(first, 0, later, means_.size()).transpose() * change.cast<float>()).cast<double>();
 }
 
-const VectorXd& GaussianProcess::means() {
-  if (!means_hold_) {
-    const auto n = static_cast<Index>(points_.size()), m = static_cast<Index>(candidates_.size());
-    means_ = rows_.topLeftCorner(n, m).transpose() * solved_values();
-    means_hold_ = true;
-  }
-  return means_;
+double GaussianProcess::signal_variance() const {
+  const auto n = static_cast<Index>(points_.size());
+  return solved_values_.head(n).squaredNorm() / static_cast<double>(n);
 }
-
-double GaussianProcess::signal_variance() const { return solved_values().squaredNorm() / static_cast<double>(points_.size()); }
 
 }  // namespace attune::search

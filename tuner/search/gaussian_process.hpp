@@ -6,8 +6,8 @@
 
 namespace attune::search {
 
-/// A Gaussian process of mean 0 that knows some points and is asked of some candidates. A point more costs candidates times points:
-/// what every candidate has to do with the points is kept.
+/// A Gaussian process of mean 0 that knows some points and is asked of some candidates. A point more costs candidates times points, another
+/// value of a point candidates times the points after it: what every candidate has to do with the points is kept.
 /// Source: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2.2.
 class GaussianProcess {
  public:
@@ -27,9 +27,9 @@ class GaussianProcess {
   /// By point: what its covariance with a configuration counts in that one's mean.
   [[nodiscard]] Eigen::VectorXd weights() const;
   /// Of any configuration.
-  [[nodiscard]] double mean_of(space::Ordinal ordinal) const { return solved_for(ordinal).dot(solved_values()); }
-  /// By candidate. Valid until the next change.
-  [[nodiscard]] const Eigen::VectorXd& means();
+  [[nodiscard]] double mean_of(space::Ordinal ordinal) const { return solved_for(ordinal).dot(solved_values_.head(static_cast<Eigen::Index>(points()))); }
+  /// By candidate.
+  [[nodiscard]] const Eigen::VectorXd& means() const noexcept { return means_; }
   /// By candidate, in units of the signal's variance.
   [[nodiscard]] const Eigen::VectorXd& variances() const noexcept { return variances_; }
   /// The variance of the signal that explains the points' values best. Requires: a point.
@@ -37,15 +37,14 @@ class GaussianProcess {
 
  private:
   [[nodiscard]] Eigen::VectorXd solved_for(space::Ordinal ordinal) const;
-  [[nodiscard]] Eigen::VectorXd solved_values() const;
 
-  CovarianceTable covariance_;
+  CovarianceColumns covariance_;  ///< of the candidates
   double noise_;
   std::vector<space::Ordinal> candidates_, points_;
   Eigen::MatrixXd factor_;  ///< Cholesky factor of the points' covariance, the lower half
-  Eigen::MatrixXd rows_;    ///< [point][candidate]: factor^-1 * covariance of points and candidates
-  Eigen::VectorXd values_, means_, variances_;
-  bool means_hold_ = false;
+  Eigen::MatrixXf rows_;    ///< [point][candidate]: factor^-1 * covariance of points and candidates; most of what is read for each proposal
+  Eigen::VectorXd values_, solved_values_;  ///< [point]: as they are, and factor^-1 times them
+  Eigen::VectorXd means_, variances_;       ///< [candidate]
 };
 
 }  // namespace attune::search

@@ -14,14 +14,14 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 constexpr std::size_t kFirstTrials = 8;  // far from each other, before anything is learnt
-constexpr std::size_t kDraws = 20;       // of which the farthest is tried
+constexpr std::size_t kDraws = 60;       // of which the roundest third's farthest is tried
 constexpr std::size_t kFewestValid = 3;  // to learn from
 constexpr std::size_t kMostCandidates = 3000;
 constexpr std::size_t kFastest = 3;       // whose neighbours are candidates
 constexpr std::size_t kMostPoints = 320;  // of the process; costs grow with their square
 constexpr std::size_t kRoom = 60;         // of them for those that follow before it learns anew
 constexpr std::size_t kMostLearnt = 240;
-constexpr std::size_t kMostFitted = 160;  // to which the covariance is fitted, at their cube
+constexpr std::size_t kMostFitted = 100;  // to which the covariance is fitted, at their cube
 constexpr int kFitSteps = 12;
 constexpr std::size_t kMostHinted = 500;  // always candidates
 constexpr std::size_t kFirstHinted = 4;   // in place of the first trials
@@ -41,6 +41,9 @@ double expected_improvement(double least, double mean, double deviation) {
   const double below = 0.5 * std::erfc(-u / std::numbers::sqrt2);
   return deviation * (u * below + std::exp(-0.5 * u * u) / std::sqrt(2 * std::numbers::pi));
 }
+
+/// No less than the expected improvement, without an exponential: few candidates need more.
+double most_improvement(double least, double mean, double deviation) { return std::max(least - mean, 0.0) + 0.4 * deviation; }
 
 }  // namespace
 
@@ -93,7 +96,7 @@ std::optional<space::Ordinal> Model::first_trial() {
     if (!trial_by_ordinal_.contains(hinted)) return hinted;
   std::optional<space::Ordinal> farthest;
   double least = 0;
-  for (const auto drawn : space_.sample(kDraws, random_)) {
+  for (const auto drawn : round_draws()) {
     if (trial_by_ordinal_.contains(drawn)) continue;
     double nearest = 0;
     for (const auto& trial : trials_) nearest = std::max(nearest, alike_(trial.ordinal, drawn));
@@ -102,6 +105,23 @@ std::optional<space::Ordinal> Model::first_trial() {
     least = nearest;
   }
   return farthest ? farthest : any_left();
+}
+
+/// Those whose numbers two divides most often: what hardware is made of is a power of two wide.
+std::vector<space::Ordinal> Model::round_draws() {
+  auto draws = space_.sample(kDraws, random_);
+  std::vector<std::pair<double, space::Ordinal>> by_oddness;
+  for (const auto drawn : draws) {
+    double twos = 0;
+    for (std::size_t parameter = 0; parameter < space_.width(); ++parameter)
+      if (const auto& of_values = space_.twos(parameter); !of_values.empty()) twos += of_values[space_.row(drawn)[parameter]];
+    by_oddness.emplace_back(-twos, drawn);
+  }
+  std::stable_sort(by_oddness.begin(), by_oddness.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  draws.clear();
+  for (const auto& [oddness, drawn] : by_oddness)
+    if (draws.size() < kDraws / 3) draws.push_back(drawn);
+  return draws;
 }
 
 std::optional<space::Ordinal> Model::any_left() {
@@ -214,7 +234,7 @@ void Model::learn() {
     if (!trial.reported) trial.point = process_->add_point(trial.ordinal, process_->mean_of(trial.ordinal));
     if (trial.reported && !trial.log_us) note_failure(trial);
   }
-  learn_at_ = reported_ + std::max<std::size_t>(4, reported_ / 8);
+  learn_at_ = reported_ + std::max<std::size_t>(4, reported_ / 4);
 }
 
 std::vector<space::Ordinal> Model::chosen_candidates() {
@@ -244,7 +264,9 @@ std::optional<std::size_t> Model::most_promising() {
     const auto place = static_cast<Index>(i);
     const double deviation = std::sqrt(std::max(variances[place], 1e-12) * signal_variance_);
     const double least = (*least_log_us_ - told_[i].expected - mean_) / deviation_;
-    const double promise = expected_improvement(least, means[place], deviation) * validity_.chance(i) * told_[i].chance;
+    const double chance = validity_.chance(i) * told_[i].chance;
+    if (most_improvement(least, means[place], deviation) * chance <= most) continue;
+    const double promise = expected_improvement(least, means[place], deviation) * chance;
     if (promise <= most) continue;
     most = promise;
     best = i;

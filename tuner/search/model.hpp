@@ -43,6 +43,7 @@ class Model final : public Strategy {
 
   Trial& trial_of(space::Ordinal ordinal);
   [[nodiscard]] std::optional<space::Ordinal> first_trial();
+  [[nodiscard]] std::vector<space::Ordinal> round_draws();
   [[nodiscard]] std::optional<space::Ordinal> any_left();
   [[nodiscard]] std::vector<const Trial*> fastest_and_others(std::size_t most) const;
   [[nodiscard]] double trust_in_hints(const std::vector<const Trial*>& trials) const;

@@ -11,7 +11,7 @@ namespace attune::search {
 /// alike the more they count.
 class Validity {
  public:
-  explicit Validity(CovarianceTable likeness) : likeness_(std::move(likeness)) {}
+  explicit Validity(CovarianceTable likeness) : likeness_(CovarianceColumns(std::move(likeness))) {}
 
   /// Other candidates from now on; what was reported is kept.
   void set_candidates(const std::vector<space::Ordinal>& candidates);
@@ -21,11 +21,12 @@ class Validity {
   [[nodiscard]] double chance(std::size_t candidate) const;
 
  private:
-  CovarianceTable likeness_;
+  void count(space::Ordinal ordinal, bool valid);
+
+  CovarianceColumns likeness_;  ///< of the candidates
   std::vector<std::pair<space::Ordinal, bool>> reported_;
   std::size_t valid_ = 0;
-  std::vector<space::Ordinal> candidates_;
-  std::vector<double> alike_, valid_alike_;  ///< by candidate: how much was reported of its like
+  Eigen::VectorXd alike_, valid_alike_;  ///< by candidate: how much was reported of its like
 };
 
 }  // namespace attune::search
