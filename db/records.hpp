@@ -92,6 +92,20 @@ struct BestCount {
   std::uint64_t rows = 0;
 };
 
+/// A problem under one version of a template on one device, and how many records there are of it.
+struct MeasuredProblem {
+  std::string template_hash;
+  std::string problem;  ///< canonical JSON
+  std::string device_key;
+  std::uint64_t records = 0;
+};
+
+/// What was measured of a configuration, without the rest of its record.
+struct TimeRow {
+  std::string configuration;        ///< canonical JSON
+  std::optional<double> median_us;  ///< nothing of what failed
+};
+
 struct Query {
   std::optional<std::string> template_hash = std::nullopt;
   std::optional<std::string> template_name = std::nullopt;

@@ -74,21 +74,37 @@ std::optional<space::Ordinal> Model::propose() {
     trial_of(*ordinal);
     return ordinal;
   }
-  if (trials_.size() < (hinted_.empty() ? kFirstTrials : kFirstHinted) || valid_ < kFewestValid) {
+  if (first_trials_ < (hinted_.empty() ? kFirstTrials : kFirstHinted) || valid_ < kFewestValid) {
+    ++first_trials_;
     ordinal = first_trial();
     if (ordinal) trial_of(*ordinal);
     return ordinal;
   }
   if (!process_ || process_->is_full() || reported_ >= learn_at_) learn();
-  if (const auto candidate = most_promising()) {
-    ordinal = process_->candidates()[*candidate];
-    const double predicted = process_->means()[static_cast<Index>(*candidate)];
-    if (!process_->is_full()) trial_of(*ordinal).point = process_->add_point(*ordinal, predicted);
-    return ordinal;
-  }
-  ordinal = any_left();
-  if (ordinal) trial_of(*ordinal);
+  ordinal = is_near_end_ ? fastest_neighbour() : std::nullopt;
+  if (!ordinal) ordinal = expected_best();
+  if (!ordinal) return std::nullopt;
+  Trial& trial = trial_of(*ordinal);
+  if (!trial.point && !process_->is_full()) trial.point = process_->add_point(*ordinal, process_->mean_of(*ordinal));
   return ordinal;
+}
+
+std::optional<space::Ordinal> Model::expected_best() {
+  const auto candidate = most_promising();
+  return candidate ? process_->candidates()[*candidate] : any_left();
+}
+
+std::optional<space::Ordinal> Model::fastest_neighbour() const {
+  std::optional<space::Ordinal> fastest;
+  double least = 0;
+  for (const auto neighbour : space_.neighbours(fastest_, space::Neighbourhood::Hamming)) {
+    if (trial_by_ordinal_.contains(neighbour)) continue;
+    const double predicted = process_->mean_of(neighbour) + expected(neighbour) / deviation_;
+    if (fastest && predicted >= least) continue;
+    fastest = neighbour;
+    least = predicted;
+  }
+  return fastest;
 }
 
 std::optional<space::Ordinal> Model::first_trial() {
@@ -145,6 +161,7 @@ void Model::report(space::Ordinal ordinal, std::optional<double> median_us) {
   if (process_ && !trial.point && !process_->is_full()) trial.point = process_->add_point(ordinal, target(trial.ordinal, *trial.log_us));
   if (least_log_us_ && *trial.log_us >= *least_log_us_) return;
   least_log_us_ = trial.log_us;
+  fastest_ = ordinal;
   if (!process_) return;
   for (const auto neighbour : space_.neighbours(ordinal, space::Neighbourhood::Hamming)) add_candidate(neighbour);
 }
@@ -271,6 +288,7 @@ std::optional<std::size_t> Model::most_promising() {
     most = promise;
     best = i;
   }
+  expected_gain_ = std::max(most, 0.0) * deviation_;  // a small difference of logarithms is a share
   return best;
 }
 

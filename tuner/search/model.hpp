@@ -27,6 +27,11 @@ class Model final : public Strategy {
   [[nodiscard]] std::optional<space::Ordinal> propose() override;
   void report(space::Ordinal ordinal, std::optional<double> median_us) override;
   [[nodiscard]] std::size_t most_pending() const override;
+  [[nodiscard]] std::optional<double> expected_gain() const override { return expected_gain_; }
+  /// From now on what is predicted to be the fastest of the best one's neighbours.
+  void end_is_near() override { is_near_end_ = true; }
+  /// Another strategy has proposed it, so that this one does not.
+  void note_proposal(space::Ordinal ordinal) { trial_of(ordinal); }
 
  private:
   struct Trial {
@@ -56,7 +61,9 @@ class Model final : public Strategy {
   /// What hints let expect of its logarithm, up to a constant.
   [[nodiscard]] double expected(space::Ordinal ordinal) const { return hints_ ? trust_ * hints_->log_behind(ordinal) : 0; }
   [[nodiscard]] double target(space::Ordinal ordinal, double log_us) const { return (log_us - expected(ordinal) - mean_) / deviation_; }
+  [[nodiscard]] std::optional<space::Ordinal> expected_best();
   [[nodiscard]] std::optional<std::size_t> most_promising();
+  [[nodiscard]] std::optional<space::Ordinal> fastest_neighbour() const;
 
   const space::SearchSpace& space_;
   std::vector<ParameterDistances> distances_;
@@ -65,8 +72,11 @@ class Model final : public Strategy {
   std::optional<space::Ordinal> first_;
   std::vector<Trial> trials_;
   std::unordered_map<space::Ordinal, std::size_t> trial_by_ordinal_;
-  std::size_t reported_ = 0, valid_ = 0, learn_at_ = 0;
+  std::size_t first_trials_ = 0, reported_ = 0, valid_ = 0, learn_at_ = 0;
   std::optional<double> least_log_us_;
+  space::Ordinal fastest_ = 0;  ///< where least_log_us_ is known
+  std::optional<double> expected_gain_;
+  bool is_near_end_ = false;
 
   Covariance fitted_;
   std::shared_ptr<const Hints> hints_;  ///< nothing where there are none

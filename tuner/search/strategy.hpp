@@ -20,11 +20,16 @@ class Strategy {
   virtual void report(space::Ordinal ordinal, std::optional<double> median_us) = 0;
   /// How many proposals may be without a report before another is asked for: what is still to be learnt would be of use to it.
   [[nodiscard]] virtual std::size_t most_pending() const { return std::numeric_limits<std::size_t>::max(); }
+  /// By how much its last proposal is expected to be faster than the best, as a share; nothing where it cannot say.
+  [[nodiscard]] virtual std::optional<double> expected_gain() const { return std::nullopt; }
+  /// The last tenth of a search begins: what is left is for the neighbours of the fastest.
+  virtual void end_is_near() {}
 };
 
 class Hints;
 
 enum class StrategyKind {
+  Auto,          ///< what won elsewhere, then a model, then the fastest one's neighbours and a forest
   Exhaustive,    ///< enumeration order
   Random,        ///< a seeded permutation
   Model,         ///< a Gaussian process of what was measured, and what it expects to improve on the best
@@ -44,13 +49,19 @@ enum class StrategyKind {
 [[nodiscard]] std::vector<std::string> strategy_names();
 /// Whether it proposes what won elsewhere and nothing else.
 [[nodiscard]] bool needs_winners(StrategyKind kind);
+/// Whether what is reported has a say in what is proposed.
+[[nodiscard]] bool learns(StrategyKind kind);
+/// Whether it says what it expects (Strategy::expected_gain), so that a search can end where that is too little.
+[[nodiscard]] bool expects(StrategyKind kind);
 
 struct StrategyOptions {
   StrategyKind kind = StrategyKind::Exhaustive;
   std::uint64_t seed = 0;
   std::optional<space::Ordinal> first = {};  ///< proposed before all others (the default configuration)
-  std::shared_ptr<const Hints> hints = {};   ///< what other searches measured; read by `Model`
-  std::vector<space::Ordinal> winners = {};  ///< what won before; read by the kinds that need it
+  std::shared_ptr<const Hints> hints = {};   ///< what other searches measured; read by `Auto` and `Model`
+  std::vector<space::Ordinal> winners = {};  ///< what won before; read by `Auto` and the kinds that need it
+  std::optional<std::uint64_t> evaluations = {};  ///< how many proposals there will be at most, where that is known
+  bool until_converged = false;                   ///< expected_gain() decides when it ends; read by `Auto`
 };
 
 /// Requires: the space outlives the strategy. Throws: UsageError when `first` is outside the space.

@@ -18,7 +18,7 @@ namespace {
 
 /// One limit of the list, as it is written.
 struct Limit {
-  enum class Kind { Seconds, Configurations, Fraction, Separated } kind = Kind::Separated;
+  enum class Kind { Seconds, Configurations, Fraction, Separated, Converged } kind = Kind::Separated;
   double amount = 0;        ///< seconds, or a share
   std::uint64_t count = 0;  ///< configurations
 };
@@ -29,6 +29,7 @@ constexpr double kLongest_s = 1e9;  // thirty years, which clocks still count
 std::optional<Limit> read_limit(std::string_view text) try {
   if (text.empty()) return std::nullopt;
   if (text == "separated") return Limit{};
+  if (text == "converged") return Limit{Limit::Kind::Converged, 0, 0};
   const char last = text.back();
   if (last == '%') {
     const std::string number(text.substr(0, text.size() - 1));
@@ -61,6 +62,9 @@ void apply(const Limit& limit, Budget& budget) {
     case Limit::Kind::Separated:
       budget.until_separated = true;
       break;
+    case Limit::Kind::Converged:
+      budget.until_converged = true;
+      break;
   }
 }
 
@@ -75,7 +79,7 @@ Budget Budget::parse(std::string_view text) {
     if (!limit) {
       throw UsageError(
           fmt::format("failed reading the budget \"{}\"; write a time (60s, 5m), a count of configurations (500), a share "
-                      "of the space (25%), \"separated\", or several with commas (5m,separated)",
+                      "of the space (25%), \"separated\", \"converged\", or several with commas (5m,separated)",
                       text));
     }
     if (!given.insert(limit->kind).second) {
@@ -93,6 +97,7 @@ std::string Budget::text() const {
   if (configurations) limits.push_back(fmt::format("{}", *configurations));
   if (fraction < 1) limits.push_back(fmt::format("{:.10g}%", fraction * 100));
   if (until_separated) limits.emplace_back("separated");
+  if (until_converged) limits.emplace_back("converged");
   return limits.empty() ? "100%" : fmt::format("{}", fmt::join(limits, ","));
 }
 

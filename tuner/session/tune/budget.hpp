@@ -14,6 +14,7 @@ struct Budget {
   std::optional<std::uint64_t> configurations;
   double fraction = 1;           ///< of the space
   bool until_separated = false;  ///< the search may stop as soon as the best is told apart from all others
+  bool until_converged = false;  ///< the search may stop as soon as little is expected of what is left
 
   /// Throws: UsageError naming the text and the accepted forms; also when a kind of limit is given twice.
   [[nodiscard]] static Budget parse(std::string_view text);

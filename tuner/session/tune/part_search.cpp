@@ -6,7 +6,6 @@
 
 #include "attune/error.hpp"
 #include "tuner/measure/gpu_executor.hpp"
-#include "tuner/session/tune/former_winners.hpp"
 #include "tuner/spec/condition.hpp"
 
 namespace attune::session {
@@ -17,6 +16,9 @@ using measure::Outcome;
 
 constexpr std::uint64_t kFewestForSeparation = 64;
 constexpr std::uint64_t kSeparationStep = 32;
+constexpr double kLittleGain = 0.005;  // of the best time
+constexpr std::uint64_t kFewestOfLittleGain = 20;
+constexpr double kLastShare = 0.1;  // of a search, for the neighbours of its fastest
 /// Submitted between two looks at what came back: a backend of many compile workers takes hundreds ahead, and while they are made the GPU
 /// would run out of work. A number, not a time, so that a replay goes the same way each time.
 constexpr std::size_t kSubmittedAtOnce = measure::GpuExecutor::kQueueLength;
@@ -56,39 +58,6 @@ bool PartSearch::run() {
   return complete;
 }
 
-/// How much is tried, and what proposes it.
-void PartSearch::plan() {
-  const TuneRequest& request = context_.request;
-  const bool whole = part_.size <= scope_.whole_up_to;
-  const bool sampled = !whole && scope_.sample > 0;
-  const std::uint64_t different = different_launches(whole || sampled);
-  limit_ = whole ? different : sampled ? std::min(scope_.sample, different) : request.budget.limit(different);
-  search::StrategyOptions options;
-  options.kind = whole ? search::StrategyKind::Exhaustive : sampled ? search::StrategyKind::Random : request.strategy;
-  options.seed = request.seed;
-  options.first = space().find(spec::default_configuration(context_.kernel, context_.problem, context_.backend.device()));
-  if (search::needs_winners(request.strategy)) options.winners = winners_to_try(context_, space());
-  if (search::needs_winners(request.strategy) && options.winners.empty()) {
-    const bool of_template = request.strategy == search::StrategyKind::Winners;
-    context_.observer.notice(
-        fmt::format("no {} of {} was tuned before: only the default can be tried; tune some with another strategy first",
-                    of_template ? "problem" : "size", of_template ? context_.kernel.name : spec::family_text(context_.problem)));
-  }
-  strategy_ = search::make_strategy(options, space());
-}
-
-/// How many configurations of what is searched are worth a measurement: counted where the search may try all of them, or a share.
-std::uint64_t PartSearch::different_launches(bool may_try_all) {
-  constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 20;  // some seconds
-  const TuneRequest& request = context_.request;
-  // Neither of a budget of time, nor where a recording has few of them at hand.
-  const bool few = search::needs_winners(request.strategy) || request.budget.configurations || !context_.is_live();
-  if (scope_.deadline || (few && !may_try_all) || part_.size > kMostCounted) return part_.size;
-  const std::uint64_t counted = launches().count([this] { return !context_.observer.interrupted(); });
-  if (counted > 0 && !restricted_) tally_.result.different_launches = counted;
-  return counted > 0 ? counted : part_.size;
-}
-
 /// An impossible condition is told with its place and with what would have been possible; rungs are told by their own table.
 void PartSearch::tell_empty() const {
   if (!scope_.label.empty()) return;
@@ -121,6 +90,8 @@ bool PartSearch::search_on() {
     const bool late = scope_.deadline && Clock::now() > *scope_.deadline;
     exhausted = exhausted || late || (context_.is_prepared() && backend.time_is_up());
     if (context_.request.budget.until_separated && decided_here() >= separation_check_) exhausted = exhausted || separated();
+    exhausted = exhausted || converged();
+    if (nearly_over()) strategy_->end_is_near();
     const auto takes_more = [&] {
       const bool room = pending_.size() < strategy_->most_pending() && (!context_.is_prepared() || backend.wants_more());
       return room && !exhausted && proposed_ < limit_;
@@ -201,6 +172,7 @@ bool PartSearch::propose() {
     limit_ = proposed_;  // there are no more
     return false;
   }
+  if (const auto gain = strategy_->expected_gain()) of_little_gain_ = *gain < kLittleGain ? of_little_gain_ + 1 : 0;
   const auto place = place_of(*ordinal);
   if (!place) {
     tell_of_same(*ordinal);
@@ -257,6 +229,24 @@ void PartSearch::note_outcome(const Pending& place) {
   }
   if (known.stage == measure::Stage::Screened) return;
   if (best_us_ <= 0 || known.median_us < best_us_) best_us_ = known.median_us;
+}
+
+/// Whether the last tenth of what is allowed begins.
+bool PartSearch::nearly_over() const {
+  if (!scope_.deadline) return false;  // the strategy was told how many there are
+  const double left_s = -seconds_since(*scope_.deadline), spent_s = seconds_since(start_);
+  return left_s < kLastShare * (left_s + spent_s);
+}
+
+/// Whether so little has been expected of each proposal for as long as it took to find the best.
+bool PartSearch::converged() {
+  if (!context_.request.budget.until_converged || of_little_gain_ < std::max(tally_.best_found_at(), kFewestOfLittleGain)) return false;
+  if (!std::exchange(told_converged_, true) && scope_.label.empty()) {
+    context_.observer.notice(fmt::format("converged on {}: the best was found by {} configurations, and of each of the next {} less than {} % "
+                                         "was to be gained",
+                                         context_.name(), tally_.best_found_at(), of_little_gain_, kLittleGain * 100));
+  }
+  return true;
 }
 
 /// Whether the interval of the best lies apart from every other's, and the best has stood for as many decisions as it

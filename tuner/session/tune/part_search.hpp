@@ -76,6 +76,9 @@ class PartSearch {
   /// Whether what is known answers here.
   [[nodiscard]] bool answers(const Known& known) const;
   [[nodiscard]] std::uint64_t different_launches(bool may_try_all);
+  void find_winners(search::StrategyOptions& options) const;
+  void learn_from_others(search::StrategyOptions& options) const;
+  void tell_known();
   [[nodiscard]] std::uint64_t decided_here() const { return tally_.evaluations() - evaluations_before_; }
   [[nodiscard]] bool search_on();
   void stop();
@@ -85,6 +88,8 @@ class PartSearch {
   void tell_of_same(space::Ordinal part);
   void note_outcome(const Pending& place);
   [[nodiscard]] bool separated();
+  [[nodiscard]] bool converged();
+  [[nodiscard]] bool nearly_over() const;
   void describe(bool complete);
   void report_progress() const;
 
@@ -103,6 +108,8 @@ class PartSearch {
   double best_us_ = 0;
   std::unordered_map<std::string, Pending> pending_;
   std::unordered_map<space::Ordinal, std::vector<space::Ordinal>> waiting_;  ///< proposed, for another of the same launches
+  std::uint64_t of_little_gain_ = 0;  ///< so many proposals, one after the other
+  bool told_converged_ = false;
   std::uint64_t separation_check_ = 0;                                       ///< decisions at which separation is looked at next
   SearchedPart part_;
 };

@@ -5,7 +5,6 @@
 
 #include "attune/error.hpp"
 #include "tuner/measure/visit.hpp"
-#include "tuner/session/source/recording.hpp"
 
 namespace attune::session {
 
@@ -53,16 +52,15 @@ void propose_recorded(std::vector<space::Ordinal>& ordinals, const RecordedProbl
   }
 }
 
+}  // namespace
+
 bool is_recording(const std::filesystem::path& file) { return file.extension() == ".json" || file.string().ends_with(".json.zst"); }
 
-/// Read once: a run asks for every problem.
 const Recording& recording_of(const std::filesystem::path& file) {
   static std::map<std::filesystem::path, Recording> known;
   const auto found = known.find(file);
   return found != known.end() ? found->second : known.emplace(file, Recording::load(file)).first->second;
 }
-
-}  // namespace
 
 std::vector<space::Ordinal> portfolio_of(const db::Database& database, WinnersFrom from, const spec::KernelTemplate& kernel,
                                          const spec::Problem& problem, const std::string& policy, const space::SearchSpace& space) {

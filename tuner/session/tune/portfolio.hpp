@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "db/database.hpp"
+#include "tuner/session/source/recording.hpp"
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
@@ -32,6 +33,11 @@ void add_portfolio_of(const std::filesystem::path& other, WinnersFrom from, cons
 /// The same of a database that is open. Throws: DatabaseError.
 void add_portfolio_of(const db::Database& database, WinnersFrom from, const spec::KernelTemplate& kernel, const spec::Problem& problem,
                       const std::string& policy, const space::SearchSpace& space, std::vector<space::Ordinal>& ordinals);
+
+/// By its name: *.json or *.json.zst.
+[[nodiscard]] bool is_recording(const std::filesystem::path& file);
+/// Read once: a run asks for every problem. Throws: SpecError, UsageError.
+[[nodiscard]] const Recording& recording_of(const std::filesystem::path& file);
 
 /// Whether such a file can be read. Throws: as add_portfolio_of.
 void check_portfolio(const std::filesystem::path& other);

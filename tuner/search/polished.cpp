@@ -1,0 +1,36 @@
+#include "tuner/search/polished.hpp"
+
+namespace attune::search {
+namespace {
+
+constexpr std::size_t kFastest = 3;  // whose neighbours are tried
+
+}  // namespace
+
+Polished::Polished(std::unique_ptr<Strategy> strategy, const space::SearchSpace& space, std::optional<std::uint64_t> evaluations)
+    : strategy_(std::move(strategy)), polish_(space, kFastest), evaluations_(evaluations) {}
+
+std::optional<space::Ordinal> Polished::propose() {
+  if (evaluations_ && proposed_ + *evaluations_ / 10 >= *evaluations_) end_is_near();
+  while (const auto ordinal = propose_unseen()) {
+    if (polish_.was_proposed(*ordinal)) continue;
+    polish_.note_proposal(*ordinal);
+    ++proposed_;
+    return ordinal;
+  }
+  return std::nullopt;
+}
+
+/// Unseen by the one that proposes it; the other may have proposed it.
+std::optional<space::Ordinal> Polished::propose_unseen() {
+  if (is_near_)
+    if (const auto neighbour = polish_.propose()) return neighbour;
+  return strategy_->propose();
+}
+
+void Polished::report(space::Ordinal ordinal, std::optional<double> median_us) {
+  strategy_->report(ordinal, median_us);
+  polish_.report(ordinal, median_us);
+}
+
+}  // namespace attune::search

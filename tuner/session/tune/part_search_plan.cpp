@@ -1,0 +1,73 @@
+// How a PartSearch begins: how much it tries, what proposes it, and what that is told of former searches.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "tuner/session/tune/former_measurements.hpp"
+#include "tuner/session/tune/former_winners.hpp"
+#include "tuner/session/tune/part_search.hpp"
+
+namespace attune::session {
+
+/// How much is tried, and what proposes it.
+void PartSearch::plan() {
+  const TuneRequest& request = context_.request;
+  const bool whole = part_.size <= scope_.whole_up_to;
+  const bool sampled = !whole && scope_.sample > 0;
+  const std::uint64_t different = different_launches(whole || sampled);
+  limit_ = whole ? different : sampled ? std::min(scope_.sample, different) : request.budget.limit(different);
+  const bool covered = request.strategy == search::StrategyKind::Auto && !scope_.deadline && !request.budget.until_converged && limit_ >= different;
+  search::StrategyOptions options;
+  options.kind = whole || covered ? search::StrategyKind::Exhaustive : sampled ? search::StrategyKind::Random : request.strategy;
+  options.seed = request.seed;
+  options.first = space().find(spec::default_configuration(context_.kernel, context_.problem, context_.backend.device()));
+  if (search::needs_winners(options.kind)) find_winners(options);
+  if (search::learns(options.kind)) learn_from_others(options);
+  strategy_ = search::make_strategy(options, space());
+  if (search::learns(options.kind)) tell_known();
+}
+
+void PartSearch::find_winners(search::StrategyOptions& options) const {
+  options.winners = winners_to_try(context_, space());
+  if (!options.winners.empty()) return;
+  const bool of_template = options.kind == search::StrategyKind::Winners;
+  context_.observer.notice(
+      fmt::format("no {} of {} was tuned before: only the default can be tried; tune some with another strategy first",
+                  of_template ? "problem" : "size", of_template ? context_.kernel.name : spec::family_text(context_.problem)));
+}
+
+void PartSearch::learn_from_others(search::StrategyOptions& options) const {
+  const TuneRequest& request = context_.request;
+  if (!scope_.deadline) options.evaluations = limit_;
+  options.until_converged = request.budget.until_converged;
+  if (options.kind == search::StrategyKind::Auto) options.winners = winners_to_try(context_, space());
+  if (options.kind == search::StrategyKind::Auto || options.kind == search::StrategyKind::Model)
+    options.hints = former_measurements(context_, space());
+}
+
+/// What is known of this problem counts as proposed and reported: a search that goes on begins with all of it.
+void PartSearch::tell_known() {
+  for (const auto whole : known_.memory().decided()) {
+    const auto part = restricted_ ? restricted_->find(context_.space.at(whole)) : std::optional(whole);
+    if (!part || named_[*part] || !answers(known_[whole])) continue;
+    for (const auto same : launches().members(*part)) named_[same] = true;
+    ++proposed_;
+    tally_.reused(whole);
+    ++part_.reused;
+    note_outcome({whole, *part});
+  }
+}
+
+/// How many configurations of what is searched are worth a measurement: counted where the search may try all of them, or a share.
+std::uint64_t PartSearch::different_launches(bool may_try_all) {
+  constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 20;  // some seconds
+  const TuneRequest& request = context_.request;
+  // Neither of a budget of time, nor where a recording has few of them at hand.
+  const bool few = search::needs_winners(request.strategy) || request.budget.configurations || !context_.is_live();
+  if (scope_.deadline || (few && !may_try_all) || part_.size > kMostCounted) return part_.size;
+  const std::uint64_t counted = launches().count([this] { return !context_.observer.interrupted(); });
+  if (counted > 0 && !restricted_) tally_.result.different_launches = counted;
+  return counted > 0 ? counted : part_.size;
+}
+
+}  // namespace attune::session
