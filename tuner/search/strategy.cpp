@@ -10,6 +10,7 @@
 #include "tuner/search/annealing.hpp"
 #include "tuner/search/differential.hpp"
 #include "tuner/search/exhaustive.hpp"
+#include "tuner/search/forest.hpp"
 #include "tuner/search/genetic.hpp"
 #include "tuner/search/local.hpp"
 #include "tuner/search/model.hpp"
@@ -22,10 +23,11 @@ namespace {
 
 constexpr std::pair<const char*, StrategyKind> kNames[] = {
     {"annealing", StrategyKind::Annealing},   {"differential", StrategyKind::Differential},
-    {"exhaustive", StrategyKind::Exhaustive}, {"genetic", StrategyKind::Genetic},
-    {"local", StrategyKind::Local},           {"model", StrategyKind::Model},
-    {"portfolio", StrategyKind::Portfolio},   {"random", StrategyKind::Random},
-    {"swarm", StrategyKind::Swarm},           {"winners", StrategyKind::Winners}};
+    {"exhaustive", StrategyKind::Exhaustive}, {"forest", StrategyKind::Forest},
+    {"genetic", StrategyKind::Genetic},       {"local", StrategyKind::Local},
+    {"model", StrategyKind::Model},           {"portfolio", StrategyKind::Portfolio},
+    {"random", StrategyKind::Random},         {"swarm", StrategyKind::Swarm},
+    {"winners", StrategyKind::Winners}};
 
 }  // namespace
 
@@ -63,6 +65,8 @@ std::unique_ptr<Strategy> make_strategy(const StrategyOptions& options, const sp
       return std::make_unique<Random>(space.size(), options.seed, options.first);
     case StrategyKind::Model:
       return std::make_unique<Model>(space, options.seed, options.first, options.hints);
+    case StrategyKind::Forest:
+      return std::make_unique<Forest>(space, options.seed, options.first);
     case StrategyKind::Local:
       return std::make_unique<Local>(space, options.seed, options.first);
     case StrategyKind::Genetic:

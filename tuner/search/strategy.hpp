@@ -28,6 +28,7 @@ enum class StrategyKind {
   Exhaustive,    ///< enumeration order
   Random,        ///< a seeded permutation
   Model,         ///< a Gaussian process of what was measured, and what it expects to improve on the best
+  Forest,        ///< a random forest of which were among the fastest, and what it takes for one of them
   Local,         ///< descents to faster neighbours from random configurations
   Genetic,       ///< crosses the fastest of a population
   Differential,  ///< moves the fastest by differences of others
