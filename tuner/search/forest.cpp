@@ -14,21 +14,15 @@ constexpr std::size_t kTrees = 100;
 constexpr std::size_t kMostRows = 1000;  // from which the trees learn
 constexpr double kGoodShare = 0.1;
 constexpr std::size_t kGoodAtFirst = 5;  // while a tenth is less, but at most a third
-constexpr std::size_t kSampled = 1000;   // candidates
+constexpr std::size_t kSampled = 1500;   // candidates
 constexpr std::size_t kFastestWithNeighbours = 3;
 constexpr int kClimbs = 2;
 constexpr double kLeastChance = 0.05;  // added to what the trees say, who know nothing of what they have not seen
 
-std::size_t differing_of(std::span<const std::uint16_t> a, std::span<const std::uint16_t> b) {
-  std::size_t differing = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) differing += a[i] != b[i] ? 1 : 0;
-  return differing;
-}
-
 }  // namespace
 
 Forest::Forest(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first)
-    : space_(space), questions_(questions_of(space)), random_(seed), trials_(space.size(), first) {}
+    : space_(space), questions_(questions_of(space)), random_(seed), trials_(space.size(), first), tried_(space), candidate_rows_(space) {}
 
 std::size_t Forest::most_pending() const { return std::max<std::size_t>(16, known_.size() / 4); }
 
@@ -36,7 +30,7 @@ std::optional<space::Ordinal> Forest::propose() {
   if (proposed_ < kRandomTrials || valid_ < kFewestToCompare) return begun(trials_.propose_any(random_));
   if (known_.size() >= learn_at_known_ || proposed_ >= learn_at_proposed_) learn();
   const auto best = most_promising();
-  return begun(best == candidates_.end() ? trials_.propose_any(random_) : std::optional(best->ordinal));
+  return begun(best ? best : trials_.propose_any(random_));
 }
 
 std::optional<space::Ordinal> Forest::begun(std::optional<space::Ordinal> ordinal) {
@@ -44,7 +38,7 @@ std::optional<space::Ordinal> Forest::begun(std::optional<space::Ordinal> ordina
   trials_.propose(*ordinal);
   pending_.push_back(*ordinal);
   ++proposed_;
-  note_tried(*ordinal);
+  tried_.add(*ordinal);
   return ordinal;
 }
 
@@ -52,22 +46,12 @@ void Forest::report(space::Ordinal ordinal, std::optional<double> median_us) {
   const bool is_proposed = trials_.contains(ordinal);
   const auto cost = trials_.report(ordinal, median_us);
   if (!cost) return;
-  if (is_proposed) {
-    std::erase(pending_, ordinal);
-  } else {
-    note_tried(ordinal);
-  }
+  if (is_proposed) std::erase(pending_, ordinal);
+  if (!is_proposed) tried_.add(ordinal);
   const Known known{ordinal, std::log(*cost)};
   const auto is_faster = [](const Known& a, const Known& b) { return a.log_us < b.log_us; };
   known_.insert(std::upper_bound(known_.begin(), known_.end(), known, is_faster), known);
   valid_ += median_us ? 1 : 0;
-}
-
-void Forest::note_tried(space::Ordinal ordinal) {
-  const auto row = space_.row(ordinal);
-  std::erase_if(candidates_, [&](const Candidate& candidate) { return candidate.ordinal == ordinal; });
-  for (Candidate& candidate : candidates_)
-    candidate.differing = std::min(candidate.differing, differing_of(row, space_.row(candidate.ordinal)));
 }
 
 void Forest::learn() {
@@ -119,35 +103,47 @@ std::vector<std::size_t> Forest::chosen_known(std::size_t good) const {
 /// Random ones, the neighbours of the fastest, and those of the most promising, which a random choice of a large space lacks.
 void Forest::choose_candidates(const RandomForest& forest) {
   candidates_.clear();
+  candidate_rows_.clear();
   were_candidates_.clear();
   for (const auto ordinal : space_.sample(kSampled, random_)) add_candidate(forest, ordinal);
+  likeliest_first();
   for (std::size_t i = 0; i < std::min(kFastestWithNeighbours, valid_); ++i) add_neighbours(forest, known_[i].ordinal);
-  for (int climb = 0; climb < kClimbs && !candidates_.empty(); ++climb) add_neighbours(forest, most_promising()->ordinal);
-  shuffle(candidates_, random_);  // the first of equal ones is taken
+  for (int climb = 0; climb < kClimbs; ++climb)
+    if (const auto best = most_promising()) add_neighbours(forest, *best);
 }
 
 void Forest::add_neighbours(const RandomForest& forest, space::Ordinal ordinal) {
-  for (const auto neighbour : space_.neighbours(ordinal, space::Neighbourhood::Hamming)) add_candidate(forest, neighbour);
+  auto neighbours = space_.neighbours(ordinal, space::Neighbourhood::Hamming);
+  shuffle(neighbours, random_);  // the first of equally promising ones is proposed
+  for (const auto neighbour : neighbours) add_candidate(forest, neighbour);
+  likeliest_first();
+}
+
+void Forest::likeliest_first() {
+  std::stable_sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) { return a.chance > b.chance; });
 }
 
 void Forest::add_candidate(const RandomForest& forest, space::Ordinal ordinal) {
   if (trials_.contains(ordinal) || !were_candidates_.insert(ordinal).second) return;
-  const auto row = space_.row(ordinal);
-  std::size_t differing = space_.width();
-  const auto compare = [&](space::Ordinal tried) {
-    if (differing > 1) differing = std::min(differing, differing_of(row, space_.row(tried)));
-  };
-  for (const Known& known : known_) compare(known.ordinal);
-  for (const auto pending : pending_) compare(pending);
-  candidates_.push_back({ordinal, forest.value_of(row), differing});
+  candidates_.push_back({ordinal, forest.value_of(space_.row(ordinal)), static_cast<float>(space_.width()), 0, candidates_.size()});
+  candidate_rows_.add(ordinal);
 }
 
 /// The product keeps a search from going on among the like of the fastest: the trees take what they have not seen for what is nearest to
-/// it, and are certain of both.
-std::vector<Forest::Candidate>::iterator Forest::most_promising() {
-  const auto promise = [](const Candidate& one) { return (one.chance + kLeastChance) * static_cast<double>(one.differing); };
-  return std::max_element(candidates_.begin(), candidates_.end(),
-                          [&](const Candidate& a, const Candidate& b) { return promise(a) < promise(b); });
+/// it, and are certain of both. Distances are what costs: with the most likely first, few candidates can still win by being far from all.
+std::optional<space::Ordinal> Forest::most_promising() {
+  const auto promise = [](const Candidate& one) { return (one.chance + kLeastChance) * static_cast<double>(one.apart); };
+  double most = 0;
+  std::optional<space::Ordinal> best;
+  for (Candidate& candidate : candidates_) {
+    const auto row = candidate_rows_.row(candidate.row);
+    while (candidate.compared < tried_.size() && promise(candidate) > most)
+      candidate.apart = distance(tried_.row(candidate.compared++), row, candidate.apart);
+    if (promise(candidate) <= most) continue;
+    most = promise(candidate);
+    best = candidate.ordinal;
+  }
+  return best;
 }
 
 }  // namespace attune::search

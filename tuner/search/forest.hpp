@@ -2,10 +2,10 @@
 #include <cstdint>
 #include <optional>
 #include <random>
-#include <span>
 #include <unordered_set>
 #include <vector>
 
+#include "tuner/search/placed_rows.hpp"
 #include "tuner/search/random_forest.hpp"
 #include "tuner/search/strategy.hpp"
 #include "tuner/search/trials.hpp"
@@ -33,7 +33,9 @@ class Forest final : public Strategy {
   struct Candidate {
     space::Ordinal ordinal;
     double chance;
-    std::size_t differing;  ///< parameters, from the most alike that was tried
+    float apart;           ///< at most so far from the nearest that was tried; 0 once it was itself
+    std::size_t compared;  ///< with so many of those that were tried
+    std::size_t row;       ///< of the candidates' rows
   };
 
   std::optional<space::Ordinal> begun(std::optional<space::Ordinal> ordinal);
@@ -43,8 +45,8 @@ class Forest final : public Strategy {
   void choose_candidates(const RandomForest& forest);
   void add_candidate(const RandomForest& forest, space::Ordinal ordinal);
   void add_neighbours(const RandomForest& forest, space::Ordinal ordinal);
-  void note_tried(space::Ordinal ordinal);
-  [[nodiscard]] std::vector<Candidate>::iterator most_promising();
+  void likeliest_first();
+  [[nodiscard]] std::optional<space::Ordinal> most_promising();
 
   const space::SearchSpace& space_;
   std::vector<Question> questions_;
@@ -54,7 +56,9 @@ class Forest final : public Strategy {
   std::vector<space::Ordinal> pending_;  ///< in the order of their proposals
   std::size_t proposed_ = 0, valid_ = 0;
   std::size_t learn_at_known_ = 0, learn_at_proposed_ = 0;
-  std::vector<Candidate> candidates_;
+  PlacedRows tried_;                   ///< proposed, or reported without that
+  std::vector<Candidate> candidates_;  ///< the likeliest first
+  PlacedRows candidate_rows_;
   std::unordered_set<space::Ordinal> were_candidates_;  ///< of this forest
 };
 
