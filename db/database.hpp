@@ -107,9 +107,9 @@ class Database {
   /// Of every version of the template of this name, under one policy: all problems and devices of which there are records. Counts index
   /// entries, damaged rows' too.
   [[nodiscard]] std::vector<MeasuredProblem> measured_problems(const std::string& template_name, const std::string& policy) const;
-  /// The `fastest` configurations of one problem, then `others`, which may repeat them, in an order that has nothing to do with their times.
-  /// Checksums are not looked at: for a search to begin with, never as a result. Requires: `query` names template hash, problem, device and
-  /// policy.
+  /// The `fastest` configurations of one problem, then `others`, which may repeat them, in an order that has nothing to do with their
+  /// times. Checksums are not looked at: for a search to begin with, never as a result. Requires: `query` names template hash, problem,
+  /// device and policy.
   [[nodiscard]] std::vector<TimeRow> times(const Query& query, std::uint64_t fastest, std::uint64_t others) const;
   [[nodiscard]] std::optional<std::string> cubin(const std::string& key) const;
 

@@ -218,7 +218,7 @@ void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command
       .add_option(
           "--strategy", options.strategy,
-          "exhaustive, random, model (learns from what it measured), local (descends to faster neighbours), genetic, differential (evolution), swarm (of particles), annealing, portfolio: only the winners of the sizes tuned before and of what stands in for them, or winners: those of every problem of the template")
+          "exhaustive, random, model (learns from what it measured), forest (learns which are the fastest), local (descends to faster neighbours), genetic, differential (evolution), swarm (of particles), annealing, portfolio: only the winners of the sizes tuned before and of what stands in for them, or winners: those of every problem of the template")
       ->capture_default_str();
   command.add_option(
       "--problems", options.problems_file,

@@ -13,7 +13,8 @@ constexpr std::size_t kFastest = 5;       // whose neighbours are tried
 }  // namespace
 
 Auto::Auto(const space::SearchSpace& space, const StrategyOptions& options)
-    : winners_(options.winners.begin(), options.winners.begin() + static_cast<std::ptrdiff_t>(std::min(options.winners.size(), kMostWinners))),
+    : winners_(options.winners.begin(),
+               options.winners.begin() + static_cast<std::ptrdiff_t>(std::min(options.winners.size(), kMostWinners))),
       stays_(options.until_converged),
       model_(std::in_place, space, options.seed, std::nullopt, options.hints),
       forest_(space, options.seed, std::nullopt),

@@ -117,6 +117,11 @@ std::vector<Question> questions_of(const space::SearchSpace& space) {
   return questions;
 }
 
+void places_of(std::span<const std::uint16_t> row, const std::vector<Question>& questions, std::vector<double>& places) {
+  places.resize(questions.size());
+  for (std::size_t i = 0; i < questions.size(); ++i) places[i] = questions[i].places[row[questions[i].parameter]];
+}
+
 TrainingRows::TrainingRows(const space::SearchSpace& space, const std::vector<Question>& questions,
                            const std::vector<space::Ordinal>& ordinals)
     : questions_(&questions), size_(ordinals.size()) {
@@ -146,8 +151,9 @@ DecisionTree::DecisionTree(const TrainingRows& rows, std::vector<Target> targets
     const bool is_pure = std::all_of(own.begin(), own.end(), [&](const Target& target) { return target.value == own.front().value; });
     const auto division = is_pure ? std::nullopt : divider.best_of(own);
     auto middle = own.end();
+    bool is_choice = false;
     if (division) {
-      const bool is_choice = rows.questions()[division->question].kind == Question::Kind::IsThis;
+      is_choice = rows.questions()[division->question].kind == Question::Kind::IsThis;
       middle = std::partition(own.begin(), own.end(), [&](const Target& target) {
         const double place = rows.places(division->question)[rows.code(division->question, target.row)];
         return is_choice ? place == division->place : place <= division->place;
@@ -160,7 +166,7 @@ DecisionTree::DecisionTree(const TrainingRows& rows, std::vector<Target> targets
       continue;
     }
     const std::size_t from = nodes_.size(), at = begin + static_cast<std::size_t>(middle - own.begin());
-    nodes_[node] = {static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(division->question), division->place};
+    nodes_[node] = {static_cast<std::uint32_t>(from), static_cast<std::uint16_t>(division->question), is_choice, division->place};
     nodes_.resize(from + 2);
     open.push_back({from + 1, at, end});
     open.push_back({from, begin, at});

@@ -23,6 +23,9 @@ struct Question {
 /// One or two questions of each parameter that has more than one value.
 [[nodiscard]] std::vector<Question> questions_of(const space::SearchSpace& space);
 
+/// A configuration's places, by question. Requires: value indices of the parameters of the questions.
+void places_of(std::span<const std::uint16_t> row, const std::vector<Question>& questions, std::vector<double>& places);
+
 /// Configurations from which trees learn, arranged for it.
 class TrainingRows {
  public:
@@ -55,24 +58,23 @@ class DecisionTree {
   /// `questions_tried`: so many of them, drawn for each division. Requires: at least one target; positive weights.
   DecisionTree(const TrainingRows& rows, std::vector<Target> targets, std::size_t questions_tried, std::mt19937_64& random);
 
-  /// Requires: value indices of a configuration, and the questions from which it grew.
-  [[nodiscard]] double value_of(std::span<const std::uint16_t> row, const std::vector<Question>& questions) const {
-    std::size_t at = 0;
-    while (nodes_[at].below != 0) {
-      const Node& node = nodes_[at];
-      const Question& question = questions[node.question];
-      const double place = question.places[row[question.parameter]];
-      const bool yes = question.kind == Question::Kind::UpTo ? place <= node.value : place == node.value;
-      at = node.below + (yes ? 0 : 1);
+  /// `places`: of a configuration, by question.
+  [[nodiscard]] double value_at(std::span<const double> places) const {
+    const Node* node = nodes_.data();
+    while (node->below != 0) {
+      const double place = places[node->question];
+      const bool yes = node->is_choice ? place == node->value : place <= node->value;
+      node = &nodes_[node->below + (yes ? 0 : 1)];
     }
-    return nodes_[at].value;
+    return node->value;
   }
 
  private:
   struct Node {
     std::uint32_t below = 0;  ///< where the node for "yes" is, followed by that for "no"; 0 of a leaf
-    std::uint32_t question = 0;
-    double value = 0;  ///< of a leaf; else the place that is asked for
+    std::uint16_t question = 0;
+    bool is_choice = false;  ///< whether the place is asked for itself, and not up to it
+    double value = 0;        ///< of a leaf; else the place that is asked for
   };
 
   std::vector<Node> nodes_;

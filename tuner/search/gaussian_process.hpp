@@ -27,7 +27,9 @@ class GaussianProcess {
   /// By point: what its covariance with a configuration counts in that one's mean.
   [[nodiscard]] Eigen::VectorXd weights() const;
   /// Of any configuration.
-  [[nodiscard]] double mean_of(space::Ordinal ordinal) const { return solved_for(ordinal).dot(solved_values_.head(static_cast<Eigen::Index>(points()))); }
+  [[nodiscard]] double mean_of(space::Ordinal ordinal) const {
+    return solved_for(ordinal).dot(solved_values_.head(static_cast<Eigen::Index>(points())));
+  }
   /// By candidate.
   [[nodiscard]] const Eigen::VectorXd& means() const noexcept { return means_; }
   /// By candidate, in units of the signal's variance.

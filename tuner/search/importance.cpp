@@ -78,7 +78,8 @@ class ErrorsOfMixing {
       const auto row = space_.row(log_times_[left_out[i]].first);
       row_.assign(row.begin(), row.end());
       if (parameter < row_.size()) row_[parameter] = space_.row(log_times_[mixed[i]].first)[parameter];
-      const double error = tree.value_of(row_, questions_) - log_times_[left_out[i]].second;
+      places_of(row_, questions_, places_);
+      const double error = tree.value_at(places_) - log_times_[left_out[i]].second;
       squares += error * error;
     }
     return squares / static_cast<double>(left_out.size());
@@ -90,6 +91,7 @@ class ErrorsOfMixing {
   std::mt19937_64& random_;
   TrainingRows rows_;
   std::vector<std::uint16_t> row_;
+  std::vector<double> places_;
 };
 
 /// Mixing errs by the difference of two values that know nothing of each other, whose mean square is twice the variance.

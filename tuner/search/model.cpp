@@ -71,6 +71,7 @@ Model::Trial& Model::trial_of(space::Ordinal ordinal) {
 std::optional<space::Ordinal> Model::propose() {
   std::optional<space::Ordinal> ordinal = std::exchange(first_, std::nullopt);
   if (ordinal) {
+    ++first_trials_;
     trial_of(*ordinal);
     return ordinal;
   }

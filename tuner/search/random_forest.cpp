@@ -24,8 +24,10 @@ RandomForest::RandomForest(const TrainingRows& rows, const std::vector<DecisionT
 }
 
 double RandomForest::value_of(std::span<const std::uint16_t> row) const {
+  std::vector<double> places;
+  places_of(row, *questions_, places);
   double sum = 0;
-  for (const DecisionTree& tree : trees_) sum += tree.value_of(row, *questions_);
+  for (const DecisionTree& tree : trees_) sum += tree.value_at(places);
   return sum / static_cast<double>(trees_.size());
 }
 

@@ -33,6 +33,7 @@ enum class StrategyKind {
   Exhaustive,    ///< enumeration order
   Random,        ///< a seeded permutation
   Model,         ///< a Gaussian process of what was measured, and what it expects to improve on the best
+  Forest,        ///< a random forest of which were among the fastest, and what it takes for one of them
   Local,         ///< descents to faster neighbours from random configurations
   Genetic,       ///< crosses the fastest of a population
   Differential,  ///< moves the fastest by differences of others
@@ -57,9 +58,9 @@ enum class StrategyKind {
 struct StrategyOptions {
   StrategyKind kind = StrategyKind::Exhaustive;
   std::uint64_t seed = 0;
-  std::optional<space::Ordinal> first = {};  ///< proposed before all others (the default configuration)
-  std::shared_ptr<const Hints> hints = {};   ///< what other searches measured; read by `Auto` and `Model`
-  std::vector<space::Ordinal> winners = {};  ///< what won before; read by `Auto` and the kinds that need it
+  std::optional<space::Ordinal> first = {};       ///< proposed before all others (the default configuration)
+  std::shared_ptr<const Hints> hints = {};        ///< what other searches measured; read by `Auto` and `Model`
+  std::vector<space::Ordinal> winners = {};       ///< what won before; read by `Auto` and the kinds that need it
   std::optional<std::uint64_t> evaluations = {};  ///< how many proposals there will be at most, where that is known
   bool until_converged = false;                   ///< expected_gain() decides when it ends; read by `Auto`
 };

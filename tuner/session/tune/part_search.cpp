@@ -242,9 +242,10 @@ bool PartSearch::nearly_over() const {
 bool PartSearch::converged() {
   if (!context_.request.budget.until_converged || of_little_gain_ < std::max(tally_.best_found_at(), kFewestOfLittleGain)) return false;
   if (!std::exchange(told_converged_, true) && scope_.label.empty()) {
-    context_.observer.notice(fmt::format("converged on {}: the best was found by {} configurations, and of each of the next {} less than {} % "
-                                         "was to be gained",
-                                         context_.name(), tally_.best_found_at(), of_little_gain_, kLittleGain * 100));
+    context_.observer.notice(
+        fmt::format("converged on {}: the best was found by {} configurations, and of each of the next {} less than {} % "
+                    "was to be gained",
+                    context_.name(), tally_.best_found_at(), of_little_gain_, kLittleGain * 100));
   }
   return true;
 }

@@ -16,7 +16,8 @@ void PartSearch::plan() {
   const bool sampled = !whole && scope_.sample > 0;
   const std::uint64_t different = different_launches(whole || sampled);
   limit_ = whole ? different : sampled ? std::min(scope_.sample, different) : request.budget.limit(different);
-  const bool covered = request.strategy == search::StrategyKind::Auto && !scope_.deadline && !request.budget.until_converged && limit_ >= different;
+  const bool covered =
+      request.strategy == search::StrategyKind::Auto && !scope_.deadline && !request.budget.until_converged && limit_ >= different;
   search::StrategyOptions options;
   options.kind = whole || covered ? search::StrategyKind::Exhaustive : sampled ? search::StrategyKind::Random : request.strategy;
   options.seed = request.seed;
@@ -31,9 +32,9 @@ void PartSearch::find_winners(search::StrategyOptions& options) const {
   options.winners = winners_to_try(context_, space());
   if (!options.winners.empty()) return;
   const bool of_template = options.kind == search::StrategyKind::Winners;
-  context_.observer.notice(
-      fmt::format("no {} of {} was tuned before: only the default can be tried; tune some with another strategy first",
-                  of_template ? "problem" : "size", of_template ? context_.kernel.name : spec::family_text(context_.problem)));
+  context_.observer.notice(fmt::format("no {} of {} was tuned before: only the default can be tried; tune some with another strategy first",
+                                       of_template ? "problem" : "size",
+                                       of_template ? context_.kernel.name : spec::family_text(context_.problem)));
 }
 
 void PartSearch::learn_from_others(search::StrategyOptions& options) const {
