@@ -45,7 +45,7 @@ std::optional<space::Ordinal> Auto::propose() {
 std::optional<space::Ordinal> Auto::propose_unseen() {
   if (model_ && (stays_ || reported_ < kModelled)) return model_->propose();
   model_.reset();
-  if (turn_++ % 2 == 0) {
+  if (is_near_end_ || turn_++ % 2 == 0) {
     if (const auto neighbour = polish_.propose()) return neighbour;
   }
   if (reported_ < kForested) return forest_.propose();
@@ -58,6 +58,11 @@ void Auto::report(space::Ordinal ordinal, std::optional<double> median_us) {
   forest_.report(ordinal, median_us);
   local_.report(ordinal, median_us);
   polish_.report(ordinal, median_us);
+}
+
+void Auto::end_is_near() {
+  is_near_end_ = true;
+  if (model_) model_->end_is_near();
 }
 
 std::size_t Auto::most_pending() const { return model_ ? model_->most_pending() : forest_.most_pending(); }

@@ -23,6 +23,7 @@ class Auto final : public Strategy {
   [[nodiscard]] std::optional<space::Ordinal> propose() override;
   void report(space::Ordinal ordinal, std::optional<double> median_us) override;
   [[nodiscard]] std::size_t most_pending() const override;
+  void end_is_near() override;
   [[nodiscard]] std::optional<double> expected_gain() const override { return model_ ? model_->expected_gain() : std::nullopt; }
 
  private:
@@ -35,6 +36,7 @@ class Auto final : public Strategy {
   Local local_;
   Polish polish_;
   std::size_t reported_ = 0, turn_ = 0;
+  bool is_near_end_ = false;
 };
 
 }  // namespace attune::search

@@ -7,15 +7,13 @@ constexpr std::size_t kFastest = 3;  // whose neighbours are tried
 
 }  // namespace
 
-Polished::Polished(std::unique_ptr<Strategy> strategy, const space::SearchSpace& space, std::optional<std::uint64_t> evaluations)
-    : strategy_(std::move(strategy)), polish_(space, kFastest), evaluations_(evaluations) {}
+Polished::Polished(std::unique_ptr<Strategy> strategy, const space::SearchSpace& space)
+    : strategy_(std::move(strategy)), polish_(space, kFastest) {}
 
 std::optional<space::Ordinal> Polished::propose() {
-  if (evaluations_ && proposed_ + *evaluations_ / 10 >= *evaluations_) end_is_near();
   while (const auto ordinal = propose_unseen()) {
     if (polish_.was_proposed(*ordinal)) continue;
     polish_.note_proposal(*ordinal);
-    ++proposed_;
     return ordinal;
   }
   return std::nullopt;

@@ -82,7 +82,7 @@ std::unique_ptr<Strategy> make_strategy(const StrategyOptions& options, const sp
     throw UsageError(fmt::format("failed starting strategy '{}': the first configuration is number {} of a space of {}", name(options.kind),
                                  *options.first, space.size()));
   }
-  if (auto strategy = unpolished(options, space)) return std::make_unique<Polished>(std::move(strategy), space, options.evaluations);
+  if (auto strategy = unpolished(options, space)) return std::make_unique<Polished>(std::move(strategy), space);
   switch (options.kind) {
     case StrategyKind::Auto:
       return std::make_unique<Auto>(space, options);

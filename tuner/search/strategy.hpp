@@ -61,7 +61,6 @@ struct StrategyOptions {
   std::optional<space::Ordinal> first = {};       ///< proposed before all others (the default configuration)
   std::shared_ptr<const Hints> hints = {};        ///< what other searches measured; read by `Auto` and `Model`
   std::vector<space::Ordinal> winners = {};       ///< what won before; read by `Auto` and the kinds that need it
-  std::optional<std::uint64_t> evaluations = {};  ///< how many proposals there will be at most, where that is known
   bool until_converged = false;                   ///< expected_gain() decides when it ends; read by `Auto`
 };
 

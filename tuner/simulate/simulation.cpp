@@ -17,6 +17,7 @@ std::vector<space::Ordinal> run_search(const RecordedSpace& recorded, search::St
   std::vector<space::Ordinal> proposals;
   std::vector<bool> seen(recorded.space.size(), false);
   while (proposals.size() < evaluations) {
+    if (proposals.size() + evaluations / 10 == evaluations) strategy.end_is_near();
     const auto ordinal = strategy.propose();
     if (!ordinal) break;
     const bool outside = *ordinal >= seen.size();

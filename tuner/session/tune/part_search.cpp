@@ -233,7 +233,8 @@ void PartSearch::note_outcome(const Pending& place) {
 
 /// Whether the last tenth of what is allowed begins.
 bool PartSearch::nearly_over() const {
-  if (!scope_.deadline) return false;  // the strategy was told how many there are
+  if (static_cast<double>(limit_ - std::min(proposed_, limit_)) <= kLastShare * static_cast<double>(limit_)) return true;
+  if (!scope_.deadline) return false;
   const double left_s = -seconds_since(*scope_.deadline), spent_s = seconds_since(start_);
   return left_s < kLastShare * (left_s + spent_s);
 }

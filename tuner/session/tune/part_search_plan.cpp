@@ -39,7 +39,6 @@ void PartSearch::find_winners(search::StrategyOptions& options) const {
 
 void PartSearch::learn_from_others(search::StrategyOptions& options) const {
   const TuneRequest& request = context_.request;
-  if (!scope_.deadline) options.evaluations = limit_;
   options.until_converged = request.budget.until_converged;
   if (options.kind == search::StrategyKind::Auto) options.winners = winners_to_try(context_, space());
   if (options.kind == search::StrategyKind::Auto || options.kind == search::StrategyKind::Model)
