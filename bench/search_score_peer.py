@@ -58,10 +58,15 @@ def from_t4(document: dict):
     return list(entries[0][0]), entries
 
 
+def plain(value):
+    return int(value) if isinstance(value, bool) else value
+
+
 def from_recording(document: dict):
+    """Booleans as 0 and 1: neighbours of spaces that have them end Kernel Tuner 1.5 with an AttributeError."""
     (problem,) = document["problems"]
     column = {name: place for place, name in enumerate(problem["columns"])}
-    entries = [(dict(zip(problem["parameters"], row[column["values"]])), row[column["median_us"]] if row[column["outcome"]] == "ok" else None)
+    entries = [(dict(zip(problem["parameters"], map(plain, row[column["values"]]))), row[column["median_us"]] if row[column["outcome"]] == "ok" else None)
                for row in problem["measurements"]]
     return problem["parameters"], entries
 

@@ -61,6 +61,12 @@ void ScoreTable::write(const Json& header) const {
   text.resize(text.size() - 2);  // "\n}"
   text += ",\n \"rows\": [";
   for (const Json& row : rows_) text += (&row == &rows_.front() ? "\n  " : ",\n  ") + dump_json(row);
+  std::error_code failure;
+  if (path_.has_parent_path()) std::filesystem::create_directories(path_.parent_path(), failure);
+  if (failure) {
+    throw EnvironmentError(fmt::format("failed creating the results folder {}: {}; choose another with --output",
+                                       path_.parent_path().string(), failure.message()));
+  }
   base::write_output(path_, text + "\n ]\n}\n");
 }
 

@@ -137,4 +137,7 @@ def search_score_peers(root):
     left_out = result.get("left_out") or []
     text = f"{result.get('peer', MISSING)}, {result.get('date', MISSING)}; {conditions(peers)}\n\n"
     text += grid(shown, [f"attune {chosen}"] + ranked(peers), "space", "space")
+    early = [f"{row['strategy']} on {row['file']} ({number(row['evaluations'])})" for row in peers
+             if is_number(row.get("evaluations")) and is_number(row.get("budget")) and row["evaluations"] < row["budget"] / 2]
+    text += "\nEnded of themselves before half of the evaluations, and stand where they ended (mean evaluations of a run): " + ", ".join(early) + ".\n" if early else ""
     return text + ("\nLeft out: " + "; ".join(left_out) + ".\n" if left_out else "")

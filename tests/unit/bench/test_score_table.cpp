@@ -88,6 +88,7 @@ TEST_CASE("a standing tells the optimum over what was found, as far as the budge
   const std::vector<simulate::Trace> traces = {{4.0}, {4.0, 2.0}};
   const Json row = bench::standing(scale, traces, 100);
   CHECK(row["runs"] == 2);
+  CHECK(row["evaluations"] == 1.5);
   CHECK(row["at_25"].get<double>() == doctest::Approx(1.0 / 3));  // the mean of 4 and 2
   CHECK(row["score"].get<double>() > 0);
   CHECK(row.contains("at_100"));
