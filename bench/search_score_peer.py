@@ -132,29 +132,68 @@ def files_of(named: list) -> list:
     return files
 
 
-def trace_all(options, files: list, scratch: pathlib.Path):
-    """Writes the traces; what was left out, and the seconds of a run by file and strategy."""
-    left_out, seconds = [], {}
-    with open(scratch, "w", encoding="utf-8") as traces, concurrent.futures.ProcessPoolExecutor(options.workers) as workers:
-        for path in files:
-            name = f"{path.parent.name}/{path.name}"
-            for strategy in options.strategies.split(","):
-                tasks = [workers.submit(run, path, strategy, options.seed + i, options.budget, options.limit_seconds) for i in range(options.runs)]
-                try:
-                    found = [task.result() for task in tasks]
-                except Exception as error:  # of Kernel Tuner's: the others go on, and the page says it
-                    found, reason = None, f"{type(error).__name__}: {error}"
-                if found and any(trace is None for trace, _ in found):
-                    found, reason = None, f"a run took more than {options.limit_seconds} s"
-                if found is None:
-                    left_out.append(f"{strategy} on {name} ({reason[:120]})")
-                    print(f"{name} {strategy}: left out, {reason}", file=sys.stderr)
-                    continue
-                seconds[name, strategy] = sum(wall for _, wall in found) / len(found)
-                print(f"{name} {strategy}: {seconds[name, strategy]:.2f} s a run", file=sys.stderr)
-                for times, _ in found:
-                    traces.write(json.dumps({"file": name, "strategy": strategy, "times": times}) + "\n")
-    return left_out, seconds
+def run_strategy(workers, options, path: pathlib.Path, strategy: str):
+    """The runs, or why there are none."""
+    tasks = [workers.submit(run, path, strategy, options.seed + i, options.budget, options.limit_seconds) for i in range(options.runs)]
+    try:
+        found = [task.result() for task in tasks]
+    except Exception as error:  # of Kernel Tuner's: the others go on, and the page says it
+        return f"{type(error).__name__}: {error}"[:120]
+    return f"a run took more than {options.limit_seconds} s" if any(trace is None for trace, _ in found) else found
+
+
+def score(options, path: pathlib.Path, traces: list) -> list:
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
+        file.writelines(json.dumps(trace) + "\n" for trace in traces)
+        file.flush()
+        # The whole folder, as names of spaces depend on it.
+        command = [options.search_score, path.parent, "--traces", file.name, "--budget", str(options.budget)]
+        return [json.loads(line) for line in subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()]
+
+
+def score_file(workers, options, path: pathlib.Path):
+    """Rows of the file, and by strategy why it has none."""
+    traces, seconds, left_out = [], {}, {}
+    name = f"{path.parent.name}/{path.name}"
+    for strategy in options.strategies.split(","):
+        found = run_strategy(workers, options, path, strategy)
+        if isinstance(found, str):
+            left_out[strategy] = found
+            print(f"{name} {strategy}: left out, {found}", file=sys.stderr)
+            continue
+        seconds[strategy] = sum(wall for _, wall in found) / len(found)
+        print(f"{name} {strategy}: {seconds[strategy]:.2f} s a run", file=sys.stderr)
+        traces += [{"file": name, "strategy": strategy, "times": times} for times, _ in found]
+    rows = score(options, path, traces) if traces else []
+    return [row | {"seed": options.seed, "run_s": round(seconds[row["strategy"]], 3)} for row in rows], left_out
+
+
+class Results:
+    """The output file. What is run again takes the place of what is there of the same file and strategy."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        self.path, self.peer = path, f"Kernel Tuner {importlib.metadata.version('kernel_tuner')}"
+        self.rows, self.left_out = {}, {}
+        if not path.exists():
+            return
+        there = json.loads(path.read_text(encoding="utf-8"))
+        if there.get("bench") != "search_score_peer" or there.get("peer") != self.peer:
+            sys.exit(f"search_score_peer: {path} is no result of this benchmark with {self.peer}; name another file")
+        self.rows = {(row["file"], row["strategy"]): row for row in there["rows"]}
+        self.left_out = {(entry["file"], entry["strategy"]): entry["why"] for entry in there["left_out"]}
+
+    def put(self, file: str, strategies: list, rows: list, left_out: dict) -> None:
+        for strategy in strategies:
+            self.rows.pop((file, strategy), None)
+            self.left_out.pop((file, strategy), None)
+        self.rows |= {(file, row["strategy"]): row for row in rows}
+        self.left_out |= {(file, strategy): why for strategy, why in left_out.items()}
+
+    def write(self) -> None:
+        result = {"bench": "search_score_peer", "peer": self.peer, "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                  "left_out": [{"file": file, "strategy": strategy, "why": why} for (file, strategy), why in sorted(self.left_out.items())]}
+        lines = ",\n".join("  " + json.dumps(self.rows[name]) for name in sorted(self.rows))
+        self.path.write_text(json.dumps(result, indent=1)[:-2] + f',\n "rows": [\n{lines}\n ]\n}}\n', encoding="utf-8")
 
 
 def main() -> None:
@@ -164,29 +203,18 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--budget", type=int, default=220)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--limit-seconds", type=int, default=60, help="a strategy of which a run takes longer is left out on that file")
+    parser.add_argument("--limit-seconds", type=int, default=120, help="a strategy of which a run takes longer is left out on that file")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--search-score", type=pathlib.Path, required=True, metavar="PROGRAM", help="build/.../bench/search_score, which scores")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "results" / "search_score_peer.json")
     options = parser.parse_args()
     if unknown := set(options.strategies.split(",")) - set(strategy_map):
         parser.error(f"Kernel Tuner has no strategy '{unknown.pop()}'; it has {', '.join(strategy_map)}")
-    files = files_of(options.files)
-    with tempfile.TemporaryDirectory() as folder:
-        scratch = pathlib.Path(folder) / "traces.jsonl"
-        left_out, seconds = trace_all(options, files, scratch)
-        command = [options.search_score, *files, "--traces", scratch, "--budget", str(options.budget)]
-        scored = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    rows = [json.loads(line) for line in scored.splitlines()]
-    rows = [row | {"seed": options.seed, "run_s": round(seconds[row["file"], row["strategy"]], 3)} for row in rows]
-    result = {
-        "bench": "search_score_peer",
-        "peer": f"Kernel Tuner {importlib.metadata.version('kernel_tuner')}",
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "left_out": left_out,
-    }
-    lines = ",\n".join("  " + json.dumps(row) for row in rows)
-    options.output.write_text(json.dumps(result, indent=1)[:-2] + f',\n "rows": [\n{lines}\n ]\n}}\n', encoding="utf-8")
+    results = Results(options.output)
+    with concurrent.futures.ProcessPoolExecutor(options.workers) as workers:
+        for path in files_of(options.files):
+            results.put(f"{path.parent.name}/{path.name}", options.strategies.split(","), *score_file(workers, options, path))
+            results.write()
 
 
 if __name__ == "__main__":

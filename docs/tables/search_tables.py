@@ -134,7 +134,7 @@ def search_score_peers(root):
     names = ranked(own)
     chosen = DEFAULT if DEFAULT in names else names[0]
     shown = [dict(row, strategy=f"attune {chosen}") for row in own if row["strategy"] == chosen] + peers
-    left_out = result.get("left_out") or []
+    left_out = [f"{entry['strategy']} on {entry['file']} ({entry['why']})" for entry in result.get("left_out", [])]
     text = f"{result.get('peer', MISSING)}, {result.get('date', MISSING)}; {conditions(peers)}\n\n"
     text += grid(shown, [f"attune {chosen}"] + ranked(peers), "space", "space")
     early = [f"{row['strategy']} on {row['file']} ({number(row['evaluations'])})" for row in peers

@@ -60,7 +60,7 @@ class SearchTables(TablesCase):
 
     def test_peers_stand_beside_the_default_by_space_with_what_was_left_out(self):
         self.write([row("k/a", "auto", 0.5), row("k/b", "auto", 0.7), row("k/a", "model", 0.9), row("k/b", "model", 0.9), row("not/theirs", "auto", 0.0)])
-        self.write([row("k/a", "pso", 0.25, evaluations=220.0), row("k/b", "pso", 0.35, evaluations=12.5)], "search_score_peer", peer="Kernel Tuner 9", left_out=["slow on k/a (why)"])
+        self.write([row("k/a", "pso", 0.25, evaluations=220.0), row("k/b", "pso", 0.35, evaluations=12.5)], "search_score_peer", peer="Kernel Tuner 9", left_out=[{"file": "k/a", "strategy": "slow", "why": "why"}])
         text = self.generated("search_score_peers")
         self.assertIn("| space | attune auto | pso |", text)
         self.assertIn("| k | **0.60** | 0.30 |", text)
