@@ -5,10 +5,20 @@ add_custom_target(attune_content_hash
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DOUT=${PROJECT_BINARY_DIR}/generated/attune_build/content_hash.hpp
           -P ${PROJECT_SOURCE_DIR}/cmake/content_hash.cmake
   BYPRODUCTS ${PROJECT_BINARY_DIR}/generated/attune_build/content_hash.hpp VERBATIM COMMENT "Stamping the content hash")
+# Likewise of everything that decides what a search of a recorded space finds.
+add_custom_target(attune_search_hash
+  COMMAND ${CMAKE_COMMAND} -DCOVERS=search -DROOT=${PROJECT_SOURCE_DIR} -DOUT=${PROJECT_BINARY_DIR}/generated/attune_build/search_hash.hpp
+          -P ${PROJECT_SOURCE_DIR}/cmake/content_hash.cmake
+  BYPRODUCTS ${PROJECT_BINARY_DIR}/generated/attune_build/search_hash.hpp VERBATIM COMMENT "Stamping the hash of the searches")
 # The stamp is made when a build begins; this ends the build when the sources are others once `target` is linked.
+# attune_check_stamp(<target> [content|search])
 function(attune_check_stamp target)
+  set(covers content)
+  if(ARGC GREATER 1)
+    set(covers ${ARGV1})
+  endif()
   add_custom_command(TARGET ${target} POST_BUILD
-    COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DSTAMPED=${PROJECT_BINARY_DIR}/generated/attune_build/content_hash.hpp
+    COMMAND ${CMAKE_COMMAND} -DCOVERS=${covers} -DROOT=${PROJECT_SOURCE_DIR} -DSTAMPED=${PROJECT_BINARY_DIR}/generated/attune_build/${covers}_hash.hpp
             -P ${PROJECT_SOURCE_DIR}/cmake/content_hash.cmake VERBATIM)
 endfunction()
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/attune_build/version.hpp @ONLY CONTENT

@@ -1,0 +1,53 @@
+# The verdicts of check_search_evidence.cmake on made-up results of a made-up repository.
+# cmake -DFOLDER=<scratch folder> -P test_check_search_evidence.cmake
+set(root "${FOLDER}/repository")
+set(result "${root}/bench/results/search_score.json")
+file(REMOVE_RECURSE "${FOLDER}")
+file(WRITE "${root}/tuner/search/random.cpp" "// random")
+file(WRITE "${root}/templates/copy/template.json" "{}")
+
+function(current_hash covers variable)
+  execute_process(COMMAND ${CMAKE_COMMAND} -DCOVERS=${covers} -DROOT=${root} -P ${CMAKE_CURRENT_LIST_DIR}/../../cmake/content_hash.cmake
+                  ERROR_VARIABLE hash ERROR_STRIP_TRAILING_WHITESPACE)
+  set(${variable} "${hash}" PARENT_SCOPE)
+endfunction()
+
+# record(<content of each row>...)
+function(record)
+  set(text "{\n \"bench\": \"search_score\",\n \"rows\": [")
+  foreach(content IN LISTS ARGN)
+    string(APPEND text "\n  {\"file\":\"a\",\"content\":\"${content}\",\"score\":0.5},")
+  endforeach()
+  file(WRITE "${result}" "${text}\n ]\n}\n")
+endfunction()
+
+# expect(<holds: TRUE or FALSE> <word of the verdict> <claim>)
+function(expect holds word claim)
+  execute_process(COMMAND ${CMAKE_COMMAND} -DROOT=${root} -DRESULT=${result} -P ${CMAKE_CURRENT_LIST_DIR}/check_search_evidence.cmake
+                  RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if((code EQUAL 0 AND NOT holds) OR (NOT code EQUAL 0 AND holds) OR NOT "${out}${err}" MATCHES "SEARCH EVIDENCE: ${word}")
+    message(SEND_ERROR "${claim}: exit code ${code}\n${out}${err}")
+  endif()
+endfunction()
+
+expect(FALSE MISSING "a repository without scores has no evidence")
+record()
+expect(FALSE EMPTY "a file of no rows is no evidence")
+current_hash(search hash)
+record("${hash}" "${hash}")
+expect(TRUE CURRENT "rows of the current sources are evidence")
+record("${hash}" "0000000000000000")
+expect(FALSE STALE "one row of other sources makes the scores stale")
+record("${hash}")
+file(WRITE "${root}/templates/copy/template.json" "{ }")
+expect(TRUE CURRENT "what decides nothing in a search of a recorded space leaves the scores standing")
+file(WRITE "${root}/tuner/search/random.cpp" "// Random")
+expect(FALSE STALE "one changed byte of a strategy makes the scores stale")
+
+current_hash(search searches)
+current_hash(content kernels)
+file(WRITE "${root}/tuner/search/random.cpp" "// randoM")
+current_hash(content same)
+if(NOT kernels STREQUAL same OR searches STREQUAL kernels)
+  message(SEND_ERROR "a change of a strategy changes nothing that runs on a GPU")
+endif()
