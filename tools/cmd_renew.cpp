@@ -283,7 +283,8 @@ int renew(const RenewOptions& options, const CommandContext& context) {
 
 void add_renew_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<RenewOptions>();
-  options->tuning.strategy = "portfolio";
+  options->tuning.strategy = "auto";
+  options->tuning.budget = "64";  // what won before, and what a model makes of it
   auto* command = app.add_subcommand(
       "renew", "Tune again what a database holds of older templates, drivers or compilers, beginning with what won before");
   command->add_option("--template", options->templates, "Only results of this template; may be repeated")->allow_extra_args(false);

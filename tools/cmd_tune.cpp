@@ -32,6 +32,7 @@ int tune(const TuningOptions& options, const CommandContext& context, const std:
 
 void add_tune_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<TuningOptions>();
+  options->strategy = "auto";
   auto* command = app.add_subcommand("tune", "Search a template's configurations for some problems and keep the best");
   add_tuning_options(*command, *options);
   add_where_option(*command, *options);

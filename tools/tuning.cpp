@@ -180,12 +180,13 @@ void add_running_options(CLI::App& command, TuningOptions& options) {
   command
       .add_option(
           "--try", options.also_try,
-          "Try also what won in this database, or what this recording has of the same problem, of whatever version of the template; with tune and record where --strategy is portfolio or winners; may be repeated")
+          "Try also what won in this database, or what this recording has of the same problem, of whatever version of the template; with tune and record where --strategy is auto, model, portfolio or winners; may be repeated")
       ->allow_extra_args(false);
   command
       .add_option("--budget", options.budget,
                   "60s or 5m (whole command), 500 (configurations a problem), 25% (of the space), separated (until the best stands "
-                  "apart from all others); of a comma list the first limit reached ends the search")
+                  "apart from all others), converged (until little is to be gained, by what auto and model expect); of a comma list the "
+                  "first limit reached ends the search")
       ->capture_default_str();
   command.add_option("--seed", options.seed, "Seed of the strategy and the run-off")
       ->capture_default_str()
@@ -218,7 +219,7 @@ void add_tuning_options(CLI::App& command, TuningOptions& options) {
   command
       .add_option(
           "--strategy", options.strategy,
-          "exhaustive, random, model (learns from what it measured), forest (learns which are the fastest), local (descends to faster neighbours), genetic, differential (evolution), swarm (of particles), annealing, portfolio: only the winners of the sizes tuned before and of what stands in for them, or winners: those of every problem of the template")
+          "auto (what won elsewhere, then learning; all of a space that the budget covers), exhaustive, random, model (a Gaussian process of what was measured), forest (random trees), local (descends to faster neighbours), genetic, differential (evolution), swarm (of particles), annealing, portfolio: only the winners of the sizes tuned before and of what stands in for them, or winners: those of every problem of the template")
       ->capture_default_str();
   command.add_option(
       "--problems", options.problems_file,
@@ -286,12 +287,16 @@ std::vector<spec::Constraint> conditions_of(const TuningOptions& options, const 
 }
 
 void check_request(const TuningOptions& options, const std::vector<spec::Problem>& problems) {
-  static_cast<void>(session::Budget::parse(options.budget));
   static_cast<void>(measure::policy_from_text(options.policy));
   static_cast<void>(DeviceList::parse(options.device));
   static_cast<void>(compile_deadline(options));
-  if (!search::needs_winners(search::strategy_named(options.strategy)) && !options.also_try.empty()) {
-    throw UsageError(fmt::format("--try needs --strategy portfolio or winners; {} asks nobody what to try", options.strategy));
+  const auto strategy = search::strategy_named(options.strategy);
+  if (!search::needs_winners(strategy) && !search::expects(strategy) && !options.also_try.empty()) {
+    throw UsageError(fmt::format("--try needs --strategy auto, model, portfolio or winners; {} asks nobody what to try", options.strategy));
+  }
+  if (session::Budget::parse(options.budget).until_converged && !search::expects(strategy)) {
+    throw UsageError(
+        fmt::format("--budget converged needs --strategy auto or model; {} expects nothing of what is left", options.strategy));
   }
   for (const auto& path : options.also_try) session::check_portfolio(path);  // before hours of measuring
   for (const auto& problem : problems) session::refuse_nothing(problem);

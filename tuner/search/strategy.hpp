@@ -58,10 +58,10 @@ enum class StrategyKind {
 struct StrategyOptions {
   StrategyKind kind = StrategyKind::Exhaustive;
   std::uint64_t seed = 0;
-  std::optional<space::Ordinal> first = {};       ///< proposed before all others (the default configuration)
-  std::shared_ptr<const Hints> hints = {};        ///< what other searches measured; read by `Auto` and `Model`
-  std::vector<space::Ordinal> winners = {};       ///< what won before; read by `Auto` and the kinds that need it
-  bool until_converged = false;                   ///< expected_gain() decides when it ends; read by `Auto`
+  std::optional<space::Ordinal> first = {};  ///< proposed before all others (the default configuration)
+  std::shared_ptr<const Hints> hints = {};   ///< what other searches measured; read by `Auto` and `Model`
+  std::vector<space::Ordinal> winners = {};  ///< what won before; read by `Auto` and the kinds that need it
+  bool until_converged = false;              ///< expected_gain() decides when it ends; read by `Auto`
 };
 
 /// Requires: the space outlives the strategy. Throws: UsageError when `first` is outside the space.

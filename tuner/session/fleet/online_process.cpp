@@ -44,7 +44,7 @@ class OnlineProcess {
       : channel_(channel), request_(std::move(request)) {
     open_database();
     tune_.problems = {request_.problem};
-    tune_.strategy = search::StrategyKind::Random;  // the time may end the search long before its space does: any part must be a fair one
+    tune_.strategy = search::StrategyKind::Auto;
     tune_.budget.seconds = request_.budget_s;
     tune_.best_when_stopped = false;  // a program may end at any time: what is stored then would be no miss any more, and final
     tune_.policy = measure::policy_from_text(request_.policy);
