@@ -27,7 +27,7 @@ Forest::Forest(const space::SearchSpace& space, std::uint64_t seed, std::optiona
 std::size_t Forest::most_pending() const { return std::max<std::size_t>(16, known_.size() / 4); }
 
 std::optional<space::Ordinal> Forest::propose() {
-  if (proposed_ < kRandomTrials || valid_ < kFewestToCompare) return begun(trials_.propose_any(random_));
+  if (proposed_ == 0 || tried_.size() < kRandomTrials || valid_ < kFewestToCompare) return begun(trials_.propose_any(random_));
   if (known_.size() >= learn_at_known_ || proposed_ >= learn_at_proposed_) learn();
   const auto best = most_promising();
   return begun(best ? best : trials_.propose_any(random_));

@@ -13,8 +13,8 @@
 namespace attune::search {
 
 /// A random forest learns which configurations are among the fastest tenth, where those count the more that are the faster, and what failed
-/// is none. It proposes what is likely to be one and differs from all that was tried. It is for more measurements than `Model` can learn
-/// from, and for parameters that are mostly choices. Tries everything in the end.
+/// is none. It proposes what is likely to be one and differs from all that was tried. It learns from more
+/// measurements than `Model` does, and what `Model` finds earlier in short searches it finds later. Tries everything in the end.
 /// Source: Song, Yu, Neiswanger and Ermon, A general recipe for likelihood-free Bayesian optimization; docs/decisions/0020-forest.md
 class Forest final : public Strategy {
  public:

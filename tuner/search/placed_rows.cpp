@@ -14,8 +14,14 @@ PlacedRows::PlacedRows(const space::SearchSpace& space) : space_(space), width_(
 }
 
 void PlacedRows::add(space::Ordinal ordinal) {
+  ++size_;
   const auto row = space_.row(ordinal);
   for (std::size_t parameter = 0; parameter < width_; ++parameter) places_.push_back(by_value_[parameter][row[parameter]]);
+}
+
+void PlacedRows::clear() {
+  size_ = 0;
+  places_.clear();
 }
 
 }  // namespace attune::search

@@ -15,14 +15,14 @@ class PlacedRows {
   explicit PlacedRows(const space::SearchSpace& space);
 
   void add(space::Ordinal ordinal);
-  void clear() { places_.clear(); }
-  [[nodiscard]] std::size_t size() const { return places_.size() / width_; }
+  void clear();
+  [[nodiscard]] std::size_t size() const { return size_; }
   /// Valid until the next change.
   [[nodiscard]] std::span<const float> row(std::size_t number) const { return std::span(places_).subspan(number * width_, width_); }
 
  private:
   const space::SearchSpace& space_;
-  std::size_t width_;
+  std::size_t width_, size_ = 0;
   std::vector<std::vector<float>> by_value_;  ///< [parameter][value]; of choices their number
   std::vector<float> places_;
 };

@@ -137,6 +137,33 @@ TEST_CASE("forest proposes others while results are pending, and wants few of th
   CHECK(alike < 60);  // of 240
 }
 
+TEST_CASE("forest tries the first configuration and learns at once where a search goes on, and a kernel without parameters once") {
+  const ManyChoices times;
+  Forest forest(times.space, 1, Ordinal{5000});
+  for (Ordinal told = 0; told < 5760; told += 29) forest.report(told, times(told));
+  CHECK(forest.propose() == Ordinal{5000});
+  double sum = 0;
+  for (int i = 0; i < 4; ++i) sum += std::log(times(forest.propose().value()).value());
+  CHECK(sum / 4 < 1.2);  // of random ones 1.58
+  const auto one = all_of({});
+  REQUIRE(one.size() == 1);
+  Forest alone(one, 1, std::nullopt);
+  CHECK(alone.propose() == Ordinal{0});
+  CHECK_FALSE(alone.propose());
+}
+
+TEST_CASE("rows are apart by their parameters: 1 for a choice, from a half to 1 for a number") {
+  const auto space = all_of({choices("a", 4), powers_of_two("b", 5)});
+  PlacedRows rows(space);
+  for (const Ordinal ordinal : {0, 1, 4, 19}) rows.add(ordinal);
+  CHECK(rows.size() == 4);
+  CHECK(distance(rows.row(0), rows.row(0), 2) == 0);
+  CHECK(distance(rows.row(0), rows.row(1), 2) == doctest::Approx(0.625));  // a quarter of the scale
+  CHECK(distance(rows.row(0), rows.row(2), 2) == doctest::Approx(1));
+  CHECK(distance(rows.row(0), rows.row(3), 3) == doctest::Approx(2));
+  CHECK(distance(rows.row(0), rows.row(3), 1.5F) == 1.5F);  // no more than that is asked
+}
+
 TEST_CASE("forest learns from more than it takes in, and proposes all that is left") {
   const auto space = all_of({powers_of_two("a", 8), multiples("b", 8, 16), choices("c", 4), powers_of_two("d", 4)});
   REQUIRE(space.size() == 2048);
