@@ -55,7 +55,8 @@ TEST_CASE_FIXTURE(Cli, "what is wrong with a file of problems is told with its l
 TEST_CASE_FIXTURE(Cli, "a file to try is looked at before anything is measured, and needs a strategy that asks for it") {
   write("problems.jsonl", "{\"T\": \"f32\", \"n\": 1000}\n");
   const auto file = (folder / "problems.jsonl").string();
-  CHECK(attune(words_for(*this, "problems.jsonl", {"--try", database})).exit_code == 2);
+  CHECK(attune(words_for(*this, "problems.jsonl", {"--strategy", "random", "--try", database})).exit_code == 2);
+  CHECK(attune(words_for(*this, "problems.jsonl", {"--try", (folder / "missing.db").string()})).exit_code == 5);
   CHECK(attune(words_for(*this, "problems.jsonl", {"--strategy", "portfolio", "--try", (folder / "missing.db").string()})).exit_code == 5);
   CHECK(
       attune(words_for(*this, "problems.jsonl", {"--strategy", "portfolio", "--try", (folder / "missing.json.zst").string()})).exit_code ==

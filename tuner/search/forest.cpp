@@ -57,7 +57,7 @@ void Forest::report(space::Ordinal ordinal, std::optional<double> median_us) {
 void Forest::learn() {
   choose_candidates(grown());
   // So that all forests together cost about as much as so many measurements, and what waits for a report changes the forest at times.
-  const std::size_t wait = std::max<std::size_t>(1, known_.size() / 32);
+  const std::size_t wait = std::max<std::size_t>(1, known_.size() / 8);
   learn_at_known_ = known_.size() + wait;
   learn_at_proposed_ = proposed_ + std::max<std::size_t>(4, wait);
 }

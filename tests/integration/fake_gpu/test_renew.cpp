@@ -34,11 +34,11 @@ TEST_CASE_FIXTURE(RenewFixture,
   CHECK(planned["renewals"][0]["of_another_version"] == 2);
   CHECK(planned["renewals"][0]["of_another_driver"] == 0);
   CHECK(planned["current"] == 0);
-  const auto result = renew({"--json"});
+  const auto result = renew({"--json", "--budget", "2"});
   CAPTURE(result.err);
   REQUIRE(result.exit_code == 0);
   CHECK(event(result, "renewed")["problems"] == 2);
-  CHECK(event(result, "start")["strategy"] == "portfolio");
+  CHECK(event(result, "start")["strategy"] == "auto");
   CHECK(event(result, "problem")["measured"] == 2);  // the default and what had won
   CHECK(plan()["renewals"].empty());
   CHECK(best().size() == 4);
@@ -106,7 +106,7 @@ TEST_CASE_FIXTURE(RenewFixture, "records of another driver are measured again in
   CHECK(planned["renewals"][0]["of_another_driver"] == 1);
   tune("1000");  // nothing is measured
   CHECK(best().front().driver == before.front().driver);
-  const auto result = renew({"--json"});
+  const auto result = renew({"--json", "--budget", "2"});
   CAPTURE(result.err);
   REQUIRE(result.exit_code == 0);
   const json problem = event(result, "problem");

@@ -97,7 +97,7 @@ TEST_CASE("an unknown strategy is refused with the known names and a suggestion"
   CHECK_THROWS_WITH_AS(
       static_cast<void>(search::strategy_named("randon")),
       doctest::Contains(
-          "known: annealing, differential, exhaustive, forest, genetic, local, model, portfolio, random, swarm, winners; did you mean 'random'?"),
+          "known: annealing, auto, differential, exhaustive, forest, genetic, local, model, portfolio, random, swarm, winners; did you mean 'random'?"),
       UsageError);
 }
 

@@ -1,0 +1,177 @@
+// Searches that learn: what they are told before they begin, and when they end.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "tests/unit/session/engine_fixture.hpp"
+#include "tuner/session/source/recording.hpp"
+
+namespace test_learning {
+
+using namespace attune;
+using test::Engine;
+using test::MadeUpGpu;
+
+namespace {
+
+constexpr std::size_t kFastOne = 137;
+
+/// The same template with another kernel, and one more value of "waves" than the tests' own.
+spec::KernelTemplate older_version(const spec::KernelTemplate& kernel) {
+  std::string text = kernel.spec_text;
+  const std::string from = "19,20]";
+  text.replace(text.find(from), from.size(), "19,20,21]");
+  return spec::KernelTemplate::parse(text, {{"double_it.cu", test::small_template_source()}}, "older/template.json");
+}
+
+std::size_t place_of(const std::vector<std::string>& submitted, const std::string& configuration) {
+  return static_cast<std::size_t>(std::find(submitted.begin(), submitted.end(), configuration) - submitted.begin());
+}
+
+/// What a model of eight measurements tries in a database that knows something of the template already.
+std::vector<std::string> begun(Engine& engine) {
+  engine.request.strategy = search::StrategyKind::Model;
+  engine.request.budget = session::Budget::parse("8");
+  MadeUpGpu gpu(engine.fast_ones({{kFastOne, 0}}));
+  (void)engine.tune(gpu);
+  return gpu.submitted;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Engine, "auto takes all of a space that the budget covers, in the order of the space; of a larger one it chooses") {
+  MadeUpGpu all(fast_ones({})), covered(fast_ones({})), part(fast_ones({}));
+  request.strategy = search::StrategyKind::Exhaustive;
+  (void)tune(all);
+  request.strategy = search::StrategyKind::Auto;
+  std::filesystem::remove(path());
+  CHECK(tune(covered).measured == space.size());
+  CHECK(covered.submitted == all.submitted);
+  std::filesystem::remove(path());
+  request.budget = session::Budget::parse("40");
+  CHECK(tune(part).measured == 40);
+  CHECK(part.submitted != std::vector(all.submitted.begin(), all.submitted.begin() + 40));
+}
+
+TEST_CASE_FIXTURE(Engine, "a search that learns goes on with all that is known: nothing is measured twice, and it counts for the budget") {
+  for (const auto kind :
+       {search::StrategyKind::Auto, search::StrategyKind::Model, search::StrategyKind::Forest, search::StrategyKind::Local}) {
+    CAPTURE(search::name(kind));
+    std::filesystem::remove(path());
+    MadeUpGpu before(fast_ones({{kFastOne, 0}})), after(fast_ones({{kFastOne, 0}})), enough(fast_ones({}));
+    request.strategy = kind;
+    request.seed = 1;
+    request.budget = session::Budget::parse("40");
+    CHECK(tune(before).measured == 40);
+    request.seed = 2;  // another order
+    request.budget = session::Budget::parse("100");
+    const auto result = tune(after);
+    CHECK(result.measured == 60);
+    CHECK(result.reused == 40);
+    std::set<std::string> both(before.submitted.begin(), before.submitted.end());
+    both.insert(after.submitted.begin(), after.submitted.end());
+    CHECK(both.size() == 100);
+    request.seed = 3;
+    CHECK(tune(enough).measured == 0);
+  }
+}
+
+TEST_CASE_FIXTURE(Engine, "what is known tells a search where to look: it goes on around the fastest") {
+  const auto gpu_of = [this] { return MadeUpGpu(fast_ones({{kFastOne, 0}})); };
+  request.where = {};
+  MadeUpGpu first = gpu_of();
+  (void)tune(first);  // all of it
+  // All but the fastest one's neighbours are forgotten.
+  const auto built = space::SearchSpace::build(kernel, request.problems[0], first.device());
+  std::set<std::string> neighbours;
+  for (const auto neighbour : built.neighbours(kFastOne, space::Neighbourhood::Hamming)) neighbours.insert(space[neighbour]);
+  for (const auto& text : neighbours)
+    change_database("DELETE FROM records WHERE configuration_key = (SELECT key FROM configurations WHERE text = '" + text + "')");
+  request.strategy = search::StrategyKind::Local;
+  request.budget = session::Budget::parse(std::to_string(space.size() - neighbours.size() + 3));
+  MadeUpGpu second = gpu_of();
+  CHECK(tune(second).measured == 3);
+  for (const auto& submitted : second.submitted) CHECK(neighbours.contains(submitted));
+}
+
+TEST_CASE_FIXTURE(Engine, "without anything known a model does not begin with the fastest") {
+  CHECK(place_of(begun(*this), space[kFastOne]) > 2);  // else the next ones say nothing
+}
+
+TEST_CASE_FIXTURE(Engine, "a model begins with what was fastest at another size") {
+  const auto asked = std::exchange(request.problems, {test::small_problem(4000)});
+  MadeUpGpu other(fast_ones({{kFastOne, 0}}));
+  (void)tune(other);
+  request.problems = asked;
+  CHECK(place_of(begun(*this), space[kFastOne]) <= 2);
+}
+
+TEST_CASE_FIXTURE(Engine, "a model begins with what was fastest with another version of the template, which had values that are gone") {
+  const auto own = std::exchange(kernel, older_version(kernel));
+  REQUIRE(kernel.content_hash != own.content_hash);
+  MadeUpGpu other([this](const std::string& text) {  // the values that are gone are the fastest of all
+    const auto found = ordinals.find(text);
+    if (found == ordinals.end()) return test::works(text, 1, 0.01);
+    return test::works(text, found->second == kFastOne ? 5 : 10, 0.01);
+  });
+  (void)tune(other);
+  kernel = own;
+  const auto tried = begun(*this);
+  CHECK(place_of(tried, space[kFastOne]) <= 2);
+  CHECK(tried.size() == 8);
+}
+
+TEST_CASE_FIXTURE(Engine, "a model begins with what was fastest in a recording that it is given, of another device") {
+  auto recording = test::synthetic_recording(
+      kernel, request.problems, [this](const std::string& text, std::uint64_t) { return ordinals.at(text) == kFastOne ? 5.0 : 10.0; });
+  recording.device.name = "Another GPU";
+  recording.device.sm_count = 7;
+  recording.save(folder / "other.json");
+  request.also_try = {folder / "other.json"};
+  CHECK(place_of(begun(*this), space[kFastOne]) <= 2);
+}
+
+TEST_CASE_FIXTURE(Engine, "hints are no results: what another size measured is measured here, and may be slow") {
+  const auto asked = std::exchange(request.problems, {test::small_problem(4000)});
+  MadeUpGpu other(fast_ones({{kFastOne, 0}}));
+  (void)tune(other);
+  request.problems = asked;
+  request.strategy = search::StrategyKind::Model;
+  request.budget = session::Budget::parse("30");
+  MadeUpGpu gpu(fast_ones({}));  // here it is nothing special
+  const auto result = tune(gpu);
+  CHECK(result.measured == 30);
+  CHECK(result.reused == 0);
+  REQUIRE(result.best);
+  CHECK(result.best->median_us >= 10);
+}
+
+TEST_CASE_FIXTURE(Engine, "the budget \"converged\" ends a search of which little is to be gained any more, and says so") {
+  request.strategy = search::StrategyKind::Auto;
+  request.budget = session::Budget::parse("converged");
+  MadeUpGpu gpu([this](const std::string& text) {  // a slope that a model knows after some measurements
+    const auto waves = base::parse_json(text)["waves"].get<double>();
+    return test::works(text, 10 + waves, 0.01);
+  });
+  const auto result = tune(gpu);
+  CHECK(result.measured < space.size());
+  REQUIRE(result.best);
+  CHECK(result.best->median_us == doctest::Approx(11));
+  CHECK(std::any_of(notices.begin(), notices.end(), [](const auto& notice) { return notice.starts_with("converged on "); }));
+}
+
+TEST_CASE_FIXTURE(Engine, "the budget \"converged\" goes on while proposals keep their promise") {
+  request.strategy = search::StrategyKind::Auto;
+  request.budget = session::Budget::parse("converged,60");
+  std::size_t measured = 0;
+  MadeUpGpu gpu([&measured](const std::string& text) {  // whatever is tried next is faster by two per cent
+    return test::works(text, 100 * std::pow(0.98, static_cast<double>(measured++)), 0.01);
+  });
+  CHECK(tune(gpu).measured == 60);
+  CHECK(std::none_of(notices.begin(), notices.end(), [](const auto& notice) { return notice.starts_with("converged on "); }));
+}
+
+}  // namespace test_learning
