@@ -16,7 +16,7 @@ Auto::Auto(const space::SearchSpace& space, const StrategyOptions& options)
     : winners_(options.winners.begin(),
                options.winners.begin() + static_cast<std::ptrdiff_t>(std::min(options.winners.size(), kMostWinners))),
       stays_(options.until_converged),
-      model_(std::in_place, space, options.seed, std::nullopt, options.hints),
+      model_(std::in_place, space, options.seed, std::nullopt, options.hints, options.promise),
       forest_(space, options.seed, std::nullopt),
       local_(space, options.seed, std::nullopt),
       polish_(space, kFastest) {

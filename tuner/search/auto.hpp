@@ -16,8 +16,8 @@ namespace attune::search {
 /// fast; after some thousand, by turns with descents from elsewhere. Each of them is told everything. Tries everything in the end.
 class Auto final : public Strategy {
  public:
-  /// Reads the options' seed, first, hints, winners and until_converged, with which it stays with the model. Requires: the space outlives
-  /// this.
+  /// Reads the options' seed, first, hints, winners, promise and until_converged, with which it stays with the model. Requires: the space
+  /// outlives this.
   Auto(const space::SearchSpace& space, const StrategyOptions& options);
 
   [[nodiscard]] std::optional<space::Ordinal> propose() override;

@@ -47,13 +47,15 @@ double most_improvement(double least, double mean, double deviation) { return st
 
 }  // namespace
 
-Model::Model(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first, std::shared_ptr<const Hints> hints)
+Model::Model(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first, std::shared_ptr<const Hints> hints,
+             std::function<double(space::Ordinal)> promise)
     : space_(space),
       distances_(distances_of(space)),
       random_(seed),
       order_(space.size()),
       first_(first),
       fitted_(prior_covariance(distances_)),
+      promise_(std::move(promise)),
       hints_(hints && !hints->empty() ? std::move(hints) : nullptr),
       hinted_(hints_ ? hints_->best(kMostHinted) : std::vector<space::Ordinal>()),
       is_candidate_(space.size(), false),
@@ -113,7 +115,7 @@ std::optional<space::Ordinal> Model::first_trial() {
     if (!trial_by_ordinal_.contains(hinted)) return hinted;
   std::optional<space::Ordinal> farthest;
   double least = 0;
-  for (const auto drawn : round_draws()) {
+  for (const auto drawn : likely_draws()) {
     if (trial_by_ordinal_.contains(drawn)) continue;
     double nearest = 0;
     for (const auto& trial : trials_) nearest = std::max(nearest, alike_(trial.ordinal, drawn));
@@ -124,20 +126,25 @@ std::optional<space::Ordinal> Model::first_trial() {
   return farthest ? farthest : any_left();
 }
 
-/// Those whose numbers two divides most often: what hardware is made of is a power of two wide.
-std::vector<space::Ordinal> Model::round_draws() {
-  auto draws = space_.sample(kDraws, random_);
-  std::vector<std::pair<double, space::Ordinal>> by_oddness;
-  for (const auto drawn : draws) {
+/// Those that can keep most of the device busy, as far as that is known, and of them those whose numbers two divides most often: what
+/// hardware is made of is a power of two wide.
+std::vector<space::Ordinal> Model::likely_draws() {
+  auto draws = space_.sample(promise_ ? 3 * kDraws / 2 : kDraws, random_);
+  const auto keep = [&](std::size_t most, auto&& worth) {
+    std::vector<std::pair<double, space::Ordinal>> by_worth;
+    for (const auto drawn : draws) by_worth.emplace_back(-worth(drawn), drawn);
+    std::stable_sort(by_worth.begin(), by_worth.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    draws.clear();
+    for (const auto& [worth_of_it, drawn] : by_worth)
+      if (draws.size() < most) draws.push_back(drawn);
+  };
+  if (promise_) keep(kDraws, promise_);
+  keep(kDraws / 3, [&](space::Ordinal drawn) {
     double twos = 0;
     for (std::size_t parameter = 0; parameter < space_.width(); ++parameter)
       if (const auto& of_values = space_.twos(parameter); !of_values.empty()) twos += of_values[space_.row(drawn)[parameter]];
-    by_oddness.emplace_back(-twos, drawn);
-  }
-  std::stable_sort(by_oddness.begin(), by_oddness.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  draws.clear();
-  for (const auto& [oddness, drawn] : by_oddness)
-    if (draws.size() < kDraws / 3) draws.push_back(drawn);
+    return twos;
+  });
   return draws;
 }
 

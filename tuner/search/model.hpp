@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
@@ -21,8 +22,9 @@ namespace attune::search {
 /// Kriging is well-suited to parallelize optimization (the "believer").
 class Model final : public Strategy {
  public:
-  /// Requires: space outlives this.
-  Model(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first, std::shared_ptr<const Hints> hints = {});
+  /// `promise`: StrategyOptions::promise. Requires: space outlives this.
+  Model(const space::SearchSpace& space, std::uint64_t seed, std::optional<space::Ordinal> first, std::shared_ptr<const Hints> hints = {},
+        std::function<double(space::Ordinal)> promise = {});
 
   [[nodiscard]] std::optional<space::Ordinal> propose() override;
   void report(space::Ordinal ordinal, std::optional<double> median_us) override;
@@ -48,7 +50,7 @@ class Model final : public Strategy {
 
   Trial& trial_of(space::Ordinal ordinal);
   [[nodiscard]] std::optional<space::Ordinal> first_trial();
-  [[nodiscard]] std::vector<space::Ordinal> round_draws();
+  [[nodiscard]] std::vector<space::Ordinal> likely_draws();
   [[nodiscard]] std::optional<space::Ordinal> any_left();
   [[nodiscard]] std::vector<const Trial*> fastest_and_others(std::size_t most) const;
   [[nodiscard]] double trust_in_hints(const std::vector<const Trial*>& trials) const;
@@ -79,6 +81,7 @@ class Model final : public Strategy {
   bool is_near_end_ = false;
 
   Covariance fitted_;
+  std::function<double(space::Ordinal)> promise_;
   std::shared_ptr<const Hints> hints_;  ///< nothing where there are none
   std::vector<space::Ordinal> hinted_;  ///< the most promising of the hints
   double trust_ = 1;                    ///< how much a difference of the hints' is one here

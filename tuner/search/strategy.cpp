@@ -87,7 +87,7 @@ std::unique_ptr<Strategy> make_strategy(const StrategyOptions& options, const sp
     case StrategyKind::Auto:
       return std::make_unique<Auto>(space, options);
     case StrategyKind::Model:
-      return std::make_unique<Model>(space, options.seed, options.first, options.hints);
+      return std::make_unique<Model>(space, options.seed, options.first, options.hints, options.promise);
     case StrategyKind::Exhaustive:
       return std::make_unique<Exhaustive>(space.size(), options.first);
     case StrategyKind::Random:

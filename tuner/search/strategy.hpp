@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -61,7 +62,10 @@ struct StrategyOptions {
   std::optional<space::Ordinal> first = {};  ///< proposed before all others (the default configuration)
   std::shared_ptr<const Hints> hints = {};   ///< what other searches measured; read by `Auto` and `Model`
   std::vector<space::Ordinal> winners = {};  ///< what won before; read by `Auto` and the kinds that need it
-  bool until_converged = false;              ///< expected_gain() decides when it ends; read by `Auto`
+  /// How much of the device a configuration can keep busy, from 0 to 1, as far as that is known before it is compiled; read by `Auto` and
+  /// `Model` while nothing was measured.
+  std::function<double(space::Ordinal)> promise = {};
+  bool until_converged = false;  ///< expected_gain() decides when it ends; read by `Auto`
 };
 
 /// Requires: the space outlives the strategy. Throws: UsageError when `first` is outside the space.

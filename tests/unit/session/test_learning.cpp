@@ -8,6 +8,7 @@
 
 #include "tests/unit/session/engine_fixture.hpp"
 #include "tuner/session/source/recording.hpp"
+#include "tuner/session/tune/launch_promise.hpp"
 
 namespace test_learning {
 
@@ -172,6 +173,26 @@ TEST_CASE_FIXTURE(Engine, "the budget \"converged\" goes on while proposals keep
   });
   CHECK(tune(gpu).measured == 60);
   CHECK(std::none_of(notices.begin(), notices.end(), [](const auto& notice) { return notice.starts_with("converged on "); }));
+}
+
+TEST_CASE_FIXTURE(Engine, "what a launch promises is the share of the device's threads that its grid, blocks and shared memory allow") {
+  auto device = spec::DeviceInfo::of_architecture("sm_90");
+  device.sm_count = 10;
+  device.max_threads_per_sm = 2048;
+  device.max_blocks_per_sm = 32;
+  device.shared_per_sm_bytes = 1000;
+  const auto promise = [&](std::int64_t n, const std::string& configuration) {
+    return session::launch_promise(kernel, test::small_problem(n), spec::configuration_from_text(kernel, configuration), device);
+  };
+  const std::string one_wave = R"({"block_size":128,"items":1,"waves":1})";
+  // As many blocks as SMs, each of 128 of 2,048 threads.
+  CHECK(promise(1'000'000, one_wave) == doctest::Approx(128.0 / 2048));
+  // One block of ten SMs'.
+  CHECK(promise(100, one_wave) == doctest::Approx(128.0 / 20480));
+  // Twenty waves of 64 threads: shared memory of 320 bytes each leaves three on an SM.
+  CHECK(promise(1'000'000, R"({"block_size":64,"items":1,"waves":20})") == doctest::Approx(3 * 64.0 / 2048));
+  device.max_threads_per_sm = 0;
+  CHECK(promise(100, one_wave) == 1);
 }
 
 }  // namespace test_learning

@@ -5,6 +5,7 @@
 
 #include "tuner/session/tune/former_measurements.hpp"
 #include "tuner/session/tune/former_winners.hpp"
+#include "tuner/session/tune/launch_promise.hpp"
 #include "tuner/session/tune/part_search.hpp"
 
 namespace attune::session {
@@ -44,6 +45,9 @@ void PartSearch::learn_from_others(search::StrategyOptions& options) const {
   if (options.kind == search::StrategyKind::Auto) options.winners = winners_to_try(context_, space());
   if (options.kind == search::StrategyKind::Auto || options.kind == search::StrategyKind::Model)
     options.hints = former_measurements(context_, space());
+  options.promise = [this](space::Ordinal part) {
+    return launch_promise(context_.kernel, context_.problem, space().at(part), context_.backend.device());
+  };
 }
 
 /// What is known of this problem counts as proposed and reported: a search that goes on begins with all of it.
