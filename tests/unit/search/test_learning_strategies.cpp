@@ -26,8 +26,8 @@ namespace {
 
 using Answers = std::function<std::optional<double>(Ordinal)>;
 
-constexpr StrategyKind kLearning[] = {StrategyKind::Forest,       StrategyKind::Local, StrategyKind::Genetic,
-                                      StrategyKind::Differential, StrategyKind::Swarm, StrategyKind::Annealing};
+constexpr StrategyKind kLearning[] = {StrategyKind::Auto,         StrategyKind::Forest, StrategyKind::Local,    StrategyKind::Genetic,
+                                      StrategyKind::Differential, StrategyKind::Swarm,  StrategyKind::Annealing};
 
 /// 360 rows, of which those with an odd sum of the first two are missing, and a few more.
 SearchSpace sparse_space() {
