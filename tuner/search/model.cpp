@@ -72,7 +72,7 @@ Model::Trial& Model::trial_of(space::Ordinal ordinal) {
 std::optional<space::Ordinal> Model::propose() {
   expected_gain_.reset();  // of the proposal before
   std::optional<space::Ordinal> ordinal = std::exchange(first_, std::nullopt);
-  if (ordinal) {
+  if (ordinal && !trial_by_ordinal_.contains(*ordinal)) {
     ++first_trials_;
     trial_of(*ordinal);
     return ordinal;

@@ -100,6 +100,13 @@ TEST_CASE("model takes what it did not propose for a result, and does not propos
   for (int i = 0; i < 10; ++i) CHECK(model.propose().value() >= 100);
 }
 
+TEST_CASE("model does not propose the first configuration where it was told of it before") {
+  const auto space = all_of({powers_of_two("a", 8), multiples("b", 8, 16)});
+  Model model(space, 1, Ordinal{77});
+  model.report(77, 2.0);
+  for (int i = 0; i < 10; ++i) CHECK(model.propose().value() != 77);
+}
+
 TEST_CASE("model wants few results to be pending while it knows little") {
   const auto space = all_of({powers_of_two("a", 8), multiples("b", 8, 16)});
   const MadeUpKernel kernel{{5, 9}};
@@ -188,8 +195,8 @@ TEST_CASE("model begins with numbers that two divides often") {
       model.report(ordinal, 1.0);
     }
   }
-  CHECK(of_first / 80 > 1.5 * of_all / 4096);
-  CHECK(first_trials.size() > 60);  // and are not the same few
+  CHECK(of_first / 80 > 2 * of_all / 4096);  // the farthest of any draws have 1.8 times as many
+  CHECK(first_trials.size() > 60);           // and are not the same few
 }
 
 TEST_CASE("model takes what another strategy has proposed for proposed") {
