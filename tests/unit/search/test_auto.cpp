@@ -80,6 +80,7 @@ TEST_CASE("auto proposes the first, then what won elsewhere in its order, each o
     CHECK(chooses.propose() == ordinal);  // without waiting for the reports of those before
     model.note_proposal(ordinal);
   }
+  for (int i = 0; i < 4; ++i) CHECK(chooses.propose() == model.propose());  // far from those, of which there is no report yet
   for (const auto ordinal : first_of_all) {
     chooses.report(ordinal, time_of(ordinal));
     model.report(ordinal, time_of(ordinal));
