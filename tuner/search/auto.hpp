@@ -14,6 +14,7 @@ namespace attune::search {
 /// What is proposed where nobody says how: first what won elsewhere, then what a model expects most of. A model's proposals cost more with
 /// each measurement and gain less: after some hundred the untried neighbours of the fastest follow, by turns with what a forest takes for
 /// fast; after some thousand, by turns with descents from elsewhere. Each of them is told everything. Tries everything in the end.
+/// Source: docs/decisions/0021-auto.md
 class Auto final : public Strategy {
  public:
   /// Reads the options' seed, first, hints, winners, promise and until_converged, with which it stays with the model. Requires: the space

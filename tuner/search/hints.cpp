@@ -30,14 +30,15 @@ Hints::Hints(const space::SearchSpace& space, const std::vector<HintSource>& sou
 
 std::optional<Hints::Source> Hints::source_of(const space::SearchSpace& space, const std::vector<ParameterDistances>& distances,
                                               const HintSource& hints) {
+  // A measurement that is told twice counts once: the fit would take the two for a proof that there is no noise.
+  std::unordered_map<space::Ordinal, std::optional<double>> measured;
   std::vector<Hint> valid;
-  std::copy_if(hints.begin(), hints.end(), std::back_inserter(valid), is_valid);
+  for (const auto& hint : hints)
+    if (measured.emplace(hint.ordinal, std::nullopt).second && is_valid(hint)) valid.push_back(hint);
   if (valid.size() < kFewestValid) return std::nullopt;
   std::stable_sort(valid.begin(), valid.end(), [](const Hint& a, const Hint& b) { return *a.cost < *b.cost; });
   const double least = std::log(*valid.front().cost);
-  std::unordered_map<space::Ordinal, std::optional<double>> measured;
-  for (const auto& hint : hints)
-    measured.emplace(hint.ordinal, is_valid(hint) ? std::optional(std::log(*hint.cost) - least) : std::nullopt);
+  for (const auto& hint : valid) measured[hint.ordinal] = std::log(*hint.cost) - least;
   // The model's points are taken evenly from the fast to the slow: what was not measured may be either.
   const std::size_t count = std::min(valid.size(), kMostLearnt);
   std::vector<space::Ordinal> points;

@@ -25,6 +25,7 @@ constexpr std::size_t kMostFitted = 100;  // to which the covariance is fitted, 
 constexpr int kFitSteps = 12;
 constexpr std::size_t kMostHinted = 500;  // always candidates
 constexpr std::size_t kFirstHinted = 4;   // in place of the first trials
+constexpr double kLeastVariance = 1e-12;  // of the signal: where all times are the same nothing is left to explain
 constexpr double kFailedElsewhere = 0.2;  // chance that what failed in all hints is valid here: another GPU has other limits
 
 /// Two configurations are alike where nearly all parameters are: what fails does so by limits that several of them share.
@@ -71,8 +72,9 @@ Model::Trial& Model::trial_of(space::Ordinal ordinal) {
 }
 
 std::optional<space::Ordinal> Model::propose() {
+  expected_gain_.reset();  // of the proposal before
   std::optional<space::Ordinal> ordinal = std::exchange(first_, std::nullopt);
-  if (ordinal) {
+  if (ordinal && !trial_by_ordinal_.contains(*ordinal)) {
     ++first_trials_;
     trial_of(*ordinal);
     return ordinal;
@@ -253,7 +255,7 @@ void Model::learn() {
   for (auto& trial : trials_) trial.point.reset();
   for (const auto* trial : learnt)
     trial_of(trial->ordinal).point = process_->add_point(trial->ordinal, target(trial->ordinal, *trial->log_us));
-  signal_variance_ = process_->signal_variance();
+  signal_variance_ = std::max(process_->signal_variance(), kLeastVariance);
   for (auto& trial : trials_) {
     if (process_->points() + kRoom >= kMostPoints) break;
     if (!trial.reported) trial.point = process_->add_point(trial.ordinal, process_->mean_of(trial.ordinal));

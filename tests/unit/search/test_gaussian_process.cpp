@@ -65,6 +65,80 @@ TEST_CASE("a process is what the whole system of equations gives, whenever its c
   CHECK(process.signal_variance() == doctest::Approx(values.dot(inverse * values) / static_cast<double>(n)));
 }
 
+TEST_CASE("another value of any point gives the means of a process that was told it at once, of candidates that came later too") {
+  const auto& space = small_space();
+  const auto distances = distances_of(space);
+  const CovarianceTable covariance(space, distances, prior_covariance(distances));
+  constexpr double kNoise = 0.02;
+  const VectorXd values = some_values();
+  const auto n = static_cast<Index>(kPoints.size());
+  MatrixXd all(n, n);
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < n; ++j) all(i, j) = covariance(kPoints[static_cast<std::size_t>(i)], kPoints[static_cast<std::size_t>(j)]);
+  all.diagonal().array() += kNoise;
+  const VectorXd weights = all.fullPivLu().solve(values);
+  for (std::size_t late = 0; late < kPoints.size(); ++late) {
+    CAPTURE(late);
+    GaussianProcess process(covariance, kNoise, {5, 40}, kPoints.size());
+    for (std::size_t i = 0; i < kPoints.size(); ++i) {
+      CHECK(process.add_point(kPoints[i], i == late ? -3.0 : values[static_cast<Index>(i)]) == i);
+      if (i == 5) process.add_candidate(99);  // before the value is another, or it is a value of a later point
+    }
+    process.add_candidate(130);
+    process.set_value(late, values[static_cast<Index>(late)]);
+    process.add_candidate(12);
+    REQUIRE(process.candidates() == std::vector<Ordinal>{5, 40, 99, 130, 12});
+    CHECK((process.weights() - weights).norm() < 1e-9);
+    for (std::size_t c = 0; c < process.candidates().size(); ++c) {
+      CAPTURE(c);
+      double mean = 0;
+      for (std::size_t i = 0; i < kPoints.size(); ++i)
+        mean += weights[static_cast<Index>(i)] * covariance(kPoints[i], process.candidates()[c]);
+      CHECK(std::abs(process.means()[static_cast<Index>(c)] - mean) < 1e-5);  // what is kept of candidates has 24 bits
+    }
+  }
+}
+
+TEST_CASE("a process without candidates takes in more of them than it has room for") {
+  const auto& space = small_space();
+  const auto distances = distances_of(space);
+  const CovarianceTable covariance(space, distances, prior_covariance(distances));
+  GaussianProcess process(covariance, 0.01, {}, kPoints.size());
+  for (std::size_t i = 0; i < 4; ++i) process.add_point(kPoints[i], some_values()[static_cast<Index>(i)]);
+  for (Ordinal candidate = 0; candidate < 144; ++candidate) process.add_candidate(candidate);
+  for (std::size_t i = 4; i < kPoints.size(); ++i) process.add_point(kPoints[i], some_values()[static_cast<Index>(i)]);
+  for (Ordinal candidate = 0; candidate < 144; ++candidate)
+    CHECK(std::abs(process.means()[static_cast<Index>(candidate)] - process.mean_of(candidate)) < 1e-5);
+}
+
+TEST_CASE("a column of the covariance is what its table says of each pair") {
+  std::vector<spec::Parameter> parameters{powers_of_two("block", 4), choices("how", 3), multiples("many", 1, 300)};
+  std::vector<spec::Configuration> configurations;  // one value of "how" is never taken, and 300 values are more than tables have places
+  for (std::uint16_t block = 0; block < 4; ++block)
+    for (std::uint16_t many = 0; many < 300; many += 7) configurations.push_back({{block, static_cast<std::uint16_t>(many % 2), many}});
+  const auto space = space::SearchSpace::of(parameters, configurations);
+  const auto distances = distances_of(space);
+  Covariance uneven = prior_covariance(distances);
+  for (Index i = 0; i < uneven.log_lengths.size(); ++i) uneven.log_lengths[i] = -1 + 0.4 * static_cast<double>(i);
+  for (Index i = 0; i < uneven.logits.size(); ++i) uneven.logits[i] = 1 - 0.7 * static_cast<double>(i);
+  const CovarianceTable table(space, distances, uneven);
+  CovarianceColumns columns(table);
+  const auto check = [&](const std::vector<Ordinal>& added) {
+    REQUIRE(columns.size() == added.size());
+    for (Ordinal other = 0; other < space.size(); other += 3) {
+      const VectorXd column = columns.column(other);
+      REQUIRE(column.size() == static_cast<Index>(added.size()));
+      for (std::size_t i = 0; i < added.size(); ++i) CHECK(column[static_cast<Index>(i)] == doctest::Approx(table(added[i], other)));
+    }
+  };
+  check({});
+  for (const Ordinal added : {5, 160, 0, 77, 5}) columns.add(added);
+  check({5, 160, 0, 77, 5});
+  columns.clear();
+  columns.add(31);
+  check({31});
+}
+
 TEST_CASE("covariance is 1 of a configuration with itself, the same both ways, and falls with the distance of each parameter") {
   const auto& space = small_space();
   const auto distances = distances_of(space);
@@ -157,6 +231,31 @@ TEST_CASE("what is like failures is less likely to be valid, and what is like no
   CHECK(validity.chance(0) < 0.5);
   CHECK(validity.chance(1) > validity.chance(0) + 0.3);
   CHECK(validity.chance(2) == doctest::Approx(3.0 / 6).epsilon(0.1));
+}
+
+TEST_CASE("candidates that are added are as likely to be valid as if they had been set, before reports and after") {
+  const auto& space = small_space();
+  const auto distances = distances_of(space);
+  const CovarianceTable likeness(space, distances, prior_covariance(distances));
+  Validity set(likeness), added(likeness), set_late(likeness);
+  const std::vector<Ordinal> candidates{3, 40, 99, 130};
+  set.set_candidates(candidates);
+  added.set_candidates({3});
+  added.add_candidate(40);
+  for (const Ordinal ordinal : {0, 17, 33, 58, 77, 101}) {
+    if (ordinal == 58) added.add_candidate(99);
+    for (Validity* one : {&set, &added, &set_late}) one->report(ordinal, ordinal % 3 != 0);
+  }
+  added.add_candidate(130);
+  set_late.set_candidates(candidates);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    CAPTURE(i);
+    CHECK(added.chance(i) == doctest::Approx(set.chance(i)));
+    CHECK(set_late.chance(i) == doctest::Approx(set.chance(i)));
+  }
+  CHECK(set.chance(0) != doctest::Approx(set.chance(1)));
+  set.set_candidates({130});  // others from now on
+  CHECK(set.chance(0) == doctest::Approx(added.chance(3)));
 }
 
 }  // namespace test_gaussian_process

@@ -1,8 +1,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <deque>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <set>
@@ -98,6 +100,13 @@ TEST_CASE("model takes what it did not propose for a result, and does not propos
   for (int i = 0; i < 10; ++i) CHECK(model.propose().value() >= 100);
 }
 
+TEST_CASE("model does not propose the first configuration where it was told of it before") {
+  const auto space = all_of({powers_of_two("a", 8), multiples("b", 8, 16)});
+  Model model(space, 1, Ordinal{77});
+  model.report(77, 2.0);
+  for (int i = 0; i < 10; ++i) CHECK(model.propose().value() != 77);
+}
+
 TEST_CASE("model wants few results to be pending while it knows little") {
   const auto space = all_of({powers_of_two("a", 8), multiples("b", 8, 16)});
   const MadeUpKernel kernel{{5, 9}};
@@ -105,6 +114,102 @@ TEST_CASE("model wants few results to be pending while it knows little") {
   CHECK(model.most_pending() == 16);
   for (Ordinal told = 0; told < 100; ++told) model.report(told, kernel(space, told));
   CHECK(model.most_pending() == 25);
+}
+
+TEST_CASE("near the end model proposes untried neighbours of the fastest alone while there are some") {
+  const auto space = all_of({powers_of_two("a", 8), multiples("b", 8, 16), choices("c", 4)});
+  const MadeUpKernel kernel{{5, 9, 2}, 18};
+  Model model(space, 1, std::nullopt);
+  std::set<Ordinal> tried;
+  std::optional<Ordinal> fastest;
+  std::size_t neighbours = 0, others = 0;
+  for (int i = 0; i < 100; ++i) {
+    if (i == 25) model.end_is_near();
+    const auto ordinal = model.propose().value();
+    std::set<Ordinal> untried;
+    if (fastest)
+      for (const auto neighbour : space.neighbours(*fastest, space::Neighbourhood::Hamming))
+        if (!tried.contains(neighbour)) untried.insert(neighbour);
+    if (i >= 25) {
+      REQUIRE(untried.contains(ordinal) == !untried.empty());
+      ++(untried.empty() ? others : neighbours);
+    }
+    CHECK(tried.insert(ordinal).second);
+    const auto time = kernel(space, ordinal);
+    model.report(ordinal, time);
+    if (time && (!fastest || *time < *kernel(space, *fastest))) fastest = ordinal;
+  }
+  CHECK(neighbours >= 15);
+  CHECK(others >= 15);  // it goes on afterwards
+}
+
+TEST_CASE("model says what it expects once it has learnt, and of neighbours near the end nothing") {
+  const auto space = all_of({powers_of_two("a", 8), multiples("b", 8, 16)});
+  const MadeUpKernel kernel{{5, 9}};
+  Model model(space, 1, std::nullopt);
+  for (int i = 0; i < 8; ++i) {
+    const auto ordinal = model.propose().value();
+    CHECK_FALSE(model.expected_gain());
+    model.report(ordinal, kernel(space, ordinal));
+  }
+  const auto ordinal = model.propose().value();
+  REQUIRE(model.expected_gain());
+  CHECK(*model.expected_gain() > 0.01);  // a step of one parameter is a fifth
+  model.report(ordinal, kernel(space, ordinal));
+  model.end_is_near();
+  CHECK(model.propose());
+  CHECK_FALSE(model.expected_gain());
+}
+
+TEST_CASE("model expects nothing more of a space that it understands, nor of one where all are the same") {
+  const auto space = all_of({powers_of_two("a", 8), multiples("b", 8, 16)});
+  const MadeUpKernel slopes{{5, 9}};
+  const auto proposals_until_little = [&](const std::function<double(Ordinal)>& time) {
+    Model model(space, 1, std::nullopt);
+    for (int proposals = 1; proposals <= 128; ++proposals) {
+      const auto ordinal = model.propose().value();
+      if (model.expected_gain() && *model.expected_gain() < 0.005) return proposals;
+      model.report(ordinal, time(ordinal));
+    }
+    return 1000;
+  };
+  CHECK(proposals_until_little([&](Ordinal ordinal) { return slopes(space, ordinal).value(); }) < 64);  // half of the space
+  for (const double us : {1.0, 3.7, 5000.0}) CHECK(proposals_until_little([&](Ordinal) { return us; }) == 9);
+}
+
+TEST_CASE("model begins with numbers that two divides often") {
+  const auto space = all_of({multiples("a", 1, 64), multiples("b", 3, 64)});
+  const auto twos_of = [&](Ordinal ordinal) {
+    const auto row = space.row(ordinal);
+    return std::countr_zero(row[0] + 1U) + std::countr_zero(row[1] + 1U);
+  };
+  double of_all = 0, of_first = 0;
+  for (Ordinal ordinal = 0; ordinal < space.size(); ++ordinal) of_all += twos_of(ordinal);
+  std::set<Ordinal> first_trials;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Model model(space, seed, std::nullopt);
+    for (int i = 0; i < 8; ++i) {
+      const auto ordinal = model.propose().value();
+      of_first += twos_of(ordinal);
+      first_trials.insert(ordinal);
+      model.report(ordinal, 1.0);
+    }
+  }
+  CHECK(of_first / 80 > 2 * of_all / 4096);  // the farthest of any draws have 1.8 times as many
+  CHECK(first_trials.size() > 60);           // and are not the same few
+}
+
+TEST_CASE("model takes what another strategy has proposed for proposed") {
+  const auto space = all_of({powers_of_two("a", 4), choices("b", 3)});
+  Model model(space, 1, std::nullopt);
+  for (const Ordinal noted : {0, 5, 7}) model.note_proposal(noted);
+  std::set<Ordinal> proposed;
+  while (const auto ordinal = model.propose()) {
+    CHECK(proposed.insert(*ordinal).second);
+    model.report(*ordinal, 1.0 + static_cast<double>(*ordinal));
+  }
+  CHECK(proposed.size() == space.size() - 3);
+  for (const Ordinal noted : {0, 5, 7}) CHECK_FALSE(proposed.contains(noted));
 }
 
 TEST_CASE("hints say what was measured, predict what was not, and leave out sources that measured next to nothing") {
@@ -131,6 +236,21 @@ TEST_CASE("hints say what was measured, predict what was not, and leave out sour
   REQUIRE(best.size() == 5);
   CHECK(hints.log_behind(best.front()) == 0);
   CHECK(std::is_sorted(best.begin(), best.end(), [&](Ordinal a, Ordinal b) { return hints.log_behind(a) < hints.log_behind(b); }));
+}
+
+TEST_CASE("hints take what a source says twice as said once") {
+  const auto space = all_of({powers_of_two("a", 8), multiples("b", 8, 16)});
+  HintSource once;
+  std::uint64_t noise = 12345;
+  for (Ordinal ordinal = 0; ordinal < space.size(); ordinal += 4) {
+    noise = noise * 6364136223846793005ULL + 1442695040888963407ULL;  // of nearly half of what the parameters make of it
+    once.push_back({ordinal, MadeUpKernel{{5, 9}}(space, ordinal).value() * (1 + static_cast<double>(noise >> 40) / 0x1p24)});
+  }
+  HintSource twice = once;
+  twice.insert(twice.end(), once.begin(), once.end());
+  const Hints of_once(space, {once}), of_twice(space, {twice});
+  for (const Ordinal unmeasured : {1, 30, 99}) CHECK(of_twice.log_behind(unmeasured) == of_once.log_behind(unmeasured));
+  CHECK(Hints(space, {{{3, 1.0}, {4, 2.0}, {3, 1.5}}}).empty());  // two measurements
 }
 
 TEST_CASE("with hints of a like kernel model is near the best at once, and misleading ones do not keep it from it") {

@@ -93,6 +93,37 @@ TEST_CASE("strategies have nothing to propose in an empty space") {
   for (const auto& name : search::strategy_names()) CHECK_FALSE(make_strategy({.kind = search::strategy_named(name)}, empty)->propose());
 }
 
+TEST_CASE("strategies that propose by what is reported learn, and those with a model say what they expect") {
+  for (const auto& name : search::strategy_names()) {
+    CAPTURE(name);
+    const auto kind = search::strategy_named(name);
+    CHECK(name == search::name(kind));
+    const bool learns_nothing = name == "exhaustive" || name == "random" || name == "portfolio" || name == "winners";
+    CHECK(search::learns(kind) == !learns_nothing);
+    const bool says_what_it_expects = name == "auto" || name == "model";
+    CHECK(search::expects(kind) == says_what_it_expects);
+    CHECK(search::needs_winners(kind) == (name == "portfolio" || name == "winners"));
+
+    // What they say is what they do.
+    spec::Parameter a{"a", {}}, b{"b", {}};
+    for (std::int64_t value = 1; value <= 12; ++value) a.values.emplace_back(value), b.values.emplace_back(value);
+    const auto space = space::SearchSpace::build({a, b}, {}, [](std::string_view) { return std::nullopt; });
+    std::vector<Ordinal> falling, rising;
+    for (auto* proposed : {&falling, &rising}) {
+      const auto one = make_strategy({.kind = kind, .seed = 2, .winners = {3, 5, 7}}, space);
+      bool told = false;
+      while (const auto ordinal = one->propose()) {
+        proposed->push_back(*ordinal);
+        told = told || one->expected_gain();
+        const auto at = static_cast<double>(space.row(*ordinal)[0]);
+        one->report(*ordinal, proposed == &falling ? 100 - at : 1 + at);
+      }
+      CHECK(told == says_what_it_expects);
+    }
+    CHECK((falling != rising) == !learns_nothing);
+  }
+}
+
 TEST_CASE("an unknown strategy is refused with the known names and a suggestion") {
   CHECK_THROWS_WITH_AS(
       static_cast<void>(search::strategy_named("randon")),
