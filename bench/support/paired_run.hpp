@@ -1,10 +1,14 @@
 #pragma once
 // Figures of configurations that ran off against each other.
+#include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
+#include "tuner/measure/measurement.hpp"
 #include "tuner/session/source/backend.hpp"
+#include "tuner/spec/kernel_template.hpp"
 
 namespace attune::bench {
 
@@ -19,5 +23,14 @@ struct PairedRun {
 
 /// Requires: samples of a run-off that nobody left.
 [[nodiscard]] PairedRun summarise(const session::RunOffSamples& samples);
+
+/// The time of each configuration over that of `base` in the same rounds; every epoch is one observation. Requires: as `summarise`, and
+/// that `base` is among the configurations.
+[[nodiscard]] std::map<std::string, measure::PairedComparison> ratios_to(const session::RunOffSamples& samples, const std::string& base);
+
+/// Runs all named configurations off against each other on one device, under the policy of `attune tune`; nobody leaves.
+/// `executable`: attune. Throws: Error when one of them does not work; what a configuration that is none of the template's throws.
+[[nodiscard]] session::RunOffSamples run_off_all(const std::filesystem::path& executable, int device, const spec::KernelTemplate& kernel,
+                                                 const spec::Problem& problem, const std::set<std::string>& named);
 
 }  // namespace attune::bench

@@ -3,16 +3,35 @@ what `attune tune` printed (*.txt)."""
 import json
 import statistics
 
-from common import MISSING, Malformed, captured, count, number, percent, problem_text, provenance, results, rows_of, short_configuration, table
+from common import MISSING, Malformed, captured, count, number, percent, provenance, results, rows_of, short_configuration, table
+
+
+def goal_text(row):
+    """{"goal_behind": 0.01, "goal_command_s": 9} -> at most 1 % behind, 9 s in all"""
+    behind = f"at most {100 * row['goal_behind']:.3g} % behind" if row["goal_behind"] else "as good"
+    return behind + (f", {row['goal_command_s']:g} s in all" if row["goal_command_s"] is not None else "")
+
+
+def search_quality_line(rows):
+    """What the seeds of one case and strategy found."""
+    first = rows[0]
+    behind, seconds = [row["behind"] for row in rows], [row["command_s"] for row in rows]
+    kept = ", compiled code kept" if any(row["compiled_code_kept"] for row in rows) else ""
+    return [f"{first['case']} " + " ".join(f"{axis}={count(value)}" for axis, value in first["problem"].items()), f"`{first['strategy']}`{kept}",
+            f"{first['budget_s']:g}", goal_text(first), f"{sum(1 for row in rows if row['reached'])} of {len(rows)}",
+            f"{100 * statistics.median(behind):.2f} %", f"{100 * max(behind):.2f} %", number(statistics.median(seconds)), number(max(seconds)),
+            ", ".join(f"`{digest}`" for digest in sorted({row["search_content"] for row in rows}))]
 
 
 def search_quality(root):
     text = ""
     for path, result in results(root, "search_quality"):
-        lines = [[f"`{row['search'] or 'the whole space'}`", number(row["command_s"]), f"{100 * (row['over_fastest'] - 1):.2f} %",
-                  short_configuration(row["winner"])] for row in rows_of(path, result)]
-        text += f"{provenance(result)}; {problem_text(result['problem'])}, n={count(result['problem']['n'])}\n\n"
-        text += table([("search", False), ("whole command, s", True), ("behind the fastest, paired", True), ("winner", False)], lines) + "\n"
+        parts = {}
+        for row in rows_of(path, result):
+            parts.setdefault((row["case"], row["strategy"], row["compiled_code_kept"]), []).append(row)
+        text += f"{provenance(result)}\n\n"
+        text += table([("problem", False), ("strategy", False), ("budget, s", True), ("goal", False), ("reached", True), ("behind the mark, median", True), ("most", True),
+                       ("whole command, s, median", True), ("most", True), ("searches", False)], [search_quality_line(rows) for rows in parts.values()]) + "\n"
     return text.rstrip("\n") + "\n" if text else "Not recorded yet.\n"
 
 

@@ -202,14 +202,24 @@ class DocTables(TablesCase):
         (self.results / "reproducible_cost.json").write_text(json.dumps({"bench": "reproducible_cost", **HEAD, "rows": rows}))
         self.assertIn("| f32 compensated | 1.250 | 1.500 | 2 |", self.generated("reproducible_cost"))
 
-    def test_a_search_is_told_with_its_time_and_how_far_it_stays_behind(self):
-        rows = [{"search": "--budget 9s", "command_s": 12.3, "over_fastest": 1.0125, "winner": {"items": 4}},
-                {"search": "", "command_s": 99.0, "over_fastest": 1.0, "winner": {"items": 8}}]
-        (self.results / "search_quality.json").write_text(json.dumps(
-            {"bench": "search_quality", **HEAD, "problem": {"T": "f32", "op": "sum", "n": 2**22}, "rows": rows}))
+    def write_search_quality(self, *rows):
+        (self.results / "search_quality.json").write_text(json.dumps({"bench": "search_quality", **HEAD, "rows": rows}))
+
+    def test_the_seeds_of_a_search_are_a_line_with_how_many_reach_the_goal_and_how_far_they_stay_behind(self):
+        seed = {"case": "reduce", "strategy": "auto", "budget_s": 5, "command_s": 8.0, "behind": 0.004, "reached": True, "goal_behind": 0.01, "goal_command_s": 9,
+                "problem": {"T": "f32", "n": 2**22, "op": "sum"}, "compiled_code_kept": False, "search_content": "abc"}
+        far = {**seed, "behind": 0.0312, "reached": False, "command_s": 8.5}
+        late = {**seed, "behind": -0.002, "reached": False, "command_s": 9.25}
+        other = {**seed, "strategy": "random", "goal_behind": 0, "goal_command_s": None, "compiled_code_kept": True, "search_content": "def"}
+        self.write_search_quality(seed, far, late, other)
         text = self.generated("search_quality")
-        self.assertIn("| `--budget 9s` | 12.30 | 1.25 % | items=4 |", text)
-        self.assertIn("| `the whole space` | 99.00 | 0.00 % | items=8 |", text)
+        self.assertIn("| reduce T=f32 n=2^22 op=sum | `auto` | 5 | at most 1 % behind, 9 s in all | 1 of 3 | 0.40 % | 3.12 % | 8.500 | 9.250 | `abc` |", text)
+        self.assertIn("| `random`, compiled code kept | 5 | as good | 1 of 1 | 0.40 % | 0.40 % | 8.000 | 8.000 | `def` |", text)
+
+    def test_a_search_of_the_former_kind_of_rows_is_refused_and_none_is_said_to_be_missing(self):
+        self.assertIn("Not recorded yet.", self.generated("search_quality"))
+        self.write_search_quality({"search": "--budget 9s", "command_s": 12.3, "over_fastest": 1.0125, "winner": {"items": 4}})
+        self.assert_refused("failed making the table 'search_quality'")
 
     def test_a_row_that_could_not_be_measured_says_why(self):
         self.assertIn("| 2^30 | not measured: not enough memory |", self.generated("reduce_vs_cub"))

@@ -1,7 +1,6 @@
 // bench/winner_repeat, whose runs may be made in parts: what a file holds is added to, and never mixed.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -30,28 +29,22 @@ struct Repeated : FakeGpu {
     return run_program(all);
   }
 
-  /// The only file of this name below the output folder; empty while there is none.
-  std::filesystem::path file(const std::string& name) const {
+  /// The results; empty while there are none.
+  std::filesystem::path file() const {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
-      if (entry.path().filename() == name + ".json") return entry.path();
+      if (entry.path().filename() == "winner_repeat.json") return entry.path();
     }
     return {};
   }
 
-  json results(const std::string& name = "winner_repeat") const {
-    REQUIRE_FALSE(file(name).empty());
-    return base::parse_json(base::read_file(file(name)));
+  json results() const {
+    REQUIRE_FALSE(file().empty());
+    return base::parse_json(base::read_file(file()));
   }
 };
 
-std::vector<std::string> of_size(const std::string& size) {
-  return {"--T", "i32", "--faults", "none", "--size", size, "--compile-workers", "2"};
-}
-
 std::vector<std::string> one_of(const std::string& size) {
-  auto words = of_size(size);
-  words.insert(words.end(), {"--strategy", "random", "--budget", "1"});
-  return words;
+  return {"--T", "i32", "--faults", "none", "--size", size, "--compile-workers", "2", "--strategy", "random", "--budget", "1"};
 }
 
 }  // namespace
@@ -80,22 +73,9 @@ TEST_CASE_FIXTURE(Repeated, "--more adds runs to those of the file, which stay a
   refused("2000", "its \"arguments\" is");
   CHECK(results() == after);
   after["content"] = "0000000000000000";
-  std::ofstream(file("winner_repeat")) << base::dump_json(after);
+  std::ofstream(file()) << base::dump_json(after);
   refused("1000", "its \"content\" is \"0000000000000000\"");
   CHECK(results() == after);
-}
-
-TEST_CASE_FIXTURE(Repeated, "searches that name different winners are run off against each other") {
-  const auto searched =
-      repeat({"--runs", "1", "--search", "--strategy random --budget 1", "--search", "--strategy exhaustive"}, of_size("1000"));
-  CAPTURE(searched.err);
-  REQUIRE(searched.exit_code == 0);
-  const json rows = results("search_quality").at("rows");
-  REQUIRE(rows.size() == 2);
-  REQUIRE(rows[0].at("winner") != rows[1].at("winner"));
-  double least = 2;
-  for (const json& row : rows) least = std::min(least, row.at("over_fastest").get<double>());
-  CHECK(least == 1);
 }
 
 }  // namespace test_winner_repeat
