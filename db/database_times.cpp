@@ -15,11 +15,12 @@ constexpr const char* kTimes =
 
 std::vector<MeasuredProblem> Database::measured_problems(const std::string& template_name, const std::string& policy) const {
   return state_->reading([&] {
-    // Read from the index records_by_problem alone.
+    // Counted in the order of the index records_by_problem; a problem's text is looked up once for each count.
     Use use(state_->statements.prepared(
-        "SELECT n.hash, p.text, t.device_key, count(*) FROM templates n CROSS JOIN records t ON t.template_hash = n.hash"
-        " CROSS JOIN problems p ON p.key = t.problem_key WHERE n.name = ? AND t.policy = ?"
-        " GROUP BY t.template_hash, t.problem_key, t.device_key"));
+        "SELECT g.template_hash, p.text, g.device_key, g.counted FROM"
+        " (SELECT template_hash, problem_key, device_key, policy, count(*) AS counted FROM records"
+        " WHERE template_hash IN (SELECT hash FROM templates WHERE name = ?) GROUP BY template_hash, problem_key, device_key, policy) g"
+        " JOIN problems p ON p.key = g.problem_key WHERE g.policy = ?"));
     use.bind(template_name).bind(policy);
     std::vector<MeasuredProblem> problems;
     while (use.step()) {

@@ -48,13 +48,12 @@ void Forest::report(space::Ordinal ordinal, std::optional<double> median_us) {
   if (!cost) return;
   if (is_proposed) std::erase(pending_, ordinal);
   if (!is_proposed) tried_.add(ordinal);
-  const Known known{ordinal, std::log(*cost)};
-  const auto is_faster = [](const Known& a, const Known& b) { return a.log_us < b.log_us; };
-  known_.insert(std::upper_bound(known_.begin(), known_.end(), known, is_faster), known);
+  known_.push_back({ordinal, std::log(*cost)});
   valid_ += median_us ? 1 : 0;
 }
 
 void Forest::learn() {
+  std::stable_sort(known_.begin(), known_.end(), [](const Known& a, const Known& b) { return a.log_us < b.log_us; });
   choose_candidates(grown());
   // So that all forests together cost about as much as so many measurements, and what waits for a report changes the forest at times.
   const std::size_t wait = std::max<std::size_t>(1, known_.size() / 8);

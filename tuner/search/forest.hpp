@@ -52,7 +52,7 @@ class Forest final : public Strategy {
   std::vector<Question> questions_;
   std::mt19937_64 random_;
   Trials trials_;
-  std::vector<Known> known_;             ///< the fastest first
+  std::vector<Known> known_;             ///< the fastest first when it has learnt, then what was reported since
   std::vector<space::Ordinal> pending_;  ///< in the order of their proposals
   std::size_t proposed_ = 0, valid_ = 0;
   std::size_t learn_at_known_ = 0, learn_at_proposed_ = 0;

@@ -14,7 +14,9 @@ namespace attune::session {
 namespace {
 
 constexpr std::size_t kMostSources = 4;  // more of them say the same, and each costs a model
+constexpr std::size_t kMostRead = 12;    // the nearest may tell nothing of the part that is searched
 constexpr std::uint64_t kFewestRecords = 8;
+constexpr std::ptrdiff_t kFewestThatWorked = 3;
 constexpr std::uint64_t kFastest = 150, kOthers = 250;  // of each source
 
 /// Another problem that was measured, and how unlike this one here it is.
@@ -26,10 +28,9 @@ struct Source {
 /// In units of a size that is sixteen times as large: types and choices change more than that, devices and versions less.
 double unlike(const ProblemContext& context, const spec::Problem& other, bool other_device, bool other_version) {
   double sum = (other_device ? 0.5 : 0) + (other_version ? 0.5 : 0);
-  for (const auto& [axis, choice] : context.problem.choices) {
-    const auto found = other.choices.find(axis);
-    sum += found == other.choices.end() || found->second != choice ? 2 : 0;
-  }
+  for (const auto& axis : context.kernel.problem)
+    if (spec::choice_of(context.kernel, context.problem, axis.name) != spec::choice_of(context.kernel, other, axis.name)) sum += 2;
+  if (other.sizes.size() != context.problem.sizes.size()) return sum + 4;
   for (const auto& [axis, size] : context.problem.sizes) {
     const auto found = other.sizes.find(axis);
     if (found == other.sizes.end() || found->second <= 0 || size <= 0) return sum + 4;
@@ -133,10 +134,15 @@ std::shared_ptr<const search::Hints> former_measurements(const ProblemContext& c
     }
   }
   std::stable_sort(sources.begin(), sources.end(), [](const Source& a, const Source& b) { return a.unlike < b.unlike; });
-  if (sources.size() > kMostSources) sources.resize(kMostSources);
+  if (sources.size() > kMostRead) sources.resize(kMostRead);
   const Translation translate(context, searched);
   std::vector<search::HintSource> hints;
-  for (const auto& source : sources) hints.push_back(hints_of(source.read(), translate));
+  for (const auto& source : sources) {
+    auto told = hints_of(source.read(), translate);
+    const auto worked = std::count_if(told.begin(), told.end(), [](const search::Hint& hint) { return hint.cost.has_value(); });
+    if (worked >= kFewestThatWorked) hints.push_back(std::move(told));
+    if (hints.size() == kMostSources) break;
+  }
   auto made = std::make_shared<const search::Hints>(searched, hints);
   return made->empty() ? nullptr : made;
 }

@@ -300,7 +300,7 @@ void PartSearch::report_progress() const {
   progress.problem_count = context_.request.problems.size();
   progress.part = scope_.label;
   progress.done = decided_here();
-  progress.total = limit_;
+  progress.total = std::max(limit_, progress.done);
   progress.reused = part_.reused;
   progress.failed = part_.failed;
   progress.best_us = best_us_;

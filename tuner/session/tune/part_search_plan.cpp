@@ -17,8 +17,9 @@ void PartSearch::plan() {
   const bool sampled = !whole && scope_.sample > 0;
   const std::uint64_t different = different_launches(whole || sampled);
   limit_ = whole ? different : sampled ? std::min(scope_.sample, different) : request.budget.limit(different);
-  // A renewal begins with what won, and one that converges ends before the space does, however small that is.
-  const bool in_any_order = !scope_.deadline && !request.renew && !request.budget.until_converged;
+  // A renewal begins with what won, and other limits may end the search before the space does.
+  const auto& budget = request.budget;
+  const bool in_any_order = !scope_.deadline && !request.renew && !budget.until_converged && !budget.until_separated;
   const bool covered = request.strategy == search::StrategyKind::Auto && in_any_order && limit_ >= different;
   search::StrategyOptions options;
   options.kind = whole || covered ? search::StrategyKind::Exhaustive : sampled ? search::StrategyKind::Random : request.strategy;

@@ -31,8 +31,8 @@ struct TuneRequest {
   /// Further conditions: only configurations that satisfy them all are proposed. What is decided stays the best of everything
   /// known of the problem, so that a search of a part never replaces a better winner by a worse one.
   std::vector<spec::Constraint> where;
-  /// Files that the strategies portfolio and winners take further proposals from: winners of a database, good configurations of a recording
-  /// (*.json, *.json.zst). They may be of another version of the template.
+  /// Files that the strategies auto, portfolio and winners take further proposals from: winners of a database, good configurations of a
+  /// recording (*.json, *.json.zst); and auto and model what to expect. They may be of another version of the template.
   std::vector<std::filesystem::path> also_try;
   bool retry_failed = false;  ///< records of failures do not answer a proposal: they are measured again
   bool renew = false;         ///< nor do records of another driver or NVRTC build than the backend's; what won under them is decided anew
