@@ -22,6 +22,7 @@ constexpr std::size_t kMostPoints = 320;  // of the process; costs grow with the
 constexpr std::size_t kRoom = 60;         // of them for those that follow before it learns anew
 constexpr std::size_t kMostLearnt = 240;
 constexpr std::size_t kMostFitted = 100;  // to which the covariance is fitted, at their cube
+constexpr std::size_t kOftenUpTo = 100;   // reports: what is learnt of few is worth most and costs least
 constexpr int kFitSteps = 12;
 constexpr std::size_t kMostHinted = 500;  // always candidates
 constexpr std::size_t kFirstHinted = 4;   // in place of the first trials
@@ -261,7 +262,7 @@ void Model::learn() {
     if (!trial.reported) trial.point = process_->add_point(trial.ordinal, process_->mean_of(trial.ordinal));
     if (trial.reported && !trial.log_us) note_failure(trial);
   }
-  learn_at_ = reported_ + std::max<std::size_t>(4, reported_ / 4);
+  learn_at_ = reported_ + (reported_ < kOftenUpTo ? std::max<std::size_t>(4, reported_ / 8) : reported_ / 4);
 }
 
 std::vector<space::Ordinal> Model::chosen_candidates() {
