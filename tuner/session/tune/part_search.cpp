@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "attune/error.hpp"
 #include "tuner/measure/gpu_executor.hpp"
@@ -17,7 +19,7 @@ using measure::Outcome;
 constexpr std::uint64_t kFewestForSeparation = 64;
 constexpr std::uint64_t kSeparationStep = 32;
 constexpr double kLittleGain = 0.005;  // of the best time
-constexpr std::uint64_t kFewestOfLittleGain = 20;
+constexpr std::size_t kFewestOfLittleGain = 20;
 constexpr double kLastShare = 0.1;  // of a search, for the neighbours of its fastest
 /// Submitted between two looks at what came back: a backend of many compile workers takes hundreds ahead, and while they are made the GPU
 /// would run out of work. A number, not a time, so that a replay goes the same way each time.
@@ -172,7 +174,7 @@ bool PartSearch::propose() {
     limit_ = proposed_;  // there are no more
     return false;
   }
-  if (const auto gain = strategy_->expected_gain()) of_little_gain_ = *gain < kLittleGain ? of_little_gain_ + 1 : 0;
+  if (const auto gain = strategy_->expected_gain()) expected_gains_.push_back(*gain);
   const auto place = place_of(*ordinal);
   if (!place) {
     tell_of_same(*ordinal);
@@ -239,14 +241,19 @@ bool PartSearch::nearly_over() const {
   return left_s < kLastShare * (left_s + spent_s);
 }
 
-/// Whether so little has been expected of each proposal for as long as it took to find the best.
+/// Whether little has been expected, in the mean, of as many proposals as it took to come near the best. In the mean: a fresh look at the
+/// space finds single ones of which more is hoped, which the next results correct.
 bool PartSearch::converged() {
-  if (!context_.request.budget.until_converged || of_little_gain_ < std::max(tally_.best_found_at(), kFewestOfLittleGain)) return false;
+  if (!context_.request.budget.until_converged) return false;
+  const std::size_t found_at = tally_.best_found_at(kLittleGain), last = std::max(found_at, kFewestOfLittleGain);
+  if (expected_gains_.size() < last) return false;
+  const double sum = std::accumulate(expected_gains_.end() - static_cast<std::ptrdiff_t>(last), expected_gains_.end(), 0.0);
+  if (sum >= kLittleGain * static_cast<double>(last)) return false;
   if (!std::exchange(told_converged_, true) && scope_.label.empty()) {
     context_.observer.notice(
-        fmt::format("converged on {}: the best was found by {} configurations, and of each of the next {} less than {} % "
-                    "was to be gained",
-                    context_.name(), tally_.best_found_at(), of_little_gain_, kLittleGain * 100));
+        fmt::format("converged on {}: {} configurations came within {} % of the best, and of each of the last {} less than "
+                    "that was to be gained in the mean",
+                    context_.name(), found_at, kLittleGain * 100, last));
   }
   return true;
 }

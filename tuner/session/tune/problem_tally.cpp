@@ -43,6 +43,12 @@ void ProblemTally::decided(space::Ordinal ordinal) {
   convergence_.push_back({evaluations_, elapsed_s(), best_us_});
 }
 
+std::uint64_t ProblemTally::best_found_at(double share) const {
+  const auto close = [&](const Point& point) { return point.best_us <= best_us_ * (1 + share); };
+  const auto found = std::find_if(convergence_.begin(), convergence_.end(), close);
+  return found == convergence_.end() ? 0 : found->evaluations;
+}
+
 void ProblemTally::count_failure(space::Ordinal ordinal) {
   const std::string outcome = measure::name(known_[ordinal].outcome);
   ++result.failed[outcome];

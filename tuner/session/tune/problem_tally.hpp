@@ -34,8 +34,8 @@ class ProblemTally {
 
   /// Proposals that have an outcome, of all searches.
   [[nodiscard]] std::uint64_t evaluations() const noexcept { return evaluations_; }
-  /// How many of them it took to find the best; 0: none worked.
-  [[nodiscard]] std::uint64_t best_found_at() const { return convergence_.empty() ? 0 : convergence_.back().evaluations; }
+  /// How many of them it took to find one that is at most `share` slower than the best; 0: none worked.
+  [[nodiscard]] std::uint64_t best_found_at(double share = 0) const;
   /// How busy everything was, from what the backend says: after the searches, before anything runs off. Requires: something was measured.
   void account(const Utilisation& of_backend);
   /// Stops the clock.
