@@ -108,7 +108,7 @@ class PartSearch {
   double best_us_ = 0;
   std::unordered_map<std::string, Pending> pending_;
   std::unordered_map<space::Ordinal, std::vector<space::Ordinal>> waiting_;  ///< proposed, for another of the same launches
-  std::vector<double> expected_gains_;  ///< by proposal, of those of which the strategy says it
+  std::vector<double> expected_gains_;                                       ///< by proposal, of those of which the strategy says it
   bool told_converged_ = false;
   std::uint64_t separation_check_ = 0;  ///< decisions at which separation is looked at next
   SearchedPart part_;
