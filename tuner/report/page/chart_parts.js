@@ -81,6 +81,18 @@ const parts = (function () {
       ticks: { color: colour("muted"), callback: callback },
     };
   }
+  // Of what a search has found so far, as a multiple of its end, over its evaluations.
+  function courseAxes(text, datasets, last) {
+    const y = linearAxis(text, (value) => value.toFixed(2));
+    y.min = 1;
+    // One slow first guess would flatten everything that is worth seeing.
+    y.max = Math.min(2, Math.max(1.05, ...datasets.flatMap((one) => one.data.map((point) => point.y))));
+    const x = logAxis("evaluations");
+    x.min = 1;
+    x.max = last;
+    return { x: x, y: y };
+  }
+
   function options(scales, titleOf, labelOf) {
     return {
       responsive: true, maintainAspectRatio: false, animation: false, scales: scales,
@@ -114,5 +126,5 @@ const parts = (function () {
     return { unit: "calls per µs", of: (problem, us) => 1 / us, most: () => null, limit: "" };
   }
 
-  return { colour, sizesText, number, placing, sizeAxis, logAxis, placeAxis, linearAxis, options, line, pointTitle, peakOf, rateOf };
+  return { colour, sizesText, number, placing, sizeAxis, logAxis, placeAxis, linearAxis, courseAxes, options, line, pointTitle, peakOf, rateOf };
 })();

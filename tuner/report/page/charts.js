@@ -1,6 +1,6 @@
 // The charts, a function each.
 (function () {
-  const { colour, sizesText, number, placing, sizeAxis, logAxis, placeAxis, linearAxis, options, line, pointTitle, peakOf, rateOf } = parts;
+  const { colour, sizesText, number, placing, sizeAxis, logAxis, placeAxis, linearAxis, courseAxes, options, line, pointTitle, peakOf, rateOf } = parts;
   const report = JSON.parse(document.getElementById("report-data").textContent);
   const charts = [];
 
@@ -104,16 +104,9 @@
       datasets.push(line(sizesText(series.problems[one.problem].sizes), points, "best",
         { stepped: true, borderColor: shade, backgroundColor: shade, pointRadius: 0, borderWidth: 1.75, pointHitRadius: 6 }));
     });
-    const y = linearAxis("best so far / last best", (value) => value.toFixed(2));
-    y.min = 1;
-    // One slow first guess would flatten everything that is worth seeing.
-    y.max = Math.min(2, Math.max(1.05, ...datasets.flatMap((one) => one.data.map((point) => point.y))));
-    const x = logAxis("evaluations");
-    x.min = 1;
-    x.max = last;
     return {
       type: "line", data: { datasets: datasets },
-      options: options({ x: x, y: y }, (items) => items[0].dataset.label,
+      options: options(courseAxes("best so far / last best", datasets, last), (items) => items[0].dataset.label,
         (item) => number(item.raw.us) + " µs after " + item.raw.x + " evaluations, " + number(item.raw.s) + " s (" + item.raw.y.toFixed(3) + ")"),
     };
   }

@@ -1,7 +1,7 @@
 "use strict";
 // The charts of how a search went, and what it learnt.
 const searchFigures = (function () {
-  const { colour, number, logAxis, linearAxis, options, line } = parts;
+  const { colour, number, linearAxis, courseAxes, options, line } = parts;
 
   function course(series, figure) {
     const select = document.querySelector('select[data-course="' + figure.dataset.series + '"]');
@@ -14,16 +14,9 @@ const searchFigures = (function () {
       line("search, best so far", points(1), "best", { stepped: true, pointRadius: 0, pointHitRadius: 6 }),
       line("random search, expected", points(2), "kind2", { borderDash: [6, 4], pointRadius: 0, pointHitRadius: 6 }),
     ];
-    const y = linearAxis("best so far / best of all", (value) => value.toFixed(2));
-    y.min = 1;
-    // One slow first guess would flatten everything that is worth seeing.
-    y.max = Math.min(2, Math.max(1.05, ...datasets.flatMap((one) => one.data.map((point) => point.y))));
-    const x = logAxis("evaluations");
-    x.min = 1;
-    x.max = last;
     return {
       type: "line", data: { datasets: datasets },
-      options: options({ x: x, y: y }, (items) => "after " + items[0].raw.x + " evaluations",
+      options: options(courseAxes("best so far / best of all", datasets, last), (items) => "after " + items[0].raw.x + " evaluations",
         (item) => item.dataset.label + ": " + number(item.raw.us) + " µs (" + item.raw.y.toFixed(3) + ")"),
     };
   }

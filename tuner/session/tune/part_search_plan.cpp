@@ -44,8 +44,9 @@ void PartSearch::learn_from_others(search::StrategyOptions& options) const {
   const TuneRequest& request = context_.request;
   options.until_converged = request.budget.until_converged;
   if (options.kind == search::StrategyKind::Auto) options.winners = winners_to_try(context_, space());
-  if (options.kind == search::StrategyKind::Auto || options.kind == search::StrategyKind::Model)
-    options.hints = former_measurements(context_, space());
+  // Reading and fitting them takes time, of a command that is repeated for nothing.
+  const bool may_be_left = known_.memory().decided().size() < limit_;
+  if (search::expects(options.kind) && may_be_left) options.hints = former_measurements(context_, space());
   options.promise = [this](space::Ordinal part) {
     return launch_promise(context_.kernel, context_.problem, space().at(part), context_.backend.device());
   };
