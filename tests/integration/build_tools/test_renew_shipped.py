@@ -15,9 +15,12 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(TOOLS))
 import shipped_problems
 
-ATTUNE = """#!/usr/bin/env python3
-import pathlib, signal, sys, time
+ATTUNE = f"#!{sys.executable} -IS" + """
+import json, pathlib, signal, sys, time
 folder = pathlib.Path(__file__).parent
+if sys.argv[1] == "devices":
+    print(json.dumps({"here": [{"name": name} for name in (folder / "gpus").read_text().splitlines()], "known": [], "unavailable": "no driver"}))
+    sys.exit(0)
 with open(folder / "calls", "a") as calls:
     calls.write(" ".join(sys.argv[1:]) + "\\n")
 def interrupted(*_):
@@ -25,6 +28,8 @@ def interrupted(*_):
     sys.exit(130)
 signal.signal(signal.SIGINT, interrupted)
 calls = (folder / "calls").read_text().splitlines()
+if (folder / "broken_on_1").exists() and "--device 1 " in " ".join(sys.argv):
+    sys.exit(4)
 if (folder / "slow").exists() or (folder / "slow_after").exists() and len(calls) > int((folder / "slow_after").read_text()):
     (folder / "started").write_text("")
     time.sleep(60)
@@ -46,8 +51,12 @@ class RenewShipped(unittest.TestCase):
         self.attune.chmod(0o755)
         for template in ("reduce", "argreduce", "segmented_reduce", "histogram"):
             (self.folder / "root/templates" / template / "recordings").mkdir(parents=True)
-        self.old = self.folder / "root/templates/reduce/recordings/h100_f32_sum_hot.json.zst"
+        self.old = self.folder / "root/templates/reduce/recordings/h200_f32_sum_hot.json.zst"
         self.old.write_text("old")
+        self.gpus("NVIDIA H200")
+
+    def gpus(self, *names):
+        (self.folder / "gpus").write_text("\n".join(names))
 
     def words(self, *more):
         return [sys.executable, str(TOOLS / "renew_shipped.py"), str(self.attune), str(self.folder / "work"), "--root", str(self.folder / "root"), *more]
@@ -59,19 +68,28 @@ class RenewShipped(unittest.TestCase):
         file = self.folder / "calls"
         return file.read_text().splitlines() if file.exists() else []
 
+    def call_of(self, template, recording):
+        """The one that made it."""
+        found = [call for call in self.calls() if f"part.{template}.{recording}.json.zst" in call]
+        self.assertEqual(len(found), 1, recording)
+        return found[0]
+
     def test_grids_and_the_other_recordings_are_measured_once_and_replaced_at_the_end(self):
         done = self.renew()
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.old.read_text(), "new")
         self.assertEqual(len(self.calls()), len(shipped_problems.steps()) + 1)
-        self.assertIn(f"--problems {self.old}", self.calls()[-1])
-        self.assertIn(f"--try {self.old}", self.calls()[-1])
-        self.assertIn("--policy hot/graph", self.calls()[-1])
-        for call, step in zip(self.calls(), shipped_problems.steps()):
-            self.assertIn(f"--finalists {step.finalists} --epochs {step.epochs} ", call)
+        other = self.call_of("reduce", "h200_f32_sum_hot")
+        self.assertIn(f"--problems {self.old}", other)
+        self.assertIn(f"--try {self.old}", other)
+        self.assertIn("--policy hot/graph", other)
         for step in shipped_problems.steps():
-            if step.recording:
-                self.assertEqual((self.folder / "root/templates" / step.template / "recordings" / f"{step.recording}.json.zst").read_text(), "new")
+            call = self.call_of(step.template, step.recording)
+            self.assertTrue(call.startswith(f"record {step.template} "), call)
+            self.assertIn(f"--policy {step.policy} --finalists {step.finalists} --epochs {step.epochs} --device 0 ", call)
+            self.assertIn(f"--budget {step.budget} ", call)
+            self.assertNotIn("--strategy", call)  # the default one
+            self.assertEqual((self.folder / "root/templates" / step.template / "recordings" / f"{step.recording}.json.zst").read_text(), "new")
         # The next renewal begins with nothing: it does not put in place what an earlier one has measured.
         self.old.write_text("newer")
         (self.folder / "broken").touch()
@@ -79,21 +97,22 @@ class RenewShipped(unittest.TestCase):
         self.assertEqual(self.old.read_text(), "newer")
 
     def test_a_ladder_s_recording_has_every_rung_anew_whatever_had_a_chance(self):
-        ladder = self.old.with_name("h100_ladder_f32_cold.json.zst")
+        ladder = self.old.with_name("h200_ladder_f32_cold.json.zst")
         ladder.write_text("old")
+        self.gpus("NVIDIA H200", "NVIDIA H200")
         self.assertEqual(self.renew().returncode, 0)
-        rungs, record = self.calls()[-2:]  # behind the other recording, by name
+        rungs, record = [call for call in self.calls() if f"--problems {ladder}" in call]
         self.assertTrue(rungs.startswith(f"ladder reduce --problems {ladder} --policy cold/graph"), rungs)
-        self.assertNotIn("--strategy", rungs)
-        self.assertIn("--device 0 ", rungs)  # rungs are compared with each other
+        self.assertNotIn("--budget", rungs)
         self.assertTrue(record.startswith(f"record reduce --problems {ladder}"), record)
+        self.assertEqual(rungs.split("--device ")[1].split(" ")[0], record.split("--device ")[1].split(" ")[0])
         self.assertEqual(rungs.split("--db ")[1].split(" ")[0], record.split("--db ")[1].split(" ")[0])
 
     def test_another_executable_does_all_steps_again(self):
         (self.folder / "slow").touch()
         self.assertEqual(self.renew("--template", "histogram", "--time", "1s").returncode, 75)
         (self.folder / "slow").unlink()
-        (self.folder / "work/done/0_reduce_exhaustive").touch()
+        (self.folder / "work/recordings/reduce.h200_f32_sum_hot.json.zst").write_text("of the other")
         self.attune.write_text(ATTUNE + "# of other templates\n")
         self.assertEqual(self.renew().returncode, 0)
         self.assertEqual(len(self.calls()), 1 + len(shipped_problems.steps()) + 1)
@@ -123,10 +142,10 @@ class RenewShipped(unittest.TestCase):
         self.assertEqual(work.read_text(), "a file")
 
     def test_what_is_done_of_one_template_outlives_the_renewal_of_another(self):
-        (self.folder / "slow_after").write_text("3")
+        (self.folder / "slow_after").write_text("6")
         self.assertEqual(self.renew("--time", "2s").returncode, 75)
         (self.folder / "slow_after").unlink()
-        done = {path.relative_to(self.folder) for path in (self.folder / "work").glob("done/*") if "histogram" not in path.name}
+        done = {path.relative_to(self.folder) for path in (self.folder / "work").glob("recordings/*") if "histogram" not in path.name}
         self.assertTrue(done)
         database = self.folder / "work/renewed.reduce.db"
         database.write_text("measured")
@@ -137,10 +156,14 @@ class RenewShipped(unittest.TestCase):
         self.assertFalse(database.exists())
 
     def test_an_executable_that_writes_nothing_is_told(self):
-        self.attune.write_text("#!/bin/sh\n")
+        self.attune.write_text(ATTUNE.replace('if sys.argv[1] == "record"', "if False"))
         done = self.renew()
         self.assertEqual(done.returncode, 1)
         self.assertIn("wrote no recording", done.stderr)
+        self.attune.write_text("#!/bin/sh\n")
+        done = self.renew()
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("lists no devices", done.stderr)
 
     def test_a_part_can_be_renewed_alone_and_the_rest_later(self):
         self.assertEqual(self.renew("--template", "histogram").returncode, 0)
@@ -178,6 +201,42 @@ class RenewShipped(unittest.TestCase):
         (self.folder / "slow").unlink()
         self.assertEqual(self.renew().returncode, 0)
         self.assertEqual(len(self.calls()), len(shipped_problems.steps()) + 2)  # the interrupted one twice
+
+    def test_several_gpus_take_one_recording_after_the_other_and_share_the_processors(self):
+        self.gpus(*["NVIDIA H200"] * 3)
+        self.assertEqual(self.renew("--device", "0,2").returncode, 0)
+        used = [call.split("--device ")[1].split(" ")[0] for call in self.calls()]
+        self.assertEqual(set(used), {"0", "2"})
+        self.assertEqual(len(used), len(shipped_problems.steps()) + 1)
+        self.assertIn(f"--compile-workers {max(1, os.cpu_count() // 2 - 1)} ", self.calls()[0])
+
+    def test_the_first_that_fails_stops_the_others(self):
+        self.gpus(*["NVIDIA H200"] * 2)
+        (self.folder / "broken_on_1").touch()
+        (self.folder / "slow").touch()
+        done = self.renew()
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("ended with code 4", done.stderr)
+        self.assertTrue((self.folder / "interrupted").exists())
+
+    def test_recordings_of_another_gpu_are_measured_and_not_replaced(self):
+        self.gpus("NVIDIA H100 80GB HBM3")
+        refused = self.renew()
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("is not of NVIDIA H100 80GB HBM3", refused.stderr)
+        self.assertEqual(self.calls(), [])
+        measured = self.renew("--only-measure")
+        self.assertEqual(measured.returncode, 0, measured.stderr)
+        self.assertEqual(self.old.read_text(), "old")
+        self.assertEqual((self.folder / "work/recordings/reduce.h200_f32_sum_hot.json.zst").read_text(), "new")
+
+    def test_without_a_gpu_and_with_ones_that_are_not_there_it_says_so(self):
+        self.assertEqual(self.renew("--device", "1").returncode, 2)
+        self.assertEqual(self.renew("--device", "0,0").returncode, 2)
+        self.gpus()
+        done = self.renew()
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("no driver", done.stderr)
 
     def test_ctrl_c_interrupts_the_step_once(self):
         (self.folder / "slow").touch()

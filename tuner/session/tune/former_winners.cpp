@@ -8,15 +8,22 @@
 namespace attune::session {
 namespace {
 
-/// The latest of all before the others: a budget that ends early must not replace it unseen.
-void put_first(const std::vector<db::BestRow>& rows, const spec::KernelTemplate& kernel, const space::SearchSpace& searched,
-               std::vector<space::Ordinal>& ordinals) {
-  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-    const auto own = place_in(searched, kernel, *row);
-    if (!own) continue;
-    std::erase(ordinals, *own);
-    ordinals.insert(ordinals.begin(), *own);
+void add_new(space::Ordinal ordinal, std::vector<space::Ordinal>& ordinals) {
+  if (std::find(ordinals.begin(), ordinals.end(), ordinal) == ordinals.end()) ordinals.push_back(ordinal);
+}
+
+/// What won at this very problem: here in a run that renews, the latest of all before the others, then elsewhere. A budget that ends early
+/// must not replace it unseen.
+std::vector<space::Ordinal> own_first(const ProblemContext& context, const space::SearchSpace& searched) {
+  std::vector<space::Ordinal> ordinals;
+  if (context.request.renew) {
+    for (const auto& row : own_winners(context)) {
+      if (const auto own = place_in(searched, context.kernel, row)) add_new(*own, ordinals);
+    }
   }
+  for (const auto& other : context.request.also_try)
+    add_own_winners_of(other, context.kernel, context.problem, context.rows.policy, searched, ordinals);
+  return ordinals;
 }
 
 }  // namespace
@@ -41,12 +48,12 @@ std::optional<space::Ordinal> place_in(const space::SearchSpace& space, const sp
 std::vector<space::Ordinal> winners_to_try(const ProblemContext& context, const space::SearchSpace& searched) {
   const TuneRequest& request = context.request;
   const auto from = request.strategy == search::StrategyKind::Winners ? WinnersFrom::Template : WinnersFrom::Family;
-  std::vector<space::Ordinal> ordinals;
+  auto ordinals = own_first(context, searched);
   if (!request.renew) {
-    ordinals = portfolio_of(context.database, from, context.kernel, context.problem, context.rows.policy, searched);
+    for (const auto winner : portfolio_of(context.database, from, context.kernel, context.problem, context.rows.policy, searched))
+      add_new(winner, ordinals);
   } else {
     add_portfolio_of(context.database, from, context.kernel, context.problem, context.rows.policy, searched, ordinals);
-    put_first(own_winners(context), context.kernel, searched, ordinals);
   }
   for (const auto& other : request.also_try)
     add_portfolio_of(other, from, context.kernel, context.problem, context.rows.policy, searched, ordinals);

@@ -13,9 +13,10 @@ namespace attune::session {
 [[nodiscard]] std::optional<space::Ordinal> place_in(const space::SearchSpace& space, const spec::KernelTemplate& kernel,
                                                      const db::BestRow& row);
 
-/// What won before, here or elsewhere, as ordinals of `searched`, in the order in which a strategy proposes it: first what the database
-/// has, then what the request's other files have. A run that renews takes winners of every version of the template from the database, and
-/// those of this very problem come first. Throws: DatabaseError, SpecError, UsageError for a file that cannot be read.
+/// What won before, here or elsewhere, as ordinals of `searched`, in the order in which a strategy proposes it: first what won at this very
+/// problem (in the database where the run renews, then in the request's other files), then what else the database has and what those have.
+/// A run that renews takes winners of every version of the template from the database. Throws: DatabaseError, SpecError, UsageError for a
+/// file that cannot be read.
 [[nodiscard]] std::vector<space::Ordinal> winners_to_try(const ProblemContext& context, const space::SearchSpace& searched);
 
 }  // namespace attune::session

@@ -38,16 +38,25 @@ std::vector<std::string> families_of(const spec::KernelTemplate& kernel, const s
   return families;
 }
 
+bool worked(const measure::Measurement& measurement) {
+  return measurement.outcome == measure::Outcome::Ok && measurement.timing.median_us > 0;
+}
+
+/// Null where nothing worked.
+const measure::Measurement* fastest_of(const RecordedProblem& recorded) {
+  const measure::Measurement* fastest = nullptr;
+  for (const auto& measurement : recorded.measurements) {
+    if (worked(measurement) && (fastest == nullptr || measurement.timing.median_us < fastest->timing.median_us)) fastest = &measurement;
+  }
+  return fastest;
+}
+
 /// What had a chance there: what was farther behind the fastest than screening allows, has none here either.
 void propose_recorded(std::vector<space::Ordinal>& ordinals, const RecordedProblem& recorded, const spec::KernelTemplate& kernel,
                       const space::SearchSpace& space) {
-  double fastest_us = 0;
+  const auto* fastest = fastest_of(recorded);
   for (const auto& measurement : recorded.measurements) {
-    const double us = measurement.timing.median_us;
-    if (measurement.outcome == measure::Outcome::Ok && us > 0 && (fastest_us == 0 || us < fastest_us)) fastest_us = us;
-  }
-  for (const auto& measurement : recorded.measurements) {
-    if (measurement.outcome != measure::Outcome::Ok || measurement.timing.median_us > measure::kScreeningRatio * fastest_us) continue;
+    if (!worked(measurement) || measurement.timing.median_us > measure::kScreeningRatio * fastest->timing.median_us) continue;
     propose(ordinals, measurement.configuration, kernel, space);
   }
 }
@@ -92,6 +101,23 @@ void add_portfolio_of(const db::Database& database, WinnersFrom from, const spec
     }
   }
   if (from == WinnersFrom::Template) propose(ordinals, database.best({.template_name = kernel.name, .policy = policy}), kernel, space);
+}
+
+void add_own_winners_of(const std::filesystem::path& other, const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                        const std::string& policy, const space::SearchSpace& space, std::vector<space::Ordinal>& ordinals) {
+  if (!is_recording(other)) {
+    auto rows = db::Database::open(other, db::OpenMode::ReadOnly)
+                    .best({.template_name = kernel.name, .problem = spec::to_text(problem), .policy = policy});
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.recorded_at > b.recorded_at; });
+    propose(ordinals, rows, kernel, space);
+    return;
+  }
+  for (const RecordedProblem& recorded : recording_of(other).problems) {
+    if (recorded.problem != problem) continue;
+    for (const auto& finalist : recorded.finalists) propose(ordinals, finalist, kernel, space);
+    const auto* fastest = fastest_of(recorded);
+    if (fastest != nullptr && recorded.finalists.empty()) propose(ordinals, fastest->configuration, kernel, space);
+  }
 }
 
 void check_portfolio(const std::filesystem::path& other) {
