@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "attune/error.hpp"
@@ -30,13 +31,14 @@ struct Settings {
   std::vector<int> gpus;
   // Many short problems: one is tuned by one GPU, so that at the end the others are idle for half of the last ones' time in the mean.
   std::string scaling_sizes = "1000000..16675000:+83000";
-  int scaling_budget = 264;
+  int scaling_budget = 320;
   bool memory = false;
 };
 
 class TuningRate {
  public:
-  explicit TuningRate(const Settings& settings) : settings_(settings), executable_(attune_executable()) {}
+  /// `uuid`: of the first device.
+  TuningRate(const Settings& settings, std::string uuid) : settings_(settings), executable_(attune_executable()), uuid_(std::move(uuid)) {}
 
   /// The 300 configurations on which peers were measured (60 sources), n = 2^24, one command each time.
   [[nodiscard]] Json peer_space() {
@@ -67,17 +69,29 @@ class TuningRate {
     return row;
   }
 
-  /// The same problems on the first 1, 2, ... devices.
-  [[nodiscard]] std::vector<Json> scaling() {
+  /// The same problems on the first 1, 2, ... devices. `earlier`: rows of the file that is there, whose time of one device may be compared
+  /// with. Throws: UsageError when no row tells that time.
+  [[nodiscard]] std::vector<Json> scaling(const std::vector<Json>& earlier) {
     std::vector<Json> rows;
-    double one_s = 0;
+    std::optional<double> one_s = baseline_s(earlier);
+    if (settings_.gpus.front() != 1 && !one_s) {
+      throw UsageError(
+          "failed measuring how tuning scales: neither does --gpus begin with 1, nor has the results' file a row of this GPU alone for this "
+          "content and these problems");
+    }
     for (const int gpus : settings_.gpus) {
       std::string devices = "0";
       for (int i = 1; i < gpus; ++i) devices += fmt::format(",{}", i);
       const AttuneRun run = tune({"reduce", "--T", "f32", "--op", "sum", "--size", settings_.scaling_sizes, "--strategy", "random",
                                   "--budget", std::to_string(settings_.scaling_budget), "--device", devices});
-      if (one_s == 0) one_s = run.wall_s * gpus;  // the first entry is the baseline; it should be 1
-      rows.push_back({{"case", "scaling"}, {"gpus", gpus}, {"speedup", one_s / run.wall_s}, {"command_s", run.wall_s}});
+      if (gpus == 1) one_s = run.wall_s;
+      rows.push_back({{"case", "scaling"},
+                      {"gpus", gpus},
+                      {"uuid", uuid_},
+                      {"sizes", settings_.scaling_sizes},
+                      {"budget", settings_.scaling_budget},
+                      {"speedup", *one_s / run.wall_s},
+                      {"command_s", run.wall_s}});
       rows.back().update(use_of_devices(run, gpus));
       fmt::print(stderr, "{}\n", dump_json(rows.back()));
     }
@@ -102,6 +116,17 @@ class TuningRate {
     AttuneRun run = run_attune(executable_, words, scratch_.path());
     std::filesystem::remove(database);
     return run;
+  }
+
+  /// How long the first of these devices took alone, for the same problems with the same sources.
+  [[nodiscard]] std::optional<double> baseline_s(const std::vector<Json>& earlier) const {
+    for (const auto& row : earlier) {
+      const bool of_one =
+          row.at("case") == "scaling" && row.at("gpus") == 1 && row.at("content") == content_hash() && row.value("uuid", "") == uuid_;
+      if (of_one && row.value("sizes", "") == settings_.scaling_sizes && row.value("budget", 0) == settings_.scaling_budget)
+        return row.at("command_s").get<double>();
+    }
+    return std::nullopt;
   }
 
   /// What the devices did while the command ran. Shares are of all devices' time from its start to its end.
@@ -148,18 +173,28 @@ class TuningRate {
 
   const Settings& settings_;
   std::filesystem::path executable_;
+  std::string uuid_;
   test::TempFolder scratch_;
   int commands_ = 0;
 };
 
-/// Rows of an earlier file that this run did not measure again: scaling needs another machine than the rate. Every row says
-/// when and from which sources it came.
-std::vector<Json> kept_rows(const std::filesystem::path& file, const std::vector<Json>& fresh) {
+/// Every row says when and from which sources it came.
+std::vector<Json> rows_there(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return {};
+  const Json there = parse_json(base::read_file(file));
+  return {there.at("rows").begin(), there.at("rows").end()};
+}
+
+/// Those that this run did not measure again: scaling needs another machine than the rate. Of scaling those of the same problems.
+std::vector<Json> kept_rows(const std::vector<Json>& earlier, const std::vector<Json>& fresh) {
   std::vector<Json> rows;
-  if (!std::filesystem::exists(file)) return rows;
-  const Json old = parse_json(base::read_file(file));
-  for (const auto& row : old.at("rows")) {
-    const bool again = std::any_of(fresh.begin(), fresh.end(), [&](const Json& f) { return f.at("case") == row.at("case"); });
+  for (const auto& row : earlier) {
+    const bool again = std::any_of(fresh.begin(), fresh.end(), [&](const Json& f) {
+      const auto differs = [&](const char* field) { return f.value(field, Json()) != row.value(field, Json()); };
+      const bool another = f.at("case") == "scaling" && differs("gpus") && !differs("uuid") && !differs("sizes") && !differs("budget") &&
+                           !differs("content");
+      return f.at("case") == row.at("case") && !another;
+    });
     if (!again) rows.push_back(row);
   }
   return rows;
@@ -168,15 +203,16 @@ std::vector<Json> kept_rows(const std::filesystem::path& file, const std::vector
 int run(const Settings& settings) {
   const auto folder = results_folder(settings.output);
   const auto device = gpu::read_device(0);
-  TuningRate bench(settings);
+  const auto earlier = rows_there(results_path(folder, "tuning_rate", device));
+  TuningRate bench(settings, device.uuid);
   std::vector<Json> rows;
   if (settings.repeats > 0) rows.push_back(bench.peer_space());
   if (settings.memory) rows.push_back(bench.memory());
   if (!settings.gpus.empty()) {
-    for (auto& row : bench.scaling()) rows.push_back(std::move(row));
+    for (auto& row : bench.scaling(earlier)) rows.push_back(std::move(row));
   }
   for (auto& row : rows) row.update({{"date", base::utc_now()}, {"content", content_hash()}});
-  const auto kept = kept_rows(results_path(folder, "tuning_rate", device), rows);
+  const auto kept = kept_rows(earlier, rows);
   rows.insert(rows.end(), kept.begin(), kept.end());
   for (const auto& row : rows) fmt::print(stderr, "{}\n", dump_json(row));
   const auto path = write_results(folder, "tuning_rate", device, Json::object(), rows);
@@ -196,7 +232,9 @@ int main(int argc, char** argv) {
   line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   line.option("--templates", settings.templates, "Folder of the benchmark's templates").with_default();
   line.option("--repeats", settings.repeats, "Runs of the 300-configuration space; 0: leave it out").with_default();
-  line.option("--gpus", settings.gpus, "Numbers of GPUs to scale over, 1 first: 1,2,4").separated_by(',');
+  line.option("--gpus", settings.gpus,
+              "Numbers of GPUs to scale over: 1,2,4; without 1 the file's row of the same GPU alone is what they are compared with")
+      .separated_by(',');
   line.option("--scaling-sizes", settings.scaling_sizes, "Sizes of the problems that GPUs share").with_default();
   line.option("--scaling-budget", settings.scaling_budget, "Configurations tried of each of them, at random").with_default();
   line.flag("--memory", settings.memory, "Also a space of a million configurations");

@@ -4,7 +4,7 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build python3 nlohmann-json3-dev doctest-dev libsqlite3-dev libsqlitecpp-dev libcli11-dev libfmt-dev
-          libxxhash-dev libzstd-dev zlib1g-dev libeigen3-dev libjs-chart.js "$@")
+          libxxhash-dev libzstd-dev zstd zlib1g-dev libeigen3-dev libjs-chart.js "$@")
 missing=()
 for package in "${packages[@]}"; do
   status=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)

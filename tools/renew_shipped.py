@@ -11,27 +11,19 @@ Exit codes: 0 all done, 75 stopped by --time, 130 by Ctrl-C, 1 a step failed, 2 
 """
 import argparse
 import dataclasses
-import hashlib
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 sys.dont_write_bytecode = True  # the script may lie in a tree that is not to change
 import shipped_problems
+from renewal import ENDING, Crew, Job, NotOurs, Renewal, tell
 
 STOPPED_BY_TIME = 75
-ENDING = ".json.zst"
-STAMP_LENGTH = 2 * hashlib.sha256().digest_size  # of the file that tells whose working folder it is
-
-
-class NotOurs(Exception):
-    """The folder holds something else."""
 
 
 def policy_of(recording):
@@ -51,180 +43,10 @@ def other_recordings(root, steps):
         yield [dataclasses.replace(step, recording="", rungs_of=name), step] if "_ladder_" in name else [step]
 
 
-@dataclasses.dataclass
-class Job:
-    """Steps that follow each other on one GPU."""
-    number: int
-    steps: list
-
-
 def jobs_of(root):
     grids = shipped_problems.steps()
     chains = [[step] for step in grids] + list(other_recordings(root, grids))
     return [Job(number, steps) for number, steps in enumerate(chains)]
-
-
-class Renewal:
-    def __init__(self, root, attune, folder, devices):
-        self.root, self.attune, self.folder, self.devices = root, attune, folder, devices
-        folder.mkdir(parents=True, exist_ok=True)
-        stamp = folder / "executable"
-        ours = stamp.is_file() and len(stamp.read_bytes()) == STAMP_LENGTH
-        if not ours and any(folder.iterdir()):
-            raise NotOurs(f"{folder} holds something that no renewal has made: name an empty folder, or one that is not there")
-        self.begin_anew_with_another(hashlib.sha256(attune.read_bytes()).hexdigest())
-        (folder / "recordings").mkdir(exist_ok=True)
-        (folder / "done").mkdir(exist_ok=True)
-
-    def begin_anew_with_another(self, executable):
-        """Steps that another executable has done, of other templates perhaps, are done again; the database knows what of it holds."""
-        stamp = self.folder / "executable"
-        if stamp.exists() and stamp.read_text(encoding="utf-8") != executable:
-            for name in ("recordings", "done"):
-                shutil.rmtree(self.folder / name, ignore_errors=True)
-        stamp.write_text(executable, encoding="utf-8")
-
-    def put_in_place(self, jobs):
-        """The recordings of these jobs, each whole or not at all; the next renewal of their templates begins with nothing."""
-        steps = [step for job in jobs for step in job.steps]
-        for step in steps:
-            if step.recording:
-                target = self.old_recording(step)
-                shutil.copyfile(self.marker(step), target.with_name("part." + target.name))
-                target.with_name("part." + target.name).replace(target)
-        for step in steps:
-            self.marker(step).unlink(missing_ok=True)
-        for template in {step.template for step in steps}:
-            for file in self.folder.glob(f"renewed.{template}.db*"):
-                file.unlink()
-
-    def database(self, template):
-        """One for each, so that what is done of one outlives the renewal of another."""
-        return self.folder / f"renewed.{template}.db"
-
-    def old_recording(self, step):
-        return self.root / "templates" / step.template / "recordings" / f"{step.recording or step.rungs_of}{ENDING}"
-
-    def marker(self, step):
-        """There when the step is done: its recording, or an empty file."""
-        if step.recording:
-            return self.folder / "recordings" / f"{step.template}.{step.recording}{ENDING}"
-        return self.folder / "done" / f"{step.template}.{step.rungs_of}"
-
-    def is_done(self, job):
-        return all(self.marker(step).exists() for step in job.steps)
-
-    def size(self, job):
-        """About how many problems it has."""
-        step = job.steps[-1]
-        bytes_each = 350  # of a recording
-        return len(step.problems) or self.old_recording(step).stat().st_size / bytes_each
-
-    def problems_file(self, number, step):
-        if not step.problems:
-            return self.old_recording(step)
-        file = self.folder / f"problems_{number}.jsonl"
-        file.write_text("".join(json.dumps(problem) + "\n" for problem in step.problems), encoding="utf-8")
-        return file
-
-    def words(self, number, step, device, output):
-        words = [str(self.attune), "ladder" if step.rungs_of else "record", step.template, "--problems", str(self.problems_file(number, step)),
-                 "--policy", step.policy, "--finalists", str(step.finalists), "--epochs", str(step.epochs), "--device", device,
-                 "--db", str(self.database(step.template))]
-        if len(self.devices) > 1:
-            words += ["--compile-workers", str(max(1, (os.cpu_count() or 1) // len(self.devices) - 1))]
-        if step.rungs_of:
-            return words
-        words += ["--strategy", "auto", "--budget", step.budget, "--output", str(output)]
-        if step.where:
-            words += ["--where", step.where]
-        if self.old_recording(step).exists():
-            words += ["--try", str(self.old_recording(step))]
-        return words
-
-
-class Crew:
-    """One thread for each GPU, which makes one job after the other. The first that fails stops the others."""
-
-    def __init__(self, renewal, jobs):
-        self.renewal, self.all = renewal, len(jobs)
-        self.left = sorted((job for job in jobs if not renewal.is_done(job)), key=renewal.size)
-        self.lock, self.stopping = threading.Lock(), threading.Event()
-        self.processes, self.failures, self.start = set(), [], time.monotonic()
-
-    def run(self, until):
-        """False when it was stopped before all was done. Throws: KeyboardInterrupt, when all have stopped; RuntimeError."""
-        threads = [threading.Thread(target=self.work, args=(device,)) for device in self.renewal.devices]
-        for thread in threads:
-            thread.start()
-        try:
-            while any(thread.is_alive() for thread in threads):
-                if until is not None and time.monotonic() >= until or self.failures:
-                    break
-                time.sleep(0.05)
-        finally:
-            self.stop()
-            for thread in threads:
-                thread.join()
-        if self.failures:
-            raise self.failures[0]
-        return not self.left and not self.interrupted
-
-    def stop(self):
-        self.stopping.set()
-        with self.lock:
-            self.interrupted = bool(self.processes)
-            for process in self.processes:
-                process.send_signal(signal.SIGINT)  # what was measured is in the database
-
-    def next_job(self):
-        with self.lock:
-            if self.stopping.is_set() or not self.left:
-                return None
-            job = self.left.pop()
-            tell(f"{self.all - len(self.left)} of {self.all}: {job.steps[-1].template} {job.steps[-1].recording} ({time.monotonic() - self.start:.0f} s)")
-            return job
-
-    def work(self, device):
-        try:
-            while job := self.next_job():
-                for step in job.steps:
-                    if not self.renewal.marker(step).exists() and not self.make(job.number, step, device):
-                        return
-        except (RuntimeError, OSError) as error:
-            self.failures.append(error)
-
-    def make(self, number, step, device):
-        """False when it was stopped. Throws: RuntimeError with what a command that failed said."""
-        marker = self.renewal.marker(step)
-        part = marker.with_name("part." + marker.name)
-        log = self.renewal.folder / f"log.{device}"
-        with open(log, "w", encoding="utf-8") as output:
-            with self.lock:
-                if self.stopping.is_set():
-                    return False
-                process = subprocess.Popen(self.renewal.words(number, step, device, part), stdin=subprocess.DEVNULL, stdout=output,
-                                           stderr=subprocess.STDOUT, start_new_session=True)  # a second signal, the terminal's own, would kill it
-                self.processes.add(process)
-            code = process.wait()
-            with self.lock:
-                self.processes.remove(process)
-        if code != 0:
-            if self.stopping.is_set():
-                return False
-            lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-            raise RuntimeError("\n".join([f"{step.template} {step.recording or step.rungs_of} ended with code {code}:", *lines[-20:]]))
-        if not step.recording:
-            marker.touch()
-        elif part.exists():
-            part.rename(marker)
-        else:
-            raise RuntimeError(f"{self.renewal.attune} {step.template} {step.recording} ended well and wrote no recording: is it attune's executable?")
-        return True
-
-
-def tell(text):
-    print(text, file=sys.stderr, flush=True)
 
 
 def seconds(text):

@@ -1,4 +1,4 @@
-"""Tables of how fast, how well and how repeatably attune tunes: search_quality, tuning_rate, winner_repeat (bench/results/<device>/*.json) and
+"""Tables of how fast, how well and how repeatably attune tunes: search_quality, tuning_rate, winner_repeat, renewal (bench/results/<device>/*.json) and
 what `attune tune` printed (*.txt)."""
 import json
 import statistics
@@ -32,6 +32,29 @@ def search_quality(root):
         text += f"{provenance(result)}\n\n"
         text += table([("problem", False), ("strategy", False), ("budget, s", True), ("goal", False), ("reached", True), ("behind the mark, median", True), ("most", True),
                        ("whole command, s, median", True), ("most", True), ("searches", False)], [search_quality_line(rows) for rows in parts.values()]) + "\n"
+    return text.rstrip("\n") + "\n" if text else "Not recorded yet.\n"
+
+
+def renewal_line(template, rows):
+    """Of all recordings of a template."""
+    total = {name: sum(row[name] for row in rows) for name in ("problems", "compared", "same", "faster", "slower")}
+    ratios = [row["over_former_most"] for row in rows if row["over_former_most"] is not None]
+    seconds = [row["seconds"] for row in rows]
+    return [template, str(len(rows)), str(total["problems"]), number(sum(row["configurations"] * row["problems"] for row in rows) / total["problems"]),
+            number(sum(seconds)) if None not in seconds else MISSING, str(total["compared"]), str(total["same"]), str(total["faster"]), str(total["slower"]),
+            number(max(ratios, default=None))]
+
+
+def renewal(root):
+    text = ""
+    for path, result in results(root, "renewal"):
+        templates = {}
+        for row in rows_of(path, result):
+            templates.setdefault(row["template"], []).append(row)
+        text += f"{provenance(result)}: {result['gpus']} GPUs, {number(result['seconds'])} s in all\n\n"
+        text += table([("template", False), ("recordings", True), ("problems", True), ("configurations each", True), ("GPU time, s", True),
+                       ("former winner measured", True), ("wins again", True), ("beaten by 1 %", True), ("behind it by more than the spread", True), ("most", True)],
+                      [renewal_line(template, rows) for template, rows in templates.items()]) + "\n"
     return text.rstrip("\n") + "\n" if text else "Not recorded yet.\n"
 
 

@@ -29,6 +29,8 @@ def interrupted(*_):
 signal.signal(signal.SIGINT, interrupted)
 calls = (folder / "calls").read_text().splitlines()
 if (folder / "broken_on_1").exists() and "--device 1 " in " ".join(sys.argv):
+    while not (folder / "started").exists():
+        time.sleep(0.01)
     sys.exit(4)
 if (folder / "slow").exists() or (folder / "slow_after").exists() and len(calls) > int((folder / "slow_after").read_text()):
     (folder / "started").write_text("")
@@ -88,7 +90,7 @@ class RenewShipped(unittest.TestCase):
             self.assertTrue(call.startswith(f"record {step.template} "), call)
             self.assertIn(f"--policy {step.policy} --finalists {step.finalists} --epochs {step.epochs} --device 0 ", call)
             self.assertIn(f"--budget {step.budget} ", call)
-            self.assertNotIn("--strategy", call)  # the default one
+            self.assertIn("--strategy auto ", call)
             self.assertEqual((self.folder / "root/templates" / step.template / "recordings" / f"{step.recording}.json.zst").read_text(), "new")
         # The next renewal begins with nothing: it does not put in place what an earlier one has measured.
         self.old.write_text("newer")
@@ -257,6 +259,69 @@ class RenewShipped(unittest.TestCase):
             done = self.renew()
             self.assertEqual(done.returncode, 2)
             self.assertIn("There is no executable", done.stderr)
+
+
+class RenewalOutcome(unittest.TestCase):
+    """tools/renewal_outcome.py of made-up recordings."""
+
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory(prefix="attune outcome ")
+        self.folder = Path(self.temporary.name)
+        self.addCleanup(self.temporary.cleanup)
+        self.old, self.new = self.folder / "root/templates/copy/recordings", self.folder / "work/recordings"
+        self.old.mkdir(parents=True)
+        self.new.mkdir(parents=True)
+        (self.folder / "work/times.json").write_text(json.dumps({"seconds": 7.5, "devices": ["0", "1"], "steps": {"copy.h200_cold": 7}}))
+
+    @staticmethod
+    def problem(n, times, run_off):
+        """Times by block size: (low, median, high) of the search, and a median of the run-off."""
+        return {"problem": {"n": n}, "parameters": ["block_size"], "columns": ["values", "outcome", "median_us", "low_us", "high_us"],
+                "measurements": [[[block], "ok", median, low, high] for block, (low, median, high) in times.items()] + [[[999], "crashed", 0, 0, 0]],
+                "finalists": [json.dumps({"block_size": block}) for block in run_off], "rounds_us": [list(run_off.values())] * 3}
+
+    def write(self, path, problems, name="NVIDIA H200"):
+        recording = {"device": {"name": name}, "driver": "1.2", "date": "2026-01-02", "template_hash": "abc", "policy": "cold/graph", "problems": problems}
+        subprocess.run(["zstd", "-q", "-o", str(path)], input=json.dumps(recording).encode(), check=True)
+
+    def outcome(self):
+        run = subprocess.run([sys.executable, str(TOOLS / "renewal_outcome.py"), str(self.folder / "work"), "--root", str(self.folder / "root"),
+                              "--output", str(self.folder / "results")], capture_output=True, text=True, check=False)
+        file = self.folder / "results/nvidia_h200/renewal.json"
+        return run, json.loads(file.read_text()) if file.exists() else None
+
+    def test_what_won_anew_is_compared_with_what_had_won_as_the_renewal_measured_both(self):
+        self.write(self.old / "h200_cold.json.zst", [self.problem(1, {64: (9, 10, 11), 128: (9, 10, 11)}, {64: 9.5, 128: 10}),
+                                                     self.problem(2, {64: (9, 10, 11)}, {64: 20}), self.problem(3, {32: (1, 1, 1)}, {32: 1})])
+        self.write(self.new / "copy.h200_cold.json.zst", [
+            self.problem(1, {64: (7, 8, 9), 256: (7.5, 8.5, 9)}, {256: 7, 64: 8}),    # 64 had won; 256 is faster, in the run-off of both
+            self.problem(2, {64: (18, 19, 19.5), 128: (19, 19.2, 20)}, {128: 19.2}),  # slower by the search's medians, not by its spread
+            self.problem(3, {64: (2, 2, 2)}, {64: 2})])                               # 32 was not measured
+        run, result = self.outcome()
+        self.assertEqual(run.returncode, 0, run.stderr)
+        row = result["rows"][0]
+        self.assertEqual((result["gpus"], result["seconds"], result["templates"]), (2, 7.5, {"copy": "abc"}))
+        self.assertEqual((row["problems"], row["compared"], row["same"], row["faster"], row["slower"], row["seconds"]), (3, 2, 0, 1, 0, 7))
+        self.assertAlmostEqual(row["over_former_most"], 19.2 / 19)
+        self.assertAlmostEqual(row["over_recorded_median"], 19.2 / 20)
+
+    def test_a_winner_beyond_the_spread_of_the_former_one_is_told_by_the_exit_code(self):
+        self.write(self.old / "h200_cold.json.zst", [self.problem(1, {64: (9, 10, 11)}, {64: 10})])
+        self.write(self.new / "copy.h200_cold.json.zst", [self.problem(1, {64: (9, 10, 11), 128: (11.5, 12, 12.5)}, {128: 12})])
+        run, result = self.outcome()
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertEqual(result["rows"][0]["slower"], 1)
+
+    def test_a_folder_or_a_recording_that_is_none_is_refused(self):
+        run, _ = self.outcome()
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("there are no recordings", run.stderr)
+        (self.new / "copy.h200_cold.json.zst").write_text("not compressed")
+        run, _ = self.outcome()
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("copy.h200_cold.json.zst", run.stderr)
+        (self.folder / "work/times.json").unlink()
+        self.assertEqual(self.outcome()[0].returncode, 2)
 
 
 class ShippedProblems(unittest.TestCase):

@@ -51,17 +51,17 @@ session::RunOffSamples rounds(const std::vector<std::string>& names, const std::
 TEST_CASE("finalists are the fastest measured configurations and the default, never a screened one") {
   const std::vector<Candidate> all = {searched("slow", 9), searched("a", 1),       searched("dropped", 0.5, Stage::Screened),
                                       searched("b", 2),    searched("default", 5), searched("c", 3)};
-  CHECK(session::choose_finalists(all, "default", {.fewest = 2, .most = 2, .ratio = 1}) == Names{"a", "b", "default"});
+  CHECK(session::choose_finalists(all, {"default"}, {.fewest = 2, .most = 2, .ratio = 1}) == Names{"a", "b", "default"});
 }
 
 TEST_CASE("everybody close to the best is a finalist, up to the most, and the fewest are there however far behind they lie") {
   const std::vector<Candidate> all = {searched("far", 20), searched("c", 10.29), searched("a", 10), searched("d", 10.4),
                                       searched("b", 10.1)};
-  CHECK(session::choose_finalists(all, "none", {.fewest = 1, .most = 9, .ratio = 1.03}) == Names{"a", "b", "c"});
-  CHECK(session::choose_finalists(all, "none", session::FinalistRule::of_at_most(1)) == Names{"a"});
-  CHECK(session::choose_finalists(all, "none", {.fewest = 4, .most = 9, .ratio = 1.03}) == Names{"a", "b", "c", "d"});
-  CHECK(session::choose_finalists(all, "none", {.fewest = 1, .most = 2, .ratio = 1.03}) == Names{"a", "b"});
-  CHECK(session::choose_finalists(all, "none", {.fewest = 9, .most = 9, .ratio = 1.03}).size() == all.size());
+  CHECK(session::choose_finalists(all, {"none"}, {.fewest = 1, .most = 9, .ratio = 1.03}) == Names{"a", "b", "c"});
+  CHECK(session::choose_finalists(all, {"none"}, session::FinalistRule::of_at_most(1)) == Names{"a"});
+  CHECK(session::choose_finalists(all, {"none"}, {.fewest = 4, .most = 9, .ratio = 1.03}) == Names{"a", "b", "c", "d"});
+  CHECK(session::choose_finalists(all, {"none"}, {.fewest = 1, .most = 2, .ratio = 1.03}) == Names{"a", "b"});
+  CHECK(session::choose_finalists(all, {"none"}, {.fewest = 9, .most = 9, .ratio = 1.03}).size() == all.size());
 }
 
 TEST_CASE("of a large search more run off, by a hundredth of what it tried, unless a bound was asked for") {
@@ -79,23 +79,29 @@ TEST_CASE("neither a failed nor an unverified configuration nor one without a ti
   failed.outcome = Outcome::Crashed;
   auto unverified = searched("unverified", 1);
   unverified.may_win = false;
-  CHECK(session::choose_finalists({failed, unverified, searched("untimed", 0), searched("good", 2)}, "none", {}) == Names{"good"});
+  CHECK(session::choose_finalists({failed, unverified, searched("untimed", 0), searched("good", 2)}, {"none"}, {}) == Names{"good"});
 }
 
 TEST_CASE("equal medians are ordered by their texts, whatever came first") {
-  CHECK(session::choose_finalists({searched("y", 1), searched("x", 1)}, "none", {}) == Names{"x", "y"});
+  CHECK(session::choose_finalists({searched("y", 1), searched("x", 1)}, {"none"}, {}) == Names{"x", "y"});
 }
 
 TEST_CASE("a default that screening dropped still joins the run-off, a failed one does not") {
   const std::vector<Candidate> with_screened = {searched("a", 1), searched("default", 50, Stage::Screened)};
-  CHECK(session::choose_finalists(with_screened, "default", {}) == Names{"a", "default"});
+  CHECK(session::choose_finalists(with_screened, {"default"}, {}) == Names{"a", "default"});
   Candidate failed = searched("default", 0, Stage::None);
   failed.outcome = Outcome::WrongResult;
-  CHECK(session::choose_finalists({searched("a", 1), failed}, "default", {}) == Names{"a"});
+  CHECK(session::choose_finalists({searched("a", 1), failed}, {"default"}, {}) == Names{"a"});
+}
+
+TEST_CASE("several may join the run-off, each of them once") {
+  const std::vector<Candidate> all = {searched("a", 1), searched("former", 3), searched("default", 2), searched("other", 2.5)};
+  CHECK(session::choose_finalists(all, {"default", "former"}, session::FinalistRule::of_at_most(1)) == Names{"a", "default", "former"});
+  CHECK(session::choose_finalists(all, {"default", "a", "default"}, session::FinalistRule::of_at_most(1)) == Names{"a", "default"});
 }
 
 TEST_CASE("without any verified measurement there is no finalist, not even the default") {
-  CHECK(session::choose_finalists({searched("default", 2, Stage::Screened)}, "default", {}).empty());
+  CHECK(session::choose_finalists({searched("default", 2, Stage::Screened)}, {"default"}, {}).empty());
 }
 
 TEST_CASE("a configuration that is faster in every round wins without a tie, whatever both share") {

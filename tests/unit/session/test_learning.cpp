@@ -135,6 +135,78 @@ TEST_CASE_FIXTURE(Engine, "a model begins with what was fastest in a recording t
   CHECK(place_of(begun(*this), space[kFastOne]) <= 2);
 }
 
+TEST_CASE_FIXTURE(Engine, "what another file says has won at this very problem is tried before what won at other sizes") {
+  constexpr std::size_t kElsewhere = 70;
+  const auto asked = std::exchange(request.problems, {test::small_problem(4000)});
+  MadeUpGpu other(fast_ones({{kElsewhere, 0}}));
+  (void)tune(other);
+  request.problems = asked;
+  test::synthetic_recording(kernel, request.problems, [this](const std::string& text, std::uint64_t) {
+    return ordinals.at(text) == kFastOne ? 5.0 : 10.0;
+  }).save(folder / "own.json");
+  request.strategy = search::StrategyKind::Auto;
+  request.budget = session::Budget::parse("5");
+  MadeUpGpu alone(fast_ones({}));
+  (void)tune(alone);
+  CHECK(place_of(alone.submitted, space[kElsewhere]) == 1);  // behind the default
+  CHECK(place_of(alone.submitted, space[kFastOne]) == alone.submitted.size());
+  change_database("DELETE FROM records WHERE problem_key = (SELECT key FROM problems WHERE text LIKE '%1000%')");
+  request.also_try = {folder / "own.json"};
+  MadeUpGpu told(fast_ones({}));
+  (void)tune(told);
+  CHECK(place_of(told.submitted, space[kFastOne]) == 1);
+}
+
+TEST_CASE_FIXTURE(Engine, "what another file says has won at this very problem takes part in the run-off, however slow it is here") {
+  {
+    auto there = db::Database::open(folder / "there.db", db::OpenMode::ReadWrite);
+    MadeUpGpu gpu(fast_ones({{kFastOne, 0}}));
+    (void)session::tune(kernel, request, gpu, there, observer);
+  }
+  request.finalists = session::FinalistRule::of_at_most(1);
+  const auto asked_of = [this] {
+    std::filesystem::remove(path());
+    MadeUpGpu gpu(fast_ones({{12, 0}}));
+    const auto result = tune(gpu);
+    REQUIRE(result.best);
+    CHECK(result.best->configuration == space[12]);
+    return base::parse_json(result.best->detail_json).at("asked").get<std::set<std::string>>();
+  };
+  CHECK(!asked_of().contains(space[kFastOne]));
+  request.also_try = {folder / "there.db"};
+  request.strategy = search::StrategyKind::Auto;
+  const auto asked = asked_of();
+  CHECK(asked.contains(space[12]));
+  CHECK(asked.contains(space[kFastOne]));
+}
+
+TEST_CASE_FIXTURE(Engine, "of a small budget what won elsewhere has a half at most") {
+  const auto asked = std::exchange(request.problems, {test::small_problem(4000)});
+  MadeUpGpu other(fast_ones({}));
+  request.budget = session::Budget::parse("2");  // too few to be hints
+  (void)tune(other);
+  std::set<std::string> winners;
+  {
+    auto database = open();
+    auto row = database.best({}).front();
+    for (std::size_t i = 1; i <= 20; ++i) {
+      row.problem = spec::to_text(test::small_problem(4000 + static_cast<std::int64_t>(i)));
+      row.configuration = space[10 * i];
+      winners.insert(row.configuration);
+      database.put(row);
+    }
+  }
+  request.problems = asked;
+  request.strategy = search::StrategyKind::Auto;
+  request.budget = session::Budget::parse("12");
+  MadeUpGpu gpu(fast_ones({}));
+  (void)tune(gpu);
+  const auto of_winners =
+      std::count_if(gpu.submitted.begin(), gpu.submitted.end(), [&](const auto& text) { return winners.contains(text); });
+  CHECK(of_winners >= 5);
+  CHECK(of_winners <= 7);  // the model may hit on one
+}
+
 TEST_CASE_FIXTURE(Engine, "hints are no results: what another size measured is measured here, and may be slow") {
   const auto asked = std::exchange(request.problems, {test::small_problem(4000)});
   MadeUpGpu other(fast_ones({{kFastOne, 0}}));

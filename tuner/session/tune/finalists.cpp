@@ -81,12 +81,16 @@ FinalistRule FinalistRule::for_search_of(std::size_t configurations) const {
   return rule;
 }
 
-std::vector<std::string> choose_finalists(std::vector<Candidate> candidates, const std::string& default_configuration,
+std::vector<std::string> choose_finalists(std::vector<Candidate> candidates, const std::vector<std::string>& joining,
                                           const FinalistRule& rule) {
-  // The default joins even when screening dropped it: its time in the same run-off is what the speed-up is told against.
-  const bool default_runs = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
-    return candidate.configuration == default_configuration && candidate.outcome == measure::Outcome::Ok && candidate.may_win;
-  });
+  // They join even when screening dropped them: their time in the same run-off is what the winner is told against.
+  std::vector<std::string> running;
+  for (const auto& name : joining) {
+    const bool runs = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+      return candidate.configuration == name && candidate.outcome == measure::Outcome::Ok && candidate.may_win;
+    });
+    if (runs) running.push_back(name);
+  }
   std::erase_if(candidates, [](const Candidate& candidate) { return !qualifies(candidate); });
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
     return std::tie(a.median_us, a.configuration) < std::tie(b.median_us, b.configuration);
@@ -97,8 +101,9 @@ std::vector<std::string> choose_finalists(std::vector<Candidate> candidates, con
     if (chosen.size() >= rule.most || (!close && chosen.size() >= rule.fewest)) break;
     chosen.push_back(candidate.configuration);
   }
-  const bool there = std::find(chosen.begin(), chosen.end(), default_configuration) != chosen.end();
-  if (default_runs && !there && !chosen.empty()) chosen.push_back(default_configuration);
+  if (chosen.empty()) return chosen;
+  for (auto& name : running)
+    if (std::find(chosen.begin(), chosen.end(), name) == chosen.end()) chosen.push_back(std::move(name));
   return chosen;
 }
 

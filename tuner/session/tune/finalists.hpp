@@ -37,9 +37,9 @@ struct FinalistRule {
   static constexpr std::size_t kTriedForEach = 100, kMostGrown = 125;
 };
 
-/// Configurations that go into the run-off: the fastest that may win in the order of their medians, then the default when
-/// it runs and is not among them. Those that were screened out never qualify.
-[[nodiscard]] std::vector<std::string> choose_finalists(std::vector<Candidate> candidates, const std::string& default_configuration,
+/// Configurations that go into the run-off: the fastest that may win in the order of their medians, then those `joining` that run and are
+/// not among them, as the default does. Others that were screened out never qualify, nor does anything where nothing else qualifies.
+[[nodiscard]] std::vector<std::string> choose_finalists(std::vector<Candidate> candidates, const std::vector<std::string>& joining,
                                                         const FinalistRule& rule);
 
 /// One finalist after the run-off.

@@ -28,6 +28,11 @@ std::vector<space::Ordinal> own_first(const ProblemContext& context, const space
 
 }  // namespace
 
+std::optional<space::Ordinal> former_winner(const ProblemContext& context) {
+  const auto own = own_first(context, context.space);
+  return own.empty() ? std::nullopt : std::optional(own.front());
+}
+
 std::vector<db::BestRow> own_winners(const ProblemContext& context) {
   auto rows = context.database.best({.template_name = context.kernel.name,
                                      .problem = context.query.problem,

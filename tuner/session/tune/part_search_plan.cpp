@@ -43,7 +43,10 @@ void PartSearch::find_winners(search::StrategyOptions& options) const {
 void PartSearch::learn_from_others(search::StrategyOptions& options) const {
   const TuneRequest& request = context_.request;
   options.until_converged = request.budget.until_converged;
-  if (options.kind == search::StrategyKind::Auto) options.winners = winners_to_try(context_, space());
+  if (options.kind == search::StrategyKind::Auto) {
+    options.winners = winners_to_try(context_, space());
+    if (options.winners.size() > limit_ / 2) options.winners.resize(limit_ / 2);  // the rest is the model's
+  }
   // Reading and fitting them takes time, of a command that is repeated for nothing.
   const bool may_be_left = known_.memory().decided().size() < limit_;
   if (search::expects(options.kind) && may_be_left) options.hints = former_measurements(context_, space());

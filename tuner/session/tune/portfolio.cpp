@@ -5,6 +5,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/measure/visit.hpp"
+#include "tuner/session/tune/finalists.hpp"
 
 namespace attune::session {
 
@@ -114,9 +115,14 @@ void add_own_winners_of(const std::filesystem::path& other, const spec::KernelTe
   }
   for (const RecordedProblem& recorded : recording_of(other).problems) {
     if (recorded.problem != problem) continue;
-    for (const auto& finalist : recorded.finalists) propose(ordinals, finalist, kernel, space);
-    const auto* fastest = fastest_of(recorded);
-    if (fastest != nullptr && recorded.finalists.empty()) propose(ordinals, fastest->configuration, kernel, space);
+    if (!recorded.rounds_us.empty()) {
+      const RunOffSamples samples{recorded.finalists, recorded.rounds_us, recorded.rounds_per_epoch, recorded.left, {}};
+      const auto decided = decide(samples, recorded.measurements, "");
+      propose(ordinals, decided.placed[decided.winner].configuration, kernel, space);
+      for (const auto& placed : decided.placed) propose(ordinals, placed.configuration, kernel, space);
+    } else if (const auto* fastest = fastest_of(recorded)) {
+      propose(ordinals, fastest->configuration, kernel, space);
+    }
   }
 }
 

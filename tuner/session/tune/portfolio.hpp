@@ -35,7 +35,7 @@ void add_portfolio_of(const db::Database& database, WinnersFrom from, const spec
                       const std::string& policy, const space::SearchSpace& space, std::vector<space::Ordinal>& ordinals);
 
 /// Adds what another file says has won at this very problem, whichever version of the template it is of: a database its results', the
-/// latest first; a recording what ran off at its end, or the fastest. Throws: as add_portfolio_of.
+/// latest first; a recording what won its run-off and what took part in it, or the fastest. Throws: as add_portfolio_of.
 void add_own_winners_of(const std::filesystem::path& other, const spec::KernelTemplate& kernel, const spec::Problem& problem,
                         const std::string& policy, const space::SearchSpace& space, std::vector<space::Ordinal>& ordinals);
 

@@ -46,7 +46,7 @@ std::uint64_t SearchMemory::working() const {
 }
 
 std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::KernelTemplate& kernel, const space::SearchSpace& space,
-                                     space::LaunchClasses& launches, const std::string& default_text, std::size_t most) {
+                                     space::LaunchClasses& launches, const std::vector<std::string>& joining, std::size_t most) {
   std::vector<space::Ordinal> close;
   std::unordered_set<space::Ordinal> seen;
   // Where several records are of the same launches, as older versions made them, the one of the name that stands for them speaks for all.
@@ -58,7 +58,8 @@ std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::Ker
     if (close.size() == most) break;
     add(ordinal);
   }
-  if (const auto default_at = space.find(spec::configuration_from_text(kernel, default_text))) add(*default_at);
+  for (const auto& name : joining)
+    if (const auto at = space.find(spec::configuration_from_text(kernel, name))) add(*at);
   std::vector<Candidate> candidates;
   for (const auto ordinal : close) {
     const Known& known = memory[ordinal];

@@ -52,9 +52,10 @@ class SearchMemory {
   bool verifiable_ = true;
 };
 
-/// Everything that may be a finalist: the `most` fastest and the default, none with the launches of another. Texts are made only for them.
+/// Everything that may be a finalist: the `most` fastest and those `joining` them, none with the launches of another. Texts are made only
+/// for them.
 [[nodiscard]] std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::KernelTemplate& kernel,
                                                    const space::SearchSpace& space, space::LaunchClasses& launches,
-                                                   const std::string& default_text, std::size_t most);
+                                                   const std::vector<std::string>& joining, std::size_t most);
 
 }  // namespace attune::session

@@ -75,8 +75,9 @@ void WinnerChoice::choose_by_medians() {
 }
 
 std::vector<std::string> WinnerChoice::finalists_by(const FinalistRule& rule) {
-  const std::string standard = known_.default_name();
-  return choose_finalists(candidates_of(known_.memory(), context_.kernel, context_.space, context_.launches, standard, rule.most), standard,
+  std::vector<std::string> joining{known_.default_name()};
+  if (const auto former = former_winner(context_)) joining.push_back(context_.text(context_.launches.canonical(*former)));
+  return choose_finalists(candidates_of(known_.memory(), context_.kernel, context_.space, context_.launches, joining, rule.most), joining,
                           rule);
 }
 
