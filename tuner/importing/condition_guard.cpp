@@ -15,9 +15,11 @@ constexpr std::size_t kMostCombinations = std::size_t{1} << 18;
 /// The values of an expression's variables, one combination after the other.
 class Combinations {
  public:
-  Combinations(const spec::Expression& expression, const KnownNames& names, const std::vector<std::pair<std::string, std::int64_t>>& sizes) {
+  Combinations(const spec::Expression& expression, const KnownNames& names,
+               const std::vector<std::pair<std::string, std::int64_t>>& sizes) {
     for (const std::string& variable : expression.variables()) {
-      const auto known = std::find_if(names.parameters.begin(), names.parameters.end(), [&](const auto& one) { return one.name == variable; });
+      const auto known =
+          std::find_if(names.parameters.begin(), names.parameters.end(), [&](const auto& one) { return one.name == variable; });
       const auto size = std::find_if(sizes.begin(), sizes.end(), [&](const auto& one) { return one.first == variable; });
       names_.push_back(variable);
       if (known != names.parameters.end())

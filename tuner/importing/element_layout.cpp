@@ -100,7 +100,8 @@ std::vector<std::string> names_of_types() {
 }  // namespace
 
 ElementLayout element_layout(const std::string& name, std::optional<std::int64_t> bytes, const spec::SourcePosition& position) {
-  if (name == "bool" || name == "bool_") return {ElementType::U8, 1, 0, "attune has no bool: bytes, and tuning fills in small numbers that are not 0"};
+  if (name == "bool" || name == "bool_")
+    return {ElementType::U8, 1, 0, "attune has no bool: bytes, and tuning fills in small numbers that are not 0"};
   if (name == "custom") {
     constexpr std::int64_t kMostBytes = 1 << 20;
     if (!bytes || *bytes < 1 || *bytes > kMostBytes)
@@ -112,9 +113,10 @@ ElementLayout element_layout(const std::string& name, std::optional<std::int64_t
   if (plain) return {*plain};
   if (const auto vector = vector_layout(name)) return *vector;
   const std::string near = spec::suggestion(name, names_of_types());
-  spec::fail(position, fmt::format("unknown type '{}'{}; types are bool, int8 to int64, uint8 to uint64, half, bfloat16, float, double, vectors "
-                                   "of these such as float4, and custom with a \"TypeSize\"",
-                                   name, near));
+  spec::fail(position,
+             fmt::format("unknown type '{}'{}; types are bool, int8 to int64, uint8 to uint64, half, bfloat16, float, double, vectors "
+                         "of these such as float4, and custom with a \"TypeSize\"",
+                         name, near));
 }
 
 }  // namespace attune::importing

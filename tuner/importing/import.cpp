@@ -39,9 +39,10 @@ fs::path find_kernel_file(const ImportRequest& request, const ImportedKernel& ke
   for (const fs::path& base : {folder, folder / ".."}) {
     if (is_file(base / kernel.kernel_file)) return base / kernel.kernel_file;
   }
-  spec::fail(kernel.kernel_file_position, fmt::format("the kernel file '{}' is neither beside this file nor in the folder above it; name it with "
-                                                      "--kernel-file",
-                                                      kernel.kernel_file));
+  spec::fail(kernel.kernel_file_position,
+             fmt::format("the kernel file '{}' is neither beside this file nor in the folder above it; name it with "
+                         "--kernel-file",
+                         kernel.kernel_file));
 }
 
 /// The kernel's file and what it includes.
@@ -73,8 +74,9 @@ void check(const ImportedTemplate& made, const fs::path& kernel_folder) {
     if (error.file() != path) throw;
     const std::string what = error.what();
     const std::size_t message = what.find(": ", path.size());
-    throw SpecError(made.kernel.origin, 0, 0,
-                    fmt::format("it says nothing that attune can tune: {}", message == std::string::npos ? what : what.substr(message + 2)));
+    throw SpecError(
+        made.kernel.origin, 0, 0,
+        fmt::format("it says nothing that attune can tune: {}", message == std::string::npos ? what : what.substr(message + 2)));
   }
 }
 
@@ -93,7 +95,8 @@ ImportedTemplate import_t1(const ImportRequest& request) {
   std::vector<std::string> sources = {main};
   if (!made.kernel.before.empty()) {
     sources.insert(sources.begin(), kBefore);
-    made.files[kBefore] = "// Written by `attune template import`: what the kernel's file, which is unchanged, expects around it.\n" + made.kernel.before;
+    made.files[kBefore] =
+        "// Written by `attune template import`: what the kernel's file, which is unchanged, expects around it.\n" + made.kernel.before;
   }
   if (!made.kernel.after.empty()) {
     sources.emplace_back(kAfter);

@@ -16,7 +16,8 @@ struct ImportRequest {
 /// A template's folder, not written yet.
 struct ImportedTemplate {
   ImportedKernel kernel;
-  std::map<std::string, std::string> files;  ///< by their paths in the folder: template.json, the kernel's file byte for byte, what it includes
+  std::map<std::string, std::string>
+      files;  ///< by their paths in the folder: template.json, the kernel's file byte for byte, what it includes
 };
 
 /// Makes a template of a T1 file. It is one that attune reads (spec::KernelTemplate); whether its kernel compiles is not tried.

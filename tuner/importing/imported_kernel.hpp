@@ -50,9 +50,9 @@ struct ImportedArgument {
 /// A kernel to be tuned as a file of another tuner describes it, whichever tuner that is. Expressions are of attune's language and have
 /// been read by its parser.
 struct ImportedKernel {
-  std::string name;         ///< of the template
-  std::string origin;       ///< the file, for comments
-  std::string kernel;       ///< the function
+  std::string name;    ///< of the template
+  std::string origin;  ///< the file, for comments
+  std::string kernel;  ///< the function
   spec::SourcePosition kernel_position;
   std::string kernel_file;  ///< as the file names it
   spec::SourcePosition kernel_file_position;
@@ -65,7 +65,7 @@ struct ImportedKernel {
   std::string shared_bytes;              ///< empty: none
   std::vector<std::string> options;
   bool by_kernel_tuner = false;  ///< it may count on what Kernel Tuner defines besides the parameters
-  std::string before, after;  ///< what stands around the kernel's file, in files of their own; empty: nothing
+  std::string before, after;     ///< what stands around the kernel's file, in files of their own; empty: nothing
   std::vector<Note> notes;
 };
 

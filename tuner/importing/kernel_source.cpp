@@ -76,9 +76,11 @@ void fit_constant_memory(ImportedKernel& kernel, std::string_view code, const st
     const std::string about = fmt::format("the argument '{}'", argument.name);
     if (argument.perhaps_passed) {
       argument.constant_memory = argument.perhaps_passed = false;
-      kernel.notes.push_back({Note::Kind::Changed, about, "the source has no __constant__ variable of this name: an argument in global memory"});
+      kernel.notes.push_back(
+          {Note::Kind::Changed, about, "the source has no __constant__ variable of this name: an argument in global memory"});
     } else {
-      kernel.notes.push_back({Note::Kind::Decide, about, "the source shows no __constant__ variable of this name; call it by the variable's"});
+      kernel.notes.push_back(
+          {Note::Kind::Decide, about, "the source shows no __constant__ variable of this name; call it by the variable's"});
     }
   }
   const auto both = static_cast<std::size_t>(
@@ -91,8 +93,9 @@ void fit_constant_memory(ImportedKernel& kernel, std::string_view code, const st
     all.back().name += "_argument";
     all.back().constant_memory = all.back().perhaps_passed = false;
     all.push_back(argument);
-    kernel.notes.push_back({Note::Kind::Changed, fmt::format("the argument '{}'", argument.name),
-                            fmt::format("a __constant__ variable and, as '{}_argument', an argument, since the kernel takes both", argument.name)});
+    kernel.notes.push_back(
+        {Note::Kind::Changed, fmt::format("the argument '{}'", argument.name),
+         fmt::format("a __constant__ variable and, as '{}_argument', an argument, since the kernel takes both", argument.name)});
   }
   kernel.arguments = std::move(all);
 }
@@ -121,7 +124,8 @@ std::string kernel_tuner_macros(ImportedKernel& kernel, std::string_view code) {
     const std::string name = fmt::format("block_size_{}", kAxes[i]);
     const bool known = std::any_of(kernel.parameters.begin(), kernel.parameters.end(), [&](const auto& one) { return one.name == name; });
     const std::string value = i < kernel.block.size() ? kernel.block[i] : "1";
-    if (!known && has_word(code, name) && std::all_of(value.begin(), value.end(), is_word_part)) text += fmt::format("#define {} {}\n", name, value);
+    if (!known && has_word(code, name) && std::all_of(value.begin(), value.end(), is_word_part))
+      text += fmt::format("#define {} {}\n", name, value);
     if (has_word(code, fmt::format("grid_size_{}", kAxes[i])))
       kernel.notes.push_back({Note::Kind::Decide, fmt::format("grid_size_{}", kAxes[i]),
                               "the source reads this macro of Kernel Tuner's, which attune does not define; gridDim has the number"});
@@ -180,10 +184,12 @@ void fit_to_source(ImportedKernel& kernel, const std::string& source) {
   }
   const auto passed = static_cast<std::size_t>(std::count_if(kernel.arguments.begin(), kernel.arguments.end(), is_passed));
   if (passed != found->arguments)
-    kernel.notes.push_back({Note::Kind::Decide, about, fmt::format("it takes {} arguments, and the file lists {}", found->arguments, passed)});
+    kernel.notes.push_back(
+        {Note::Kind::Decide, about, fmt::format("it takes {} arguments, and the file lists {}", found->arguments, passed)});
   if (found->extern_c) return;
   if (has_word(code, "template")) {
-    kernel.notes.push_back({Note::Kind::Decide, about, "it must be extern \"C\", so that attune finds it; write that before its __global__"});
+    kernel.notes.push_back(
+        {Note::Kind::Decide, about, "it must be extern \"C\", so that attune finds it; write that before its __global__"});
     return;
   }
   kernel.before += "extern \"C\" {\n";

@@ -18,7 +18,8 @@ struct SameFunction {
   std::string_view name;
   std::size_t arguments;
 };
-constexpr std::array<SameFunction, 8> kSame{{{"abs", 1}, {"int", 1}, {"round", 1}, {"floor", 1}, {"ceil", 1}, {"log2", 1}, {"ceil_div", 2}, {"clamp", 3}}};
+constexpr std::array<SameFunction, 8> kSame{
+    {{"abs", 1}, {"int", 1}, {"round", 1}, {"floor", 1}, {"ceil", 1}, {"log2", 1}, {"ceil_div", 2}, {"clamp", 3}}};
 
 constexpr std::int64_t kMostListed = 256;
 
@@ -66,7 +67,8 @@ Piece PythonPrinter::call(const PythonNode& node) {
   }
   if (function == "float" || function == "bool") {
     needs(1);
-    if (function == "float") return changed({fmt::format("{} * 1.0", held(print(node.parts[0], false), Binding::Product)), Binding::Product});
+    if (function == "float")
+      return changed({fmt::format("{} * 1.0", held(print(node.parts[0], false), Binding::Product)), Binding::Product});
     return changed({fmt::format("not not {}", held(print(node.parts[0], true), Binding::Not)), Binding::Not});
   }
   std::vector<std::string> known = {"min", "max", "sum", "prod", "all", "any", "pow", "sqrt", "float", "bool"};
@@ -151,14 +153,15 @@ Piece PythonPrinter::member_of_range(const PythonNode& left, const PythonNode& r
   }
   if (bounds.size() == 3)
     error(range, fmt::format("a range with a step must be of numbers, of at most {} of them; write comparisons and '%'", kMostListed));
-  const std::string inside = fmt::format("({} <= {} < {} and {} % 1 == 0)", bounds[0], held(value, Binding::Sum), bounds[1],
-                                         held(value, Binding::Product));
+  const std::string inside =
+      fmt::format("({} <= {} < {} and {} % 1 == 0)", bounds[0], held(value, Binding::Sum), bounds[1], held(value, Binding::Product));
   return negated ? Piece{"not " + inside, Binding::Not} : Piece{inside, Binding::Atom};
 }
 
 Piece PythonPrinter::compared(const PythonNode& left, const std::string& symbol, const PythonNode& right) {
   const bool membership = symbol == "in" || symbol == "not in";
-  const PythonNode& inner = membership && right.kind == Kind::Call && right.text == "list" && right.parts.size() == 1 ? right.parts[0] : right;
+  const PythonNode& inner =
+      membership && right.kind == Kind::Call && right.text == "list" && right.parts.size() == 1 ? right.parts[0] : right;
   if (&inner != &right) rewritten_ = true;
   if (membership && inner.kind == Kind::Call && inner.text == "range") return member_of_range(left, inner, symbol == "not in");
   if (membership && inner.kind != Kind::List) error(inner, fmt::format("a list such as [1, 2] expected after '{}'", symbol));
@@ -171,8 +174,9 @@ Piece PythonPrinter::compared(const PythonNode& left, const std::string& symbol,
 Piece PythonPrinter::compare(const PythonNode& node) {
   if (node.operators.size() == 1) return compared(node.parts[0], node.operators[0], node.parts[1]);
   std::string text;
-  const bool lists = std::any_of(node.parts.begin() + 1, node.parts.end(), [](const PythonNode& part) { return part.kind == Kind::List; }) ||
-                     std::any_of(node.operators.begin(), node.operators.end(), [](const std::string& one) { return one.ends_with("in"); });
+  const bool lists =
+      std::any_of(node.parts.begin() + 1, node.parts.end(), [](const PythonNode& part) { return part.kind == Kind::List; }) ||
+      std::any_of(node.operators.begin(), node.operators.end(), [](const std::string& one) { return one.ends_with("in"); });
   if (!lists) {
     text = held(print(node.parts[0], false), Binding::Sum);
     for (std::size_t i = 0; i < node.operators.size(); ++i)

@@ -115,9 +115,10 @@ Piece PythonPrinter::known_name(const PythonNode& node, const std::string& name)
   if (const spec::Parameter* const known = parameter(name)) {
     if (use_ != Use::DataSize) return {name, Binding::Atom};
     if (known->values.size() == 1) return of_values(node, "max", *known);
-    error(node, fmt::format("the data would depend on the parameter '{0}', and they are the same for every configuration; write the largest "
-                            "size, e.g. max({0})",
-                            name));
+    error(node,
+          fmt::format("the data would depend on the parameter '{0}', and they are the same for every configuration; write the largest "
+                      "size, e.g. max({0})",
+                      name));
   }
   if (std::find(names_.others.begin(), names_.others.end(), name) != names_.others.end()) return {name, Binding::Atom};
   std::vector<std::string> known = names_.others;
@@ -127,8 +128,9 @@ Piece PythonPrinter::known_name(const PythonNode& node, const std::string& name)
 
 Piece PythonPrinter::problem_size(const PythonNode& node, std::size_t dimension) {
   if (dimension >= names_.problem_sizes.size()) {
-    error(node, names_.problem_sizes.empty() ? "the file has no \"ProblemSize\"; give it, or write the number"
-                                             : fmt::format("\"ProblemSize\" has {} dimensions, counted from 0", names_.problem_sizes.size()));
+    error(node, names_.problem_sizes.empty()
+                    ? "the file has no \"ProblemSize\"; give it, or write the number"
+                    : fmt::format("\"ProblemSize\" has {} dimensions, counted from 0", names_.problem_sizes.size()));
   }
   return changed({names_.problem_sizes[dimension], Binding::Atom});
 }
@@ -188,34 +190,36 @@ Piece PythonPrinter::bitwise(const PythonNode& node) {
     const Piece a = print(left, true), b = print(right, true);
     if (node.text == "^") return changed({fmt::format("{} != {}", held(a, Binding::Sum), held(b, Binding::Sum)), Binding::Compare});
     const Binding own = node.text == "&" ? Binding::And : Binding::Or;
-    return changed(
-        {fmt::format("{} {} {}", held(a, tighter(own)), node.text == "&" ? "and" : "or", held(b, tighter(own))), own});
+    return changed({fmt::format("{} {} {}", held(a, tighter(own)), node.text == "&" ? "and" : "or", held(b, tighter(own))), own});
   }
   if (node.text == "&") {
     for (const bool mask_is_right : {true, false}) {
       const PythonNode& mask = mask_is_right ? right : left;
       if (mask.kind != Kind::Literal || mask.text.starts_with('\'') || mask.text.starts_with('"')) continue;
       if (const auto modulus = modulus_of_mask(mask.text))
-        return changed(binary_piece(print(mask_is_right ? left : right, false), "%", {std::to_string(*modulus), Binding::Atom}, Binding::Product));
+        return changed(
+            binary_piece(print(mask_is_right ? left : right, false), "%", {std::to_string(*modulus), Binding::Atom}, Binding::Product));
     }
   }
-  error(node, fmt::format("'{}' of the bits of numbers has no counterpart; name the values instead, e.g. x in [1, 2, 4, 8], or write 'and' and "
-                          "'or' between conditions",
-                          node.text));
+  error(node,
+        fmt::format("'{}' of the bits of numbers has no counterpart; name the values instead, e.g. x in [1, 2, 4, 8], or write 'and' and "
+                    "'or' between conditions",
+                    node.text));
 }
 
 Piece PythonPrinter::conditional(const PythonNode& node, bool truth) {
   const std::string condition = held(print(node.parts[1], true), Binding::Not);
   if (truth) {
     const Piece yes = print(node.parts[0], true), no = print(node.parts[2], true);
-    return changed({fmt::format("{0} and {1} or not {0} and {2}", condition, held(yes, Binding::Not), held(no, Binding::Not)), Binding::Or});
+    return changed(
+        {fmt::format("{0} and {1} or not {0} and {2}", condition, held(yes, Binding::Not), held(no, Binding::Not)), Binding::Or});
   }
   if (may_fail(node.parts[0]) || may_fail(node.parts[2])) {
     error(node, "'if' and 'else' around a division have no counterpart; write a condition with 'and' and 'or'");
   }
   const Piece yes = print(node.parts[0], false), no = print(node.parts[2], false);
-  return changed({fmt::format("(not not {0}) * {1} + (not {0}) * {2}", condition, held(yes, Binding::Sign), held(no, Binding::Sign)),
-                  Binding::Sum});
+  return changed(
+      {fmt::format("(not not {0}) * {1} + (not {0}) * {2}", condition, held(yes, Binding::Sign), held(no, Binding::Sign)), Binding::Sum});
 }
 
 }  // namespace attune::importing

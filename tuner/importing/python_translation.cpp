@@ -34,7 +34,8 @@ Translation translate_python(std::string_view text, const spec::SourcePosition& 
   try {
     static_cast<void>(spec::Expression::parse(translation.text, position));
   } catch (const SpecError&) {
-    if (!as_written) spec::fail(position, fmt::format("\"{}\" became \"{}\", which attune does not read; write it more simply", text, piece.text));
+    if (!as_written)
+      spec::fail(position, fmt::format("\"{}\" became \"{}\", which attune does not read; write it more simply", text, piece.text));
     translation.text = piece.text;  // the spelling that attune has: numbers to other bases, strings
     static_cast<void>(spec::Expression::parse(translation.text, position));
   }

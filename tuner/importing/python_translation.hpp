@@ -22,7 +22,7 @@ enum class Use {
 };
 
 struct Translation {
-  std::string text;  ///< in attune's language; as it was written, where that means the same
+  std::string text;                   ///< in attune's language; as it was written, where that means the same
   bool divides = false;               ///< by `/`, so that a fraction may come of it
   std::vector<std::string> divisors;  ///< what it divides by, the inner ones first; without numbers
 };

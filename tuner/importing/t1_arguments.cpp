@@ -55,9 +55,11 @@ std::string T1Reader::argument_name(const JsonNode& node) {
   const JsonNode* const given = member_of(node, {"Name"});
   const std::string name = given != nullptr ? given->string("the name of an argument") : fallback;
   if (std::find(argument_names_.begin(), argument_names_.end(), name) != argument_names_.end())
-    spec::fail(given == nullptr ? node.position : given->position, fmt::format("the argument '{}' is given twice; name each by itself", name));
+    spec::fail(given == nullptr ? node.position : given->position,
+               fmt::format("the argument '{}' is given twice; name each by itself", name));
   argument_names_.push_back(name);
-  const std::string free = free_name(as_identifier(name));
+  const std::string identifier = as_identifier(name);
+  const std::string free = is_taken(identifier) ? free_name(identifier) : identifier;  // no expression names it: it may be "in"
   if (free != name) note(Note::Kind::Changed, fmt::format("the argument '{}'", name), fmt::format("called '{}' in the template", free));
   return free;
 }
@@ -88,8 +90,8 @@ void T1Reader::read_argument(const JsonNode& node) {
   } else if (kind == "Local") {
     argument.role = Role::DynamicShared;
     const JsonNode& size = required_member(node, "Size", what, "give the number of its elements");
-    argument.count = fmt::format("({}) * {}", expression(size, "\"Size\" of " + what, Use::Number).text,
-                                 layout.lanes * spec::size_bytes(layout.type));
+    argument.count =
+        fmt::format("({}) * {}", expression(size, "\"Size\" of " + what, Use::Number).text, layout.lanes * spec::size_bytes(layout.type));
     note(Note::Kind::Changed, what, "dynamic shared memory of the launch, which a CUDA kernel does not take as an argument");
   } else {
     argument.count = read_count(node, layout.lanes);
@@ -107,7 +109,9 @@ std::string T1Reader::read_count(const JsonNode& node, int lanes) {
   for (const auto& [name, text] : kernel_.lets) {
     const auto& used = parsed.variables();
     if (std::find(used.begin(), used.end(), name) != used.end())
-      spec::fail(size.inside(), fmt::format("the data of {} would depend on parameters through \"ProblemSize\" (\"{}\"); write the number of the elements", what, text));
+      spec::fail(size.inside(),
+                 fmt::format("the data of {} would depend on parameters through \"ProblemSize\" (\"{}\"); write the number of the elements",
+                             what, text));
   }
   const std::int64_t elements = integer_of(count, size.inside(), sizes());
   constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
@@ -123,8 +127,7 @@ void T1Reader::read_access(const JsonNode& node, ImportedArgument& argument) {
   if (const JsonNode* const access = member_of(node, {"AccessType"})) {
     const std::string word = known_word(*access, "\"AccessType\" of " + what, {"ReadOnly", "WriteOnly", "ReadWrite"});
     argument.role = word == "WriteOnly" ? Role::Output : word == "ReadWrite" || marked ? Role::Both : Role::Input;
-    if (word == "ReadOnly" && marked)
-      note(Note::Kind::Decide, what, "it is \"ReadOnly\" and an \"Output\": taken for read and written");
+    if (word == "ReadOnly" && marked) note(Note::Kind::Decide, what, "it is \"ReadOnly\" and an \"Output\": taken for read and written");
   } else if (marked) {
     argument.role = Role::Output;
   } else {
@@ -139,10 +142,12 @@ void T1Reader::read_vector(const JsonNode& node, ImportedArgument& argument) {
   if (const JsonNode* const place = member_of(node, {"MemType"})) {
     const std::string word = known_word(*place, "\"MemType\" of " + what, {"Global", "Constant", "Shared", "Texture"});
     if (word == "Texture" || word == "Shared")
-      note(Note::Kind::LeftOut, what, fmt::format("attune has no {} memory for arguments: it is in global memory", word == "Texture" ? "texture" : "shared"));
+      note(Note::Kind::LeftOut, what,
+           fmt::format("attune has no {} memory for arguments: it is in global memory", word == "Texture" ? "texture" : "shared"));
     argument.constant_memory = argument.perhaps_passed = word == "Constant";
   }
-  if (const JsonNode* const memory = member_of(node, {"MemoryType"}); memory != nullptr && memory->string("") == "Symbol") argument.constant_memory = true;
+  if (const JsonNode* const memory = member_of(node, {"MemoryType"}); memory != nullptr && memory->string("") == "Symbol")
+    argument.constant_memory = true;
   if (argument.constant_memory && argument.role != Role::Input) {
     argument.role = Role::Input;
     note(Note::Kind::Changed, what, "it is in constant memory, which kernels only read");
@@ -153,8 +158,9 @@ void T1Reader::read_vector(const JsonNode& node, ImportedArgument& argument) {
 void T1Reader::read_fill(const JsonNode& node, ImportedArgument& argument) {
   const std::string what = fmt::format("the argument '{}'", argument_names_.back());
   const JsonNode* const fill = member_of(node, {"FillType"});
-  const std::string word = fill == nullptr ? "" : known_word(*fill, "\"FillType\" of " + what,
-                                                             {"Constant", "Random", "Generator", "Script", "BinaryRaw", "BinaryHDF"});
+  const std::string word = fill == nullptr ? ""
+                                           : known_word(*fill, "\"FillType\" of " + what,
+                                                        {"Constant", "Random", "Generator", "Script", "BinaryRaw", "BinaryHDF"});
   const JsonNode* const value = member_of(node, {"FillValue"});
   const std::string number = value != nullptr && value->kind == JsonNode::Kind::Scalar ? literal(value->scalar) : "";
   if (argument.role == Role::Output) {
@@ -165,11 +171,14 @@ void T1Reader::read_fill(const JsonNode& node, ImportedArgument& argument) {
   if (word == "Constant" && (number == "0" || number == "1")) {
     argument.fill = number == "0" ? spec::Fill::Zeros : spec::Fill::Ones;
   } else if (word == "Constant") {
-    note(Note::Kind::LeftOut, what, fmt::format("tuning does not fill it with {}: random numbers stand there, or small integers", number.empty() ? "its value" : number));
+    note(Note::Kind::LeftOut, what,
+         fmt::format("tuning does not fill it with {}: random numbers stand there, or small integers",
+                     number.empty() ? "its value" : number));
     argument.remark = fmt::format("the file fills it with {}; \"fill\" may be uniform, integers, zeros or ones", number);
   } else if (word == "Random") {
     if (!number.empty() && number != "1")
-      note(Note::Kind::Changed, what, fmt::format("its random numbers are between -1 and 1 (integers from -100 to 100), not up to {}", number));
+      note(Note::Kind::Changed, what,
+           fmt::format("its random numbers are between -1 and 1 (integers from -100 to 100), not up to {}", number));
   } else {
     const JsonNode* const from = member_of(node, {"DataSource"});
     const std::string source = from != nullptr && from->is_string() ? fmt::format(" (\"{}\")", from->string("")) : "";
@@ -184,16 +193,20 @@ void T1Reader::read_scalar(const JsonNode& node, ImportedArgument& argument) {
   argument.role = Role::Scalar;
   if (const auto number = number_of(value)) {
     if (!spec::scalar_bits(*number, argument.type))
-      spec::fail(value.position, fmt::format("the value {} of {} is no {}; correct it or \"Type\"", literal(*number), what, spec::name(argument.type)));
+      spec::fail(value.position,
+                 fmt::format("the value {} of {} is no {}; correct it or \"Type\"", literal(*number), what, spec::name(argument.type)));
     argument.value = literal(*number);
     return;
   }
   argument.value = expression(value, "\"FillValue\" of " + what, Use::Number).text;
   const auto parsed = spec::Expression::parse(argument.value);
   const auto varies = [&](const std::string& name) {
-    return parameter(name) != nullptr || std::any_of(kernel_.lets.begin(), kernel_.lets.end(), [&](const auto& let) { return let.first == name; });
+    return parameter(name) != nullptr ||
+           std::any_of(kernel_.lets.begin(), kernel_.lets.end(), [&](const auto& let) { return let.first == name; });
   };
-  if (std::any_of(parsed.variables().begin(), parsed.variables().end(), varies)) argument.role = Role::Computed;
+  if (std::none_of(parsed.variables().begin(), parsed.variables().end(), varies)) return;
+  argument.role = Role::Computed;
+  argument.name = free_name(argument.name);
 }
 
 }  // namespace attune::importing

@@ -42,7 +42,8 @@ void T1Reader::add_problem_size(const std::string& name, std::int64_t value, con
 
 void T1Reader::add_problem_size(const std::string& name, const JsonNode& node) {
   const Translation size = expression(node, "\"ProblemSize\"", Use::Number);
-  if (spec::Expression::parse(size.text).variables().empty()) return add_problem_size(name, integer_of(size.text, node.inside(), {}), node.position);
+  if (spec::Expression::parse(size.text).variables().empty())
+    return add_problem_size(name, integer_of(size.text, node.inside(), {}), node.position);
   const std::string free = free_name(name);
   kernel_.lets.emplace_back(free, size.text);
   names_.problem_sizes.push_back(free);
@@ -64,7 +65,8 @@ void T1Reader::read_problem_size() {
       if (const JsonNode* const one = member_of(*node, {kUpper[i], kLower[i]})) add_problem_size(named(i), *one);
     }
     check_dimensions(names_.problem_sizes.size());
-  } else if (node->is_string() && std::string_view("[(").find(node->string("").substr(0, 1)) != std::string_view::npos && !node->string("").empty()) {
+  } else if (node->is_string() && std::string_view("[(").find(node->string("").substr(0, 1)) != std::string_view::npos &&
+             !node->string("").empty()) {
     const auto values = spec::parse_value_list(node->string("\"ProblemSize\""), node->inside());
     check_dimensions(values.size());
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -76,7 +78,8 @@ void T1Reader::read_problem_size() {
 
 std::vector<std::string> T1Reader::default_block() const {
   std::vector<std::string> block;
-  for (std::size_t i = 0; i < kLower.size(); ++i) block.push_back(parameter(default_block_name(i)) != nullptr ? default_block_name(i) : "1");
+  for (std::size_t i = 0; i < kLower.size(); ++i)
+    block.push_back(parameter(default_block_name(i)) != nullptr ? default_block_name(i) : "1");
   return block;
 }
 
@@ -190,9 +193,10 @@ void T1Reader::fix_sizes() {
     }
     kernel_.sizes.push_back({free_name("problem_size"), most});
   }
-  note(Note::Kind::Decide, "\"problem\"",
-       "the file describes one problem, so each size has one value; to serve others, widen \"min\" and \"max\" and write counts, \"grid\" and "
-       "\"scalars\" by these names");
+  note(
+      Note::Kind::Decide, "\"problem\"",
+      "the file describes one problem, so each size has one value; to serve others, widen \"min\" and \"max\" and write counts, \"grid\" and "
+      "\"scalars\" by these names");
 }
 
 }  // namespace attune::importing

@@ -48,15 +48,17 @@ const spec::Parameter* T1Reader::parameter(std::string_view name) const {
   return found == all.end() ? nullptr : &*found;
 }
 
+bool T1Reader::is_taken(const std::string& name) const {
+  const auto& others = names_.others;
+  return parameter(name) != nullptr || std::find(others.begin(), others.end(), name) != others.end() ||
+         std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(), [&](const auto& one) { return one.name == name; });
+}
+
 std::string T1Reader::free_name(const std::string& wanted) const {
   const std::vector<std::string> reserved = spec::reserved_words();
-  const auto has = [](const auto& list, const std::string& name) { return std::find(list.begin(), list.end(), name) != list.end(); };
-  const auto taken = [&](const std::string& name) {
-    return parameter(name) != nullptr || has(names_.others, name) || has(reserved, name) ||
-           std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(), [&](const auto& one) { return one.name == name; });
-  };
   std::string name = wanted;
-  for (int i = 1; taken(name); ++i) name = fmt::format("{}_{}", wanted, i);
+  for (int i = 1; is_taken(name) || std::find(reserved.begin(), reserved.end(), name) != reserved.end(); ++i)
+    name = fmt::format("{}_{}", wanted, i);
   return name;
 }
 
@@ -95,8 +97,8 @@ ImportedKernel T1Reader::run(const std::string& name) {
   read_budget();
   read_reference();
   tell_rest(root_,
-            {"ConfigurationSpace", "KernelSpecification", "General", "Budget", "Search", "Conditions", "Constraints", "Restrictions", "Arguments",
-             "$schema", "verification", "Verification", "ReferenceArguments", "ReferenceKernel"},
+            {"ConfigurationSpace", "KernelSpecification", "General", "Budget", "Search", "Conditions", "Constraints", "Restrictions",
+             "Arguments", "$schema", "verification", "Verification", "ReferenceArguments", "ReferenceKernel"},
             "the file");
   kernel_.name = name.empty() ? template_name() : name;
   kernel_.parameters = std::move(names_.parameters);

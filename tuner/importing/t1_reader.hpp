@@ -70,7 +70,8 @@ class T1Reader {
   void note(Note::Kind kind, std::string about, std::string text) { kernel_.notes.push_back({kind, std::move(about), std::move(text)}); }
   [[nodiscard]] std::vector<std::pair<std::string, std::int64_t>> sizes() const;
   [[nodiscard]] const spec::Parameter* parameter(std::string_view name) const;
-  /// The name, or one like it that nothing has.
+  [[nodiscard]] bool is_taken(const std::string& name) const;
+  /// The name, or one like it that nothing has and that expressions may use.
   [[nodiscard]] std::string free_name(const std::string& wanted) const;
 
   const spec::JsonNode& root_;

@@ -28,7 +28,8 @@ std::vector<std::string> words_of(const std::string& text) {
 std::string budget_of(const JsonNode& node) {
   const JsonNode* const type = member_of(node, {"Type"});
   const JsonNode* const value = member_of(node, {"BudgetValue", "Value"});
-  if (type == nullptr || value == nullptr || !type->is_string() || value->kind != JsonNode::Kind::Scalar || value->is_string() || value->is_bool())
+  if (type == nullptr || value == nullptr || !type->is_string() || value->kind != JsonNode::Kind::Scalar || value->is_string() ||
+      value->is_bool())
     return {};
   const double amount = value->number("the value of a budget");
   const std::string& word = type->string("the type of a budget");
@@ -44,15 +45,17 @@ void T1Reader::read_kernel() {
   if (language != nullptr) {
     const std::string word = known_word(*language, "\"Language\"", {"CUDA", "OpenCL", "Vulkan", "HIP", "CUPY", "Cupy", "NVCUDA", "PyCUDA"});
     if (word == "OpenCL" || word == "Vulkan" || word == "HIP")
-      spec::fail(language->position, fmt::format("the kernel is written in {}, and attune tunes CUDA kernels; import the file of its CUDA version", word));
+      spec::fail(language->position,
+                 fmt::format("the kernel is written in {}, and attune tunes CUDA kernels; import the file of its CUDA version", word));
   }
   const JsonNode& name = required_member(*specification_, "KernelName", "\"KernelSpecification\"", "name the __global__ function");
   kernel_.kernel = name.string("\"KernelName\"");
   kernel_.kernel_position = name.position;
   const JsonNode* const types = member_of(*specification_, {"KernelTypeNames"});
   if ((types != nullptr && !types->items.empty()) || kernel_.kernel.find('<') != std::string::npos)
-    spec::fail(types != nullptr ? types->position : name.position,
-               "the kernel is a C++ template, and attune launches functions; write an extern \"C\" __global__ function that calls it, and name that");
+    spec::fail(
+        types != nullptr ? types->position : name.position,
+        "the kernel is a C++ template, and attune launches functions; write an extern \"C\" __global__ function that calls it, and name that");
   spec::check_identifier(kernel_.kernel, "the kernel's name", name.position);
   const JsonNode* const file = member_of(*specification_, {"KernelFile"});
   if (file == nullptr) return;
@@ -107,22 +110,26 @@ void T1Reader::read_budget() {
       if (!amount.empty()) text += (text.empty() ? "" : ",") + amount;
     }
     note(Note::Kind::LeftOut, "\"Budget\"",
-         text.empty() ? "a budget is an option of attune tune: --budget" : fmt::format("a budget is an option of attune tune: --budget {}", text));
+         text.empty() ? "a budget is an option of attune tune: --budget"
+                      : fmt::format("a budget is an option of attune tune: --budget {}", text));
   }
-  if (member_of(root_, {"Search"}) != nullptr) note(Note::Kind::LeftOut, "\"Search\"", "a strategy is an option of attune tune: --strategy");
+  if (member_of(root_, {"Search"}) != nullptr)
+    note(Note::Kind::LeftOut, "\"Search\"", "a strategy is an option of attune tune: --strategy");
 }
 
 void T1Reader::read_reference() {
   std::string found;
   for (const JsonNode* const holder : {&root_, specification_}) {
-    for (const char* const key : {"ReferenceArguments", "ReferenceKernel", "verification", "Verification", "ValidationMethod", "ValidationThreshold",
-                                  "Tolerance", "Answer", "Atol"}) {
+    for (const char* const key : {"ReferenceArguments", "ReferenceKernel", "verification", "Verification", "ValidationMethod",
+                                  "ValidationThreshold", "Tolerance", "Answer", "Atol"}) {
       if (member_of(*holder, {key}) != nullptr) found += fmt::format("{}\"{}\"", found.empty() ? "" : ", ", key);
     }
   }
-  if (!found.empty()) note(Note::Kind::LeftOut, found, "attune checks results against code that runs on any data, not against values of a file");
-  note(Note::Kind::Decide, "\"reference\"",
-       "it is \"none\": results are not compared, and winners are marked unverified, until somebody names a plain kernel (docs/template-format.md)");
+  if (!found.empty())
+    note(Note::Kind::LeftOut, found, "attune checks results against code that runs on any data, not against values of a file");
+  note(
+      Note::Kind::Decide, "\"reference\"",
+      "it is \"none\": results are not compared, and winners are marked unverified, until somebody names a plain kernel (docs/template-format.md)");
 }
 
 void T1Reader::tell_rest(const JsonNode& holder, std::initializer_list<std::string_view> known, const std::string& where) {
@@ -136,11 +143,10 @@ void T1Reader::tell_rest(const JsonNode& holder, std::initializer_list<std::stri
   };
   tell(holder, known, where);
   tell(*specification_,
-       {"Language",         "KernelName",      "KernelFile",     "KernelTypeNames", "CompilerOptions",     "BenchmarkName",
-        "GlobalSizeType",   "LocalSize",       "GlobalSize",     "GridDivX",        "GridDivY",            "GridDivZ",
-        "ProblemSize",      "SharedMemory",    "Arguments",      "Conditions",      "ReferenceArguments",  "ReferenceKernel",
-        "ValidationMethod", "Constraints",     "Restrictions",   "Tolerance",       "ValidationThreshold", "verification",
-        "Verification",     "Answer",          "Atol"},
+       {"Language",  "KernelName",          "KernelFile",         "KernelTypeNames", "CompilerOptions",  "BenchmarkName", "GlobalSizeType",
+        "LocalSize", "GlobalSize",          "GridDivX",           "GridDivY",        "GridDivZ",         "ProblemSize",   "SharedMemory",
+        "Arguments", "Conditions",          "ReferenceArguments", "ReferenceKernel", "ValidationMethod", "Constraints",   "Restrictions",
+        "Tolerance", "ValidationThreshold", "verification",       "Verification",    "Answer",           "Atol"},
        "\"KernelSpecification\"");
 }
 

@@ -32,7 +32,8 @@ void check_name(const std::string& name, const spec::SourcePosition& position) {
   spec::check_identifier(name, "the parameter", position);
   const std::vector<std::string> reserved = spec::reserved_words();
   if (std::find(reserved.begin(), reserved.end(), name) != reserved.end()) {
-    spec::fail(position, fmt::format("the parameter '{}' is called like a word of attune's expressions; rename it here and in the kernel", name));
+    spec::fail(position,
+               fmt::format("the parameter '{}' is called like a word of attune's expressions; rename it here and in the kernel", name));
   }
 }
 
@@ -46,14 +47,16 @@ void T1Reader::read_parameters(const JsonNode& space) {
     spec::Parameter parameter = read_parameter(item);
     if (this->parameter(parameter.name) != nullptr)
       spec::fail(item.position, fmt::format("the parameter '{}' is given twice; remove or rename one of them", parameter.name));
-    if (names_.parameters.size() == spec::kMostNames) spec::fail(item.position, fmt::format("there are more than {} parameters", spec::kMostNames));
+    if (names_.parameters.size() == spec::kMostNames)
+      spec::fail(item.position, fmt::format("there are more than {} parameters", spec::kMostNames));
     if (member_of(item, {"Default"}) == nullptr) ++without_default;
     names_.parameters.push_back(std::move(parameter));
   }
   if (names_.parameters.empty()) spec::fail(list.position, "\"TuningParameters\" is empty; nothing could be tuned");
   note(Note::Kind::Taken, "\"TuningParameters\"", fmt::format("{} parameters, as macros of their own names", names_.parameters.size()));
   if (without_default > 0)
-    note(Note::Kind::Decide, "\"Default\"", fmt::format("{} parameters have none: the first value of each is the default", without_default));
+    note(Note::Kind::Decide, "\"Default\"",
+         fmt::format("{} parameters have none: the first value of each is the default", without_default));
 }
 
 spec::Parameter T1Reader::read_parameter(const JsonNode& node) {
@@ -80,8 +83,8 @@ std::vector<Value> T1Reader::read_values(const JsonNode& node, const std::string
   } else if (node.kind == JsonNode::Kind::Array) {
     for (const JsonNode& item : node.items) all.push_back(item.value("each of " + what));
   } else {
-    spec::fail(node.position, fmt::format("{} must be a list or a Python list in a string, such as [16, 32] or \"range(1, 9)\", not {}", what,
-                                          node.describe()));
+    spec::fail(node.position, fmt::format("{} must be a list or a Python list in a string, such as [16, 32] or \"range(1, 9)\", not {}",
+                                          what, node.describe()));
   }
   if (all.empty()) spec::fail(node.position, fmt::format("{} are empty; give at least one", what));
   if (all.size() > spec::kMostValues) spec::fail(node.position, fmt::format("{} are more than {}", what, spec::kMostValues));
@@ -96,7 +99,8 @@ std::vector<Value> T1Reader::read_values(const JsonNode& node, const std::string
     if (seen.add(value)) values.push_back(value);
   }
   if (values.size() < all.size())
-    note(Note::Kind::Changed, fmt::format("the parameter '{}'", name), fmt::format("{} values that are there twice are taken once", all.size() - values.size()));
+    note(Note::Kind::Changed, fmt::format("the parameter '{}'", name),
+         fmt::format("{} values that are there twice are taken once", all.size() - values.size()));
   return values;
 }
 
@@ -141,7 +145,8 @@ void T1Reader::read_condition(const JsonNode& node) {
   const std::string guarded = guarded_condition(translated, names_, sizes(), text->inside());
   const std::string original = text->is_string() ? text->string("a condition") : translated.text;
   if (guarded != translated.text) {
-    note(Note::Kind::Changed, fmt::format("the condition \"{}\"", original), "where it divides by zero it is taken for satisfied, as Kernel Tuner does");
+    note(Note::Kind::Changed, fmt::format("the condition \"{}\"", original),
+         "where it divides by zero it is taken for satisfied, as Kernel Tuner does");
   } else if (translated.text.find_first_not_of(' ') != std::string::npos && original.find(translated.text) == std::string::npos) {
     note(Note::Kind::Changed, fmt::format("the condition \"{}\"", original), fmt::format("written as \"{}\"", translated.text));
   }

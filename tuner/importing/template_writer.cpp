@@ -41,12 +41,13 @@ std::string parameter_json(const spec::Parameter& parameter) {
 
 std::string buffer_json(const ImportedArgument& argument) {
   static constexpr std::array<const char*, 4> kFills{"uniform", "integers", "zeros", "ones"};
-  std::string text = fmt::format("{}{}: {{\"type\": \"{}\", \"count\": {}", comment(argument.remark), quoted(argument.name), spec::name(argument.type),
-                                 expression_json(argument.count));
+  std::string text = fmt::format("{}{}: {{\"type\": \"{}\", \"count\": {}", comment(argument.remark), quoted(argument.name),
+                                 spec::name(argument.type), expression_json(argument.count));
   const bool filled = argument.role != Role::Output;
   if (argument.role == Role::Both) text += ", \"input\": true";
   if (argument.role != Role::Input) text += ", \"output\": true";
-  if (filled && argument.fill != spec::Fill::Uniform) text += fmt::format(", \"fill\": \"{}\"", kFills[static_cast<std::size_t>(argument.fill)]);
+  if (filled && argument.fill != spec::Fill::Uniform)
+    text += fmt::format(", \"fill\": \"{}\"", kFills[static_cast<std::size_t>(argument.fill)]);
   if (argument.constant_memory) text += ", \"memory\": \"constant\"";
   if (argument.align_bytes > 0) text += fmt::format(", \"align\": {}", argument.align_bytes);
   return text + "}";
@@ -69,9 +70,9 @@ std::string launch_json(const ImportedKernel& kernel) {
     else if (!argument.constant_memory)
       arguments.push_back(quoted(argument.name));
   }
-  return fmt::format("{{\"kernel\": {}, \"grid\": {}, \"block\": {},{}\n     \"args\": [{}]}}", quoted(kernel.kernel), dimensions_json(kernel.grid),
-                     dimensions_json(kernel.block), shared.empty() ? "" : fmt::format(" \"shared\": {},", expression_json(shared)),
-                     joined(arguments));
+  return fmt::format("{{\"kernel\": {}, \"grid\": {}, \"block\": {},{}\n     \"args\": [{}]}}", quoted(kernel.kernel),
+                     dimensions_json(kernel.grid), dimensions_json(kernel.block),
+                     shared.empty() ? "" : fmt::format(" \"shared\": {},", expression_json(shared)), joined(arguments));
 }
 
 /// Everything of one kind, one a line.
@@ -104,7 +105,8 @@ std::string head(const ImportedKernel& kernel) {
   std::string text = fmt::format("// Imported from {} by `attune template import`; docs/template-format.md is the manual of this file.\n",
                                  base::escape_line(file));
   for (const Note& note : kernel.notes) {
-    if (note.kind == Note::Kind::Decide) text += fmt::format("// TO DECIDE: {}: {}.\n", base::escape_line(note.about), base::escape_line(note.text));
+    if (note.kind == Note::Kind::Decide)
+      text += fmt::format("// TO DECIDE: {}: {}.\n", base::escape_line(note.about), base::escape_line(note.text));
   }
   return text;
 }
@@ -126,7 +128,8 @@ std::string template_json(const ImportedKernel& kernel, const std::vector<std::s
   text += fmt::format("  \"parameters\": {{{}}},\n", lines(parts.parameters));
   if (!parts.constraints.empty()) text += fmt::format("  \"constraints\": [{}],\n", lines(parts.constraints));
   if (!parts.lets.empty()) text += fmt::format("  \"let\": {{{}}},\n", lines(parts.lets));
-  text += "  // An output holds anything before the call: a kernel that adds to one needs {\"memset\": NAME, \"byte\": 0} before its launch.\n";
+  text +=
+      "  // An output holds anything before the call: a kernel that adds to one needs {\"memset\": NAME, \"byte\": 0} before its launch.\n";
   text += fmt::format("  \"buffers\": {{{}}},\n", lines(parts.buffers));
   if (!parts.scalars.empty()) text += fmt::format("  \"scalars\": {{{}}},\n", lines(parts.scalars));
   text += fmt::format("  \"launches\": [\n    {}\n  ],\n", launch_json(kernel));
