@@ -98,7 +98,8 @@ void print(const importing::ImportedTemplate& made, const ImportOptions& options
       if (note.kind == kind) base::print("  {}: {}: {}\n", text_of(kind), note.about, note.text);
     }
   }
-  base::print("attune template check {} counts its space and compiles it\n", options.folder);
+  const bool is_path = options.folder.find('/') != std::string::npos;  // a bare name would be that of a built-in template
+  base::print("attune template check {}{} counts its space and compiles it\n", options.folder, is_path ? "" : "/");
 }
 
 int run_import(const ImportOptions& options) {

@@ -79,7 +79,10 @@ std::optional<bool> truth_of(const spec::Expression& expression, const spec::Sco
 
 std::string with_guard(const Translation& condition) {
   std::string text;
-  for (const std::string& divisor : condition.divisors) text += fmt::format("({}) == 0 or ", divisor);
+  for (const std::string& divisor : condition.divisors) {
+    const bool is_name = divisor.find_first_of(" (") == std::string::npos;
+    text += is_name ? fmt::format("{} == 0 or ", divisor) : fmt::format("({}) == 0 or ", divisor);
+  }
   return fmt::format("{}({})", text, condition.text);
 }
 

@@ -62,14 +62,14 @@ Piece PythonPrinter::call(const PythonNode& node) {
   if (function == "any") return folded(node, "or", Binding::Or);
   if (function == "pow" || function == "sqrt") {
     needs(function == "pow" ? 2 : 1);
-    const std::string exponent = function == "pow" ? held(print(node.parts[1], false), Binding::Sign) : "0.5";
-    return changed({fmt::format("{} ** {}", held(print(node.parts[0], false), Binding::Atom), exponent), Binding::Power});
+    const std::string exponent = function == "pow" ? held(print(node.parts[1], Asked::Value), Binding::Sign) : "0.5";
+    return changed({fmt::format("{} ** {}", held(print(node.parts[0], Asked::Value), Binding::Atom), exponent), Binding::Power});
   }
   if (function == "float" || function == "bool") {
     needs(1);
     if (function == "float")
-      return changed({fmt::format("{} * 1.0", held(print(node.parts[0], false), Binding::Product)), Binding::Product});
-    return changed({fmt::format("not not {}", held(print(node.parts[0], true), Binding::Not)), Binding::Not});
+      return changed({fmt::format("{} * 1.0", held(print(node.parts[0], Asked::Value), Binding::Product)), Binding::Product});
+    return changed({fmt::format("not not {}", held(print(node.parts[0], Asked::Truth), Binding::Not)), Binding::Not});
   }
   std::vector<std::string> known = {"min", "max", "sum", "prod", "all", "any", "pow", "sqrt", "float", "bool"};
   for (const auto& [name, count] : kSame) {
@@ -77,7 +77,7 @@ Piece PythonPrinter::call(const PythonNode& node) {
     if (name != function) continue;
     needs(count);
     std::string arguments;
-    for (const PythonNode& part : node.parts) arguments += (arguments.empty() ? "" : ", ") + print(part, false).text;
+    for (const PythonNode& part : node.parts) arguments += (arguments.empty() ? "" : ", ") + print(part, Asked::Value).text;
     return {fmt::format("{}({})", function, arguments), Binding::Atom};
   }
   error(node, fmt::format("unknown function '{}'{}", node.text, spec::hint(function, known)));
@@ -91,7 +91,7 @@ Piece PythonPrinter::folded(const PythonNode& node, std::string_view symbol, Bin
   std::string text;
   for (const PythonNode& part : node.parts[0].parts) {
     if (!text.empty()) text += fmt::format(" {} ", symbol);
-    text += held(print(part, truth), static_cast<Binding>(static_cast<int>(own) + 1));
+    text += held(print(part, truth ? Asked::Truth : Asked::Value), static_cast<Binding>(static_cast<int>(own) + 1));
   }
   return changed({truth ? fmt::format("not not ({})", text) : text, truth ? Binding::Not : own});
 }
@@ -107,9 +107,9 @@ Piece PythonPrinter::extreme(const PythonNode& node, const std::string& function
   if (values.empty() || (single && !of_list))
     error(node, fmt::format("{} takes several values or a list, e.g. {}(a, b)", node.text, node.text));
   if (of_list) rewritten_ = true;
-  if (values.size() == 1) return print(values[0], false);
+  if (values.size() == 1) return print(values[0], Asked::Value);
   std::string arguments;
-  for (const PythonNode& value : values) arguments += (arguments.empty() ? "" : ", ") + print(value, false).text;
+  for (const PythonNode& value : values) arguments += (arguments.empty() ? "" : ", ") + print(value, Asked::Value).text;
   return {fmt::format("{}({})", function, arguments), Binding::Atom};
 }
 
@@ -124,7 +124,7 @@ Piece PythonPrinter::of_values(const PythonNode& node, const std::string& functi
 
 std::string PythonPrinter::list(const PythonNode& node) {
   std::string text;
-  for (const PythonNode& part : node.parts) text += (text.empty() ? "" : ", ") + print(part, false).text;
+  for (const PythonNode& part : node.parts) text += (text.empty() ? "" : ", ") + print(part, Asked::Value).text;
   if (text_.substr(node.offset).starts_with('{')) rewritten_ = true;
   return fmt::format("[{}]", text);
 }
@@ -134,9 +134,9 @@ Piece PythonPrinter::member_of_range(const PythonNode& left, const PythonNode& r
   if (range.parts.empty() || range.parts.size() > 3) error(range, "range takes 1 to 3 arguments");
   rewritten_ = true;
   std::vector<std::string> bounds;
-  for (const PythonNode& part : range.parts) bounds.push_back(held(print(part, false), Binding::Sum));
+  for (const PythonNode& part : range.parts) bounds.push_back(held(print(part, Asked::Value), Binding::Sum));
   if (bounds.size() == 1) bounds.insert(bounds.begin(), "0");
-  const Piece value = print(left, false);
+  const Piece value = print(left, Asked::Value);
   std::vector<std::int64_t> numbers;
   for (const std::string& bound : bounds) {
     if (const auto number = constant_of(bound)) numbers.push_back(*number);
@@ -165,8 +165,8 @@ Piece PythonPrinter::compared(const PythonNode& left, const std::string& symbol,
   if (&inner != &right) rewritten_ = true;
   if (membership && inner.kind == Kind::Call && inner.text == "range") return member_of_range(left, inner, symbol == "not in");
   if (membership && inner.kind != Kind::List) error(inner, fmt::format("a list such as [1, 2] expected after '{}'", symbol));
-  const std::string value = held(print(left, false), Binding::Sum);
-  const std::string other = membership ? list(inner) : held(print(inner, false), Binding::Sum);
+  const std::string value = held(print(left, Asked::Value), Binding::Sum);
+  const std::string other = membership ? list(inner) : held(print(inner, Asked::Value), Binding::Sum);
   return {fmt::format("{} {} {}", value, symbol, other), Binding::Compare};
 }
 
@@ -178,9 +178,9 @@ Piece PythonPrinter::compare(const PythonNode& node) {
       std::any_of(node.parts.begin() + 1, node.parts.end(), [](const PythonNode& part) { return part.kind == Kind::List; }) ||
       std::any_of(node.operators.begin(), node.operators.end(), [](const std::string& one) { return one.ends_with("in"); });
   if (!lists) {
-    text = held(print(node.parts[0], false), Binding::Sum);
+    text = held(print(node.parts[0], Asked::Value), Binding::Sum);
     for (std::size_t i = 0; i < node.operators.size(); ++i)
-      text += fmt::format(" {} {}", node.operators[i], held(print(node.parts[i + 1], false), Binding::Sum));
+      text += fmt::format(" {} {}", node.operators[i], held(print(node.parts[i + 1], Asked::Value), Binding::Sum));
     return {text, Binding::Compare};
   }
   for (std::size_t i = 0; i < node.operators.size(); ++i) {

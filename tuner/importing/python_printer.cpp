@@ -73,7 +73,7 @@ const spec::Parameter* PythonPrinter::parameter(std::string_view name) const {
   return found == names_.parameters.end() ? nullptr : &*found;
 }
 
-Piece PythonPrinter::print(const PythonNode& node, bool truth) {
+Piece PythonPrinter::print(const PythonNode& node, Asked asked) {
   switch (node.kind) {
     case Kind::Literal:
       return {node.text, Binding::Atom};
@@ -92,13 +92,13 @@ Piece PythonPrinter::print(const PythonNode& node, bool truth) {
     case Kind::Compare:
       return compare(node);
     case Kind::And:
-      return joined(node, "and", Binding::And, truth);
+      return joined(node, "and", Binding::And, asked);
     case Kind::Or:
-      return joined(node, "or", Binding::Or, truth);
+      return joined(node, "or", Binding::Or, asked);
     case Kind::Not:
-      return {fmt::format("not {}", held(print(node.parts[0], true), Binding::Not)), Binding::Not};
+      return {fmt::format("not {}", held(print(node.parts[0], Asked::Truth), Binding::Not)), Binding::Not};
     case Kind::Conditional:
-      return conditional(node, truth);
+      return conditional(node, asked);
   }
   error(node, "this is nothing that can be imported");
 }
@@ -149,17 +149,17 @@ Piece PythonPrinter::subscript(const PythonNode& node) {
   error(node, "only ProblemSize[0] and p[\"parameter\"] may be written with brackets");
 }
 
-Piece PythonPrinter::joined(const PythonNode& node, std::string_view word, Binding own, bool truth) {
+Piece PythonPrinter::joined(const PythonNode& node, std::string_view word, Binding own, Asked asked) {
   std::string text;
   for (const PythonNode& part : node.parts) {
     if (!text.empty()) text += fmt::format(" {} ", word);
-    text += held(print(part, truth), tighter(own));
+    text += held(print(part, asked), tighter(own));
   }
   return {text, own};
 }
 
 Piece PythonPrinter::unary(const PythonNode& node) {
-  const Piece operand = print(node.parts[0], false);
+  const Piece operand = print(node.parts[0], Asked::Value);
   if (node.text == "~") return changed({fmt::format("-{} - 1", held(operand, Binding::Sign)), Binding::Sum});
   return {node.text + held(operand, Binding::Sign), Binding::Sign};
 }
@@ -171,7 +171,7 @@ Piece PythonPrinter::binary_piece(const Piece& left, std::string_view symbol, co
 Piece PythonPrinter::binary(const PythonNode& node) {
   const std::string& symbol = node.text;
   if (symbol == "&" || symbol == "|" || symbol == "^") return bitwise(node);
-  const Piece left = print(node.parts[0], false), right = print(node.parts[1], false);
+  const Piece left = print(node.parts[0], Asked::Value), right = print(node.parts[1], Asked::Value);
   if (symbol == "**") return {fmt::format("{} ** {}", held(left, Binding::Atom), held(right, Binding::Sign)), Binding::Power};
   if (symbol == "<<" || symbol == ">>") {
     const Piece power{fmt::format("2 ** {}", held(right, Binding::Sign)), Binding::Power};
@@ -187,7 +187,7 @@ Piece PythonPrinter::binary(const PythonNode& node) {
 Piece PythonPrinter::bitwise(const PythonNode& node) {
   const PythonNode &left = node.parts[0], &right = node.parts[1];
   if (is_truth_value(left) && is_truth_value(right)) {
-    const Piece a = print(left, true), b = print(right, true);
+    const Piece a = print(left, Asked::Truth), b = print(right, Asked::Truth);
     if (node.text == "^") return changed({fmt::format("{} != {}", held(a, Binding::Sum), held(b, Binding::Sum)), Binding::Compare});
     const Binding own = node.text == "&" ? Binding::And : Binding::Or;
     return changed({fmt::format("{} {} {}", held(a, tighter(own)), node.text == "&" ? "and" : "or", held(b, tighter(own))), own});
@@ -197,8 +197,8 @@ Piece PythonPrinter::bitwise(const PythonNode& node) {
       const PythonNode& mask = mask_is_right ? right : left;
       if (mask.kind != Kind::Literal || mask.text.starts_with('\'') || mask.text.starts_with('"')) continue;
       if (const auto modulus = modulus_of_mask(mask.text))
-        return changed(
-            binary_piece(print(mask_is_right ? left : right, false), "%", {std::to_string(*modulus), Binding::Atom}, Binding::Product));
+        return changed(binary_piece(print(mask_is_right ? left : right, Asked::Value), "%", {std::to_string(*modulus), Binding::Atom},
+                                    Binding::Product));
     }
   }
   error(node,
@@ -207,17 +207,17 @@ Piece PythonPrinter::bitwise(const PythonNode& node) {
                     node.text));
 }
 
-Piece PythonPrinter::conditional(const PythonNode& node, bool truth) {
-  const std::string condition = held(print(node.parts[1], true), Binding::Not);
-  if (truth) {
-    const Piece yes = print(node.parts[0], true), no = print(node.parts[2], true);
+Piece PythonPrinter::conditional(const PythonNode& node, Asked asked) {
+  const std::string condition = held(print(node.parts[1], Asked::Truth), Binding::Not);
+  if (asked == Asked::Truth) {
+    const Piece yes = print(node.parts[0], Asked::Truth), no = print(node.parts[2], Asked::Truth);
     return changed(
         {fmt::format("{0} and {1} or not {0} and {2}", condition, held(yes, Binding::Not), held(no, Binding::Not)), Binding::Or});
   }
   if (may_fail(node.parts[0]) || may_fail(node.parts[2])) {
     error(node, "'if' and 'else' around a division have no counterpart; write a condition with 'and' and 'or'");
   }
-  const Piece yes = print(node.parts[0], false), no = print(node.parts[2], false);
+  const Piece yes = print(node.parts[0], Asked::Value), no = print(node.parts[2], Asked::Value);
   return changed(
       {fmt::format("(not not {0}) * {1} + (not {0}) * {2}", condition, held(yes, Binding::Sign), held(no, Binding::Sign)), Binding::Sum});
 }

@@ -11,6 +11,9 @@ namespace attune::importing {
 /// How tightly a text of attune's language holds together, from `or` to names.
 enum class Binding : int { Or = 1, And, Not, Compare, Sum, Product, Sign, Power, Atom };
 
+/// What of a part counts: whether it is true, or its value.
+enum class Asked { Value, Truth };
+
 /// A part of an expression in attune's language.
 struct Piece {
   std::string text;
@@ -26,7 +29,7 @@ class PythonPrinter {
   PythonPrinter(std::string_view text, const spec::SourcePosition& position, const KnownNames& names, Use use)
       : text_(text), position_(position), names_(names), use_(use) {}
 
-  [[nodiscard]] Piece print(const PythonNode& node, bool truth);
+  [[nodiscard]] Piece print(const PythonNode& node, Asked asked);
   [[nodiscard]] bool rewritten() const { return rewritten_; }
   [[nodiscard]] bool divides() const { return divides_; }
   [[nodiscard]] const std::vector<std::string>& divisors() const { return divisors_; }
@@ -37,7 +40,7 @@ class PythonPrinter {
   Piece known_name(const PythonNode& node, const std::string& name);
   Piece problem_size(const PythonNode& node, std::size_t dimension);
   Piece subscript(const PythonNode& node);
-  Piece joined(const PythonNode& node, std::string_view word, Binding own, bool truth);
+  Piece joined(const PythonNode& node, std::string_view word, Binding own, Asked asked);
   Piece unary(const PythonNode& node);
   Piece binary(const PythonNode& node);
   Piece bitwise(const PythonNode& node);
@@ -45,7 +48,7 @@ class PythonPrinter {
   Piece compared(const PythonNode& left, const std::string& symbol, const PythonNode& right);
   Piece member_of_range(const PythonNode& left, const PythonNode& range, bool negated);
   std::string list(const PythonNode& node);
-  Piece conditional(const PythonNode& node, bool truth);
+  Piece conditional(const PythonNode& node, Asked asked);
   Piece call(const PythonNode& node);
   Piece folded(const PythonNode& node, std::string_view symbol, Binding own);
   Piece extreme(const PythonNode& node, const std::string& function);

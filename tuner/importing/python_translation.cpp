@@ -23,7 +23,7 @@ std::string trimmed(std::string_view text) {
 Translation translate_python(std::string_view text, const spec::SourcePosition& position, const KnownNames& names, Use use) {
   const PythonNode tree = parse_python(text, position);
   PythonPrinter printer(text, position, names, use);
-  const Piece piece = printer.print(tree, use == Use::Condition);
+  const Piece piece = printer.print(tree, use == Use::Condition ? Asked::Truth : Asked::Value);
   const std::string original = trimmed(text);
   const bool as_written = !printer.rewritten() && !original.starts_with("lambda");
   Translation translation{as_written ? original : piece.text, printer.divides(), {}};

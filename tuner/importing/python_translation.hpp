@@ -22,9 +22,9 @@ enum class Use {
 };
 
 struct Translation {
-  std::string text;                   ///< in attune's language; as it was written, where that means the same
-  bool divides = false;               ///< by `/`, so that a fraction may come of it
-  std::vector<std::string> divisors;  ///< what it divides by, the inner ones first; without numbers
+  std::string text;                        ///< in attune's language; as it was written, where that means the same
+  bool divides = false;                    ///< by `/`, so that a fraction may come of it
+  std::vector<std::string> divisors = {};  ///< what it divides by, the inner ones first; without numbers
 };
 
 /// A Python expression of a file in attune's expression language, with the same value (of a condition: the same truth) wherever Python has

@@ -83,10 +83,10 @@ std::vector<std::string> T1Reader::default_block() const {
   return block;
 }
 
-std::vector<std::string> T1Reader::read_dimensions(const JsonNode& node, const std::string& what, bool rounds_up) {
+std::vector<std::string> T1Reader::read_dimensions(const JsonNode& node, const std::string& what, Fraction fraction) {
   const auto one = [&](const JsonNode& item) {
     const Translation dimension = expression(item, what, Use::Number);
-    if (!rounds_up || !dimension.divides) return dimension.text;
+    if (fraction == Fraction::Kept || !dimension.divides) return dimension.text;
     note(Note::Kind::Changed, what, fmt::format("\"{}\" may have a fraction; it is rounded up", dimension.text));
     return fmt::format("ceil({})", dimension.text);
   };
@@ -143,7 +143,7 @@ bool T1Reader::counts_threads() {
 }
 
 std::vector<std::string> T1Reader::grid_of(const JsonNode& node, const std::vector<std::string>& block) {
-  std::vector<std::string> grid = read_dimensions(node, "\"GlobalSize\"", true);
+  std::vector<std::string> grid = read_dimensions(node, "\"GlobalSize\"", Fraction::RoundedUp);
   if (!counts_threads()) return grid;
   for (std::size_t i = 0; i < grid.size(); ++i) {
     if (i < block.size() && block[i] != "1") grid[i] = grid[i] == block[i] ? "1" : fmt::format("ceil_div({}, {})", grid[i], block[i]);
@@ -160,7 +160,7 @@ void T1Reader::read_geometry() {
   if (local == nullptr && !named)
     spec::fail(specification_->position,
                "\"KernelSpecification\" lacks \"LocalSize\"; say how many threads a block has, e.g. {\"X\": \"block_size_x\"}");
-  std::vector<std::string> block = local != nullptr ? read_dimensions(*local, "\"LocalSize\"", false) : by_name;
+  std::vector<std::string> block = local != nullptr ? read_dimensions(*local, "\"LocalSize\"", Fraction::Kept) : by_name;
   const bool divided = member_of(*specification_, {"GridDivX", "GridDivY", "GridDivZ"}) != nullptr;
   std::vector<std::string> grid;
   if (!names_.problem_sizes.empty() && (divided || global == nullptr)) {

@@ -35,12 +35,13 @@ class T1Reader {
   void check_named_parameters(const spec::JsonNode& list) const;
 
   // t1_geometry.cpp
+  enum class Fraction { Kept, RoundedUp };  ///< of a dimension that `/` divides
   void read_problem_size();
   void add_problem_size(const std::string& name, const spec::JsonNode& node);
   void add_problem_size(const std::string& name, std::int64_t value, const spec::SourcePosition& position);
   void read_geometry();
   void fix_sizes();
-  [[nodiscard]] std::vector<std::string> read_dimensions(const spec::JsonNode& node, const std::string& what, bool rounds_up);
+  [[nodiscard]] std::vector<std::string> read_dimensions(const spec::JsonNode& node, const std::string& what, Fraction fraction);
   [[nodiscard]] std::vector<std::string> default_block() const;
   [[nodiscard]] std::vector<std::string> divided_problem();
   [[nodiscard]] std::string divisor_of(std::size_t dimension);
