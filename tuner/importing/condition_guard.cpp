@@ -88,15 +88,16 @@ std::string with_guard(const Translation& condition) {
 
 }  // namespace
 
-std::string guarded_condition(const Translation& condition, const KnownNames& names,
-                              const std::vector<std::pair<std::string, std::int64_t>>& sizes, const spec::SourcePosition& position) {
+std::string ConditionGuard::guarded(const Translation& condition, const KnownNames& names,
+                                    const std::vector<std::pair<std::string, std::int64_t>>& sizes, const spec::SourcePosition& position) {
   if (condition.divisors.empty()) return condition.text;
   const auto plain = spec::Expression::parse(condition.text, position);
   Combinations combinations(plain, names, sizes);
   const auto count = combinations.count();
-  if (!count) return condition.text;
-  const std::string guarded = with_guard(condition);
-  const auto guard = spec::Expression::parse(guarded, position);
+  if (!count || *count > left_) return condition.text;
+  left_ -= *count;
+  const std::string with = with_guard(condition);
+  const auto guard = spec::Expression::parse(with, position);
   bool fails = false, agrees = true;
   std::string where;
   for (std::size_t i = 0; i < *count; ++i, combinations.next()) {
@@ -107,7 +108,7 @@ std::string guarded_condition(const Translation& condition, const KnownNames& na
     agrees = agrees && truth_of(guard, scope) == wanted.value_or(true);
   }
   if (!fails) return condition.text;
-  if (agrees) return guarded;
+  if (agrees) return with;
   spec::fail(position, fmt::format("the condition \"{}\" cannot be computed for {}; say what holds there, e.g. \"b == 0 or a % b == 0\"",
                                    condition.text, where));
 }

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,12 +9,18 @@
 
 namespace attune::importing {
 
-/// A condition that can be computed for every configuration. Kernel Tuner takes one that divides by zero for satisfied, where attune ends
-/// with an error: such a condition is preceded by what it divides by, "b == 0 or (a % b == 0)". That it holds where the condition cannot be
-/// computed, and where the condition holds, is tried with every combination of values; of more than about a quarter of a million
-/// combinations the condition stays as it is. Throws: SpecError when a condition cannot be computed otherwise.
-[[nodiscard]] std::string guarded_condition(const Translation& condition, const KnownNames& names,
-                                            const std::vector<std::pair<std::string, std::int64_t>>& sizes,
-                                            const spec::SourcePosition& position);
+/// Makes conditions computable for every configuration. Kernel Tuner takes one that divides by zero for satisfied, where attune ends with
+/// an error: such a condition is preceded by what it divides by, "b == 0 or (a % b == 0)". That this holds where the condition cannot be
+/// computed, and elsewhere where the condition does, is tried with every combination of values. A condition of more than a quarter of a
+/// million combinations stays as it is, and so do those of a file after half a million.
+class ConditionGuard {
+ public:
+  /// Throws: SpecError when a condition can neither be computed nor preceded so.
+  [[nodiscard]] std::string guarded(const Translation& condition, const KnownNames& names,
+                                    const std::vector<std::pair<std::string, std::int64_t>>& sizes, const spec::SourcePosition& position);
+
+ private:
+  std::size_t left_ = std::size_t{1} << 19;
+};
 
 }  // namespace attune::importing

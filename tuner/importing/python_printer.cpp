@@ -8,6 +8,7 @@
 
 #include "tuner/spec/expression_lexer.hpp"
 #include "tuner/spec/failure.hpp"
+#include "tuner/spec/spec_limits.hpp"
 
 namespace attune::importing {
 namespace {
@@ -73,7 +74,14 @@ const spec::Parameter* PythonPrinter::parameter(std::string_view name) const {
   return found == names_.parameters.end() ? nullptr : &*found;
 }
 
+/// Some parts are written twice, which must not double again and again.
 Piece PythonPrinter::print(const PythonNode& node, Asked asked) {
+  Piece piece = printed(node, asked);
+  if (piece.text.size() > spec::kMostExpressionBytes) error(node, "this becomes too long in attune's language; write it more simply");
+  return piece;
+}
+
+Piece PythonPrinter::printed(const PythonNode& node, Asked asked) {
   switch (node.kind) {
     case Kind::Literal:
       return {node.text, Binding::Atom};

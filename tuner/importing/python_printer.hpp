@@ -36,6 +36,7 @@ class PythonPrinter {
 
  private:
   [[noreturn]] void error(const PythonNode& node, const std::string& message) const;
+  Piece printed(const PythonNode& node, Asked asked);
   Piece name(const PythonNode& node);
   Piece known_name(const PythonNode& node, const std::string& name);
   Piece problem_size(const PythonNode& node, std::size_t dimension);

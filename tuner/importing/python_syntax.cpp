@@ -16,6 +16,7 @@ namespace {
 using Kind = PythonNode::Kind;
 
 constexpr int kMaximumNesting = 64;
+constexpr int kMaximumDepth = 400;  ///< trees are walked by recursion
 
 /// Recursive descent by Python's grammar, from `if`/`else` down to atoms.
 class PythonParser {
@@ -47,8 +48,13 @@ class PythonParser {
     error(end ? fmt::format("{} expected, but the expression ends here", wanted)
               : fmt::format("{} expected, found '{}'", wanted, token().text));
   }
-  static PythonNode node(Kind kind, std::string text, std::vector<PythonNode> parts, std::size_t offset) {
-    return {kind, std::move(text), std::move(parts), {}, offset};
+  PythonNode node(Kind kind, std::string text, std::vector<PythonNode> parts, std::size_t offset) const {
+    return measured({kind, std::move(text), std::move(parts), {}, offset});
+  }
+  PythonNode measured(PythonNode whole) const {
+    for (const PythonNode& part : whole.parts) whole.depth = std::max(whole.depth, part.depth + 1);
+    if (whole.depth > kMaximumDepth) error("the expression is nested too deeply; write it with fewer operators");
+    return whole;
   }
 
   /// Kernel Tuner takes functions of the parameters as conditions; their bodies read like conditions.
@@ -81,7 +87,7 @@ class PythonParser {
     PythonNode whole = node(kind, "", {}, first.offset);
     whole.parts.push_back(std::move(first));
     while (accept(word)) whole.parts.push_back(next());
-    return whole;
+    return measured(std::move(whole));
   }
   PythonNode disjunction() {
     return sequence(Kind::Or, "or", [this] { return conjunction(); });
@@ -123,7 +129,7 @@ class PythonParser {
     }
     if (chain.operators.empty()) return first;
     chain.parts.insert(chain.parts.begin(), std::move(first));
-    return chain;
+    return measured(std::move(chain));
   }
 
   /// From | down to the products; each level binds from the left.
@@ -211,7 +217,7 @@ class PythonParser {
       PythonNode list = node(Kind::List, "", {}, here.offset);
       list.parts = items(")");
       list.parts.insert(list.parts.begin(), std::move(first));
-      return list;
+      return measured(std::move(list));
     }
     if (accept("[")) return node(Kind::List, "", items("]"), here.offset);
     if (accept("{")) return node(Kind::List, "", items("}"), here.offset);

@@ -27,6 +27,7 @@ struct PythonNode {
   std::vector<PythonNode> parts;
   std::vector<std::string> operators;
   std::size_t offset = 0;  ///< of its first byte, or of its operator
+  int depth = 1;           ///< levels of parts
 };
 
 /// Reads the expressions that files of tuners hold: more of Python than attune's own language has, and nothing is run. `lambda p: ...`

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tuner/importing/condition_guard.hpp"
 #include "tuner/importing/imported_kernel.hpp"
 #include "tuner/importing/python_translation.hpp"
 #include "tuner/spec/json_document.hpp"
@@ -78,6 +79,7 @@ class T1Reader {
   const spec::JsonNode& root_;
   const spec::JsonNode* specification_ = nullptr;
   KnownNames names_;
+  ConditionGuard guard_;
   ImportedKernel kernel_;
   std::vector<std::string> argument_names_;  ///< as the file has them
 };

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "tuner/importing/condition_guard.hpp"
 #include "tuner/importing/t1_reader.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/name_table.hpp"
@@ -142,7 +141,7 @@ void T1Reader::read_condition(const JsonNode& node) {
     if (const JsonNode* const named = member_of(node, {"Parameters"})) check_named_parameters(*named);
   }
   const Translation translated = expression(*text, "a condition", Use::Condition);
-  const std::string guarded = guarded_condition(translated, names_, sizes(), text->inside());
+  const std::string guarded = guard_.guarded(translated, names_, sizes(), text->inside());
   const std::string original = text->is_string() ? text->string("a condition") : translated.text;
   if (guarded != translated.text) {
     note(Note::Kind::Changed, fmt::format("the condition \"{}\"", original),

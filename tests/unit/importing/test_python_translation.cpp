@@ -131,6 +131,11 @@ TEST_CASE("what has no counterpart is refused at its place, with a remedy") {
   CHECK(says(error(""), "the expression is empty"));
   CHECK(says(error(std::string(200, '(') + "a"), "nested too deeply"));
   CHECK(says(error(std::string(20000, '1')), "at most 16384 are read"));
+  std::string sum = "a", nested = "a";
+  for (int i = 0; i < 1000; ++i) sum += " + a";
+  for (int i = 0; i < 20; ++i) nested = "(a if " + nested + " else b)";
+  CHECK(says(error(sum), "nested too deeply; write it with fewer operators"));
+  CHECK(says(error(nested), "this becomes too long in attune's language"));
 }
 
 }  // namespace test_python_translation
