@@ -96,10 +96,7 @@ ImportedKernel T1Reader::run(const std::string& name) {
   read_options();
   read_budget();
   read_reference();
-  tell_rest(root_,
-            {"ConfigurationSpace", "KernelSpecification", "General", "Budget", "Search", "Conditions", "Constraints", "Restrictions",
-             "Arguments", "$schema", "verification", "Verification", "ReferenceArguments", "ReferenceKernel"},
-            "the file");
+  tell_rest();
   kernel_.name = name.empty() ? template_name() : name;
   kernel_.parameters = std::move(names_.parameters);
   return std::move(kernel_);

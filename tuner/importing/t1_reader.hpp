@@ -64,7 +64,7 @@ class T1Reader {
   void read_options();
   void read_budget();
   void read_reference();
-  void tell_rest(const spec::JsonNode& holder, std::initializer_list<std::string_view> known, const std::string& where);
+  void tell_rest();
   [[nodiscard]] std::string template_name() const;
 
   /// A number, or an expression in a string. Throws: SpecError.

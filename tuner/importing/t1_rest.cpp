@@ -132,8 +132,8 @@ void T1Reader::read_reference() {
       "it is \"none\": results are not compared, and winners are marked unverified, until somebody names a plain kernel (docs/template-format.md)");
 }
 
-void T1Reader::tell_rest(const JsonNode& holder, std::initializer_list<std::string_view> known, const std::string& where) {
-  const auto tell = [&](const JsonNode& node, std::initializer_list<std::string_view> read, const std::string& place) {
+void T1Reader::tell_rest() {
+  const auto tell = [&](const JsonNode& node, const std::vector<std::string_view>& read, const std::string& place) {
     std::string rest;
     for (const auto& member : node.members) {
       const bool taken = std::find(read.begin(), read.end(), member.key) != read.end();
@@ -141,12 +141,20 @@ void T1Reader::tell_rest(const JsonNode& holder, std::initializer_list<std::stri
     }
     if (!rest.empty()) note(Note::Kind::LeftOut, rest, fmt::format("nothing in a template says what {} says there", place));
   };
-  tell(holder, known, where);
-  tell(*specification_,
-       {"Language",  "KernelName",          "KernelFile",         "KernelTypeNames", "CompilerOptions",  "BenchmarkName", "GlobalSizeType",
-        "LocalSize", "GlobalSize",          "GridDivX",           "GridDivY",        "GridDivZ",         "ProblemSize",   "SharedMemory",
-        "Arguments", "Conditions",          "ReferenceArguments", "ReferenceKernel", "ValidationMethod", "Constraints",   "Restrictions",
-        "Tolerance", "ValidationThreshold", "verification",       "Verification",    "Answer",           "Atol"},
+  tell(root_,
+       {"$schema", "ConfigurationSpace", "KernelSpecification", "General", "Budget", "Search", "Conditions", "Constraints", "Restrictions",
+        "Arguments", "verification", "Verification", "ReferenceArguments", "ReferenceKernel", "ValidationMethod", "ValidationThreshold",
+        "Tolerance", "Answer", "Atol"},
+       "the file");
+  tell(*specification_, {"Language",        "KernelName",       "KernelFile",
+                         "KernelTypeNames", "CompilerOptions",  "BenchmarkName",
+                         "GlobalSizeType",  "LocalSize",        "GlobalSize",
+                         "GridDivX",        "GridDivY",         "GridDivZ",
+                         "ProblemSize",     "SharedMemory",     "Arguments",
+                         "Conditions",      "Constraints",      "Restrictions",
+                         "verification",    "Verification",     "ReferenceArguments",
+                         "ReferenceKernel", "ValidationMethod", "ValidationThreshold",
+                         "Tolerance",       "Answer",           "Atol"},
        "\"KernelSpecification\"");
 }
 
