@@ -95,8 +95,8 @@ void T1Reader::read_argument(const JsonNode& node) {
     note(Note::Kind::Changed, what, "dynamic shared memory of the launch, which a CUDA kernel does not take as an argument");
   } else {
     argument.count = read_count(node, layout.lanes);
+    argument.constant_memory = kind == "Symbol";
     read_vector(node, argument);
-    if (kind == "Symbol") argument.constant_memory = true;
   }
   kernel_.arguments.push_back(std::move(argument));
 }
@@ -144,10 +144,8 @@ void T1Reader::read_vector(const JsonNode& node, ImportedArgument& argument) {
     if (word == "Texture" || word == "Shared")
       note(Note::Kind::LeftOut, what,
            fmt::format("attune has no {} memory for arguments: it is in global memory", word == "Texture" ? "texture" : "shared"));
-    argument.constant_memory = argument.perhaps_passed = word == "Constant";
+    if (word == "Constant" && !argument.constant_memory) argument.constant_memory = argument.perhaps_passed = true;
   }
-  if (const JsonNode* const memory = member_of(node, {"MemoryType"}); memory != nullptr && memory->string("") == "Symbol")
-    argument.constant_memory = true;
   if (argument.constant_memory && argument.role != Role::Input) {
     argument.role = Role::Input;
     note(Note::Kind::Changed, what, "it is in constant memory, which kernels only read");

@@ -22,15 +22,23 @@ const JsonNode* member_of(const JsonNode& node, std::initializer_list<std::strin
 const JsonNode& required_member(const JsonNode& node, std::string_view key, const std::string& what, const std::string& remedy) {
   static_cast<void>(node.object(what));
   if (const JsonNode* const found = member_of(node, {key})) return *found;
-  std::vector<std::string> there;
-  for (const auto& member : node.members) there.push_back(member.key);
+  std::vector<std::string> there;  // without what is there in its own right
+  for (const auto& member : node.members) {
+    if (member.key != "KernelFile" && member.key != "KernelName" && member.key != "Type" && member.key != "Size")
+      there.push_back(member.key);
+  }
   const std::string near = spec::suggestion(key, there);
   spec::fail(node.position, fmt::format("{} lacks \"{}\"{}; {}", what, key, near.empty() ? "" : " (" + near.substr(2) + ")", remedy));
 }
 
 std::string known_word(const JsonNode& node, const std::string& what, const std::vector<std::string>& words) {
   const std::string& word = node.string(what);
-  if (std::find(words.begin(), words.end(), word) != words.end()) return word;
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  for (const std::string& known : words) {
+    if (std::equal(known.begin(), known.end(), word.begin(), word.end(), same)) return known;
+  }
   spec::fail(node.position, fmt::format("{} is '{}', which is not known{}", what, word, spec::hint(word, words)));
 }
 

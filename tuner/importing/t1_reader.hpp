@@ -89,7 +89,7 @@ class T1Reader {
 /// Throws: SpecError at the object with the remedy when there is none.
 [[nodiscard]] const spec::JsonNode& required_member(const spec::JsonNode& node, std::string_view key, const std::string& what,
                                                     const std::string& remedy);
-/// One of these words. Throws: SpecError naming the closest.
+/// One of these words, in whatever case its letters are. Throws: SpecError naming the closest.
 [[nodiscard]] std::string known_word(const spec::JsonNode& node, const std::string& what, const std::vector<std::string>& words);
 /// Letters, digits and '_' of a text, so that it is a C identifier.
 [[nodiscard]] std::string as_identifier(const std::string& text);

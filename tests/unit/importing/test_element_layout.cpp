@@ -63,7 +63,7 @@ TEST_CASE("a type of the kernel's own is bytes") {
 }
 
 TEST_CASE("an unknown type is told with the closest that is known") {
-  CHECK(error("flaot").find("t1.json:4:7: unknown type 'flaot'; did you mean 'float'?") == 0);
+  CHECK(error("flot").find("t1.json:4:7: unknown type 'flot'; did you mean 'float'?") == 0);
   CHECK(error("texture<float>").find("types are bool, int8 to int64") != std::string::npos);
 }
 

@@ -159,18 +159,18 @@ TEST_CASE_FIXTURE(Dialects, "the template is called as the caller says, as the f
 TEST_CASE_FIXTURE(Dialects, "problem sizes are a number, a list, a list in a text, and expressions over parameters") {
   const auto axes = [&](const std::string& sizes) {
     std::string text;
-    const auto made = import(replaced(replaced(attune::test::kSchemaT1, R"("GlobalSize": {"X": "4096 // (bx * tile)"},)", ""), "\"Language\"",
-                                      "\"ProblemSize\": " + sizes + R"(, "GridDivX": ["bx", "tile"], "Language")"));
-  const auto kernel = parsed(made);
-  for (const auto& axis : kernel.problem) text += axis.name + "=" + std::to_string(axis.min) + " ";
-  return text + std::to_string(geometry(kernel, R"({"bx":64,"tile":2})").grid[0]);
-};
-CHECK(axes("4096") == "problem_size=4096 32");
-CHECK(axes("\"2 ** 12\"") == "problem_size=4096 32");
-CHECK(axes("[4096]") == "problem_size_x=4096 32");
-CHECK(axes("\"(4096, 2)\"") == "problem_size_x=4096 problem_size_y=2 32");
-CHECK(axes("{\"X\": 4096, \"Y\": 3}") == "problem_size_x=4096 problem_size_y=3 32");
-CHECK(axes("\"64 * bx\"") == "problem_size_1=4096 32");
+    const auto made = import(replaced(replaced(attune::test::kSchemaT1, R"x("GlobalSize": {"X": "4096 // (bx * tile)"},)x", ""),
+                                      "\"Language\"", "\"ProblemSize\": " + sizes + R"(, "GridDivX": ["bx", "tile"], "Language")"));
+    const auto kernel = parsed(made);
+    for (const auto& axis : kernel.problem) text += axis.name + "=" + std::to_string(axis.min) + " ";
+    return text + std::to_string(geometry(kernel, R"({"bx":64,"tile":2})").grid[0]);
+  };
+  CHECK(axes("4096") == "problem_size=4096 32");
+  CHECK(axes("\"2 ** 12\"") == "problem_size=4096 32");
+  CHECK(axes("[4096]") == "problem_size_x=4096 32");
+  CHECK(axes("\"(4096, 2)\"") == "problem_size_x=4096 problem_size_y=2 32");
+  CHECK(axes("{\"X\": 4096, \"Y\": 3}") == "problem_size_x=4096 problem_size_y=3 32");
+  CHECK(axes("\"64 * bx\"") == "problem_size_1=4096 32");
 }
 
 TEST_CASE_FIXTURE(Dialects, "local memory is dynamic shared memory, and a symbol is a constant variable; neither is an argument") {

@@ -106,6 +106,11 @@ TEST_CASE_FIXTURE(BadFiles, "a kernel that attune cannot launch is refused") {
   refuses("    \"KernelFile\": \"scale.cu\",\n", "", "\"scale\"", "\"KernelSpecification\" lacks \"KernelFile\"; give it, or name");
 }
 
+TEST_CASE_FIXTURE(BadFiles, "words of the format are read in any case of their letters") {
+  CHECK(failure(replaced(attune::test::kSchemaT1, "\"WriteOnly\"", "\"writeonly\"")).empty());
+  CHECK(failure(replaced(attune::test::kSchemaT1, "\"GlobalSizeType\": \"CUDA\"", "\"GlobalSizeType\": \"Cuda\"")).empty());
+}
+
 TEST_CASE_FIXTURE(BadFiles, "a geometry that says nothing, or names unknown variables, is refused") {
   refuses("{\"X\": \"bx\"}", "{\"X\": \"bxx\"}", "bxx",
           "failed parsing the expression \"bxx\": there is no parameter 'bxx'; did you mean 'bx'?");
@@ -113,8 +118,8 @@ TEST_CASE_FIXTURE(BadFiles, "a geometry that says nothing, or names unknown vari
           "failed parsing the expression \"4096 // width\": there is no parameter 'width'; known: bx, tile");
   refuses("4096 // (bx * tile)", "ProblemSize[0] // bx", "ProblemSize",
           "failed parsing the expression \"ProblemSize[0] // bx\": the file has no \"ProblemSize\"");
-  refuses("\"GlobalSizeType\": \"CUDA\"", "\"GlobalSizeType\": \"Cuda\"", "\"Cuda\"",
-          "\"GlobalSizeType\" is 'Cuda', which is not known; did you mean 'CUDA'?");
+  refuses("\"GlobalSizeType\": \"CUDA\"", "\"GlobalSizeType\": \"CUDDA\"", "\"CUDDA\"",
+          "\"GlobalSizeType\" is 'CUDDA', which is not known; did you mean 'CUDA'?");
   refuses("    \"LocalSize\": {\"X\": \"bx\"},\n", "", "{\n    \"Language\"",
           "\"KernelSpecification\" lacks \"LocalSize\"; say how many threads a block has");
   refuses("    \"GlobalSize\": {\"X\": \"4096 // (bx * tile)\"},\n", "", "{\n    \"Language\"",
@@ -125,8 +130,7 @@ TEST_CASE_FIXTURE(BadFiles, "a geometry that says nothing, or names unknown vari
 
 TEST_CASE_FIXTURE(BadFiles, "arguments that attune cannot make or pass are refused") {
   refuses("\"float\", \"MemoryType\": \"Vector\", \"AccessType\": \"ReadOnly\"",
-          "\"flaot\", \"MemoryType\": \"Vector\", \"AccessType\": \"ReadOnly\"", "\"flaot\"",
-          "unknown type 'flaot'; did you mean 'float'?");
+          "\"flot\", \"MemoryType\": \"Vector\", \"AccessType\": \"ReadOnly\"", "\"flot\"", "unknown type 'flot'; did you mean 'float'?");
   refuses("\"WriteOnly\"", "\"WriteOnli\"", "\"WriteOnli\"",
           "\"AccessType\" of the argument 'out' is 'WriteOnli', which is not known; did you mean 'WriteOnly'?");
   refuses("\"MemoryType\": \"Scalar\"", "\"MemoryType\": \"Scaler\"", "\"Scaler\"",
@@ -137,9 +141,9 @@ TEST_CASE_FIXTURE(BadFiles, "arguments that attune cannot make or pass are refus
           "the argument 'factor' lacks \"FillValue\"; give the number that the kernel gets");
   refuses("\"WriteOnly\", \"Size\": 4096", "\"WriteOnly\"", "{\"Name\": \"out\"",
           "the argument 'out' lacks \"Size\"; give the number of its elements");
-  refuses("\"WriteOnly\", \"Size\": 4096", "\"WriteOnly\", \"Size\": \"4 * bx\"", "bx\"}",
+  refuses("\"WriteOnly\", \"Size\": 4096", "\"WriteOnly\", \"Size\": \"4 * bx\"", "bx\"},\n      {\"Name\": \"factor\"",
           "failed parsing the expression \"4 * bx\": the data would depend on the parameter 'bx'");
-  refuses("\"WriteOnly\", \"Size\": 4096", "\"WriteOnly\", \"Size\": 0", "0}",
+  refuses("\"WriteOnly\", \"Size\": 4096", "\"WriteOnly\", \"Size\": 0", "0},\n      {\"Name\": \"factor\"",
           "\"Size\" of the argument 'out' is 0; give a number of elements from 1 to 2^40");
   refuses("\"float\", \"MemoryType\": \"Scalar\"", "\"float4\", \"MemoryType\": \"Scalar\"", "\"float4\"",
           "the argument 'factor' is a float4 by value, which attune cannot pass");
