@@ -1,0 +1,109 @@
+// `attune template import`: T1 files of four dialects become templates that `attune template check` passes.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "tests/integration/cli_fixture.hpp"
+#include "tests/support/replaced.hpp"
+#include "tests/support/t1_files.hpp"
+
+namespace test_template_import {
+
+using namespace attune;
+using test::Cli;
+using test::replaced;
+
+namespace {
+
+struct Import : Cli {
+  Import() {
+    write("schema.json", test::kSchemaT1);
+    write("scale.cu", test::kSchemaSource);
+    write("kernel_tuner.json", test::kKernelTunerT1);
+    write("blur.cu", test::kKernelTunerSource);
+    write("ktt.json", test::kKttT1);
+    write("sum.cu", test::kKttSource);
+    write("bat.json", test::kBatT1);
+    write("combine.cu", test::kBatSource);
+    write("operators.cuh", test::kBatHeader);
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder / name).string(); }
+  [[nodiscard]] test::CommandResult import(const std::string& file, const std::string& out,
+                                           const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words = {"template", "import", path(file), "-o", path(out)};
+    words.insert(words.end(), more.begin(), more.end());
+    return attune(words);
+  }
+  /// Refused as wrong usage, with this in the message, and nothing written.
+  void refuses(const std::string& file, const std::string& out, const std::vector<std::string>& more, int code,
+               const std::string& message) const {
+    const auto result = import(file, out, more);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == code);
+    CHECK(result.err.find(message) != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(folder / out / "template.json"));
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Import, "what is imported of each dialect passes the check of templates, with the count of its own conditions") {
+  const std::vector<std::pair<std::string, std::string>> wanted = {
+      {"schema", "8 of 9"}, {"kernel_tuner", "19 of 72"}, {"ktt", "21 of 30"}, {"bat", "40 of 72"}};
+  for (const auto& [dialect, count] : wanted) {
+    CAPTURE(dialect);
+    const auto imported = import(dialect + ".json", dialect);
+    CAPTURE(imported.out + imported.err);
+    REQUIRE(imported.exit_code == 0);
+    CHECK(imported.out.find("to decide: \"reference\": it is \"none\"") != std::string::npos);
+    const auto checked = attune({"template", "check", path(dialect)});
+    CAPTURE(checked.out + checked.err);
+    CHECK(checked.exit_code == 0);
+    CHECK(checked.out.find("search space: " + count + " combinations") != std::string::npos);
+  }
+}
+
+TEST_CASE_FIXTURE(Import, "the kernel's file arrives byte for byte, from where --kernel-file says") {
+  std::filesystem::create_directory(folder / "elsewhere");
+  const std::string bytes = test::kSchemaSource + "// \xff\r\n// no line end";
+  write("elsewhere/other.cu", bytes);
+  const auto imported = import("schema.json", "made", {"--kernel-file", path("elsewhere/other.cu"), "--name", "mine"});
+  CAPTURE(imported.err);
+  CHECK(imported.exit_code == 0);
+  CHECK(read("made/other.cu") == bytes);
+  CHECK(read("made/template.json").find("\"name\": \"mine\"") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Import, "with --json the outcome and its notes are an object") {
+  const auto imported = import("bat.json", "made", {"--json"});
+  REQUIRE(imported.exit_code == 0);
+  const auto object = nlohmann::json::parse(imported.out);
+  CHECK(object["template"] == "combine");
+  CHECK(object["parameters"] == 4);
+  CHECK(object["conditions"] == 2);
+  CHECK(object["files"] == nlohmann::json({"attune_before.cu", "combine.cu", "operators.cuh", "template.json"}));
+  bool budget = false;
+  for (const auto& note : object["notes"]) budget = budget || (note["what"] == "left out" && note["about"] == "\"Budget\"");
+  CHECK(budget);
+}
+
+TEST_CASE_FIXTURE(Import, "a folder with anything in it, a file in its place and files that are missing are refused") {
+  std::filesystem::create_directory(folder / "full");
+  write("full/mine.txt", "mine");
+  refuses("schema.json", "full", {}, 2, "is not empty; name a folder that does not exist yet");
+  CHECK(read("full/mine.txt") == "mine");
+  refuses("schema.json", "scale.cu", {}, 2, "is no folder; name a folder that does not exist yet");
+  refuses("none.json", "made", {}, 2, "there is no such file; give the T1 file of a kernel");
+  refuses("schema.json", "made", {"--kernel-file", path("none.cu")}, 2, "there is no kernel file");
+  refuses("schema.json", "made", {"--name", "a b"}, 3, "the template's name 'a b' is no C identifier");
+}
+
+TEST_CASE_FIXTURE(Import, "a malformed file ends with its line and column, and nothing is written") {
+  write("cut.json", test::kSchemaT1.substr(0, 300));
+  refuses("cut.json", "made", {}, 3, "cut.json:");
+  write("wrong.json", replaced(test::kSchemaT1, "bx * tile <= 256", "bx * tiel <= 256"));
+  refuses("wrong.json", "made", {}, 3, "wrong.json:8:28: failed parsing the expression \"bx * tiel <= 256\": there is no parameter 'tiel'");
+  CHECK_FALSE(std::filesystem::exists(folder / "made"));
+}
+
+}  // namespace test_template_import

@@ -1,0 +1,93 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/unit/importing/import_fixture.hpp"
+
+namespace test_t1_spaces {
+
+using namespace attune;
+using namespace attune::importing;
+using namespace attune::importing::test;
+
+TEST_CASE_FIXTURE(Dialects, "the space of a file of the schema has exactly what its conditions leave") {
+  std::uint64_t count = 0;
+  for (const int bx : {32, 64, 128})
+    for (const int tile : {1, 2, 4}) count += bx * tile <= 256 ? 1 : 0;
+  CHECK(count == 8);
+  CHECK(space_size(import(attune::test::kSchemaT1)) == count);
+}
+
+TEST_CASE_FIXTURE(Dialects, "the space of a file of Kernel Tuner has exactly what its conditions leave") {
+  std::uint64_t count = 0;
+  for (const int bx : {16, 32, 64})
+    for (const int by : {1, 2, 4, 8})
+      for (const int tile : {1, 2, 3})
+        for (const int padding : {0, 1}) {
+          const bool threads = bx * by >= 32 && bx * by <= 256;
+          const bool listed = bx * tile == 32 || bx * tile == 64 || bx * tile == 96 || bx * tile == 128;
+          const bool padded = padding == 0 || (bx % 32 != 0 && by >= 4);
+          count += threads && listed && padded && std::max(tile, padding) < 3 ? 1 : 0;
+        }
+  CHECK(count > 0);
+  CHECK(space_size(import(attune::test::kKernelTunerT1)) == count);
+}
+
+TEST_CASE_FIXTURE(Dialects, "the space of a file of KTT has exactly what its conditions leave, a division by zero counting as satisfied") {
+  std::uint64_t count = 0;
+  for (const int group : {32, 64, 96})
+    for (const int unroll : {0, 1, 2, 4, 5})
+      for (const bool soa : {false, true}) {
+        const bool divides = unroll == 0 || group % unroll == 0;
+        count += divides && (!soa || unroll == 0 || unroll == 2 || unroll == 4) ? 1 : 0;
+      }
+  CHECK(count == 21);  // each group: unroll 0, 2 and 4 with and without soa, 1 without
+  CHECK(space_size(import(attune::test::kKttT1)) == count);
+}
+
+TEST_CASE_FIXTURE(Dialects, "the space of a file of BAT has exactly what its conditions leave") {
+  std::uint64_t count = 0;
+  for (const int block : {1, 2, 4, 8, 16, 32, 64, 96, 128})
+    for (const int items : {1, 2, 4, 8})
+      for (const bool plus : {true, false}) count += block * items >= 32 && 2 * block <= 256 && (plus || block * items % 3 != 0) ? 1 : 0;
+  CHECK(count > 0);
+  CHECK(space_size(import(attune::test::kBatT1)) == count);
+}
+
+TEST_CASE_FIXTURE(Dialects, "conditions count wherever a file has them: in the space, at the top, beside the kernel") {
+  const std::string space = R"("Conditions": [
+      {"Expression": "bx * tile <= 256", "Parameters": ["bx", "tile"]}
+    ]
+  },)";
+  const std::string elsewhere = replaced(attune::test::kSchemaT1, space, R"("Other": 1}, "Conditions": ["bx * tile <= 256"],)");
+  CHECK(space_size(import(elsewhere)) == 8);
+  const std::string beside = replaced(attune::test::kSchemaT1, "\"Language\"", R"("Conditions": ["tile < 4"], "Language")");
+  CHECK(space_size(import(beside)) == 6);
+}
+
+TEST_CASE_FIXTURE(Dialects, "a default that is no value is told, and the first value stands in") {
+  const auto made = import(attune::test::kBatT1);
+  CHECK(has_note(made, Note::Kind::Decide, "'BLOCK'", "its default 256 is none of its values: the first, 1, is the default"));
+  const auto kernel = parsed(made);
+  CHECK(kernel.parameters[0].default_index == 0);
+  CHECK(spec::to_text(kernel.parameters[2].values[kernel.parameters[2].default_index]) == "times");
+}
+
+TEST_CASE_FIXTURE(Dialects, "values are lists, ranges, sums of lists and comprehensions, and what is there twice counts once") {
+  const auto values_of = [&](const std::string& values) {
+    const auto made = import(replaced(attune::test::kSchemaT1, "\"Values\": [1, 2, 4]", "\"Values\": " + values));
+    const auto kernel = parsed(made);
+    std::string text;
+    for (const auto& value : kernel.parameters[1].values) text += spec::to_text(value) + " ";
+    return text;
+  };
+  CHECK(values_of("[1, 2, 4]") == "1 2 4 ");
+  CHECK(values_of("\"range(1, 5)\"") == "1 2 3 4 ");
+  CHECK(values_of("\"list(range(1, 9, 2))\"") == "1 3 5 7 ");
+  CHECK(values_of("\"[2**x for x in range(0, 4)]\"") == "1 2 4 8 ");
+  CHECK(values_of("\"[1] + [2*i for i in range(1, 3)]\"") == "1 2 4 ");
+  CHECK(values_of("\"(1, 2)\"") == "1 2 ");
+  CHECK(values_of("[2, 1, 2]") == "2 1 ");
+}
+
+}  // namespace test_t1_spaces

@@ -1,0 +1,111 @@
+#include "tuner/importing/import.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "attune/error.hpp"
+#include "tuner/base/escape.hpp"
+#include "tuner/base/files.hpp"
+#include "tuner/importing/kernel_source.hpp"
+#include "tuner/importing/t1_reader.hpp"
+#include "tuner/importing/template_writer.hpp"
+#include "tuner/spec/failure.hpp"
+#include "tuner/spec/includes.hpp"
+#include "tuner/spec/name_table.hpp"
+
+namespace attune::importing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kBefore = "attune_before.cu", *kAfter = "attune_after.cu", *kSpec = "template.json";
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;  // what cannot be looked at is not there
+  return fs::is_regular_file(path, ignored);
+}
+
+/// Kernel Tuner looks beside the file and in the folder above it.
+fs::path find_kernel_file(const ImportRequest& request, const ImportedKernel& kernel) {
+  if (!request.kernel_file.empty()) {
+    if (is_file(request.kernel_file)) return request.kernel_file;
+    throw UsageError(fmt::format("failed importing {}: there is no kernel file '{}'; --kernel-file names the CUDA source of the kernel",
+                                 request.file.string(), request.kernel_file.string()));
+  }
+  if (kernel.kernel_file.empty())
+    spec::fail(kernel.kernel_position, "\"KernelSpecification\" lacks \"KernelFile\"; give it, or name the CUDA source with --kernel-file");
+  const fs::path folder = request.file.parent_path();
+  for (const fs::path& base : {folder, folder / ".."}) {
+    if (is_file(base / kernel.kernel_file)) return base / kernel.kernel_file;
+  }
+  spec::fail(kernel.kernel_file_position,
+             fmt::format("the kernel file '{}' is neither beside this file nor in the folder above it; name it with "
+                         "--kernel-file",
+                         kernel.kernel_file));
+}
+
+/// The kernel's file and what it includes.
+std::map<std::string, std::string> read_sources(const fs::path& path) {
+  std::map<std::string, std::string> files;
+  files[path.filename().string()] = base::read_file(path);
+  spec::add_included_files(files, [&](const std::string& name, std::string& bytes) {
+    const fs::path included = path.parent_path() / name;
+    if (!is_file(included)) return false;
+    bytes = base::read_file(included);
+    return true;
+  });
+  return files;
+}
+
+/// Files that the folder holds: headers of attune's own are not among them.
+void drop_own_headers(std::map<std::string, std::string>& files) {
+  std::erase_if(files, [](const auto& file) { return file.first.starts_with('<'); });
+}
+
+/// What attune itself says of the outcome. Errors in the kernel's files have their place there.
+void check(const ImportedTemplate& made, const fs::path& kernel_folder) {
+  const std::string path = (kernel_folder / kSpec).string();
+  try {
+    std::map<std::string, std::string> sources = made.files;
+    sources.erase(kSpec);
+    static_cast<void>(spec::KernelTemplate::parse(made.files.at(kSpec), sources, path));
+  } catch (const SpecError& error) {
+    if (error.file() != path) throw;
+    const std::string what = error.what();
+    const std::size_t message = what.find(": ", path.size());
+    throw SpecError(
+        made.kernel.origin, 0, 0,
+        fmt::format("it says nothing that attune can tune: {}", message == std::string::npos ? what : what.substr(message + 2)));
+  }
+}
+
+}  // namespace
+
+ImportedTemplate import_t1(const ImportRequest& request) {
+  if (!is_file(request.file))
+    throw UsageError(fmt::format("failed importing {}: there is no such file; give the T1 file of a kernel", request.file.string()));
+  if (!request.name.empty()) spec::check_identifier(request.name, "the template's name", {"--name", 1, 1});
+  ImportedTemplate made;
+  made.kernel = read_t1(base::read_file(request.file), request.file.string(), request.name);
+  const fs::path source = find_kernel_file(request, made.kernel);
+  made.files = read_sources(source);
+  const std::string main = source.filename().string();
+  fit_to_source(made.kernel, made.files.at(main));
+  std::vector<std::string> sources = {main};
+  if (!made.kernel.before.empty()) {
+    sources.insert(sources.begin(), kBefore);
+    made.files[kBefore] =
+        "// Written by `attune template import`: what the kernel's file, which is unchanged, expects around it.\n" + made.kernel.before;
+  }
+  if (!made.kernel.after.empty()) {
+    sources.emplace_back(kAfter);
+    made.files[kAfter] = made.kernel.after;
+  }
+  made.files[kSpec] = template_json(made.kernel, sources);
+  check(made, source.parent_path());
+  drop_own_headers(made.files);
+  return made;
+}
+
+}  // namespace attune::importing

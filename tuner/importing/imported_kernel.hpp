@@ -1,0 +1,72 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tuner/spec/kernel_template.hpp"
+
+namespace attune::importing {
+
+/// One line about the import: what became of something that the file says.
+struct Note {
+  enum class Kind {
+    Taken,    ///< the template says the same
+    Changed,  ///< the template says it in another way, or nearly
+    LeftOut,  ///< the template does not say it
+    Decide,   ///< somebody has to decide; it is a comment of template.json too
+  } kind = Kind::Taken;
+  std::string about;  ///< "\"Budget\"", "the argument 'out'"
+  std::string text;   ///< one sentence without a full stop
+};
+
+/// A size of the problem. The file describes one problem, so it has one value.
+struct ImportedSize {
+  std::string name;
+  std::int64_t value = 1;
+};
+
+/// What a kernel takes, in the kernel's order. Every expression is of attune's language.
+struct ImportedArgument {
+  enum class Role {
+    Input,
+    Output,
+    Both,           ///< an output that holds data before the call
+    Scalar,         ///< passed by value
+    Computed,       ///< a number that depends on parameters: a let, passed by value
+    DynamicShared,  ///< no argument: bytes of dynamic shared memory
+  } role = Role::Input;
+  std::string name;
+  spec::ElementType type = spec::ElementType::F32;
+  std::string count = "1";  ///< elements; of DynamicShared bytes
+  std::string value;        ///< Scalar: a number or an expression; Computed: an expression
+  spec::Fill fill = spec::Fill::Uniform;
+  bool constant_memory = false;  ///< the __constant__ variable of this name, which is no argument
+  bool perhaps_passed = false;   ///< of one in constant memory: the kernel may take it as well, or instead (fit_to_source)
+  int align_bytes = 0;
+  std::string remark;  ///< a comment of template.json
+};
+
+/// A kernel to be tuned as a file of another tuner describes it, whichever tuner that is. Expressions are of attune's language and have
+/// been read by its parser.
+struct ImportedKernel {
+  std::string name;    ///< of the template
+  std::string origin;  ///< the file, for comments
+  std::string kernel;  ///< the function
+  spec::SourcePosition kernel_position;
+  std::string kernel_file;  ///< as the file names it
+  spec::SourcePosition kernel_file_position;
+  std::vector<spec::Parameter> parameters;
+  std::vector<std::string> constraints;
+  std::vector<ImportedSize> sizes;
+  std::vector<std::pair<std::string, std::string>> lets;
+  std::vector<ImportedArgument> arguments;
+  std::vector<std::string> grid, block;  ///< one to three each
+  std::string shared_bytes;              ///< empty: none
+  std::vector<std::string> options;
+  bool by_kernel_tuner = false;  ///< it may count on what Kernel Tuner defines besides the parameters
+  std::string before, after;     ///< what stands around the kernel's file, in files of their own; empty: nothing
+  std::vector<Note> notes;
+};
+
+}  // namespace attune::importing

@@ -1,0 +1,200 @@
+#include "tuner/importing/kernel_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "tuner/spec/failure.hpp"
+#include "tuner/spec/macros.hpp"
+
+namespace attune::importing {
+namespace {
+
+using Role = ImportedArgument::Role;
+
+bool is_word_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// Where the name occurs by itself from `at` on; npos: nowhere.
+std::size_t word_at(std::string_view code, std::string_view word, std::size_t at) {
+  for (at = code.find(word, at); at != std::string_view::npos; at = code.find(word, at + 1)) {
+    const bool begins = at == 0 || !is_word_part(code[at - 1]);
+    const bool ends = at + word.size() == code.size() || !is_word_part(code[at + word.size()]);
+    if (begins && ends) return at;
+  }
+  return std::string_view::npos;
+}
+
+std::size_t behind_blanks(std::string_view code, std::size_t at) {
+  while (at < code.size() && std::isspace(static_cast<unsigned char>(code[at])) != 0) ++at;
+  return at;
+}
+
+/// Of a list that begins behind `open`, a bracket: its commas outside of other brackets decide.
+std::size_t count_arguments(std::string_view code, std::size_t open) {
+  int depth = 0;
+  std::size_t commas = 0;
+  std::string inside;
+  for (std::size_t at = open; at < code.size(); ++at) {
+    const char c = code[at];
+    if (c == '(' || c == '<' || c == '[') ++depth;
+    if (c == ')' || c == '>' || c == ']') --depth;
+    if (depth == 0) break;
+    if (c == ',' && depth == 1) ++commas;
+    if (at > open && std::isspace(static_cast<unsigned char>(c)) == 0) inside += c;
+  }
+  return inside.empty() || inside == "void" ? 0 : commas + 1;
+}
+
+/// extern "C" before a function, or around it.
+bool is_extern_c(std::string_view code, std::size_t begin, std::size_t name) {
+  const std::string_view before = code.substr(begin, name - begin);
+  if (before.find("extern \"C\"") != std::string_view::npos) return true;
+  for (std::size_t at = code.find("extern \"C\""); at < name; at = code.find("extern \"C\"", at + 1)) {
+    const std::size_t next = behind_blanks(code, at + 10);
+    if (next < code.size() && code[next] == '{') return true;
+  }
+  return false;
+}
+
+bool is_passed(const ImportedArgument& argument) { return argument.role != Role::DynamicShared && !argument.constant_memory; }
+
+bool declares_constant(std::string_view code, std::string_view name) {
+  for (std::size_t at = word_at(code, "__constant__", 0); at != std::string_view::npos; at = word_at(code, "__constant__", at + 1)) {
+    const std::string_view declaration = code.substr(at, code.find(';', at) - at);
+    if (has_word(declaration, name)) return true;
+  }
+  return false;
+}
+
+/// Of arguments that Kernel Tuner puts in constant memory and passes as well, or of what only the file calls constant.
+void fit_constant_memory(ImportedKernel& kernel, std::string_view code, const std::optional<KernelDefinition>& found) {
+  const auto passed = [&] { return static_cast<std::size_t>(std::count_if(kernel.arguments.begin(), kernel.arguments.end(), is_passed)); };
+  for (ImportedArgument& argument : kernel.arguments) {
+    if (!argument.constant_memory || declares_constant(code, argument.name)) continue;
+    const std::string about = fmt::format("the argument '{}'", argument.name);
+    if (argument.perhaps_passed) {
+      argument.constant_memory = argument.perhaps_passed = false;
+      kernel.notes.push_back(
+          {Note::Kind::Changed, about, "the source has no __constant__ variable of this name: an argument in global memory"});
+    } else {
+      kernel.notes.push_back(
+          {Note::Kind::Decide, about, "the source shows no __constant__ variable of this name; call it by the variable's"});
+    }
+  }
+  const auto both = static_cast<std::size_t>(
+      std::count_if(kernel.arguments.begin(), kernel.arguments.end(), [](const ImportedArgument& one) { return one.perhaps_passed; }));
+  if (!found || both == 0 || found->arguments != passed() + both) return;
+  std::vector<ImportedArgument> all;
+  for (ImportedArgument& argument : kernel.arguments) {
+    all.push_back(argument);
+    if (!argument.perhaps_passed) continue;
+    all.back().name += "_argument";
+    all.back().constant_memory = all.back().perhaps_passed = false;
+    all.push_back(argument);
+    kernel.notes.push_back(
+        {Note::Kind::Changed, fmt::format("the argument '{}'", argument.name),
+         fmt::format("a __constant__ variable and, as '{}_argument', an argument, since the kernel takes both", argument.name)});
+  }
+  kernel.arguments = std::move(all);
+}
+
+/// A parameter that is a word becomes the word: attune itself only says which word is chosen.
+std::string word_macros(const ImportedKernel& kernel) {
+  std::string text;
+  for (const spec::Parameter& parameter : kernel.parameters) {
+    if (!std::holds_alternative<std::string>(parameter.values.front())) continue;
+    const char* directive = "#if";
+    for (const spec::Value& value : parameter.values) {
+      const std::string word = spec::to_text(value);
+      text += fmt::format("{} {}\n#define {} {}\n", directive, spec::flag_name("", parameter.name, word), parameter.name, word);
+      directive = "#elif";
+    }
+    text += "#endif\n";
+  }
+  return text;
+}
+
+/// What Kernel Tuner defines beside the parameters, as far as the source asks for it.
+std::string kernel_tuner_macros(ImportedKernel& kernel, std::string_view code) {
+  static constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
+  std::string text = has_word(code, "kernel_tuner") ? "#define kernel_tuner 1\n" : "";
+  for (std::size_t i = 0; i < kAxes.size(); ++i) {
+    const std::string name = fmt::format("block_size_{}", kAxes[i]);
+    const bool known = std::any_of(kernel.parameters.begin(), kernel.parameters.end(), [&](const auto& one) { return one.name == name; });
+    const std::string value = i < kernel.block.size() ? kernel.block[i] : "1";
+    if (!known && has_word(code, name) && std::all_of(value.begin(), value.end(), is_word_part))
+      text += fmt::format("#define {} {}\n", name, value);
+    if (has_word(code, fmt::format("grid_size_{}", kAxes[i])))
+      kernel.notes.push_back({Note::Kind::Decide, fmt::format("grid_size_{}", kAxes[i]),
+                              "the source reads this macro of Kernel Tuner's, which attune does not define; gridDim has the number"});
+  }
+  return text;
+}
+
+}  // namespace
+
+bool has_word(std::string_view code, std::string_view word) { return word_at(code, word, 0) != std::string_view::npos; }
+
+std::string without_comments(std::string_view source) {
+  std::string code(source);
+  for (std::size_t at = 0; at < code.size(); ++at) {
+    if (code[at] == '"' || code[at] == '\'') {
+      const char quote = code[at];
+      for (++at; at < code.size() && code[at] != quote && code[at] != '\n'; ++at) {
+        if (code[at] == '\\') ++at;
+      }
+      continue;
+    }
+    if (code[at] != '/' || at + 1 >= code.size() || (code[at + 1] != '/' && code[at + 1] != '*')) continue;
+    const bool line = code[at + 1] == '/';
+    const std::size_t found = code.find(line ? "\n" : "*/", at + 2);
+    const std::size_t end = found == std::string::npos ? code.size() : line ? found : found + 2;
+    for (; at < end; ++at) {
+      if (code[at] != '\n') code[at] = ' ';
+    }
+    --at;
+  }
+  return code;
+}
+
+std::optional<KernelDefinition> find_kernel(std::string_view code, std::string_view name) {
+  for (std::size_t at = word_at(code, name, 0); at != std::string_view::npos; at = word_at(code, name, at + 1)) {
+    const std::size_t open = behind_blanks(code, at + name.size());
+    if (open >= code.size() || code[open] != '(') continue;
+    const std::size_t last = code.find_last_of(";}", at);
+    const std::size_t begin = last == std::string_view::npos ? 0 : last + 1;
+    if (word_at(code.substr(begin, at - begin), "__global__", 0) == std::string_view::npos) continue;
+    return KernelDefinition{count_arguments(code, open), is_extern_c(code, begin, at)};
+  }
+  return std::nullopt;
+}
+
+void fit_to_source(ImportedKernel& kernel, const std::string& source) {
+  const std::string code = without_comments(source);
+  const auto found = find_kernel(code, kernel.kernel);
+  fit_constant_memory(kernel, code, found);
+  kernel.before = word_macros(kernel);
+  if (kernel.by_kernel_tuner) kernel.before += kernel_tuner_macros(kernel, code);
+  const std::string about = fmt::format("the kernel '{}'", kernel.kernel);
+  if (!found) {
+    kernel.notes.push_back({Note::Kind::Decide, about, "its source shows no __global__ function of this name; it must be extern \"C\""});
+    return;
+  }
+  const auto passed = static_cast<std::size_t>(std::count_if(kernel.arguments.begin(), kernel.arguments.end(), is_passed));
+  if (passed != found->arguments)
+    kernel.notes.push_back(
+        {Note::Kind::Decide, about, fmt::format("it takes {} arguments, and the file lists {}", found->arguments, passed)});
+  if (found->extern_c) return;
+  if (has_word(code, "template")) {
+    kernel.notes.push_back(
+        {Note::Kind::Decide, about, "it must be extern \"C\", so that attune finds it; write that before its __global__"});
+    return;
+  }
+  kernel.before += "extern \"C\" {\n";
+  kernel.after = "}  // extern \"C\"\n";
+  kernel.notes.push_back({Note::Kind::Changed, about, "extern \"C\" { ... } stands around its source, in files of their own"});
+}
+
+}  // namespace attune::importing

@@ -1,0 +1,139 @@
+#include "tuner/importing/template_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "tuner/base/escape.hpp"
+#include "tuner/base/json.hpp"
+
+namespace attune::importing {
+namespace {
+
+using Role = ImportedArgument::Role;
+
+std::string quoted(const std::string& text) { return base::dump_json(nlohmann::json(text)); }
+
+/// A number stays one; anything else is an expression in a string.
+std::string expression_json(const std::string& text) {
+  const auto value = base::try_parse_json(text);
+  return value.is_number() ? text : quoted(text);
+}
+
+std::string joined(const std::vector<std::string>& items, const char* between = ", ") {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : between) + item;
+  return text;
+}
+
+/// The members of an object, one a line.
+std::string lines(const std::vector<std::string>& members) { return members.empty() ? "" : "\n    " + joined(members, ",\n    ") + "\n  "; }
+
+std::string comment(const std::string& text) { return text.empty() ? "" : fmt::format("// {}\n    ", base::escape_line(text)); }
+
+std::string parameter_json(const spec::Parameter& parameter) {
+  std::vector<std::string> values;
+  for (const spec::Value& value : parameter.values) values.push_back(base::dump_json(spec::to_json(value)));
+  return fmt::format("{}: {{\"values\": [{}], \"default\": {}}}", quoted(parameter.name), joined(values), values[parameter.default_index]);
+}
+
+std::string buffer_json(const ImportedArgument& argument) {
+  static constexpr std::array<const char*, 4> kFills{"uniform", "integers", "zeros", "ones"};
+  std::string text = fmt::format("{}{}: {{\"type\": \"{}\", \"count\": {}", comment(argument.remark), quoted(argument.name),
+                                 spec::name(argument.type), expression_json(argument.count));
+  const bool filled = argument.role != Role::Output;
+  if (argument.role == Role::Both) text += ", \"input\": true";
+  if (argument.role != Role::Input) text += ", \"output\": true";
+  if (filled && argument.fill != spec::Fill::Uniform)
+    text += fmt::format(", \"fill\": \"{}\"", kFills[static_cast<std::size_t>(argument.fill)]);
+  if (argument.constant_memory) text += ", \"memory\": \"constant\"";
+  if (argument.align_bytes > 0) text += fmt::format(", \"align\": {}", argument.align_bytes);
+  return text + "}";
+}
+
+std::string dimensions_json(const std::vector<std::string>& dimensions) {
+  std::vector<std::string> all;
+  for (const std::string& dimension : dimensions) all.push_back(expression_json(dimension));
+  return all.size() == 1 ? all.front() : fmt::format("[{}]", joined(all));
+}
+
+std::string launch_json(const ImportedKernel& kernel) {
+  std::string shared = kernel.shared_bytes;
+  std::vector<std::string> arguments;
+  for (const ImportedArgument& argument : kernel.arguments) {
+    if (argument.role == Role::DynamicShared)
+      shared = shared.empty() ? argument.count : fmt::format("{} + {}", shared, argument.count);
+    else if (argument.role == Role::Computed)
+      arguments.push_back(fmt::format("{{{}: \"{}\"}}", quoted(argument.name), spec::name(argument.type)));
+    else if (!argument.constant_memory)
+      arguments.push_back(quoted(argument.name));
+  }
+  return fmt::format("{{\"kernel\": {}, \"grid\": {}, \"block\": {},{}\n     \"args\": [{}]}}", quoted(kernel.kernel),
+                     dimensions_json(kernel.grid), dimensions_json(kernel.block),
+                     shared.empty() ? "" : fmt::format(" \"shared\": {},", expression_json(shared)), joined(arguments));
+}
+
+/// Everything of one kind, one a line.
+struct Parts {
+  std::vector<std::string> sizes, parameters, constraints, lets, buffers, scalars, options;
+};
+
+Parts parts_of(const ImportedKernel& kernel) {
+  Parts parts;
+  for (const ImportedSize& size : kernel.sizes)
+    parts.sizes.push_back(fmt::format("{0}: {{\"size\": {{\"min\": {1}, \"max\": {1}}}}}", quoted(size.name), size.value));
+  for (const spec::Parameter& parameter : kernel.parameters) parts.parameters.push_back(parameter_json(parameter));
+  for (const std::string& constraint : kernel.constraints) parts.constraints.push_back(quoted(constraint));
+  for (const auto& [name, text] : kernel.lets) parts.lets.push_back(fmt::format("{}: {}", quoted(name), quoted(text)));
+  for (const ImportedArgument& argument : kernel.arguments) {
+    if (argument.role == Role::Scalar)
+      parts.scalars.push_back(fmt::format("{}{}: {{\"type\": \"{}\", \"value\": {}}}", comment(argument.remark), quoted(argument.name),
+                                          spec::name(argument.type), expression_json(argument.value)));
+    else if (argument.role == Role::Computed)
+      parts.lets.push_back(fmt::format("{}: {}", quoted(argument.name), quoted(argument.value)));
+    else if (argument.role != Role::DynamicShared)
+      parts.buffers.push_back(buffer_json(argument));
+  }
+  for (const std::string& option : kernel.options) parts.options.push_back(quoted(option));
+  return parts;
+}
+
+std::string head(const ImportedKernel& kernel) {
+  const std::string file = std::filesystem::path(kernel.origin).filename().string();
+  std::string text = fmt::format("// Imported from {} by `attune template import`; docs/template-format.md is the manual of this file.\n",
+                                 base::escape_line(file));
+  for (const Note& note : kernel.notes) {
+    if (note.kind == Note::Kind::Decide)
+      text += fmt::format("// TO DECIDE: {}: {}.\n", base::escape_line(note.about), base::escape_line(note.text));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string template_json(const ImportedKernel& kernel, const std::vector<std::string>& sources) {
+  const Parts parts = parts_of(kernel);
+  std::vector<std::string> files;
+  for (const std::string& source : sources) files.push_back(quoted(source));
+  const std::string file = std::filesystem::path(kernel.origin).filename().string();
+  std::string text = head(kernel);
+  text += fmt::format("{{\n  \"attune\": 1,\n  \"name\": {},\n  \"summary\": {},\n", quoted(kernel.name),
+                      quoted(fmt::format("{}, imported from {}", kernel.kernel, base::escape_line(file))));
+  text += "  \"macro_prefix\": \"\",  // parameters are macros of their own names, as the kernel expects them\n";
+  text += fmt::format("  \"sources\": [{}],\n", joined(files));
+  if (!parts.options.empty()) text += fmt::format("  \"options\": [{}],\n", joined(parts.options));
+  text += fmt::format("  \"problem\": {{{}}},\n", lines(parts.sizes));
+  text += fmt::format("  \"parameters\": {{{}}},\n", lines(parts.parameters));
+  if (!parts.constraints.empty()) text += fmt::format("  \"constraints\": [{}],\n", lines(parts.constraints));
+  if (!parts.lets.empty()) text += fmt::format("  \"let\": {{{}}},\n", lines(parts.lets));
+  text +=
+      "  // An output holds anything before the call: a kernel that adds to one needs {\"memset\": NAME, \"byte\": 0} before its launch.\n";
+  text += fmt::format("  \"buffers\": {{{}}},\n", lines(parts.buffers));
+  if (!parts.scalars.empty()) text += fmt::format("  \"scalars\": {{{}}},\n", lines(parts.scalars));
+  text += fmt::format("  \"launches\": [\n    {}\n  ],\n", launch_json(kernel));
+  return text + "  \"reference\": \"none\"\n}\n";
+}
+
+}  // namespace attune::importing
