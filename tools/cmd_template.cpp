@@ -8,6 +8,7 @@
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
+#include "tools/compiled_kernels.hpp"
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tools/progress_line.hpp"
@@ -46,18 +47,6 @@ std::vector<std::string> default_arguments(const spec::KernelTemplate& kernel) {
     arguments.push_back(axis.kind == spec::AxisKind::Size ? std::to_string(std::clamp(wanted, axis.min, axis.max)) : axis.values.front());
   }
   return arguments;
-}
-
-json describe_kernels(const compile::CompileResult& compiled) {
-  json kernels = json::array();
-  for (const auto& kernel : compiled.kernels) {
-    kernels.push_back({{"kernel", kernel.kernel},
-                       {"registers", kernel.registers},
-                       {"shared_bytes", kernel.static_shared_bytes},
-                       {"stack_bytes", kernel.stack_bytes},
-                       {"spill_bytes", kernel.spill_store_bytes + kernel.spill_load_bytes}});
-  }
-  return kernels;
 }
 
 constexpr const char* kHostCode =
@@ -210,10 +199,7 @@ void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, co
   } else if (checked.reference_fails()) {
     print_errors("reference", checked.reference_source, checked.reference->log);
   }
-  for (const auto& used : checked.compiled.kernels) {
-    base::print("  {}: {} registers, {} bytes shared, {} bytes stack, {} bytes spilled\n", used.kernel, used.registers,
-                used.static_shared_bytes, used.stack_bytes, used.spill_store_bytes + used.spill_load_bytes);
-  }
+  print_kernels(checked.compiled);
 }
 
 int check(const CheckOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
