@@ -2,6 +2,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "tuner/spec/device_info.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::tools {

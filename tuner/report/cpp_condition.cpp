@@ -27,7 +27,7 @@ CppExpression literal_of(const spec::Value& value) {
   const std::int64_t number = std::get<std::int64_t>(value);
   // The literal of the least number would be the negative of one that is too large.
   if (number == std::numeric_limits<std::int64_t>::min()) return {Kind::Integer, "(-9223372036854775807 - 1)"};
-  return {Kind::Integer, fmt::format(number < 0 ? "({})" : "{}", number)};
+  return {Kind::Integer, number < 0 ? fmt::format("({})", number) : std::to_string(number)};
 }
 
 /// Reads the tokens of one expression, by the grammar of spec::ExpressionParser, and writes C++.
@@ -90,7 +90,7 @@ class Translation {
     for (; accept("not"); negated = !negated) any = true;
     auto result = comparison();
     if (!any) return result;
-    return {Kind::Boolean, fmt::format(negated ? "!{}" : "{}", cpp_truth(result))};
+    return {Kind::Boolean, (negated ? "!" : "") + cpp_truth(result)};
   }
 
   [[nodiscard]] std::string_view comparing() const {
@@ -191,7 +191,7 @@ class Translation {
     auto result = power();
     for (; !minuses.empty(); minuses.pop_back()) {
       if (result.kind == Kind::Real)
-        result.text = fmt::format(minuses.back() ? "(-{})" : "{}", result.text);
+        result.text = minuses.back() ? fmt::format("(-{})", result.text) : result.text;
       else if (minuses.back())
         result = call("subtract", {Kind::Integer, "0"}, result);
       else

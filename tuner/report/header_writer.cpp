@@ -222,7 +222,7 @@ namespace {} {{
     for (const auto& parameter : kernel_.parameters) {
       if (!parameter.specialises.empty()) general += fmt::format("  c.{} = false;\n", cpp_member(parameter.name));
     }
-    return fmt::format(kHeaderComparisons, choices, sizes, distance, general);
+    return header_comparisons(choices, sizes, distance, general);
   }
 
   const spec::KernelTemplate& kernel_;
