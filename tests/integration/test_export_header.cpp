@@ -29,11 +29,11 @@ constexpr const char* kProgram = R"header(#include "tuned.hpp"
 #include <cstdlib>
 using namespace tuned;
 static int failures = 0;
-static void expect(bool holds, const char* what) {
+[[maybe_unused]] static void expect(bool holds, const char* what) {
   if (!holds) { ++failures; std::printf("%s\n", what); }
 }
 template <class Enum>
-static Enum of(std::string_view text) {
+[[maybe_unused]] static Enum of(std::string_view text) {
   for (int i = 0; i < 100; ++i) {
     if (name(static_cast<Enum>(i)) == text) return static_cast<Enum>(i);
   }
