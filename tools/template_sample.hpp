@@ -23,8 +23,8 @@ struct SampledConfiguration {
   spec::Configuration configuration = {};
   SampleOutcome outcome = SampleOutcome::Fits;
   std::string detail = {};  ///< why it does not fit, in one line; of the compiler its first error
-  double compile_ms = 0;  ///< 0: not compiled, or with another of the same code
-  double occupancy = 0;   ///< of the kernel with the most registers; 0: unknown
+  double compile_ms = 0;    ///< 0: not compiled, or with another of the same code
+  double occupancy = 0;     ///< of the kernel with the most registers; 0: unknown
   int registers = 0, shared_bytes = 0, spill_bytes = 0;
 };
 
