@@ -46,7 +46,6 @@ struct Outputs : Cli {
     return {{"report", {"report", "double_it", "--format", "json", "--output", output}, "{"},
             {"report html", {"report", "double_it", "--output", output}, "<!DOCTYPE html>"},
             {"export", {"db", "export", output}, "{"},
-            {"source", {"source", kernel, "--T", "f32", "--n", "1000", "--output", output}, "using attune_T"},
             {"header", {"export", "--header", kernel, "--output", output}, "// The tuned configurations"}};
   }
   [[nodiscard]] test::CommandResult shell(const std::string& command) const { return test::run({"sh", "-c", command}, environment); }
