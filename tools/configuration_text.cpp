@@ -28,8 +28,8 @@ std::uint16_t value_index(const spec::KernelTemplate& kernel, const spec::Parame
     if (known.back() == word || (scalar && spec::equal(parameter.values[i], spec::value_from_json(value))))
       return static_cast<std::uint16_t>(i);
   }
-  throw UsageError(fmt::format("the parameter \"{}\" of template \"{}\" cannot be {}{}; its values: {}", parameter.name, kernel.name, word,
-                               spec::suggestion(word, known), spec::joined(known)));
+  throw UsageError(
+      fmt::format("the parameter \"{}\" of template \"{}\" cannot be {}{}", parameter.name, kernel.name, word, spec::hint(word, known)));
 }
 
 }  // namespace
@@ -63,8 +63,7 @@ spec::Configuration configuration_with(const spec::KernelTemplate& kernel, const
   for (const auto& [name, value] : given.items()) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
-      throw UsageError(fmt::format("template \"{}\" has no parameter \"{}\"{}; it has {}", kernel.name, name, spec::suggestion(name, names),
-                                   spec::joined(names)));
+      throw UsageError(fmt::format("template \"{}\" has no parameter \"{}\"{}", kernel.name, name, spec::hint(name, names)));
     }
     const auto parameter = static_cast<std::size_t>(found - names.begin());
     others.index[parameter] = value_index(kernel, kernel.parameters[parameter], value);

@@ -97,13 +97,13 @@ TEST_CASE_FIXTURE(Sources, "with a file the source goes there byte for byte, and
 TEST_CASE_FIXTURE(Sources, "an unknown parameter and an unknown value are told with the closest") {
   const auto parameter = source({"--configuration", "blok_size=64"});
   CHECK(parameter.exit_code == 2);
-  CHECK(mentions(parameter.err, "no parameter \"blok_size\" (did you mean block_size?)"));
+  CHECK(mentions(parameter.err, "no parameter \"blok_size\"; did you mean 'block_size'?"));
   const auto value = twice({"--n", "1000", "--configuration", "style=fancyy"});
   CHECK(value.exit_code == 2);
-  CHECK(mentions(value.err, "\"style\" of template \"twice\" cannot be fancyy (did you mean fancy?)"));
+  CHECK(mentions(value.err, "\"style\" of template \"twice\" cannot be fancyy; did you mean 'fancy'?"));
   const auto several = source({"--configuration", "items=[1,2]"});
   CHECK(several.exit_code == 2);
-  CHECK(mentions(several.err, "its values: 1, 2, 4"));
+  CHECK(mentions(several.err, "known: 1, 2, 4"));
 }
 
 TEST_CASE_FIXTURE(Sources, "a configuration outside the space is refused with the condition and its place") {

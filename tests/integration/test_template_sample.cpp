@@ -153,7 +153,7 @@ TEST_CASE_FIXTURE(Sampling, "one named configuration is checked; one that is non
   CHECK(mentions(outside.err, "violates \"block_size * items <= 1024\""));
   const auto unknown = check({"--configuration", "item=4"});
   CHECK(unknown.exit_code == 2);
-  CHECK(mentions(unknown.err, "did you mean items?"));
+  CHECK(mentions(unknown.err, "did you mean 'items'?"));
 }
 
 }  // namespace test_template_sample
