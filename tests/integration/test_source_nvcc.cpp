@@ -14,6 +14,13 @@ namespace {
 
 struct Nvcc : Cli {
   using Words = std::vector<std::string>;
+  Nvcc() { write("double_it/double_it.cu", source()); }
+  /// nvcc leaves a macro behind `#pragma unroll` as it stands, and does not know it then.
+  [[nodiscard]] static std::string source() {
+    std::string text = small_template_source();
+    const std::string pragma = "#pragma unroll ATTUNE_ITEMS";
+    return text.erase(text.find(pragma), pragma.size());
+  }
   [[nodiscard]] CommandResult shell(const std::string& command) const {
     return run({"sh", "-c", "cd '" + folder.path().string() + "' && " + command}, environment);
   }
@@ -59,8 +66,8 @@ TEST_CASE_FIXTURE(Nvcc, "a printed unit compiles under nvcc by the printed line,
 }
 
 TEST_CASE_FIXTURE(Nvcc, "so do units with CUDA's headers, with types that have headers, and for another architecture") {
-  compiles({"reduce", "--T", "f16", "--op", "sum", "--n", "2^20", "--configuration", "block_stage=cub_block grid_stage=ticket"}, "reduce",
-           "reduce");
+  compiles({"reduce", "--T", "f16", "--op", "sum", "--n", "2^20", "--configuration", "block_stage=cub_block grid_stage=ticket items=4"},
+           "reduce", "reduce");
   compiles({"histogram", "--T", "u8", "--mapping", "unit", "--bins", "256", "--n", "2^20", "--arch", "sm_80"}, "histogram", "histogram");
 }
 
@@ -70,7 +77,7 @@ TEST_CASE_FIXTURE(Nvcc, "the options of a template reach nvcc through a shell, t
               R"("options": ["--use_fast_math", "--fmad=false", "--maxrregcount=64", "--jump-table-density=50", "--Ofast-compile=0",
     "-Xptxas=-O3", "--std=c++20", "--device-int128", "--builtin-move-forward=true", "-DSCALE=(1 << 2) * (3 > 2)", "-w"], )");
   write("double_it/template.json", text);
-  write("double_it/double_it.cu", std::string(small_template_source()) + "static_assert(SCALE == 4 && __cplusplus >= 202002L);\n");
+  write("double_it/double_it.cu", source() + "static_assert(SCALE == 4 && __cplusplus >= 202002L);\n");
   compiles({kernel, "--T", "f32", "--n", "1000"}, "double_it", "double_it_reference");
 }
 

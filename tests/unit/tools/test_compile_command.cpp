@@ -41,6 +41,12 @@ TEST_CASE("nvcc gets NVRTC's options but for those it has no name for") {
         std::vector<std::string>{"-arch=sm_80", "-std=c++17", "--ptxas-options=-v", "--use_fast_math", "-DX=1 + 1"});
 }
 
+TEST_CASE("of several standards nvcc gets the last") {
+  const compile::CompileRequest request{"", "t.cu", "sm_80", {"-w", "-std=c++17", "--std=c++20", "-DX"}};
+  CHECK(tools::nvcc_options(compile::full_options(request)) ==
+        std::vector<std::string>{"-arch=sm_80", "--ptxas-options=-v", "-w", "--std=c++20", "-DX"});
+}
+
 TEST_CASE("a command line names the file, or standard input without one") {
   const compile::CompileRequest request{"", "t.cu", "sm_80", {"-DX=1 + 1"}};
   const tools::CompilerPlaces places{"/opt/cuda 13/bin/nvcc", "/usr/bin/attune", {"/opt/cuda 13/include"}};
