@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
+#include <set>
 #include <string_view>
 #include <system_error>
 
@@ -39,6 +41,22 @@ std::string joined_words(const std::vector<std::string>& words) {
   return line;
 }
 
+/// Macros behind `#pragma unroll`, as -DNAME=number. nvcc leaves a pragma to its device compiler as it stands, and macros to a preprocessor
+/// before that one: it takes the name for an unknown identifier then.
+std::set<std::string> unrolling_macros(const std::string& source) {
+  static const std::regex pragma("#[ \t]*pragma[ \t]+unroll[ \t(]+([^\n]*)"), name("[A-Za-z_][A-Za-z0-9_]*");
+  std::set<std::string> macros;
+  for (std::sregex_iterator at(source.begin(), source.end(), pragma), end; at != end; ++at) {
+    const std::string count = (*at)[1];
+    for (std::sregex_iterator word(count.begin(), count.end(), name); word != end; ++word) {
+      std::smatch defined;
+      const std::regex definition("#define " + word->str() + " ([0-9]+)\n");
+      if (std::regex_search(source, defined, definition)) macros.insert("-D" + word->str() + "=" + defined[1].str());
+    }
+  }
+  return macros;
+}
+
 /// "reduce.cubin" of "reduce.cu".
 std::string cubin_name(const std::string& source_name) { return std::filesystem::path(source_name).replace_extension(".cubin").string(); }
 
@@ -46,6 +64,7 @@ std::vector<std::string> nvcc_words(const compile::CompileRequest& request, cons
   std::vector<std::string> words{places.nvcc, "-x", "cu", "-cubin"};
   const auto options = nvcc_options(compile::full_options(request));
   words.insert(words.end(), options.begin(), options.end());
+  for (const auto& macro : unrolling_macros(request.source)) words.insert(words.end(), {"-Xcudafe", macro});
   for (const auto& folder : places.include_folders) words.push_back("-I" + folder);
   words.insert(words.end(), {"-o", cubin_name(request.name), file.empty() ? "-" : file});
   return words;

@@ -280,24 +280,24 @@ TEST_CASE_FIXTURE(Headers, "conditions and tables of defaults of every shipped t
   const auto device = spec::DeviceInfo::from_json(base::parse_json(shipped.devices().front().info_json));
   for (const char* const name : {"reduce", "argreduce", "histogram", "segmented_reduce", "transpose"}) {
     CAPTURE(name);
-    const auto kernel = spec::TemplateLibrary().find(name);
+    const auto tuned = spec::TemplateLibrary().find(name);
     const auto made = exported({name, "--db", kShipped});
     CAPTURE(made.err);
     REQUIRE(made.exit_code == 0);
     std::mt19937_64 random(7);
     std::string checks;
     int allowed = 0, forbidden = 0;
-    for (const auto& problem : problems_of(kernel, random)) {
-      checks += fmt::format("{{ const Problem p = {};\n", problem_text(kernel, problem));
-      for (const auto& configuration : configurations_of(kernel, problem, device, random)) {
-        const bool holds = spec::satisfies(kernel, problem, configuration, device);
+    for (const auto& problem : problems_of(tuned, random)) {
+      checks += fmt::format("{{ const Problem p = {};\n", problem_text(tuned, problem));
+      for (const auto& configuration : configurations_of(tuned, problem, device, random)) {
+        const bool holds = spec::satisfies(tuned, problem, configuration, device);
         ++(holds ? allowed : forbidden);
         checks += fmt::format("EXPECT({}allowed(p, {}, kDevices[0]));\n", holds ? "" : "!",
-                              configuration_text(kernel, spec::to_text(kernel, configuration)));
+                              configuration_text(tuned, spec::to_text(tuned, configuration)));
       }
-      const auto standard = spec::default_configuration(kernel, problem, device);
+      const auto standard = spec::default_configuration(tuned, problem, device);
       checks += "const Configuration standard = default_configuration(p, kDevices[0]);\n";
-      checks += same_members("standard", base::parse_json(spec::to_text(kernel, standard))) + "}\n";
+      checks += same_members("standard", base::parse_json(spec::to_text(tuned, standard))) + "}\n";
     }
     CHECK(allowed > 20);
     CHECK(forbidden > 20);

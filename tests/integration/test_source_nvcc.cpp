@@ -14,13 +14,6 @@ namespace {
 
 struct Nvcc : Cli {
   using Words = std::vector<std::string>;
-  Nvcc() { write("double_it/double_it.cu", source()); }
-  /// nvcc leaves a macro behind `#pragma unroll` as it stands, and does not know it then.
-  [[nodiscard]] static std::string source() {
-    std::string text = small_template_source();
-    const std::string pragma = "#pragma unroll ATTUNE_ITEMS";
-    return text.erase(text.find(pragma), pragma.size());
-  }
   [[nodiscard]] CommandResult shell(const std::string& command) const {
     return run({"sh", "-c", "cd '" + folder.path().string() + "' && " + command}, environment);
   }
@@ -65,6 +58,10 @@ TEST_CASE_FIXTURE(Nvcc, "a printed unit compiles under nvcc by the printed line,
   compiles({kernel, "--T", "f32", "--n", "1000"}, "double_it", "double_it_reference");
 }
 
+TEST_CASE_FIXTURE(Nvcc, "so do units of an example with macros behind #pragma unroll, which nvcc does not replace") {
+  compiles({ATTUNE_SOURCE_DIR "/examples/templates/nbody", "--n", "4096"}, "nbody", "nbody");
+}
+
 TEST_CASE_FIXTURE(Nvcc, "so do units with CUDA's headers, with types that have headers, and for another architecture") {
   compiles({"reduce", "--T", "f16", "--op", "sum", "--n", "2^20", "--configuration", "block_stage=cub_block grid_stage=ticket items=4"},
            "reduce", "reduce");
@@ -74,10 +71,10 @@ TEST_CASE_FIXTURE(Nvcc, "so do units with CUDA's headers, with types that have h
 TEST_CASE_FIXTURE(Nvcc, "the options of a template reach nvcc through a shell, those that only NVRTC has left out") {
   std::string text = small_template_json();
   text.insert(text.find("\"let\""),
-              R"("options": ["--use_fast_math", "--fmad=false", "--maxrregcount=64", "--jump-table-density=50", "--Ofast-compile=0",
-    "-Xptxas=-O3", "--std=c++20", "--device-int128", "--builtin-move-forward=true", "-DSCALE=(1 << 2) * (3 > 2)", "-w"], )");
+              R"json("options": ["--use_fast_math", "--fmad=false", "--maxrregcount=64", "--jump-table-density=50", "--Ofast-compile=0",
+    "-Xptxas=-O3", "--std=c++20", "--device-int128", "--builtin-move-forward=true", "-DSCALE=(1 << 2) * (3 > 2)", "-w"], )json");
   write("double_it/template.json", text);
-  write("double_it/double_it.cu", source() + "static_assert(SCALE == 4 && __cplusplus >= 202002L);\n");
+  write("double_it/double_it.cu", std::string(small_template_source()) + "static_assert(SCALE == 4 && __cplusplus >= 202002L);\n");
   compiles({kernel, "--T", "f32", "--n", "1000"}, "double_it", "double_it_reference");
 }
 

@@ -1,6 +1,8 @@
 // Command lines of compilers: what a shell reads out of them.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/support/command.hpp"
 #include "tools/compile_command.hpp"
 
@@ -39,6 +41,15 @@ TEST_CASE("nvcc gets NVRTC's options but for those it has no name for") {
       "", "t.cu", "sm_80", {"--use_fast_math", "--device-int128", "-builtin-initializer-list=true", "-DX=1 + 1"}};
   CHECK(tools::nvcc_options(compile::full_options(request)) ==
         std::vector<std::string>{"-arch=sm_80", "-std=c++17", "--ptxas-options=-v", "--use_fast_math", "-DX=1 + 1"});
+}
+
+TEST_CASE("nvcc gets the macros behind #pragma unroll once more, those that stand for a number") {
+  const compile::CompileRequest request{
+      "#define A 4\n#define B 8\n#define C 2\n#pragma unroll A\n#pragma unroll (C * kConstant)\n#pragma unroll\n", "t.cu", "sm_80", {}};
+  const auto words = words_of(tools::command_line(tools::Compiler::Nvcc, request, "t.cu", {}));
+  const std::vector<std::string> wanted{"-Xcudafe", "-DA=4", "-Xcudafe", "-DC=2", "-o"};
+  CHECK(std::search(words.begin(), words.end(), wanted.begin(), wanted.end()) != words.end());
+  CHECK(std::find(words.begin(), words.end(), "-DB=8") == words.end());
 }
 
 TEST_CASE("of several standards nvcc gets the last") {
