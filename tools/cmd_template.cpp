@@ -189,7 +189,7 @@ CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Pro
   verify::for_each_reference_plan(kernel, problem, device, [&](const spec::LaunchPlan& plan) {
     if (checked.reference && !checked.reference_fails()) check_kernel_names(file, plan, *checked.reference);
   });
-  checked.sample = check_sample(kernel, problem, device, checked.chosen, pool, line);
+  checked.sample = check_sample(kernel, problem, device, checked.chosen, checked.compiled, pool, line);
   return checked;
 }
 

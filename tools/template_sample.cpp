@@ -63,8 +63,9 @@ std::string bounds_fault(const spec::ResolvedLaunch& launch, const std::map<std:
 
 class Sampler {
  public:
-  Sampler(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device, compile::CompilePool& pool)
-      : kernel_(kernel), problem_(problem), device_(device), pool_(pool) {}
+  Sampler(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+          const compile::CompileResult& before, compile::CompilePool& pool)
+      : kernel_(kernel), problem_(problem), device_(device), before_(before), pool_(pool) {}
 
   /// Nothing where the configuration need not be compiled: `sampled` says why.
   std::optional<std::uint64_t> submit(SampledConfiguration& sampled) {
@@ -83,7 +84,7 @@ class Sampler {
   }
 
   void take(SampledConfiguration& sampled, const compile::CompileResult& compiled) {
-    if (timed_.insert(compiled.key).second) sampled.compile_ms = compiled.compile_ms;
+    if (timed_.insert(compiled.key).second) sampled.compile_ms = compiled.key == before_.key ? before_.compile_ms : compiled.compile_ms;
     if (compiled.status != compile::CompileStatus::Ok) {
       sampled.outcome = SampleOutcome::CompileFailed;
       sampled.detail = first_error(compiled.log);
@@ -124,6 +125,7 @@ class Sampler {
   const spec::KernelTemplate& kernel_;
   const spec::Problem& problem_;
   const spec::DeviceInfo& device_;
+  const compile::CompileResult& before_;
   compile::CompilePool& pool_;
   std::set<std::string> timed_;  ///< keys of code that was compiled once
 };
@@ -147,8 +149,8 @@ const char* name(SampleOutcome outcome) { return kOutcomeNames.at(static_cast<st
 
 std::vector<SampledConfiguration> check_sample(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                                const spec::DeviceInfo& device, const std::vector<spec::Configuration>& configurations,
-                                               compile::CompilePool& pool, ProgressLine& line) {
-  Sampler sampler(kernel, problem, device, pool);
+                                               const compile::CompileResult& before, compile::CompilePool& pool, ProgressLine& line) {
+  Sampler sampler(kernel, problem, device, before, pool);
   std::vector<SampledConfiguration> sample;
   std::unordered_map<std::uint64_t, std::size_t> waiting;  // tickets
   std::size_t done = 0;

@@ -28,11 +28,13 @@ struct SampledConfiguration {
   int registers = 0, shared_bytes = 0, spill_bytes = 0;
 };
 
-/// Compiles and binds configurations of one problem, in their order. `pool` must have no cache: times are of compiling.
+/// Compiles and binds configurations of one problem, in their order. `pool` must have no cache: times are of compiling. `before`: what the
+/// pool was asked for before, which it answers from memory.
 [[nodiscard]] std::vector<SampledConfiguration> check_sample(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                                              const spec::DeviceInfo& device,
                                                              const std::vector<spec::Configuration>& configurations,
-                                                             compile::CompilePool& pool, ProgressLine& line);
+                                                             const compile::CompileResult& before, compile::CompilePool& pool,
+                                                             ProgressLine& line);
 
 /// Whether none failed for good; what exceeds the limits of a device is no fault.
 [[nodiscard]] bool is_sound(const std::vector<SampledConfiguration>& sample);

@@ -101,7 +101,7 @@ TEST_CASE_FIXTURE(Sources, "an unknown parameter and an unknown value are told w
   const auto value = twice({"--n", "1000", "--configuration", "style=fancyy"});
   CHECK(value.exit_code == 2);
   CHECK(mentions(value.err, "\"style\" of template \"twice\" cannot be fancyy; did you mean 'fancy'?"));
-  const auto several = source({"--configuration", "items=[1,2]"});
+  const auto several = source({"--configuration", R"({"items": [1, 2]})"});
   CHECK(several.exit_code == 2);
   CHECK(mentions(several.err, "known: 1, 2, 4"));
 }
@@ -112,7 +112,7 @@ TEST_CASE_FIXTURE(Sources, "a configuration outside the space is refused with th
   CHECK(result.out == "");
   CHECK(mentions(result.err, "block_size=32"));
   CHECK(mentions(result.err, "violates \"block_size > 32 or n <= 4096\""));
-  CHECK(mentions(result.err, "template.json:7:19"));
+  CHECK(mentions(result.err, "template.json:7:20"));
   CHECK(twice({"--n", "4096", "--configuration", "block_size=32"}).exit_code == 0);
   CHECK(twice({"--n", "1000", "--configuration", "style=fancy", "--arch", "sm_80"}).exit_code == 2);
   CHECK(twice({"--n", "1000", "--configuration", "style=fancy", "--arch", "sm_90"}).exit_code == 0);

@@ -73,8 +73,8 @@ TEST_CASE_FIXTURE(Sampling, "without these options the check says nothing of a s
 TEST_CASE_FIXTURE(Sampling, "the same seed draws the same configurations, another draws others, none twice") {
   const auto drawn = [&](const std::string& seed) {
     std::vector<std::string> texts;
-    for (const auto& sampled : sample_of(check({"--sample", "6", "--seed", seed, "--json"}))["configurations"])
-      texts.push_back(base::dump_json(sampled["configuration"]));
+    const json sample = sample_of(check({"--sample", "6", "--seed", seed, "--json"}));
+    for (const auto& sampled : sample["configurations"]) texts.push_back(base::dump_json(sampled["configuration"]));
     return texts;
   };
   auto first = drawn("3");
