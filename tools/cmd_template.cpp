@@ -5,16 +5,22 @@
 
 #include <algorithm>
 #include <memory>
+#include <random>
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
+#include "tools/compiled_kernels.hpp"
+#include "tools/configuration_text.hpp"
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tools/progress_line.hpp"
 #include "tools/stop_signals.hpp"
 #include "tools/template_import.hpp"
+#include "tools/template_sample.hpp"
+#include "tuner/base/cpus.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/terminal.hpp"
+#include "tuner/base/text.hpp"
 #include "tuner/compile/compile_pool.hpp"
 #include "tuner/compile/occupancy.hpp"
 #include "tuner/session/variants/ladder_plan.hpp"
@@ -34,6 +40,11 @@ struct CheckOptions {
   std::string folder;
   std::string architecture = "sm_90";
   bool json_output = false;
+  std::uint64_t sample = 0;  ///< so many configurations at random
+  std::uint64_t seed = 1;
+  std::string configuration;  ///< one that the caller names
+
+  [[nodiscard]] bool samples() const { return sample > 0 || !configuration.empty(); }
 };
 
 /// What is checked when the caller names no problem: the default or first type and choice of every axis, 2^20 for a lone size,
@@ -47,18 +58,6 @@ std::vector<std::string> default_arguments(const spec::KernelTemplate& kernel) {
     arguments.push_back(axis.kind == spec::AxisKind::Size ? std::to_string(std::clamp(wanted, axis.min, axis.max)) : axis.values.front());
   }
   return arguments;
-}
-
-json describe_kernels(const compile::CompileResult& compiled) {
-  json kernels = json::array();
-  for (const auto& kernel : compiled.kernels) {
-    kernels.push_back({{"kernel", kernel.kernel},
-                       {"registers", kernel.registers},
-                       {"shared_bytes", kernel.static_shared_bytes},
-                       {"stack_bytes", kernel.stack_bytes},
-                       {"spill_bytes", kernel.spill_store_bytes + kernel.spill_load_bytes}});
-  }
-  return kernels;
 }
 
 constexpr const char* kHostCode =
@@ -130,12 +129,29 @@ struct CheckedProblem {
   std::string source, reference_source;
   compile::CompileResult compiled;
   std::optional<compile::CompileResult> reference;  ///< its own code, where it has one
+  std::vector<spec::Configuration> chosen;          ///< that are compiled and bound besides the default
+  std::vector<SampledConfiguration> sample;
 
   [[nodiscard]] bool kernels_compile() const { return compiled.status == compile::CompileStatus::Ok; }
   [[nodiscard]] bool compiles() const { return kernels_compile() && !reference_fails(); }
   [[nodiscard]] bool reference_fails() const { return reference && reference->status != compile::CompileStatus::Ok; }
-  [[nodiscard]] bool usable() const { return compiles() && space_size > 0; }
+  [[nodiscard]] bool usable() const { return compiles() && space_size > 0 && is_sound(sample); }
 };
+
+/// Throws: UsageError for one that the caller names and that is none of the space.
+std::vector<spec::Configuration> chosen_configurations(const CheckOptions& options, const spec::KernelTemplate& kernel,
+                                                       const spec::Problem& problem, const spec::DeviceInfo& device,
+                                                       const space::SearchSpace& space) {
+  std::vector<spec::Configuration> chosen;
+  if (!options.configuration.empty()) {
+    chosen.push_back(configuration_with(kernel, options.configuration, spec::default_configuration(kernel, problem, device)));
+    check_in_space(kernel, problem, chosen.front(), device);
+  }
+  if (options.sample == 0) return chosen;
+  std::mt19937_64 random(options.seed);
+  for (const auto ordinal : space.sample(options.sample, random)) chosen.push_back(space.at(ordinal));
+  return chosen;
+}
 
 /// Throws: SpecError, space::BuildStopped.
 CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
@@ -158,6 +174,7 @@ CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Pro
   checked.different = classes.count([] { return !stop_asked(); });
   if (stop_asked()) throw space::BuildStopped();
   checked.ladder = check_ladder(kernel, problem, device, watch);
+  if (options.samples()) checked.chosen = chosen_configurations(options, kernel, problem, device, space);
   line.clear();
   end_on_signals();
   checked.source = spec::make_source(kernel, problem, checked.configuration, device);
@@ -173,6 +190,7 @@ CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Pro
   verify::for_each_reference_plan(kernel, problem, device, [&](const spec::LaunchPlan& plan) {
     if (checked.reference && !checked.reference_fails()) check_kernel_names(file, plan, *checked.reference);
   });
+  checked.sample = check_sample(kernel, problem, device, checked.chosen, checked.compiled, pool, line);
   return checked;
 }
 
@@ -194,14 +212,22 @@ json to_json(const spec::KernelTemplate& kernel, const CheckedProblem& checked) 
                                               : checked.compiled.log}};
 }
 
+json to_json(const CheckOptions& options, const spec::KernelTemplate& kernel, const CheckedProblem& checked) {
+  json told = to_json(kernel, checked);
+  if (!options.samples()) return told;
+  told["sample"] = sample_json(kernel, checked.sample);
+  told["sample"]["seed"] = options.seed;
+  return told;
+}
+
 void print_errors(const char* whose, const std::string& source, const std::string& log) {
   base::print("  the {} does not compile:\n{}\n", whose, base::Lines{log});
   if (includes_host_code(source)) base::print("  {}\n", base::Lines{kHostCode});
 }
 
-void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, const std::string& architecture) {
+void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, const CheckOptions& options) {
   base::print("{} {} for {}\n  search space: {} of {} combinations, {} of them different launches here\n", kernel.name,
-              describe(checked.problem), architecture, checked.space_size, checked.cartesian_size, checked.different);
+              describe(checked.problem), options.architecture, checked.space_size, checked.cartesian_size, checked.different);
   if (checked.space_size == 0) base::print("  EMPTY: condition \"{}\" leaves no configuration\n", checked.emptied_by);
   print(checked.ladder);
   base::print("  default here: {}\n", base::escape_line(spec::to_text(kernel, checked.configuration)));
@@ -211,10 +237,12 @@ void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, co
   } else if (checked.reference_fails()) {
     print_errors("reference", checked.reference_source, checked.reference->log);
   }
-  for (const auto& used : checked.compiled.kernels) {
-    base::print("  {}: {} registers, {} bytes shared, {} bytes stack, {} bytes spilled\n", used.kernel, used.registers,
-                used.static_shared_bytes, used.stack_bytes, used.spill_store_bytes + used.spill_load_bytes);
-  }
+  print_kernels(checked.compiled);
+  if (!options.samples()) return;
+  if (checked.space_size > 0)
+    base::print("  identical launches leave {:.1f} % of the space to be tried\n",
+                100.0 * static_cast<double>(checked.different) / static_cast<double>(checked.space_size));
+  print_sample(kernel, checked.sample);
 }
 
 int check(const CheckOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
@@ -223,7 +251,7 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
   const auto problems = problems_from_arguments(kernel, arguments.empty() ? default_arguments(kernel) : arguments);
   compile::CompilePool::Options pool_options;
   pool_options.worker = context.executable;
-  pool_options.workers = 1;
+  pool_options.workers = options.sample > 1 ? base::plan_cpus(base::available_cpus(), 0).compile_workers : 1;
   compile::CompilePool pool(pool_options);
   json out = json::array();
   bool usable = true;
@@ -231,9 +259,9 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
     const CheckedProblem checked = check_problem(kernel, problem, device, options, pool);
     usable = usable && checked.usable();
     if (options.json_output)
-      out.push_back(to_json(kernel, checked));
+      out.push_back(to_json(options, kernel, checked));
     else
-      print(kernel, checked, options.architecture);
+      print(kernel, checked, options);
   }
   if (options.json_output)
     print_json(out, 1);
@@ -260,6 +288,15 @@ void add_template_command(CLI::App& app, CommandContext& context) {
   checked->add_option("folder", options->folder, "Folder with template.json, or a template's name")->required();
   checked->add_option("--arch", options->architecture, "Architecture to compile for")->capture_default_str();
   checked->add_flag("--json", options->json_output, "JSON on standard output");
+  auto* sample = checked->add_option("--sample", options->sample, "Compile and bind so many configurations of the space, at random")
+                     ->check([](const std::string& word) { return base::whole_number_fault(word); })
+                     ->check(CLI::PositiveNumber);
+  checked->add_option("--seed", options->seed, "Of the random choice")
+      ->needs(sample)
+      ->check([](const std::string& word) { return base::whole_number_fault(word); })
+      ->capture_default_str();
+  checked->add_option("--configuration", options->configuration,
+                      "Compile and bind this one: \"block_size=64 items=2\" or JSON; parameters that it does not name, as by default");
   checked->allow_extras();
   checked->footer("A problem may follow as --<axis> values; without one the first types and choices and a size of 2^20 are checked.");
   checked->callback([options, checked, &context] {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "attune/error.hpp"
+#include "tools/configuration_text.hpp"
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tuner/base/json.hpp"
@@ -18,29 +19,6 @@ namespace attune::tools {
 namespace {
 
 using nlohmann::json;
-
-/// Reads a list of words "name=value", or JSON. Values of words are numbers and true or false where they read as such.
-json configuration_of(const std::string& text) {
-  if (text.starts_with("{")) {
-    json parsed = base::try_parse_json(text);
-    if (parsed.is_object()) return parsed;
-    throw UsageError(fmt::format("failed reading the configuration {}: it is no JSON object", text));
-  }
-  json parsed = json::object();
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find_first_of(" ,", begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
-    begin = end + 1;
-    if (word.empty()) continue;
-    const std::size_t equals = word.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw UsageError(fmt::format("failed reading \"{}\" of the configuration \"{}\"; write block_size=64 items=2", word, text));
-    }
-    json value = base::try_parse_json(word.substr(equals + 1));
-    parsed[word.substr(0, equals)] = value.is_discarded() ? json(word.substr(equals + 1)) : std::move(value);
-  }
-  return parsed;
-}
 
 bool has_all(const json& configuration, const json& wanted) {
   return std::all_of(wanted.items().begin(), wanted.items().end(), [&](const auto& item) {
@@ -145,7 +123,7 @@ StoredSource source_of(const db::RecordRow& record, const std::vector<db::Templa
 }
 
 void show_failed(const db::Database& database, const FailedOptions& options) {
-  const json wanted = options.configuration ? configuration_of(*options.configuration) : json::object();
+  const json wanted = options.configuration ? parameter_values(*options.configuration) : json::object();
   const auto templates = database.templates();
   const auto devices = database.devices();
   json out = json::array();

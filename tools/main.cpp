@@ -45,6 +45,9 @@ int run_command(int argc, char** argv) {
   tools::add_record_command(app, context);
   tools::add_renew_command(app, context);
   tools::add_template_command(app, context);
+  tools::add_source_command(app, context);
+  tools::add_compile_command(app, context);
+  tools::add_export_command(app, context);
   tools::add_devices_command(app, context);
   tools::add_db_command(app, context);
   tools::add_cache_command(app, context);

@@ -45,7 +45,8 @@ struct Outputs : Cli {
   [[nodiscard]] std::vector<Writer> writers(const std::string& output) const {
     return {{"report", {"report", "double_it", "--format", "json", "--output", output}, "{"},
             {"report html", {"report", "double_it", "--output", output}, "<!DOCTYPE html>"},
-            {"export", {"db", "export", output}, "{"}};
+            {"export", {"db", "export", output}, "{"},
+            {"header", {"export", "--header", kernel, "--output", output}, "// The tuned configurations"}};
   }
   [[nodiscard]] test::CommandResult shell(const std::string& command) const { return test::run({"sh", "-c", command}, environment); }
   [[nodiscard]] static std::string quoted(const Words& words) {

@@ -1,0 +1,27 @@
+#include "tools/compiled_kernels.hpp"
+
+#include "tuner/base/json.hpp"
+#include "tuner/base/terminal.hpp"
+
+namespace attune::tools {
+
+nlohmann::json describe_kernels(const compile::CompileResult& compiled) {
+  nlohmann::json kernels = nlohmann::json::array();
+  for (const auto& kernel : compiled.kernels) {
+    kernels.push_back({{"kernel", kernel.kernel},
+                       {"registers", kernel.registers},
+                       {"shared_bytes", kernel.static_shared_bytes},
+                       {"stack_bytes", kernel.stack_bytes},
+                       {"spill_bytes", kernel.spill_store_bytes + kernel.spill_load_bytes}});
+  }
+  return kernels;
+}
+
+void print_kernels(const compile::CompileResult& compiled) {
+  for (const auto& used : compiled.kernels) {
+    base::print("  {}: {} registers, {} bytes shared, {} bytes stack, {} bytes spilled\n", used.kernel, used.registers,
+                used.static_shared_bytes, used.stack_bytes, used.spill_store_bytes + used.spill_load_bytes);
+  }
+}
+
+}  // namespace attune::tools
