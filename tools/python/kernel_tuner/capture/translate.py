@@ -111,7 +111,7 @@ def one_of(left, items):
     """`left in (...)`; items that depend on parameters are compared one by one."""
     if not items:
         return Known(False)
-    if all(isinstance(item, Known) for item in items):
+    if all(isinstance(item, Known) for item in items) and len(items) > 1:
         return ast.Compare(left, [ast.In()], [ast.Tuple([constant(item.value) for item in items], ast.Load())])
     return joined(ast.Or, [ast.Compare(left, [ast.Eq()], [node_of(item)]) for item in items])
 
@@ -140,8 +140,9 @@ def either(test, then, other, truth):
     nodes = [node_of(then), node_of(other)]
     if any(isinstance(node, ast.Constant) and isinstance(node.value, str) for node in nodes):
         raise NotTaken("it chooses between texts")
-    terms = [ast.BinOp(condition, ast.Mult(), node) for condition, node in ((test, nodes[0]), (negated(test), nodes[1]))]
-    return ast.BinOp(terms[0], ast.Add(), terms[1])
+    zero = [isinstance(node, ast.Constant) and node.value == 0 for node in nodes]
+    terms = [ast.BinOp(condition, ast.Mult(), node) for condition, node, none in ((test, nodes[0], zero[0]), (negated(test), nodes[1], zero[1])) if not none]
+    return ast.BinOp(terms[0], ast.Add(), terms[1]) if len(terms) == 2 else terms[0] if terms else Known(0)
 
 
 def parsed(function):
