@@ -15,12 +15,14 @@ def is_array(value):
 def host_array(value):
     """An array of NumPy's with what the value holds: arrays of CuPy and PyTorch are copied to the host."""
     import numpy
-    if isinstance(value, numpy.ndarray):
-        return value
     for way in ("get", "cpu", "numpy"):
         if hasattr(value, way) and not isinstance(value, numpy.ndarray):
             value = getattr(value, way)()
     return numpy.asarray(value)
+
+
+def is_fortran(array):
+    return array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous
 
 
 def fill_of(array):
@@ -70,6 +72,9 @@ class Contents:
 
 def of_array(value, name, wish, contents, notes):
     array = host_array(value)
+    if is_fortran(array):
+        notes.append(f"{name}: the array is in Fortran order; it is kept as it lies in memory, its shape the other way round")
+        array = array.T
     kind = fill_of(array)
     told = {"Name": name, "Type": TYPES.get(array.dtype.name, "custom"), "MemoryType": "Vector", "Size": int(array.size)}
     if kind in ("zeros", "constant"):
@@ -86,8 +91,6 @@ def of_array(value, name, wish, contents, notes):
         told.update(Minimum=array.min().item(), Maximum=array.max().item())
     if told["Type"] == "custom":
         notes.append(f"{name}: elements of type {array.dtype.name} have no type in T1")
-    if array.ndim > 1 and not array.flags.c_contiguous:
-        notes.append(f"{name}: the array is not in C order; its elements are kept in C order")
     return told
 
 
@@ -161,6 +164,7 @@ def of_answer(answer, declared_names, prefix, contents, notes):
             notes.append(f"answer of {name}: a {type(value).__name__}, not taken")
         elif is_array(value):
             array = host_array(value)
+            array = array.T if is_fortran(array) else array
             one = {"Argument": index, "Name": name, "DType": array.dtype.name, "Shape": list(array.shape), "Fill": fill_of(array)}
             file = contents.write(array, f"{prefix}{index}.npy")
             if file is not None:

@@ -10,7 +10,7 @@ from . import NotTaken
 from . import arguments as argument_parts
 from . import conditions, sources
 from .space import Space
-from .translate import plain
+from .values import plain
 
 BLOCK_NAMES = ["block_size_x", "block_size_y", "block_size_z"]
 BLOCK_DEFAULTS = ["256", "1", "1"]  # what Kernel Tuner launches where the parameter is not there
@@ -130,7 +130,7 @@ def block_condition(names, space, found):
     if not used or any(value_type(space.values[name]) not in ("int", "float") for name in used) or math.prod(max(space.values[name]) for name in used) <= LARGEST_BLOCK:
         return []
     text = f"{' * '.join(used)} <= {LARGEST_BLOCK}"
-    return [] if text in found else [text]
+    return [] if conditions.shape_of(text) in map(conditions.shape_of, found) else [text]
 
 
 def divisors(given, default, space, call, axis):
@@ -203,8 +203,20 @@ def first_valid(space, texts):
     return next(space.all_points(), {})
 
 
-def options_of(given):
-    return [str(one) for one in given] if isinstance(given, (list, tuple)) else [str(given)] if given else []
+def options_of(given, call):
+    """The compiler's options, and the folders that it would look for headers in: those are no options, since headers are copied."""
+    options, folders, words = [], [], [str(one) for one in given] if isinstance(given, (list, tuple)) else [str(given)] if given else []
+    while words:
+        one = words.pop(0)
+        if one in ("-I", "--include-path") and words:
+            folders.append(Path(words.pop(0)))
+        elif one.startswith(("-I", "--include-path=")):
+            folders.append(Path(one[2:] if one.startswith("-I") else one.split("=", 1)[1]))
+        else:
+            options.append(one)
+    if folders:
+        call.notes.append(f"compiler options: {', '.join('-I' + str(folder) for folder in folders)} left out; headers that the source includes from there are copied")
+    return options, folders
 
 
 def take(kernel_name, kernel_source, size, arguments, tune_params, grid=(None, None, None), restrictions=None, answer=None, atol=1e-6, verify=None, lang=None,
@@ -225,7 +237,8 @@ def take(kernel_name, kernel_source, size, arguments, tune_params, grid=(None, N
     language = sources.language(lang, source.text)
     if language != "CUDA":
         call.problems.append(f"the kernel is {language}, not CUDA" + (": host code that Kernel Tuner calls" if language.upper() == "C" else ""))
-    file = keep_source(session, source, call)
+    options, folders = options_of(compiler_options, call)
+    file = keep_source(session, source, folders, call)
     prefix = "" if not session.calls else f"{stem}-"
     told, problems = argument_parts.of_arguments(list(arguments), answer, sources.signature(source.text, kernel_name), f"args/{prefix}", session.contents, call.notes, first)
     call.problems += problems
@@ -244,7 +257,7 @@ def take(kernel_name, kernel_source, size, arguments, tune_params, grid=(None, N
             "TuningParameters": [{"Name": name, "Type": value_type(values), "Values": values} for name, values in space.values.items()],
             "Conditions": [{"Expression": text, "Parameters": conditions.names_in(text, space)} for text in texts + largest]},
         "KernelSpecification": {
-            "Language": language, "KernelName": kernel_name, "KernelFile": file, "CompilerOptions": options_of(compiler_options),
+            "Language": language, "KernelName": kernel_name, "KernelFile": file, "CompilerOptions": options,
             "ProblemSize": shape, "GlobalSizeType": "CUDA",
             "LocalSize": {axis: name if name in space.values else default for axis, name, default in zip(AXES, names, BLOCK_DEFAULTS)},
             **divided, "SharedMemory": shared_memory(smem_args, space, call), "Arguments": told},
@@ -259,9 +272,9 @@ def take(kernel_name, kernel_source, size, arguments, tune_params, grid=(None, N
     return call, space, first
 
 
-def keep_source(session, source, call):
+def keep_source(session, source, folders, call):
     """Copies the source and what it includes; the source's name in the folder."""
-    found, missing = sources.included(source.content, source.beside)
+    found, missing = sources.included(source.content, [source.beside] + folders)
     for path in source.others:
         try:
             found[Path(path.name)] = path.read_bytes()

@@ -6,7 +6,8 @@ from . import NotTaken
 from .space import Function
 from .tables import conditions as said_by_table
 from .tables import tabulated
-from .translate import AllParameters, Items, Known, constant, from_text, joined, negated, node_of, plain, proposals, text_of
+from .translate import from_text, proposals
+from .values import AllParameters, Items, Known, constant, joined, negated, node_of, plain, text_of
 
 LONGEST = 12000
 NAMES = re.compile(r"[A-Za-z_]\w*")
@@ -18,6 +19,11 @@ class Taken:
 
     def __init__(self, expressions, how, note=None):
         self.expressions, self.how, self.note = expressions, how, note
+
+
+def shape_of(text):
+    """The same for texts that differ in blanks and brackets only."""
+    return ast.dump(ast.parse(text, mode="eval"))
 
 
 def names_in(text, space):
@@ -100,8 +106,7 @@ def of_text(text, space):
         texts = read(value, original, space)
         if texts is not None:
             own = " ".join(text.split())
-            same = len(texts) == 1 and ast.dump(ast.parse(own, mode="eval")) == ast.dump(ast.parse(texts[0], mode="eval"))
-            return Taken([own], "as it is") if same else Taken(texts, "as it is")
+            return Taken([own] if [shape_of(own)] == [shape_of(one) for one in texts] else texts, "as it is")
     except NotTaken:
         pass
     return tried(original, space)

@@ -10,7 +10,7 @@ LANGUAGES = {"CUDA": "CUDA", "CUPY": "CUDA", "NVCUDA": "CUDA", "PYCUDA": "CUDA",
 
 
 class Source:
-    """`file`: its name in the folder; `text`: what it says; `problems`: why it cannot become a template; `missing`: files that it includes and that are not there."""
+    """`name`: its file's name; `others`: further files that the script names; `problems`: why it cannot become a template; `beside`: where its headers are."""
 
     def __init__(self, content, name, others, problems, beside):
         self.content, self.name, self.others, self.problems, self.beside = content, name, others, problems, beside
@@ -49,18 +49,19 @@ def language(named, text):
     return "CUDA" if "__global__" in lower else "OpenCL" if "__kernel" in lower else "C"
 
 
-def included(content, beside):
-    """Files that the source includes by a name in quotes, and what they include: path in the folder to content; and the names that lead nowhere."""
+def included(content, folders):
+    """Files that the source includes by a name in quotes, and what they include, found in one of the folders: path to content; and the names that lead nowhere."""
     found, missing, waiting = {}, [], [(content, Path())]
     while waiting:
         text, folder = waiting.pop()
         for name in INCLUDE.findall(text):
             path = Path(name.decode("utf-8", "replace"))
-            inside = next((one for one in (folder / path, path) if not one.is_absolute() and ".." not in one.parts and (beside / one).is_file()), None)
+            places = [(root, one) for one in (folder / path, path) for root in folders if not one.is_absolute() and ".." not in one.parts]
+            root, inside = next(((root, one) for root, one in places if (root / one).is_file()), (None, None))
             if inside is None:
                 missing.append(str(path))
             elif inside not in found:
-                found[inside] = (beside / inside).read_bytes()
+                found[inside] = (root / inside).read_bytes()
                 waiting.append((found[inside], inside.parent))
     return found, list(dict.fromkeys(missing))
 
