@@ -113,9 +113,9 @@ def of_text(text, space):
 
 
 def tried(original, space):
-    names, table, zero = tabulated(original, space)
-    note = f"it divides by zero at {zero} of {len(table)} combinations, which are left out" if zero else None
-    return Taken(said_by_table(table, names, space), "tried", note)
+    names, table, note = tabulated(original, space)
+    nodes = [part for text in said_by_table(table, names, space) for part in parts_of(ast.parse(text, mode="eval").body)]
+    return Taken([text_of(node) for node in nodes], "tried", note)
 
 
 def of_function(function, space, names=None):

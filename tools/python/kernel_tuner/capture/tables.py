@@ -42,8 +42,11 @@ def at_every_point(function, space, names):
 
 
 def tabulated(function, space):
-    """Names and table of a function; the names are those it really depends on."""
-    names = used_parameters(function, space)
+    """Names and table of a function, and a note on divisions by zero; the names are those it really depends on."""
+    try:
+        names = used_parameters(function, space)
+    except Exception as error:
+        raise NotTaken(f"it fails: {type(error).__name__}: {error}") from None
     while True:
         if space.size(names) > TABULATED:
             raise NotTaken(f"it depends on {', '.join(names)}: {space.size(names)} combinations, more than the {TABULATED} that are tried")
@@ -54,15 +57,14 @@ def tabulated(function, space):
             names = [name for name in space.names if name in names or name == missing.args[0]]
             if missing.args[0] not in space.values:
                 raise NotTaken(f"it looks at {missing.args[0]!r}, which is no parameter") from None
-        except NotTaken:
-            raise
         except Exception as error:
             raise NotTaken(f"it fails: {type(error).__name__}: {error}") from None
+    note = f"it divides by zero at {zero} of {len(table)} combinations, which are left out" if zero else None
     for name in list(names):
         moved, rest = first(table, space, names, name)
         if len(set(slices(moved, len(space.values[name])))) <= 1 and len(names) > 1:
             table, names = slices(moved, len(space.values[name]))[0], rest
-    return names, table, zero
+    return names, table, note
 
 
 def slices(table, count):
