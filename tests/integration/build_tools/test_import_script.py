@@ -155,6 +155,11 @@ class Geometry(Scripts):
         document = self.taken(call(source=repr(SIMPLE + "// block_size_y kernel_tuner")))
         self.assertEqual(document["Import"]["macros"], {"block_size_y": "1", "kernel_tuner": "1"})
 
+    def test_defines_take_the_place_of_the_parameters_macros(self):
+        told = self.taken(call(defines='{"WIDTH": 4, "TYPE": "float", "TILES": lambda p: p["tile"] + 1}'))["Import"]
+        self.assertEqual(told["macros"], {"WIDTH": "4", "TYPE": "float", "TILES": "(tile + 1)"})
+        self.assertFalse(told["macros_of_parameters"])
+
     def test_a_source_that_uses_the_size_of_the_grid_makes_no_template(self):
         self.assertIn("grid_size_x", self.told(call(source=repr(SIMPLE + "// grid_size_x")), code=5)["calls"][0]["problems"][0])
 

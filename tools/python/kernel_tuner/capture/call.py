@@ -178,7 +178,7 @@ def macros(text, names, space, defines, call):
         found = {}
         for name, value in defines.items():
             try:
-                found[name] = str(value if not callable(value) else conditions.number(value, space, cut=False))
+                found[name] = f"({conditions.number(value, space, cut=False)})" if callable(value) else str(value)
             except NotTaken as error:
                 call.problems.append(f"defines {name}: not taken; {error}")
         return found
