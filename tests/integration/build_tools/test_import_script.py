@@ -118,8 +118,13 @@ class Geometry(Scripts):
         kernel = self.taken(call(grid_div_x='["block_size_x/32", "tile"]', grid_div_y='lambda p: p["tile"] * 2', grid_div_z="[4, 'block_size_x']"))["KernelSpecification"]
         self.assertEqual([kernel["GridDivX"], kernel["GridDivY"], kernel["GridDivZ"]], [["int(block_size_x/32)", "tile"], ["tile * 2"], ["4", "block_size_x"]])
 
-    def test_an_empty_list_divides_by_nothing(self):
-        self.assertEqual(self.taken(call(grid_div_x="[]"))["KernelSpecification"]["GridDivX"], [])
+    def test_an_empty_list_divides_by_one_where_the_default_would_divide(self):
+        kernel = self.taken(call(grid_div_x="[]", grid_div_y="[]"))["KernelSpecification"]
+        self.assertEqual([kernel["GridDivX"], kernel["GridDivY"]], [["1"], []])
+
+    def test_quotients_that_are_whole_are_integers(self):
+        kernel = self.taken(call(grid_div_x='lambda p: p["block_size_x"] / 32', grid_div_y='lambda p: p["block_size_x"] / 64'))["KernelSpecification"]
+        self.assertEqual([kernel["GridDivX"], kernel["GridDivY"]], [["int(block_size_x / 32)"], ["block_size_x / 64"]])
 
     def test_names_of_the_block_may_be_ones_own(self):
         kernel = self.taken(call(space={"bx": [32], "by": [4]}, block_size_names='["bx", "by"]'))["KernelSpecification"]
@@ -229,10 +234,10 @@ def valid(p):
         self.assertIn("102400000 combinations", told["calls"][0]["problems"][0])
         self.assertFalse(self.file()["Import"]["importable"])
 
-    def test_combinations_that_divide_by_zero_are_left_out_with_a_note(self):
+    def test_combinations_that_divide_by_zero_are_kept_with_a_note(self):
         told = self.told(call(restrictions='["tile % mode == 0"]'))
         self.assertIn("divides by zero at 4 of 8", told["calls"][0]["notes"][0])
-        self.assertEqual(self.conditions(call(restrictions='["tile % mode == 0"]')), ["mode == 1"])
+        self.assertEqual(self.conditions(call(restrictions='["8 % (tile - 1) == 0"]')), ["tile <= 3"])  # 8 % 0: kept, 8 % 1 and 8 % 2 are 0, 8 % 3 is 2
 
     def test_a_guard_stays_with_what_it_guards(self):
         self.assertEqual(self.conditions(call(restrictions='["mode != 0 and tile % mode == 0"]')), ["mode != 0 and tile % mode == 0"])

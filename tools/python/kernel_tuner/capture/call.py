@@ -134,8 +134,10 @@ def block_condition(names, space, found):
 
 
 def divisors(given, default, space, call, axis):
+    """What divides the problem in one dimension. Readers of T1 take no divisors for the default ones: where the default would be wrong, it is one."""
+    none = ["1"] if f"block_size_{axis.lower()}" in space.values else []
     if given is None:
-        return [default] if default in space.values else []
+        return [default] if default in space.values else none
     found = []
     for one in list(given) if isinstance(given, (list, tuple)) else [given]:
         try:
@@ -145,7 +147,7 @@ def divisors(given, default, space, call, axis):
             continue
         for each in number if isinstance(number, list) else [number]:
             found.append(str(each))
-    return [one for one in found if one != "1"]
+    return [one for one in found if one != "1"] or none
 
 
 def problem_size(given, space, call):

@@ -192,6 +192,14 @@ def number_of_text(text, space, cut):
     return found
 
 
+def whole_expression(found, space):
+    """The same, cut to an integer where it divides and is a whole number everywhere: a quotient is no integer to those who read it."""
+    if not isinstance(found, str) or found.startswith("int(") or not any(isinstance(node, ast.Div) for node in ast.walk(ast.parse(found, mode="eval"))):
+        return found
+    test = compiled(found)
+    return f"int({found})" if all(float(test(point)).is_integer() for point in space.points_to_check(names_in(found, space))) else found
+
+
 def numbers(function, space):
     """What a function of the configuration returns: a number or an expression, or a list of them."""
     original, failure = Function(function, space), None
@@ -201,7 +209,7 @@ def numbers(function, space):
             for value in proposals(function, arguments, keywords, space.names, False):
                 found = of_values(value)
                 if same_numbers(found, original, space):
-                    return found
+                    return [whole_expression(one, space) for one in found] if isinstance(found, list) else whole_expression(found, space)
                 failure = NotTaken("its translation does not agree with it")
         except NotTaken as error:
             failure = error

@@ -36,7 +36,7 @@ def at_every_point(function, space, names):
         try:
             table.append(bool(function(Narrow(point) if by_dictionary else point)))
         except ZeroDivisionError:
-            table.append(False)
+            table.append(True)
             zero += 1
     return bytes(table), zero
 
@@ -59,7 +59,7 @@ def tabulated(function, space):
                 raise NotTaken(f"it looks at {missing.args[0]!r}, which is no parameter") from None
         except Exception as error:
             raise NotTaken(f"it fails: {type(error).__name__}: {error}") from None
-    note = f"it divides by zero at {zero} of {len(table)} combinations, which are left out" if zero else None
+    note = f"it divides by zero at {zero} of {len(table)} combinations, which are kept, as Kernel Tuner keeps them" if zero else None
     for name in list(names):
         moved, rest = first(table, space, names, name)
         if len(set(slices(moved, len(space.values[name])))) <= 1 and len(names) > 1:
