@@ -44,6 +44,9 @@ foreach(recording IN LISTS attune_recordings)
   install(FILES ${recording} DESTINATION ${CMAKE_INSTALL_DATADIR}/attune/recordings/${template})
 endforeach()
 
+# What `attune template import` runs scripts of Kernel Tuner with.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/python DESTINATION ${CMAKE_INSTALL_DATADIR}/attune FILES_MATCHING PATTERN "*.py")
+
 # To read, and for editors: templates get these headers from the command and the library.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/include DESTINATION ${CMAKE_INSTALL_DATADIR}/attune FILES_MATCHING PATTERN "*.cuh")
 

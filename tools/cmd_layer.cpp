@@ -13,6 +13,7 @@
 #include "db/database.hpp"
 #include "tools/commands.hpp"
 #include "tools/output_target.hpp"
+#include "tools/scratch_folder.hpp"
 #include "tuner/base/errno_text.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
@@ -45,30 +46,6 @@ std::string fill(db::Database& layer, const std::vector<session::LayerSource>& s
   batch.commit();
   return told;
 }
-
-/// A new folder of this process alone, among the temporary ones, that is gone when its owner is, whatever happens.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::error_code error;
-    std::string name = (std::filesystem::temp_directory_path(error) / "attune-layer-XXXXXX").string();
-    if (error || ::mkdtemp(name.data()) == nullptr) {
-      throw EnvironmentError(fmt::format("failed making a temporary folder: {}; name another place with TMPDIR",
-                                         error ? error.message() : base::errno_text("mkdtemp", errno)));
-    }
-    path_ = name;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;  // a folder that cannot be removed must not turn a finished layer into a failure
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// A layer takes the place of an older one, and of no other database. One that is tuned into shows by its header, which asks for a
 /// write-ahead log as a layer's never does; by what its writers keep beside it; and, where neither tells (on a network file system the

@@ -7,11 +7,14 @@
 #include <filesystem>
 #include <memory>
 #include <system_error>
+#include <vector>
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
 #include "tools/output_target.hpp"
+#include "tools/scratch_folder.hpp"
+#include "tools/script_capture.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/importing/import.hpp"
@@ -26,6 +29,7 @@ using nlohmann::json;
 struct ImportOptions {
   importing::ImportRequest request;
   std::string folder;
+  std::vector<std::string> arguments;  ///< of a script
   bool json_output = false;
 };
 
@@ -89,36 +93,87 @@ json to_json(const importing::ImportedTemplate& made, const std::string& folder)
           {"notes", notes}};
 }
 
-void print(const importing::ImportedTemplate& made, const ImportOptions& options) {
+void print(const importing::ImportedTemplate& made, const std::string& from, const std::string& folder) {
   const auto& kernel = made.kernel;
-  base::print("{}: the template {}, imported from {}: {} parameters, {} conditions, {} arguments of {}\n", options.folder, kernel.name,
-              options.request.file.string(), kernel.parameters.size(), kernel.constraints.size(), kernel.arguments.size(), kernel.kernel);
+  base::print("{}: the template {}, imported from {}: {} parameters, {} conditions, {} arguments of {}\n", folder, kernel.name, from,
+              kernel.parameters.size(), kernel.constraints.size(), kernel.arguments.size(), kernel.kernel);
   for (const auto kind : {Note::Kind::Taken, Note::Kind::Changed, Note::Kind::LeftOut, Note::Kind::Decide}) {
     for (const Note& note : kernel.notes) {
       if (note.kind == kind) base::print("  {}: {}: {}\n", text_of(kind), note.about, note.text);
     }
   }
-  const bool is_path = options.folder.find('/') != std::string::npos;  // a bare name would be that of a built-in template
-  base::print("attune template check {}{} counts its space and compiles it\n", options.folder, is_path ? "" : "/");
+  const bool is_path = folder.find('/') != std::string::npos;  // a bare name would be that of a built-in template
+  base::print("attune template check {}{} counts its space and compiles it\n", folder, is_path ? "" : "/");
 }
 
-int run_import(const ImportOptions& options) {
-  check_folder(options);
+int import_file(const ImportOptions& options) {
   const auto made = importing::import_t1(options.request);
   write_folder(options.folder, made.files);
   if (options.json_output)
     print_json(to_json(made, options.folder), 1);
   else
-    print(made, options);
+    print(made, options.request.file.string(), options.folder);
   return 0;
+}
+
+/// Whether anybody has made a template of what a call asks for.
+bool is_importable(const CapturedCall& call) { return call.problems.empty(); }
+
+/// A folder for each call where there are several, named as its kernel and, from the second of that name on, its number.
+std::string folder_of(const ImportOptions& options, const CapturedScript& script, const CapturedCall& call) {
+  if (std::count_if(script.calls.begin(), script.calls.end(), is_importable) == 1) return options.folder;
+  return (fs::path(options.folder) / call.file.stem()).string();
+}
+
+/// Makes a template of each call of a script that can become one.
+int import_script(const ImportOptions& options) {
+  const std::string from = options.request.file.string();
+  if (!options.request.kernel_file.empty())
+    throw UsageError(fmt::format("failed importing {}: a script names its kernel itself; leave --kernel-file away", from));
+  const ScratchFolder scratch;
+  const CapturedScript script = capture_script(options.request.file, options.arguments, scratch.path());
+  json told = json::array();
+  bool made_one = false;
+  for (const CapturedCall& call : script.calls) {
+    json one{{"kernel", call.kernel}, {"notes", call.notes}, {"problems", call.problems}, {"template", nullptr}};
+    if (is_importable(call)) {
+      importing::ImportRequest request{scratch.path() / call.file, {}, options.request.name, from};
+      const auto made = importing::import_t1(request);
+      const std::string folder = folder_of(options, script, call);
+      write_folder(folder, made.files);
+      made_one = true;
+      one["template"] = to_json(made, folder);
+      if (!options.json_output) print(made, from, folder);
+    }
+    if (!options.json_output) {
+      for (const auto& note : call.notes) base::print("  in the script: {}\n", base::escape_line(note));
+      for (const auto& problem : call.problems) base::print("{}: no template of {}: {}\n", from, call.kernel, base::escape_line(problem));
+    }
+    told.push_back(std::move(one));
+  }
+  if (!script.ended.empty())
+    base::tell_message(fmt::format("the script ended behind what was imported: {}", base::escape_line(script.ended)));
+  if (options.json_output) print_json({{"script", from}, {"calls", told}, {"ended", script.ended}}, 1);
+  if (!made_one) throw SpecError(from, 0, 0, "nothing that the script tunes can become a template; each of its calls says why");
+  return 0;
+}
+
+int run_import(const ImportOptions& options) {
+  check_folder(options);
+  if (options.request.file.extension() == ".py") return import_script(options);
+  if (!options.arguments.empty())
+    throw UsageError(fmt::format("failed importing {}: only scripts (*.py) take arguments", options.request.file.string()));
+  return import_file(options);
 }
 
 }  // namespace
 
 void add_template_import_command(CLI::App& parent, CommandContext& context) {
   auto options = std::make_shared<ImportOptions>();
-  auto* command = parent.add_subcommand("import", "Make a template of a T1 file: a kernel described for Kernel Tuner, KTT or BAT");
-  command->add_option("file", options->request.file, "The T1 file (JSON)")->required();
+  auto* command = parent.add_subcommand(
+      "import", "Make a template of a T1 file, a kernel described for Kernel Tuner, KTT or BAT, or of a Python script of Kernel Tuner");
+  command->add_option("file", options->request.file, "The T1 file (JSON), or the script (FILE.py), which is run: trust it")->required();
+  command->add_option("arguments", options->arguments, "Arguments of the script, after --");
   command->add_option("--output,-o", options->folder, "Folder to write: a new one, or one that is empty")->required();
   command->add_option("--kernel-file", options->request.kernel_file, "The kernel's CUDA source (default: the file's \"KernelFile\")");
   command->add_option("--name", options->request.name, "The template's name (default: the file's \"BenchmarkName\", or the kernel)");

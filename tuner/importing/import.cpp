@@ -88,6 +88,7 @@ ImportedTemplate import_t1(const ImportRequest& request) {
   if (!request.name.empty()) spec::check_identifier(request.name, "the template's name", {"--name", 1, 1});
   ImportedTemplate made;
   made.kernel = read_t1(base::read_file(request.file), request.file.string(), request.name);
+  if (!request.origin.empty()) made.kernel.origin = request.origin;
   const fs::path source = find_kernel_file(request, made.kernel);
   made.files = read_sources(source);
   const std::string main = source.filename().string();

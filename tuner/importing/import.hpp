@@ -11,6 +11,7 @@ struct ImportRequest {
   std::filesystem::path file;         ///< T1
   std::filesystem::path kernel_file;  ///< empty: the one that the file names, beside it or in the folder above
   std::string name;                   ///< of the template; empty: the file's
+  std::string origin = {};            ///< what comments call the file; empty: its path
 };
 
 /// A template's folder, not written yet.

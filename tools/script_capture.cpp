@@ -1,0 +1,115 @@
+#include "tools/script_capture.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "attune/error.hpp"
+#include "tuner/base/errno_text.hpp"
+#include "tuner/base/files.hpp"
+#include "tuner/base/json.hpp"
+
+namespace attune::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr int kUnreadable = 2, kNothing = 3, kNoNumpy = 4;  // exit codes of import_script.py; 0 and 5 tell of calls
+
+/// The program that runs the script, installed or in the source tree.
+fs::path driver() {
+  const fs::path places[] = {fs::path(ATTUNE_INSTALLED_DATA) / "python", ATTUNE_SOURCE_PYTHON};
+  for (const auto& place : places) {
+    std::error_code ignored;  // what cannot be looked at is not there
+    if (fs::is_regular_file(place / "import_script.py", ignored)) return place / "import_script.py";
+  }
+  throw EnvironmentError(fmt::format("failed importing a script: there is no import_script.py in {} or {}; install attune again",
+                                     places[0].string(), places[1].string()));
+}
+
+std::string interpreter() {
+  const char* named = std::getenv("ATTUNE_PYTHON");
+  return named != nullptr && *named != '\0' ? named : "python3";
+}
+
+/// Its exit code, or 128 and the signal that ended it. Its standard output goes to `output`.
+int run(const std::vector<std::string>& words, const fs::path& output) {
+  std::vector<char*> arguments;
+  for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn's signature; it changes none
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  pid_t child = -1;
+  const int failure = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0) {
+    throw EnvironmentError(
+        fmt::format("failed starting {}: {}; a script needs Python 3.9 or newer: install python3, or name the interpreter in "
+                    "$ATTUNE_PYTHON",
+                    words[0], base::errno_text("posix_spawnp", failure)));
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// "SyntaxError: ...; mend it there"
+std::string text_of(const json& error) {
+  const std::string remedy = error.at("remedy");
+  return fmt::format("{}: {}{}{}", error.at("kind").get<std::string>(), error.at("text").get<std::string>(), remedy.empty() ? "" : "; ",
+                     remedy);
+}
+
+/// "tune.py:7:3: "
+std::string place_of(const json& error) {
+  std::string place = error.at("file");
+  for (const char* part : {"line", "column"})
+    if (const int number = error.at(part); number > 0) place += fmt::format(":{}", number);
+  return place + ": ";
+}
+
+std::vector<std::string> texts(const json& list) { return list.get<std::vector<std::string>>(); }
+
+CapturedScript read_told(const fs::path& script, int code, const json& told) {
+  const json& error = told.at("error");
+  const std::string ended = error.is_null() ? "" : place_of(error) + text_of(error);
+  CapturedScript captured{{}, ended};
+  for (const json& call : told.at("calls")) {
+    auto notes = texts(call.at("taken"));
+    for (const auto& note : texts(call.at("notes"))) notes.push_back(note);
+    captured.calls.push_back({call.at("kernel"), call.at("file").get<std::string>(), std::move(notes), texts(call.at("problems"))});
+  }
+  if (!captured.calls.empty()) return captured;
+  if (code == kUnreadable) throw SpecError(script.string(), error.at("line"), error.at("column"), text_of(error));
+  if (code == kNoNumpy) throw EnvironmentError("failed importing: " + ended);
+  const std::string runs =
+      told.at("runs").get<int>() > 0 ? "it calls run_kernel only, which tunes nothing" : "it does not call tune_kernel";
+  throw UsageError(fmt::format("failed importing {}: {}{}", script.string(), runs, ended.empty() ? "" : " before it ended: " + ended));
+}
+
+}  // namespace
+
+CapturedScript capture_script(const fs::path& script, const std::vector<std::string>& arguments, const fs::path& folder) {
+  const fs::path output = folder / "told";
+  std::vector<std::string> words{interpreter(), driver().string(), "--json",        "--largest-array",
+                                 "0",           script.string(),   folder.string(), "--"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const int code = run(words, output);
+  try {
+    return read_told(script, code, base::parse_json(base::read_file(output)));
+  } catch (const json::exception& error) {
+    throw Error(fmt::format("failed importing {}: import_script.py ended with code {} and told what is not understood: {}", script.string(),
+                            code, error.what()));
+  }
+}
+
+}  // namespace attune::tools
