@@ -91,8 +91,9 @@ json to_json(const importing::ImportedTemplate& made, const std::string& folder)
 
 void print(const importing::ImportedTemplate& made, const ImportOptions& options) {
   const auto& kernel = made.kernel;
-  base::print("{}: the template {}, imported from {}: {} parameters, {} conditions, {} arguments of {}\n", options.folder, kernel.name,
-              options.request.file.string(), kernel.parameters.size(), kernel.constraints.size(), kernel.arguments.size(), kernel.kernel);
+  base::print("{}: the template {}, imported from {}: {}, {}, {} of {}\n", options.folder, kernel.name, options.request.file.string(),
+              importing::counted(kernel.parameters.size(), "parameter"), importing::counted(kernel.constraints.size(), "condition"),
+              importing::counted(kernel.arguments.size(), "argument"), kernel.kernel);
   for (const auto kind : {Note::Kind::Taken, Note::Kind::Changed, Note::Kind::LeftOut, Note::Kind::Decide}) {
     for (const Note& note : kernel.notes) {
       if (note.kind == kind) base::print("  {}: {}: {}\n", text_of(kind), note.about, note.text);
