@@ -95,8 +95,14 @@ json to_json(const importing::ImportedTemplate& made, const std::string& folder)
 
 void print(const importing::ImportedTemplate& made, const std::string& from, const std::string& folder) {
   const auto& kernel = made.kernel;
+<<<<<<< HEAD
   base::print("{}: the template {}, imported from {}: {} parameters, {} conditions, {} arguments of {}\n", folder, kernel.name, from,
               kernel.parameters.size(), kernel.constraints.size(), kernel.arguments.size(), kernel.kernel);
+=======
+  base::print("{}: the template {}, imported from {}: {}, {}, {} of {}\n", options.folder, kernel.name, options.request.file.string(),
+              importing::counted(kernel.parameters.size(), "parameter"), importing::counted(kernel.constraints.size(), "condition"),
+              importing::counted(kernel.arguments.size(), "argument"), kernel.kernel);
+>>>>>>> import-t1
   for (const auto kind : {Note::Kind::Taken, Note::Kind::Changed, Note::Kind::LeftOut, Note::Kind::Decide}) {
     for (const Note& note : kernel.notes) {
       if (note.kind == kind) base::print("  {}: {}: {}\n", text_of(kind), note.about, note.text);
@@ -125,6 +131,23 @@ std::string folder_of(const ImportOptions& options, const CapturedScript& script
   return (fs::path(options.folder) / call.file.stem()).string();
 }
 
+/// Makes a template of a call. What keeps it from becoming one is added to its problems: nobody has the T1 file that errors name.
+json import_call(const ImportOptions& options, const CapturedScript& script, CapturedCall& call, const fs::path& captured) {
+  const std::string from = options.request.file.string();
+  try {
+    const auto made = importing::import_t1({captured / call.file, {}, options.request.name, from});
+    const std::string folder = folder_of(options, script, call);
+    write_folder(folder, made.files);
+    if (!options.json_output) print(made, from, folder);
+    return to_json(made, folder);
+  } catch (const SpecError& error) {
+    const std::string what = error.what();
+    const std::size_t place = what.find(": ");
+    call.problems.push_back(place == std::string::npos ? what : what.substr(place + 2));
+    return nullptr;
+  }
+}
+
 /// Makes a template of each call of a script that can become one.
 int import_script(const ImportOptions& options) {
   const std::string from = options.request.file.string();
@@ -134,22 +157,14 @@ int import_script(const ImportOptions& options) {
   const CapturedScript script = capture_script(options.request.file, options.arguments, scratch.path());
   json told = json::array();
   bool made_one = false;
-  for (const CapturedCall& call : script.calls) {
-    json one{{"kernel", call.kernel}, {"notes", call.notes}, {"problems", call.problems}, {"template", nullptr}};
-    if (is_importable(call)) {
-      importing::ImportRequest request{scratch.path() / call.file, {}, options.request.name, from};
-      const auto made = importing::import_t1(request);
-      const std::string folder = folder_of(options, script, call);
-      write_folder(folder, made.files);
-      made_one = true;
-      one["template"] = to_json(made, folder);
-      if (!options.json_output) print(made, from, folder);
-    }
+  for (CapturedCall call : script.calls) {
+    json made = is_importable(call) ? import_call(options, script, call, scratch.path()) : json();
+    made_one = made_one || !made.is_null();
     if (!options.json_output) {
       for (const auto& note : call.notes) base::print("  in the script: {}\n", base::escape_line(note));
       for (const auto& problem : call.problems) base::print("{}: no template of {}: {}\n", from, call.kernel, base::escape_line(problem));
     }
-    told.push_back(std::move(one));
+    told.push_back({{"kernel", call.kernel}, {"notes", call.notes}, {"problems", call.problems}, {"template", std::move(made)}});
   }
   if (!script.ended.empty())
     base::tell_message(fmt::format("the script ended behind what was imported: {}", base::escape_line(script.ended)));

@@ -20,6 +20,11 @@ struct Note {
   std::string text;   ///< one sentence without a full stop
 };
 
+/// "1 condition", "2 conditions".
+[[nodiscard]] inline std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 /// A size of the problem. The file describes one problem, so it has one value.
 struct ImportedSize {
   std::string name;

@@ -47,7 +47,7 @@ void T1Reader::read_arguments() {
     spec::fail(list->position,
                "no argument is written, so nothing could be checked; give the result \"AccessType\": \"WriteOnly\" or \"ReadWrite\"");
   }
-  note(Note::Kind::Taken, "\"Arguments\"", fmt::format("{} arguments, in the kernel's order", list->items.size()));
+  note(Note::Kind::Taken, "\"Arguments\"", counted(list->items.size(), "argument") + ", in the kernel's order");
 }
 
 std::string T1Reader::argument_name(const JsonNode& node) {

@@ -97,7 +97,7 @@ ImportedKernel T1Reader::run(const std::string& name) {
   read_problem_size();
   for (const JsonNode* const holder : {&space, &root_, specification_}) read_conditions(*holder);
   if (!kernel_.constraints.empty())
-    note(Note::Kind::Taken, "\"Conditions\"", fmt::format("{} conditions, as constraints", kernel_.constraints.size()));
+    note(Note::Kind::Taken, "\"Conditions\"", counted(kernel_.constraints.size(), "condition") + ", as constraints");
   read_arguments();
   read_geometry();
   fix_sizes();

@@ -144,7 +144,7 @@ void T1Reader::tell_rest() {
   tell(root_,
        {"$schema", "ConfigurationSpace", "KernelSpecification", "General", "Budget", "Search", "Conditions", "Constraints", "Restrictions",
         "Arguments", "verification", "Verification", "ReferenceArguments", "ReferenceKernel", "ValidationMethod", "ValidationThreshold",
-        "Tolerance", "Answer", "Atol"},
+        "Tolerance", "Answer", "Atol", "Import"},
        "the file");
   tell(*specification_, {"Language",        "KernelName",       "KernelFile",
                          "KernelTypeNames", "CompilerOptions",  "BenchmarkName",

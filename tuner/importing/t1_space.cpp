@@ -52,10 +52,9 @@ void T1Reader::read_parameters(const JsonNode& space) {
     names_.parameters.push_back(std::move(parameter));
   }
   if (names_.parameters.empty()) spec::fail(list.position, "\"TuningParameters\" is empty; nothing could be tuned");
-  note(Note::Kind::Taken, "\"TuningParameters\"", fmt::format("{} parameters, as macros of their own names", names_.parameters.size()));
+  note(Note::Kind::Taken, "\"TuningParameters\"", counted(names_.parameters.size(), "parameter") + ", as macros of their own names");
   if (without_default > 0)
-    note(Note::Kind::Decide, "\"Default\"",
-         fmt::format("{} parameters have none: the first value of each is the default", without_default));
+    note(Note::Kind::Decide, "\"Default\"", counted(without_default, "parameter") + " without one: the first value is the default");
 }
 
 spec::Parameter T1Reader::read_parameter(const JsonNode& node) {
@@ -99,7 +98,7 @@ std::vector<Value> T1Reader::read_values(const JsonNode& node, const std::string
   }
   if (values.size() < all.size())
     note(Note::Kind::Changed, fmt::format("the parameter '{}'", name),
-         fmt::format("{} values that are there twice are taken once", all.size() - values.size()));
+         counted(all.size() - values.size(), "value") + " too many: what is there twice is taken once");
   return values;
 }
 

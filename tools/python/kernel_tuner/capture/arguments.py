@@ -84,7 +84,7 @@ def of_array(value, name, wish, contents, notes):
         file = contents.write(array, wish)
         if file is not None:
             told["DataSource"] = file
-        else:
+        elif contents.largest_bytes > 0:  # else nobody wants any
             notes.append(f"{name}: its {array.nbytes} bytes are not kept, since arrays of more than {contents.largest_bytes} are left out")
     told.update(DType=array.dtype.name, Shape=list(array.shape), Fill=kind)
     if array.size and array.dtype.kind in "iuf":

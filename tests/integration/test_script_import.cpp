@@ -1,0 +1,72 @@
+// `attune template import` of Kernel Tuner's scripts, which are run with a stand-in for that package. What the stand-in catches is tested
+// in build_tools/test_import_script.py; scripts here need no NumPy.
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+
+#include "tests/integration/cli_fixture.hpp"
+
+namespace test_script_import {
+
+using namespace attune;
+using test::Cli;
+
+namespace {
+
+struct Script : Cli {
+  [[nodiscard]] test::CommandResult import(const std::string& text, const std::vector<std::string>& more = {}) const {
+    write("tune.py", text);
+    std::vector<std::string> words = {"template", "import", (folder / "tune.py").string(), "-o", (folder / "out").string()};
+    words.insert(words.end(), more.begin(), more.end());
+    return attune(words);
+  }
+  void refuses(const std::string& text, int code, const std::string& message, const std::vector<std::string>& more = {}) const {
+    const auto result = import(text, more);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == code);
+    CHECK(result.err.find(message) != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(folder / "out"));
+  }
+};
+
+constexpr char kArguments[] = R"(
+import sys
+import kernel_tuner
+print("what the script prints")
+kernel_tuner.tune_kernel("one", "void one() {}", 100, [], {"block_size_x": [32, int(sys.argv[1])]}, lang="C")
+)";
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Script, "a script that cannot be read is refused with its line and column") {
+  refuses("import kernel_tuner\ndef f(:\n  pass\n", 3, "tune.py:2:7: SyntaxError");
+}
+
+TEST_CASE_FIXTURE(Script, "a script that tunes nothing, or ends before it does, is refused with the reason") {
+  refuses("import kernel_tuner\n", 2, "it does not call tune_kernel");
+  refuses("import kernel_tuner\nkernel_tuner.run_kernel('a', '', 1, [], {})\n", 2, "it calls run_kernel only");
+  refuses("import a_package_that_nobody_has\n", 2, "pip install a_package_that_nobody_has");
+  refuses("import kernel_tuner\nraise ValueError('too early')\n", 2, "tune.py:2: ValueError: too early");
+}
+
+TEST_CASE_FIXTURE(Script, "without an interpreter, or with the options of T1 files, it is refused") {
+  refuses("", 2, "leave --kernel-file away", {"--kernel-file", "a.cu"});
+  ::setenv("ATTUNE_PYTHON", "/nowhere/python3", 1);
+  refuses("", 4, "failed starting /nowhere/python3");
+  ::unsetenv("ATTUNE_PYTHON");
+}
+
+TEST_CASE_FIXTURE(Script,
+                  "a script has its arguments, what it prints is no output of ours, and a call that can become no template says why") {
+  refuses(kArguments, 2, "IndexError");
+  const auto result = import(kArguments, {"--", "64"});
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 3);
+  CHECK(result.out.find("what the script prints") == std::string::npos);
+  CHECK(result.err.find("what the script prints") != std::string::npos);
+  CHECK(result.out.find("no template of one: ") != std::string::npos);
+  CHECK(result.err.find("each of its calls says why") != std::string::npos);
+}
+
+}  // namespace test_script_import
