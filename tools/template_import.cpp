@@ -95,14 +95,9 @@ json to_json(const importing::ImportedTemplate& made, const std::string& folder)
 
 void print(const importing::ImportedTemplate& made, const std::string& from, const std::string& folder) {
   const auto& kernel = made.kernel;
-<<<<<<< HEAD
-  base::print("{}: the template {}, imported from {}: {} parameters, {} conditions, {} arguments of {}\n", folder, kernel.name, from,
-              kernel.parameters.size(), kernel.constraints.size(), kernel.arguments.size(), kernel.kernel);
-=======
-  base::print("{}: the template {}, imported from {}: {}, {}, {} of {}\n", options.folder, kernel.name, options.request.file.string(),
+  base::print("{}: the template {}, imported from {}: {}, {}, {} of {}\n", folder, kernel.name, from,
               importing::counted(kernel.parameters.size(), "parameter"), importing::counted(kernel.constraints.size(), "condition"),
               importing::counted(kernel.arguments.size(), "argument"), kernel.kernel);
->>>>>>> import-t1
   for (const auto kind : {Note::Kind::Taken, Note::Kind::Changed, Note::Kind::LeftOut, Note::Kind::Decide}) {
     for (const Note& note : kernel.notes) {
       if (note.kind == kind) base::print("  {}: {}: {}\n", text_of(kind), note.about, note.text);
