@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kUnreadable = 2, kNothing = 3, kNoNumpy = 4;  // exit codes of import_script.py; 0 and 5 tell of calls
+constexpr int kUnreadable = 2, kNoNumpy = 4;  // exit codes of import_script.py; 3: nothing was caught
 
 /// The program that runs the script, installed or in the source tree.
 fs::path driver() {
