@@ -11,8 +11,8 @@ namespace attune::importing {
 namespace {
 
 bool is_qualifier(const Token& token) {
-  static constexpr std::array<std::string_view, 9> kWords{"const",     "volatile", "__restrict__", "__restrict", "restrict",
-                                                          "register",  "struct",   "typename",     "__grid_constant__"};
+  static constexpr std::array<std::string_view, 9> kWords{"const",    "volatile", "__restrict__", "__restrict",       "restrict",
+                                                          "register", "struct",   "typename",     "__grid_constant__"};
   return std::find(kWords.begin(), kWords.end(), token.text) != kWords.end();
 }
 
@@ -43,7 +43,8 @@ std::string resolved(std::string type, const std::string& code) {
       if (tokens[i].is("using") && tokens[i + 1].is(type) && tokens[i + 2].is("=")) {
         for (std::size_t k = i + 3; k < tokens.size() && tokens[k].is_word(); ++k) found.push_back(tokens[k].text);
       } else if (tokens[i].is("define") && tokens[i + 1].is(type)) {
-        const std::string_view rest(code.data() + tokens[i + 2].offset, std::min(code.find('\n', tokens[i + 2].offset), code.size()) - tokens[i + 2].offset);
+        const std::string_view rest(code.data() + tokens[i + 2].offset,
+                                    std::min(code.find('\n', tokens[i + 2].offset), code.size()) - tokens[i + 2].offset);
         const bool same_line = code.find('\n', tokens[i + 1].offset) > tokens[i + 2].offset;
         for (const Token& token : cuda_tokens(same_line ? rest : std::string_view())) found.push_back(token.text);
       } else if (tokens[i].is("typedef")) {
@@ -64,9 +65,10 @@ std::string resolved(std::string type, const std::string& code) {
 [[noreturn]] void refuse_type(const KernelArgument& argument, const std::string& kernel) {
   const bool texture = argument.type.find("exture") != std::string::npos || argument.type.find("urface") != std::string::npos;
   if (texture)
-    spec::fail(argument.position, fmt::format("the argument '{}' of '{}' is a texture or surface ('{}'), which attune cannot make; read its "
-                                              "data through a pointer",
-                                              argument.name, kernel, argument.type));
+    spec::fail(argument.position,
+               fmt::format("the argument '{}' of '{}' is a texture or surface ('{}'), which attune cannot make; read its "
+                           "data through a pointer",
+                           argument.name, kernel, argument.type));
   if (argument.pointer && argument.type == "void")
     spec::fail(argument.position, fmt::format("the argument '{}' of '{}' is a void pointer, whose elements have no type; give it the "
                                               "type of its elements",
@@ -95,9 +97,10 @@ void check_form(const Tokens& tokens, const KernelArgument& argument, const std:
 
 KernelArgument argument_of(const Tokens& tokens, const SourceKernel& kernel, const std::string& code) {
   KernelArgument argument;
-  const Tokens declared = slice(tokens, 0, static_cast<std::size_t>(std::find_if(tokens.begin(), tokens.end(), [](const Token& token) {
-                                                                      return token.is("=");
-                                                                    }) - tokens.begin()));
+  const Tokens declared =
+      slice(tokens, 0,
+            static_cast<std::size_t>(std::find_if(tokens.begin(), tokens.end(), [](const Token& token) { return token.is("="); }) -
+                                     tokens.begin()));
   const auto bracket = std::find_if(declared.begin(), declared.end(), [](const Token& token) { return token.is("[") || token.is("("); });
   std::size_t name_at = static_cast<std::size_t>(bracket - declared.begin());
   while (name_at > 0 && (!declared[name_at - 1].is_word() || is_qualifier(declared[name_at - 1]))) --name_at;
@@ -108,7 +111,8 @@ KernelArgument argument_of(const Tokens& tokens, const SourceKernel& kernel, con
   std::vector<std::string> words;
   for (std::size_t i = 0; i < declared.size() && i < name_at; ++i) {
     if (declared[i].is("*")) argument.pointer = true;
-    if (declared[i].is("const") && !std::any_of(declared.begin(), declared.begin() + static_cast<std::ptrdiff_t>(i), [](const Token& one) { return one.is("*"); }))
+    if (declared[i].is("const") &&
+        !std::any_of(declared.begin(), declared.begin() + static_cast<std::ptrdiff_t>(i), [](const Token& one) { return one.is("*"); }))
       argument.to_const = true;
     if (declared[i].text.starts_with("__restrict")) argument.restrict = true;
     if (declared[i].is_word() && !is_qualifier(declared[i]) && !declared[i].is("std")) words.push_back(declared[i].text);

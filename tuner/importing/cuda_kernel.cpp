@@ -32,7 +32,8 @@ ScopeKind scope_kind(const Tokens& tokens, std::size_t brace) {
   return has_extern_c(before) && before.size() == 2 ? ScopeKind::ExternC : ScopeKind::Other;
 }
 
-/// Reads what follows __global__; `name_at` is the token that names the kernel. The end of what was read, that of the body where there is one.
+/// Reads what follows __global__; `name_at` is the token that names the kernel. The end of what was read, that of the body where there is
+/// one.
 std::size_t read_definition(const Tokens& tokens, std::size_t at, SourceKernel& kernel, std::size_t& name_at) {
   for (++at; at + 1 < tokens.size() && !tokens[at].is(";") && !tokens[at].is("{"); ++at) {
     if (!tokens[at].is_word() || !tokens[at + 1].is("(")) continue;
@@ -79,8 +80,10 @@ std::vector<SourceKernel> source_kernels(const std::string& code, const std::str
     at = read_definition(tokens, at, kernel, name_at);
     if (kernel.body.empty()) continue;
     const Tokens head = slice(tokens, begin, name_at);
-    if (has_extern_c(before) || inside(ScopeKind::ExternC) || has_extern_c(head)) kernel.linkage = SourceKernel::Linkage::C;
-    else if (contains_word(before, "static") || contains_word(head, "static")) kernel.linkage = SourceKernel::Linkage::Static;
+    if (has_extern_c(before) || inside(ScopeKind::ExternC) || has_extern_c(head))
+      kernel.linkage = SourceKernel::Linkage::C;
+    else if (contains_word(before, "static") || contains_word(head, "static"))
+      kernel.linkage = SourceKernel::Linkage::Static;
     kernel.position = position_in(code, tokens[name_at].offset, file);
     kernels.push_back(std::move(kernel));
   }
@@ -107,8 +110,8 @@ SourceKernel choose_kernel(const std::vector<SourceKernel>& kernels, const std::
                            "__global__",
                            found->name));
   if (found->linkage == SourceKernel::Linkage::Static)
-    spec::fail(found->position, fmt::format("'{}' is static, so that its name is not seen outside; write extern \"C\" in place of static",
-                                            found->name));
+    spec::fail(found->position,
+               fmt::format("'{}' is static, so that its name is not seen outside; write extern \"C\" in place of static", found->name));
   return *found;
 }
 

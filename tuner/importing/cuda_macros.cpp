@@ -73,7 +73,8 @@ void count_uses(std::vector<SourceName>& names, const std::vector<Line>& lines, 
   std::string rest = without_directives(code);
   for (const Line& line : lines) {
     if (!line.tokens[0].is("#")) continue;
-    const bool names_only = line.tokens.size() > 2 && (line.tokens[1].is("define") || line.tokens[1].is("ifndef") || line.tokens[1].is("undef"));
+    const bool names_only =
+        line.tokens.size() > 2 && (line.tokens[1].is("define") || line.tokens[1].is("ifndef") || line.tokens[1].is("undef"));
     for (std::size_t i = names_only ? 3 : 1; i < line.tokens.size(); ++i) {
       if (line.tokens.size() > 4 && line.tokens[1].is("if") && line.tokens[2].is("!") && line.tokens[3].is("defined")) continue;
       rest += " " + line.tokens[i].text;
@@ -100,7 +101,8 @@ void add_constants(std::vector<SourceName>& names, const std::string& code, cons
     if (!contains_word(type, "constexpr") && !(contains_word(type, "const") && contains_word(type, "int"))) continue;
     Tokens value;
     for (std::size_t k = i + 1; k < tokens.size() && !tokens[k].is(";"); ++k) value.push_back(tokens[k]);
-    names.push_back({SourceName::Kind::Constant, tokens[i - 1].text, shown(value), {}, false, position_in(code, tokens[i - 1].offset, file)});
+    names.push_back(
+        {SourceName::Kind::Constant, tokens[i - 1].text, shown(value), {}, false, position_in(code, tokens[i - 1].offset, file)});
   }
 }
 
@@ -117,7 +119,11 @@ std::vector<SourceName> source_names(const std::string& code, const std::string&
     const bool guarded = i > 0 && guards(lines[i - 1].tokens, line[2].text);
     const std::size_t begin = lines[i].begin + line[3].offset;
     std::string value = code.substr(begin, lines[i].begin + line.back().offset + line.back().text.size() - begin);
-    names.push_back({guarded ? SourceName::Kind::Guarded : SourceName::Kind::Defined, line[2].text, std::move(value), {}, false,
+    names.push_back({guarded ? SourceName::Kind::Guarded : SourceName::Kind::Defined,
+                     line[2].text,
+                     std::move(value),
+                     {},
+                     false,
                      position_in(code, lines[i].begin + line[2].offset, file)});
   }
   add_constants(names, code, file);
@@ -134,10 +140,12 @@ std::vector<SourceName> source_names(const std::string& code, const std::string&
 
 NameLook look_of(const std::string& name) {
   static const std::map<NameLook, std::set<std::string>> kWords = {
-      {NameLook::Changes, {"RADIUS", "HALO", "FILTER", "MASK", "BINS", "PI", "EPS", "MAX", "MIN", "DIMS", "CHANNELS", "STEPS", "ITERATIONS"}},
+      {NameLook::Changes,
+       {"RADIUS", "HALO", "FILTER", "MASK", "BINS", "PI", "EPS", "MAX", "MIN", "DIMS", "CHANNELS", "STEPS", "ITERATIONS"}},
       {NameLook::Switch, {"USE", "ENABLE", "ENABLED", "WITH"}},
       {NameLook::Vector, {"VEC", "VECTOR", "VW"}},
-      {NameLook::Work, {"UNROLL", "ITEMS", "ITEM", "WORK", "WPT", "COARSEN", "COARSENING", "COARSE", "BATCH", "STAGES", "TM", "TN", "PER", "ILP"}},
+      {NameLook::Work,
+       {"UNROLL", "ITEMS", "ITEM", "WORK", "WPT", "COARSEN", "COARSENING", "COARSE", "BATCH", "STAGES", "TM", "TN", "PER", "ILP"}},
       {NameLook::Threads, {"BLOCK", "BLOCKSIZE", "BLOCKDIM", "THREADS", "NTHREADS", "THREAD", "BX", "BY", "BZ", "WARPS"}},
       {NameLook::Tile, {"TILE", "TILES", "CHUNK", "BM", "BN", "BK", "TX", "TY", "SIZE"}},
   };
@@ -150,8 +158,19 @@ NameLook look_of(const std::string& name) {
 
 char axis_of(const std::string& name) {
   const std::string last = name_words(name).back();
-  for (const auto& [word, axis] : {std::pair{"X", 'x'}, {"BX", 'x'}, {"TX", 'x'}, {"WIDTH", 'x'}, {"COLS", 'x'}, {"Y", 'y'}, {"BY", 'y'},
-                                   {"TY", 'y'}, {"HEIGHT", 'y'}, {"ROWS", 'y'}, {"Z", 'z'}, {"BZ", 'z'}, {"DEPTH", 'z'}}) {
+  for (const auto& [word, axis] : {std::pair{"X", 'x'},
+                                   {"BX", 'x'},
+                                   {"TX", 'x'},
+                                   {"WIDTH", 'x'},
+                                   {"COLS", 'x'},
+                                   {"Y", 'y'},
+                                   {"BY", 'y'},
+                                   {"TY", 'y'},
+                                   {"HEIGHT", 'y'},
+                                   {"ROWS", 'y'},
+                                   {"Z", 'z'},
+                                   {"BZ", 'z'},
+                                   {"DEPTH", 'z'}}) {
     if (last == word) return axis;
   }
   return 0;

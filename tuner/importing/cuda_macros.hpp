@@ -27,12 +27,12 @@ struct SourceName {
 
 /// What kind of number a name looks like.
 enum class NameLook {
-  Threads,   ///< of a block: BLOCK_SIZE
-  Tile,      ///< elements of a block: TILE_X
-  Work,      ///< elements of a thread: ITEMS, UNROLL
-  Vector,    ///< of one load: VEC
-  Switch,    ///< USE_SHARED
-  Changes,   ///< what is computed: RADIUS
+  Threads,  ///< of a block: BLOCK_SIZE
+  Tile,     ///< elements of a block: TILE_X
+  Work,     ///< elements of a thread: ITEMS, UNROLL
+  Vector,   ///< of one load: VEC
+  Switch,   ///< USE_SHARED
+  Changes,  ///< what is computed: RADIUS
   Nothing,
 };
 [[nodiscard]] NameLook look_of(const std::string& name);

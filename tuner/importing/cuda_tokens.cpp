@@ -10,8 +10,8 @@ namespace {
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool is_name_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-constexpr std::array<std::string_view, 22> kLongSigns{"<<=", ">>=", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=",
-                                                      "&=",  "|=",  "^=", "++", "--", "->", "::", "&&", "||", "<<", ">>"};
+constexpr std::array<std::string_view, 22> kLongSigns{
+    "<<=", ">>=", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--", "->", "::", "&&", "||", "<<", ">>"};
 
 std::size_t sign_end(std::string_view code, std::size_t at) {
   for (const std::string_view sign : kLongSigns) {

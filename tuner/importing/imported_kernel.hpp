@@ -31,8 +31,8 @@ struct Note {
 struct ImportedSize {
   std::string name;
   std::int64_t value = 1;
-  std::int64_t most = 0;  ///< what it may be from `value` on; 0: nothing else
-  std::string remark;     ///< a comment of template.json
+  std::int64_t most = 0;    ///< what it may be from `value` on; 0: nothing else
+  std::string remark = {};  ///< a comment of template.json
 };
 
 /// What a kernel takes, in the kernel's order. Every expression is of attune's language.
@@ -74,10 +74,10 @@ struct ImportedKernel {
   std::vector<std::string> grid, block;  ///< one to three each
   std::string shared_bytes;              ///< empty: none
   std::vector<std::string> options;
-  bool by_kernel_tuner = false;  ///< it may count on what Kernel Tuner defines besides the parameters
-  std::string origin_text;       ///< the first comment of template.json; empty: that of a T1 file
+  bool by_kernel_tuner = false;                ///< it may count on what Kernel Tuner defines besides the parameters
+  std::string origin_text;                     ///< the first comment of template.json; empty: that of a T1 file
   std::map<std::string, std::string> remarks;  ///< comments of template.json: of parameters by name, "launch" and "reference"
-  std::string before, after;     ///< what stands around the kernel's file, in files of their own; empty: nothing
+  std::string before, after;                   ///< what stands around the kernel's file, in files of their own; empty: nothing
   std::vector<Note> notes;
 };
 

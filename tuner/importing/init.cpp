@@ -19,12 +19,14 @@ constexpr const char *kDeclaration = "attune_before.cu", *kTemplateFile = "templ
 std::string declaration_of(const InitDraft& draft) {
   std::string arguments, headers;
   for (const KernelArgument& argument : draft.arguments) {
-    arguments += fmt::format("{}{}{}{}", arguments.empty() ? "" : ", ", argument.to_const ? "const " : "", argument.type, argument.pointer ? "*" : "");
+    arguments += fmt::format("{}{}{}{}", arguments.empty() ? "" : ", ", argument.to_const ? "const " : "", argument.type,
+                             argument.pointer ? "*" : "");
     if (argument.layout.type == spec::ElementType::F16 && headers.find("fp16") == std::string::npos) headers += "#include <cuda_fp16.h>\n";
     if (argument.layout.type == spec::ElementType::BF16 && headers.find("bf16") == std::string::npos) headers += "#include <cuda_bf16.h>\n";
   }
-  return fmt::format("{}// Written by `attune template init`: the kernel's name as attune launches it; its file is unchanged.\nextern \"C\" __global__ void {}({});\n", headers,
-                     draft.source.name, arguments);
+  return fmt::format(
+      "{}// Written by `attune template init`: the kernel's name as attune launches it; its file is unchanged.\nextern \"C\" __global__ void {}({});\n",
+      headers, draft.source.name, arguments);
 }
 
 void write_json(InitialTemplate& initial) {
@@ -35,10 +37,10 @@ void write_json(InitialTemplate& initial) {
 }
 
 /// What attune itself says of the outcome: an answer may be an expression of names that there are not.
-void check_outcome(const InitialTemplate& initial, const std::string& folder) {
+void check_outcome(const InitialTemplate& initial, const std::filesystem::path& folder) {
   std::map<std::string, std::string> sources = initial.made.files;
   sources.erase(kTemplateFile);
-  static_cast<void>(spec::KernelTemplate::parse(initial.made.files.at(kTemplateFile), sources, folder + "/" + kTemplateFile));
+  static_cast<void>(spec::KernelTemplate::parse(initial.made.files.at(kTemplateFile), sources, (folder / kTemplateFile).string()));
 }
 
 InitDraft read_draft(const InitRequest& request, const std::string& source) {
@@ -62,7 +64,8 @@ InitDraft read_draft(const InitRequest& request, const std::string& source) {
 
 InitialTemplate init_template(const InitRequest& request) {
   if (!is_regular(request.file))
-    throw UsageError(fmt::format("failed making a template of {}: there is no such file; give the CUDA source of a kernel", request.file.string()));
+    throw UsageError(
+        fmt::format("failed making a template of {}: there is no such file; give the CUDA source of a kernel", request.file.string()));
   InitialTemplate initial;
   initial.made.files = read_sources(request.file);
   InitDraft draft = read_draft(request, initial.made.files.at(request.file.filename().string()));
@@ -83,7 +86,7 @@ InitialTemplate init_template(const InitRequest& request) {
   initial.shared_bytes = draft.shared_bytes;
   initial.made.kernel = std::move(draft.kernel);
   write_json(initial);
-  check_outcome(initial, request.file.parent_path().string());
+  check_outcome(initial, request.file.parent_path());
   drop_own_headers(initial.made.files);
   return initial;
 }
@@ -99,11 +102,13 @@ void settle_shared_bytes(InitialTemplate& initial, int compiled_bytes) {
   };
   const std::int64_t bytes = spec::Expression::parse(initial.shared_bytes).integer(scope);
   if (bytes == compiled_bytes) {
-    kernel.notes.push_back({Note::Kind::Taken, "shared memory", fmt::format("{} bytes = {}, as the compiler says", bytes, initial.shared_bytes)});
+    kernel.notes.push_back(
+        {Note::Kind::Taken, "shared memory", fmt::format("{} bytes = {}, as the compiler says", bytes, initial.shared_bytes)});
   } else {
     std::erase_if(kernel.constraints, [&](const std::string& one) { return one.starts_with(initial.shared_bytes + " <="); });
     kernel.notes.push_back({Note::Kind::LeftOut, "shared memory",
-                            fmt::format("the source's arrays come to {} bytes and the compiler uses {}; no condition is made of them", bytes, compiled_bytes)});
+                            fmt::format("the source's arrays come to {} bytes and the compiler uses {}; no condition is made of them",
+                                        bytes, compiled_bytes)});
   }
   write_json(initial);
 }

@@ -26,7 +26,9 @@ std::string product_of_sizes(const InitDraft& draft, const std::set<std::string>
 
 /// How many elements a pointer has, as its indices show.
 std::string count_of(const InitDraft& draft, const PointerUse& use) {
-  const auto all = [&](auto&& is) { return !use.escapes && !use.indices.empty() && std::all_of(use.indices.begin(), use.indices.end(), is); };
+  const auto all = [&](auto&& is) {
+    return !use.escapes && !use.indices.empty() && std::all_of(use.indices.begin(), use.indices.end(), is);
+  };
   if (all(is_zero)) return "1";
   if (all(is_block_number)) return draft.kernel.grid.front();
   std::set<std::string> sizes;
@@ -58,8 +60,9 @@ std::string why_of(const PointerUse& use, Role role) {
 std::string buffer_remark(const KernelArgument& argument, const PointerUse& use, Role role) {
   if (use.is_index) return "decide: what indices it holds; zeros are in range of everything";
   if (role == Role::Both && use.updated)
-    return fmt::format("decide: it adds to random numbers; to begin at zero drop \"input\" and put {{\"memset\": \"{}\", \"byte\": 0}} before the launch",
-                       argument.name);
+    return fmt::format(
+        "decide: it adds to random numbers; to begin at zero drop \"input\" and put {{\"memset\": \"{}\", \"byte\": 0}} before the launch",
+        argument.name);
   if (use.escapes) return "decide: its number of elements, and whether it is input, output or both; the source does not show all uses";
   return argument.layout.remark;
 }
@@ -82,8 +85,9 @@ ImportedArgument buffer_of(InitDraft& draft, const KernelArgument& argument) {
   made.remark = buffer_remark(argument, use, made.role);
   if (use.is_index) made.fill = spec::Fill::Zeros;
   if (argument.type == "bool") made.fill = spec::Fill::Ones;
-  draft.note(argument.to_const ? Note::Kind::Taken : Note::Kind::Guessed, about,
-             fmt::format("{}, {}", text_of_role(made.role), argument.to_const ? "since it points to const" : "since " + why_of(use, made.role)));
+  draft.note(
+      argument.to_const ? Note::Kind::Taken : Note::Kind::Guessed, about,
+      fmt::format("{}, {}", text_of_role(made.role), argument.to_const ? "since it points to const" : "since " + why_of(use, made.role)));
   draft.note(Note::Kind::Guessed, about, fmt::format("{} elements of {}", made.count, spec::name(made.type)));
   return made;
 }
@@ -93,7 +97,8 @@ ImportedArgument scalar_of(InitDraft& draft, const KernelArgument& argument) {
   made.role = Role::Scalar;
   made.name = argument.name;
   made.type = argument.layout.type;
-  const bool fraction = made.type == ElementType::F16 || made.type == ElementType::BF16 || made.type == ElementType::F32 || made.type == ElementType::F64;
+  const bool fraction =
+      made.type == ElementType::F16 || made.type == ElementType::BF16 || made.type == ElementType::F32 || made.type == ElementType::F64;
   const std::string about = fmt::format("the scalar '{}'", argument.name);
   made.value = draft.guess({about, "the value that tuning passes", fraction ? "1.5" : "1", expression_fault});
   made.remark = "decide: the value that tuning passes";
@@ -110,7 +115,8 @@ void add_dynamic_shared(InitDraft& draft) {
     const std::string count = fmt::format("{} * {}", fmt::join(draft.kernel.block, " * "), bytes);
     const std::string about = fmt::format("the shared array '{}'", array.name);
     draft.kernel.shared_bytes = draft.guess({about, "bytes of dynamic shared memory", count, expression_fault});
-    draft.note(Note::Kind::Decide, about, fmt::format("its bytes are the launch's to say: {}, an element for each thread", draft.kernel.shared_bytes));
+    draft.note(Note::Kind::Decide, about,
+               fmt::format("its bytes are the launch's to say: {}, an element for each thread", draft.kernel.shared_bytes));
     return;  // a kernel has one such memory, whatever its arrays are called
   }
 }
@@ -128,8 +134,9 @@ std::string expression_fault(const std::string& text) {
 
 void draft_arguments(InitDraft& draft) {
   if (std::none_of(draft.arguments.begin(), draft.arguments.end(), [](const auto& one) { return one.pointer; }))
-    spec::fail(draft.source.position,
-               fmt::format("'{}' takes no pointers, so that nothing shows what it computes; pass it a buffer for its results", draft.source.name));
+    spec::fail(
+        draft.source.position,
+        fmt::format("'{}' takes no pointers, so that nothing shows what it computes; pass it a buffer for its results", draft.source.name));
   for (const KernelArgument& argument : draft.arguments) {
     if (draft.sizes.contains(argument.name)) {
       ImportedArgument made;
@@ -164,7 +171,8 @@ void draft_constraints(InitDraft& draft) {
     for (const Tokens& dimension : array.dimensions) {
       const auto text = whole_expression(dimension, draft.expressions);
       if (!text || product.empty()) {
-        draft.note(Note::Kind::LeftOut, fmt::format("the shared array '{}'", array.name), "its size is no expression of parameters and numbers; no condition is made of it");
+        draft.note(Note::Kind::LeftOut, fmt::format("the shared array '{}'", array.name),
+                   "its size is no expression of parameters and numbers; no condition is made of it");
         return;
       }
       product = fmt::format("{} * {}", dimension.size() > 1 ? fmt::format("({})", *text) : *text, product);

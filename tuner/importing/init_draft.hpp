@@ -21,10 +21,10 @@ struct InitDraft {
   Ask ask;
 
   ImportedKernel kernel;
-  std::set<std::string> sizes;                       ///< names of arguments that are sizes
-  std::map<std::string, std::string> size_names;     ///< of an argument that is a size: what the template calls it
-  std::map<std::string, std::string> expressions;    ///< what a name of the source is in expressions
-  std::vector<std::string> left_macros;              ///< why a macro that looks tunable is none of the parameters
+  std::set<std::string> sizes;                     ///< names of arguments that are sizes
+  std::map<std::string, std::string> size_names;   ///< of an argument that is a size: what the template calls it
+  std::map<std::string, std::string> expressions;  ///< what a name of the source is in expressions
+  std::vector<std::string> left_macros;            ///< why a macro that looks tunable is none of the parameters
   std::string shared_bytes;
 
   void note(Note::Kind kind, const std::string& about, const std::string& text) { kernel.notes.push_back({kind, about, text}); }

@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "attune/error.hpp"
 #include "tuner/importing/init_draft.hpp"
@@ -11,12 +10,6 @@ namespace attune::importing {
 namespace {
 
 constexpr std::array<const char*, 3> kAxisNames{"x", "y", "z"};
-
-const spec::Parameter* parameter_named(const InitDraft& draft, const std::string& name) {
-  const auto& all = draft.kernel.parameters;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const spec::Parameter& one) { return one.name == name; });
-  return found == all.end() ? nullptr : &*found;
-}
 
 /// blockDim.x as one word.
 Tokens with_block_words(const Tokens& tokens) {
@@ -28,6 +21,11 @@ Tokens with_block_words(const Tokens& tokens) {
     i += 2;
   }
   return joined;
+}
+
+/// One that a block's threads can be.
+bool is_number(const std::string& text) {
+  return !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
 class Geometry {
@@ -42,7 +40,8 @@ class Geometry {
     std::vector<std::string> block;
     for (std::size_t axis = 0; axis < block_axes_; ++axis) block.push_back(block_of(axis));
     for (std::size_t axis = 0; axis < block_axes_; ++axis)
-      draft_.kernel.block.push_back(draft_.guess({"the block", fmt::format("threads in {}", kAxisNames[axis]), block[axis], expression_fault}));
+      draft_.kernel.block.push_back(
+          draft_.guess({"the block", fmt::format("threads in {}", kAxisNames[axis]), block[axis], expression_fault}));
     for (std::size_t axis = 0; axis < grid_axes_; ++axis) {
       const std::string grid = grid_of(axis);
       draft_.kernel.grid.push_back(draft_.guess({"the grid", fmt::format("blocks in {}", kAxisNames[axis]), grid, expression_fault}));
@@ -67,7 +66,7 @@ class Geometry {
     for (const Token& token : draft_.usage.factors[axis]) {
       if (token.is("blockDim")) return "";
       if (token.is_word() && draft_.expressions.contains(token.text)) words.push_back(token.text);
-      if (token.kind == Token::Kind::Number && draft_.usage.factors[axis].size() == 1) return token.text;
+      if (draft_.usage.factors[axis].size() == 1 && !token.is_word()) return whole_expression({token}, {}).value_or("");
     }
     for (const NameLook look : {NameLook::Threads, NameLook::Tile}) {
       for (const std::string& word : words) {
@@ -86,7 +85,7 @@ class Geometry {
     if (found.empty() && (axis == 0 || !draft_.usage.block_dim[axis])) found = named(NameLook::Threads, 0);
     if (found.empty() && !draft_.usage.block_dim[axis]) found = named(NameLook::Tile, letter);
     if (found.empty() && !draft_.usage.block_dim[axis]) found = named(NameLook::Tile, 0);
-    const bool number = !found.empty() && found.find_first_not_of("0123456789") == std::string::npos;
+    const bool number = is_number(found);
     if (!found.empty() && !(number && draft_.usage.block_dim[axis])) return found;
     return add_block_parameter(axis, number ? std::stoll(found) : kMostThreads);
   }
@@ -94,7 +93,8 @@ class Geometry {
   /// Threads that the launch alone decides. `bound`: of __launch_bounds__.
   std::string add_block_parameter(std::size_t axis, std::int64_t bound) {
     std::string name = block_axes_ == 1 ? "block_size" : fmt::format("block_size_{}", kAxisNames[axis]);
-    if (std::any_of(draft_.arguments.begin(), draft_.arguments.end(), [&](const auto& one) { return one.name == name; })) name = "launch_" + name;
+    if (std::any_of(draft_.arguments.begin(), draft_.arguments.end(), [&](const auto& one) { return one.name == name; }))
+      name = "launch_" + name;
     const bool alone = block_axes_ == 1;
     std::int64_t most = std::min<std::int64_t>(bound, alone || axis == 0 ? kMostThreads : 32);
     if (alone) most = std::min(most, shared_limit());
@@ -116,9 +116,10 @@ class Geometry {
     for (const SharedArray& array : draft_.usage.shared) {
       if (!array.by_thread || array.dimensions.size() != 1) continue;
       const auto text = whole_expression(array.dimensions.front(), draft_.expressions);
-      if (!text || text->find_first_not_of("0123456789") != std::string::npos) continue;
+      if (!text || !is_number(*text)) continue;
       most = std::min<std::int64_t>(most, std::stoll(*text));
-      draft_.note(Note::Kind::Taken, fmt::format("the shared array '{}'", array.name), fmt::format("a block has at most its {} elements", *text));
+      draft_.note(Note::Kind::Taken, fmt::format("the shared array '{}'", array.name),
+                  fmt::format("a block has at most its {} elements", *text));
     }
     return most;
   }
@@ -158,7 +159,8 @@ class Geometry {
     const Tokens& factors = draft_.usage.factors[axis];
     if (factors.empty()) return "1";
     auto replaced = draft_.expressions;
-    for (std::size_t i = 0; i < 3; ++i) replaced[fmt::format("blockDim.{}", kAxisNames[i])] = i < draft_.kernel.block.size() ? draft_.kernel.block[i] : "1";
+    for (std::size_t i = 0; i < 3; ++i)
+      replaced[fmt::format("blockDim.{}", kAxisNames[i])] = i < draft_.kernel.block.size() ? draft_.kernel.block[i] : "1";
     const auto found = whole_expression(with_block_words(factors), replaced);
     if (!found) unsure_ = true;
     std::string product = found.value_or(draft_.kernel.block[std::min(axis, draft_.kernel.block.size() - 1)]);
@@ -202,8 +204,10 @@ void require_parameters(const InitDraft& draft) {
   std::string why;
   for (const std::string& line : draft.left_macros) why += "\n" + line;
   if (why.empty())
-    why = "\nwrite #ifndef BLOCK_SIZE, #define BLOCK_SIZE 128, #endif before it and use that name where it means this number, or read blockDim.x";
-  throw UsageError(fmt::format("failed making a template of {}: nothing in '{}' can be tuned:{}", draft.source.position.file, draft.source.name, why));
+    why =
+        "\nwrite #ifndef BLOCK_SIZE, #define BLOCK_SIZE 128, #endif before it and use that name where it means this number, or read blockDim.x";
+  throw UsageError(
+      fmt::format("failed making a template of {}: nothing in '{}' can be tuned:{}", draft.source.position.file, draft.source.name, why));
 }
 
 }  // namespace

@@ -43,14 +43,15 @@ std::string place(const SourceName& name) { return fmt::format("line {}", name.p
 /// Why it cannot be one; empty: it can.
 std::string obstacle(const SourceName& name) {
   if (name.kind == SourceName::Kind::Constant)
-    return fmt::format("a constant (= {}), which only a change of the source replaces; write #ifndef {}, #define {} {}, #endif in its place",
-                       name.value, name.name, name.name, name.value);
+    return fmt::format(
+        "a constant (= {}), which only a change of the source replaces; write #ifndef {}, #define {} {}, #endif in its place", name.value,
+        name.name, name.name, name.value);
   if (!name.number)
     return fmt::format("its value '{}' is no whole number; give it one, such as #define {} 128 behind #ifndef {}", name.value, name.name,
                        name.name);
   if (name.kind == SourceName::Kind::Defined)
-    return fmt::format("the source defines it (#define {0} {1}) whatever stands before it; put that between #ifndef {0} and #endif", name.name,
-                       name.value);
+    return fmt::format("the source defines it (#define {0} {1}) whatever stands before it; put that between #ifndef {0} and #endif",
+                       name.name, name.value);
   return "";
 }
 
@@ -95,7 +96,8 @@ void draft_parameters(InitDraft& draft) {
     }
     if (const std::string why = obstacle(name); !why.empty()) {
       draft.note(Note::Kind::LeftOut, about, why);
-      draft.left_macros.push_back(fmt::format("{}:{}:{}: {}: {}", name.position.file, name.position.line, name.position.column, name.name, why));
+      draft.left_macros.push_back(
+          fmt::format("{}:{}:{}: {}: {}", name.position.file, name.position.line, name.position.column, name.name, why));
       continue;
     }
     add_parameter(draft, name, look);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <cctype>
 
 #include "tuner/importing/init_draft.hpp"
 
@@ -11,7 +11,9 @@ namespace {
 
 using spec::ElementType;
 
-bool is_whole(ElementType type) { return type != ElementType::F16 && type != ElementType::BF16 && type != ElementType::F32 && type != ElementType::F64; }
+bool is_whole(ElementType type) {
+  return type != ElementType::F16 && type != ElementType::BF16 && type != ElementType::F32 && type != ElementType::F64;
+}
 
 /// What an axis may be at most, so that an argument of the type holds it.
 std::int64_t most_of(ElementType type) {
@@ -23,8 +25,9 @@ std::int64_t most_of(ElementType type) {
 
 bool sounds_like_a_size(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  static constexpr std::array<std::string_view, 21> kNames{"n",    "m",    "k",    "w",       "h",     "nx",   "ny", "nz",     "size", "count", "len",
-                                                           "num",  "rows", "cols", "columns", "width", "height", "depth", "length", "total", "elements"};
+  static constexpr std::array<std::string_view, 21> kNames{"n",       "m",     "k",      "w",     "h",      "nx",    "ny",
+                                                           "nz",      "size",  "count",  "len",   "num",    "rows",  "cols",
+                                                           "columns", "width", "height", "depth", "length", "total", "elements"};
   if (std::find(kNames.begin(), kNames.end(), name) != kNames.end()) return true;
   for (const std::string_view end : {"_size", "_count", "_len", "_length", "_elements"}) {
     if (name.ends_with(end)) return true;
@@ -40,7 +43,8 @@ bool bounds_something(const KernelUsage& usage, const std::string& name) {
 /// Words of expressions cannot be names of sizes.
 std::string name_in_expressions(const std::string& name) {
   const auto reserved = spec::reserved_words();
-  const bool taken = name == "device" || spec::find_element_type(name) || std::find(reserved.begin(), reserved.end(), name) != reserved.end();
+  const bool taken =
+      name == "device" || spec::find_element_type(name) || std::find(reserved.begin(), reserved.end(), name) != reserved.end();
   return taken ? name + "_size" : name;
 }
 
@@ -65,8 +69,10 @@ void draft_sizes(InitDraft& draft) {
   }
   if (!draft.kernel.sizes.empty()) return;
   draft.size_names["n"] = "n";
-  draft.kernel.sizes.push_back({"n", 1, std::int64_t{1} << 32, "decide: what sizes the problem has; none of the kernel's arguments shows as one"});
-  draft.note(Note::Kind::Decide, "the size 'n'", "no argument shows as a size; counts and grid go by this one, which the kernel does not see");
+  draft.kernel.sizes.push_back(
+      {"n", 1, std::int64_t{1} << 32, "decide: what sizes the problem has; none of the kernel's arguments shows as one"});
+  draft.note(Note::Kind::Decide, "the size 'n'",
+             "no argument shows as a size; counts and grid go by this one, which the kernel does not see");
 }
 
 }  // namespace attune::importing

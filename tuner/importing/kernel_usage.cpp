@@ -71,7 +71,8 @@ void note_factors(const Tokens& body, KernelUsage& usage) {
     add_factors(body, i, i + 3, product);
     if (product.empty()) continue;
     std::size_t open = i;
-    while (open > 0 && !body[open - 1].is(";") && !body[open - 1].is("{") && !(body[open - 1].is("(") && closing(body, open - 1) > i)) --open;
+    while (open > 0 && !body[open - 1].is(";") && !body[open - 1].is("{") && !(body[open - 1].is("(") && closing(body, open - 1) > i))
+      --open;
     if (open > 0 && body[open - 1].is("(")) add_factors(body, open - 1, closing(body, open - 1) + 1, product);
     usage.factors[static_cast<std::size_t>(axis)] = std::move(product);
   }
@@ -189,7 +190,8 @@ KernelUsage kernel_usage(const SourceKernel& kernel, const std::vector<KernelArg
   }
   for (auto& [name, use] : usage.pointers) {
     for (const auto& [other, its] : usage.pointers) {
-      const bool inside = std::any_of(its.indices.begin(), its.indices.end(), [&](const Tokens& index) { return contains_word(index, name); });
+      const bool inside =
+          std::any_of(its.indices.begin(), its.indices.end(), [&](const Tokens& index) { return contains_word(index, name); });
       if (other != name && inside) use.is_index = true;
     }
   }

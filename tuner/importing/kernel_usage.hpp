@@ -12,10 +12,10 @@ namespace attune::importing {
 /// What a kernel's body does with a pointer, as far as it shows.
 struct PointerUse {
   bool read = false, written = false;
-  bool updated = false;           ///< += and the like, atomics: what was there before counts
-  bool escapes = false;           ///< handed on, so that not all uses show
-  bool is_index = false;          ///< its elements stand in the index of another
-  std::vector<Tokens> indices;    ///< of its elements
+  bool updated = false;         ///< += and the like, atomics: what was there before counts
+  bool escapes = false;         ///< handed on, so that not all uses show
+  bool is_index = false;        ///< its elements stand in the index of another
+  std::vector<Tokens> indices;  ///< of its elements
 };
 
 struct SharedArray {
@@ -27,9 +27,9 @@ struct SharedArray {
 /// What a kernel's body tells of its launch and its data. Axes are 0 for x, 1 for y, 2 for z.
 struct KernelUsage {
   std::array<bool, 3> block_index{}, thread_index{}, block_dim{};
-  bool grid_stride = false;                     ///< it reads gridDim
-  std::array<Tokens, 3> factors;                ///< what blockIdx is multiplied with, with * between; empty: nothing
-  std::map<std::string, std::set<int>> axes;    ///< variables that depend on blockIdx or threadIdx of an axis
+  bool grid_stride = false;                              ///< it reads gridDim
+  std::array<Tokens, 3> factors;                         ///< what blockIdx is multiplied with, with * between; empty: nothing
+  std::map<std::string, std::set<int>> axes;             ///< variables that depend on blockIdx or threadIdx of an axis
   std::map<std::string, std::set<std::string>> depends;  ///< variables and the words that they are computed of
   std::map<std::string, std::set<std::string>> bounds;   ///< variables and the numbers that bound them
   std::map<std::string, std::set<int>> bound_axes;       ///< numbers that bound what depends on these axes

@@ -91,6 +91,10 @@ std::vector<SharedArray> shared_arrays(const Tokens& body, const std::map<std::s
     SharedArray array;
     std::size_t end = at + 1;
     for (; end < body.size() && body[end].is_word(); ++end) {
+      if (body[end].is("__align__") || body[end].is("alignas")) {
+        end = closing(body, end + 1);
+        continue;
+      }
       if (!array.name.empty()) array.type += (array.type.empty() ? "" : " ") + array.name;
       array.name = body[end].text;
     }
@@ -100,7 +104,8 @@ std::vector<SharedArray> shared_arrays(const Tokens& body, const std::map<std::s
       if (!dimension.empty()) array.dimensions.push_back(dimension);
     }
     const PointerUse use = pointer_use(slice(body, end, body.size()), array.name);
-    array.by_thread = std::any_of(use.indices.begin(), use.indices.end(), [&](const Tokens& index) { return is_thread_index(index, depends); });
+    array.by_thread =
+        std::any_of(use.indices.begin(), use.indices.end(), [&](const Tokens& index) { return is_thread_index(index, depends); });
     if (!array.name.empty()) arrays.push_back(std::move(array));
     at = end;
   }

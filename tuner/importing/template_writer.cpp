@@ -132,8 +132,9 @@ std::string template_json(const ImportedKernel& kernel, const std::vector<std::s
   for (const std::string& source : sources) files.push_back(quoted(source));
   const std::string file = std::filesystem::path(kernel.origin).filename().string();
   std::string text = head(kernel);
-  text += fmt::format("{{\n  \"attune\": 1,\n  \"name\": {},\n  \"summary\": {},\n", quoted(kernel.name),
-                      quoted(fmt::format("{}, {} {}", kernel.kernel, kernel.origin_text.empty() ? "imported from" : "of", base::escape_line(file))));
+  text += fmt::format(
+      "{{\n  \"attune\": 1,\n  \"name\": {},\n  \"summary\": {},\n", quoted(kernel.name),
+      quoted(fmt::format("{}, {} {}", kernel.kernel, kernel.origin_text.empty() ? "imported from" : "of", base::escape_line(file))));
   text += "  \"macro_prefix\": \"\",  // parameters are macros of their own names, as the kernel expects them\n";
   text += fmt::format("  \"sources\": [{}],\n", joined(files));
   if (!parts.options.empty()) text += fmt::format("  \"options\": [{}],\n", joined(parts.options));
