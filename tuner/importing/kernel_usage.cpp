@@ -15,6 +15,11 @@ int axis_at(const Tokens& tokens, std::size_t at, std::string_view word) {
   return axis_number(tokens[at + 2].text);
 }
 
+/// A word that is no member: not the x of threadIdx.x.
+bool is_variable(const Tokens& tokens, std::size_t at) {
+  return tokens[at].is_word() && (at == 0 || (!tokens[at - 1].is(".") && !tokens[at - 1].is("->")));
+}
+
 void note_built_ins(const Tokens& body, KernelUsage& usage) {
   for (std::size_t i = 0; i < body.size(); ++i) {
     if (body[i].is("gridDim")) usage.grid_stride = true;
@@ -69,12 +74,11 @@ void note_factors(const Tokens& body, KernelUsage& usage) {
     if (axis < 0 || !usage.factors[static_cast<std::size_t>(axis)].empty()) continue;
     Tokens product;
     add_factors(body, i, i + 3, product);
-    if (product.empty()) continue;
     std::size_t open = i;
     while (open > 0 && !body[open - 1].is(";") && !body[open - 1].is("{") && !(body[open - 1].is("(") && closing(body, open - 1) > i))
       --open;
     if (open > 0 && body[open - 1].is("(")) add_factors(body, open - 1, closing(body, open - 1) + 1, product);
-    usage.factors[static_cast<std::size_t>(axis)] = std::move(product);
+    usage.factors[static_cast<std::size_t>(axis)] = std::move(product);  // may be empty: the next use may show it
   }
 }
 
@@ -102,7 +106,7 @@ void note_definitions(const Tokens& body, KernelUsage& usage) {
     auto& axes = usage.axes[name];
     if (std::any_of(value.begin(), value.end(), [](const Token& token) { return token.is("["); })) continue;  // data, no index
     for (std::size_t k = 0; k < value.size(); ++k) {
-      if (value[k].is_word() && value[k].text != name) depends.insert(value[k].text);
+      if (is_variable(value, k) && value[k].text != name) depends.insert(value[k].text);
       for (const char* const word : {"blockIdx", "threadIdx"}) {
         if (const int axis = axis_at(value, k, word); axis >= 0) axes.insert(axis);
       }
@@ -156,7 +160,7 @@ void note_bound(const Tokens& limit, const Tokens& index, const std::set<std::st
       for (const char* const word : {"blockIdx", "threadIdx"}) {
         if (const int axis = axis_at(index, k, word); axis >= 0) usage.bound_axes[bound.text].insert(axis);
       }
-      if (!index[k].is_word() || !usage.depends.contains(index[k].text)) continue;
+      if (!is_variable(index, k) || !usage.depends.contains(index[k].text)) continue;
       usage.bounds[index[k].text].insert(bound.text);
       auto& axes = usage.bound_axes[bound.text];
       axes.insert(usage.axes[index[k].text].begin(), usage.axes[index[k].text].end());
@@ -202,8 +206,8 @@ KernelUsage kernel_usage(const SourceKernel& kernel, const std::vector<KernelArg
 std::set<std::string> sizes_behind(const KernelUsage& usage, const Tokens& index, const std::set<std::string>& sizes) {
   std::set<std::string> found, seen;
   std::vector<std::string> open;
-  for (const Token& token : index) {
-    if (token.is_word()) open.push_back(token.text);
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    if (is_variable(index, i)) open.push_back(index[i].text);
   }
   while (!open.empty()) {
     const std::string word = open.back();

@@ -64,12 +64,12 @@ void note_use(const Tokens& body, std::size_t at, PointerUse& use) {
   use.escapes = true;
 }
 
-/// Whether the words say threadIdx.x, or a variable that is nothing else.
+/// Whether the words say threadIdx.x, or a variable that is nothing but threadIdx.
 bool is_thread_index(const Tokens& index, const std::map<std::string, std::set<std::string>>& depends) {
   if (index.size() == 3) return index[0].is("threadIdx") && index[2].is("x");
   if (index.size() != 1) return false;
   const auto found = depends.find(index[0].text);
-  return found != depends.end() && found->second == std::set<std::string>{"threadIdx", "x"};
+  return found != depends.end() && found->second == std::set<std::string>{"threadIdx"};
 }
 
 }  // namespace
