@@ -72,7 +72,7 @@ TEST_CASE_FIXTURE(
     Init, "a stencil's tiles become a block, a grid of two dimensions and a condition on shared memory that the compiler confirms") {
   makes("stencil.cu", "stencil",
         {"guessed: the block: TILE_X x TILE_Y threads", "guessed: the grid: ceil_div(width, TILE_X) x ceil_div(height, TILE_Y) blocks",
-         "guessed: the buffer 'in': count width * height, of type f32", "taken: shared memory: 1360 bytes"},
+         "guessed: the buffer 'in': f32[width * height]", "taken: shared memory: 1360 bytes"},
         "bytes shared");
   const std::string made = read("stencil/template.json");
   CHECK(made.find("TILE_X * TILE_Y <= device.max_threads_per_block") != std::string::npos);
@@ -83,7 +83,7 @@ TEST_CASE_FIXTURE(
 TEST_CASE_FIXTURE(Init, "a reduction without macros gets a block size of the launch, within its shared array, and its sum is one element") {
   makes("sum.cu", "sum",
         {"guessed: blockDim.x: a parameter block_size of the launch, 32 to 512", "guessed: the buffer 'total': both",
-         "guessed: the buffer 'total': count 1, of type f32", "guessed: the buffer 'data': count count, of type f32"},
+         "guessed: the buffer 'total': f32[1]", "guessed: the buffer 'data': f32[count]"},
         "search space: 5 of 5 combinations");
   CHECK(read("sum/template.json").find("decide: it adds to random numbers") != std::string::npos);
 }

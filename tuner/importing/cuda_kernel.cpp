@@ -93,7 +93,10 @@ std::vector<SourceKernel> source_kernels(const std::string& code, const std::str
 SourceKernel choose_kernel(const std::vector<SourceKernel>& kernels, const std::string& wanted, const std::string& file) {
   if (kernels.empty())
     throw SpecError(file, 0, 0, "no __global__ function with a body shows in it; name the .cu file that defines the kernel");
-  if (wanted.empty() && kernels.size() > 1)
+  const auto other = [&](const SourceKernel& one) {
+    return one.name != kernels.front().name;
+  };  // one may be written twice, for #if and #else
+  if (wanted.empty() && std::any_of(kernels.begin(), kernels.end(), other))
     throw UsageError(fmt::format("failed choosing a kernel of {}: it has several; say --kernel with one of: {}", file, names_of(kernels)));
   const auto found =
       std::find_if(kernels.begin(), kernels.end(), [&](const SourceKernel& one) { return wanted.empty() || one.name == wanted; });

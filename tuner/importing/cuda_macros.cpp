@@ -178,13 +178,15 @@ char axis_of(const std::string& name) {
 
 std::vector<std::int64_t> values_around(NameLook look, std::int64_t given) {
   if (look == NameLook::Switch && (given == 0 || given == 1)) return {0, 1};
+  constexpr std::int64_t kMostGiven = 1 << 16;
+  if (given < 0 || given > kMostGiven) return {given};
   std::set<std::int64_t> values = {given};
-  const std::int64_t low = look == NameLook::Threads && given >= 32 ? 32 : std::max<std::int64_t>(1, given / 8);
+  const std::int64_t low = look == NameLook::Threads && given >= 32 ? 32 : std::max<std::int64_t>(1, given / 4);
   const std::int64_t high = look == NameLook::Threads && given >= 32 ? 1024
                             : look == NameLook::Vector               ? 4
                             : look == NameLook::Work                 ? std::max<std::int64_t>(8, given * 2)
                                                                      : given * 4;
-  for (std::int64_t power = 1; power <= std::min<std::int64_t>(high, 1 << 16); power *= 2) {
+  for (std::int64_t power = 1; power <= std::min(high, kMostGiven); power *= 2) {
     if (power >= (look == NameLook::Work || look == NameLook::Vector ? 1 : low)) values.insert(power);
   }
   return {values.begin(), values.end()};

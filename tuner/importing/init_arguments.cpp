@@ -88,7 +88,7 @@ ImportedArgument buffer_of(InitDraft& draft, const KernelArgument& argument) {
   draft.note(
       argument.to_const ? Note::Kind::Taken : Note::Kind::Guessed, about,
       fmt::format("{}, {}", text_of_role(made.role), argument.to_const ? "since it points to const" : "since " + why_of(use, made.role)));
-  draft.note(Note::Kind::Guessed, about, fmt::format("count {}, of type {}", made.count, spec::name(made.type)));
+  draft.note(Note::Kind::Guessed, about, fmt::format("{}[{}]", spec::name(made.type), made.count));
   return made;
 }
 

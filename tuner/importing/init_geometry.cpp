@@ -124,7 +124,8 @@ class Geometry {
     return most;
   }
 
-  /// The size that an axis of the grid runs over: one that bounds what depends on this axis alone, or on it too, or the next by order.
+  /// The size that an axis of the grid runs over: one that bounds what depends on this axis alone, the only one that
+  /// bounds what depends on it too, one that is named so, or the next by order.
   [[nodiscard]] std::string size_of(std::size_t axis) {
     const int number = static_cast<int>(axis);
     std::vector<std::string> shared;
@@ -135,9 +136,12 @@ class Geometry {
       if (found->second == std::set<int>{number}) return draft_.size_names.at(argument.name);
       if (found->second.contains(number)) shared.push_back(draft_.size_names.at(argument.name));
     }
-    if (shared.size() != 1 || draft_.usage.bound_axes.empty()) unsure_ = true;
-    if (!shared.empty()) return shared.front();
-    return draft_.kernel.sizes[std::min(axis, draft_.kernel.sizes.size() - 1)].name;
+    if (shared.size() != 1) unsure_ = true;
+    if (shared.size() == 1) return shared.front();
+    const auto& all = draft_.kernel.sizes;
+    const auto named_so =
+        std::find_if(all.begin(), all.end(), [&](const ImportedSize& one) { return axis_of(one.name) == kAxisNames[axis][0]; });
+    return named_so != all.end() ? named_so->name : all[std::min(axis, all.size() - 1)].name;
   }
 
   /// Whether an index of this axis is multiplied with the name, as in i * ITEMS.

@@ -88,6 +88,7 @@ void draft_parameters(InitDraft& draft) {
     const NameLook look = look_of(name.name);
     if (name.number) draft.expressions[name.name] = std::to_string(*name.number);
     if (!name.used || look == NameLook::Nothing) continue;
+    if (name.kind == SourceName::Kind::Constant && !name.number) continue;  // a variable of the kernel
     const std::string about = fmt::format("{} ({})", name.name, place(name));
     if (look == NameLook::Changes) {
       if (name.kind == SourceName::Kind::Guarded)

@@ -1,6 +1,8 @@
 #include "tuner/importing/kernel_usage.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "tuner/importing/pointer_uses.hpp"
 
@@ -67,17 +69,34 @@ void add_factors(const Tokens& body, std::size_t begin, std::size_t end, Tokens&
   }
 }
 
-/// blockIdx.x * blockDim.x, and (blockIdx.x * blockDim.x + threadIdx.x) * ITEMS.
+/// The bracket of arithmetic or of a cast around a part, with the cast's type; nothing where another thing stands around it.
+std::optional<std::pair<std::size_t, std::size_t>> bracket_around(const Tokens& body, std::size_t begin, std::size_t end) {
+  std::size_t open = begin;
+  while (open > 0) {
+    const Token& before = body[open - 1];
+    if (before.is("(")) break;
+    if (before.is(";") || before.is("{") || before.is("}") || before.is("[") || before.is(",")) return std::nullopt;
+    open = before.is(")") ? opening(body, open - 1) : open - 1;
+  }
+  if (open == 0) return std::nullopt;
+  --open;
+  const std::size_t close = closing(body, open);
+  if (close < end || close == body.size()) return std::nullopt;
+  const Token before = open > 0 ? body[open - 1] : Token();
+  if (before.is_word() && !find_element_layout(before.text))
+    return before.is("return") ? std::optional(std::pair(open, close + 1)) : std::nullopt;
+  return std::pair(before.is_word() ? open - 1 : open, close + 1);
+}
+
+/// blockIdx.x * blockDim.x, and (size_t(blockIdx.x) * blockDim.x + threadIdx.x) * ITEMS.
 void note_factors(const Tokens& body, KernelUsage& usage) {
   for (std::size_t i = 0; i < body.size(); ++i) {
     const int axis = axis_at(body, i, "blockIdx");
     if (axis < 0 || !usage.factors[static_cast<std::size_t>(axis)].empty()) continue;
     Tokens product;
     add_factors(body, i, i + 3, product);
-    std::size_t open = i;
-    while (open > 0 && !body[open - 1].is(";") && !body[open - 1].is("{") && !(body[open - 1].is("(") && closing(body, open - 1) > i))
-      --open;
-    if (open > 0 && body[open - 1].is("(")) add_factors(body, open - 1, closing(body, open - 1) + 1, product);
+    for (auto around = bracket_around(body, i, i + 3); around; around = bracket_around(body, around->first, around->second))
+      add_factors(body, around->first, around->second, product);
     usage.factors[static_cast<std::size_t>(axis)] = std::move(product);  // may be empty: the next use may show it
   }
 }

@@ -84,30 +84,45 @@ PointerUse pointer_use(const Tokens& body, const std::string& name) {
   return use;
 }
 
+namespace {
+
+/// Reads a name with its dimensions. Where it ends.
+std::size_t read_declarator(const Tokens& body, std::size_t at, SharedArray& array) {
+  array.name = body[at].text;
+  std::size_t end = at + 1;
+  if (!token_at(body, end).is("[")) array.dimensions.push_back({{Token::Kind::Number, "1", 0}});
+  for (; token_at(body, end).is("["); end = closing(body, end) + 1) {
+    const Tokens dimension = slice(body, end + 1, closing(body, end));
+    if (!dimension.empty()) array.dimensions.push_back(dimension);
+  }
+  return end;
+}
+
+}  // namespace
+
 std::vector<SharedArray> shared_arrays(const Tokens& body, const std::map<std::string, std::set<std::string>>& depends) {
   std::vector<SharedArray> arrays;
   for (std::size_t at = 0; at < body.size(); ++at) {
     if (!body[at].is("__shared__")) continue;
-    SharedArray array;
-    std::size_t end = at + 1;
-    for (; end < body.size() && body[end].is_word(); ++end) {
-      if (body[end].is("__align__") || body[end].is("alignas")) {
-        end = closing(body, end + 1);
+    std::string type;
+    for (++at; at + 1 < body.size() && body[at].is_word(); ++at) {
+      if (body[at].is("__align__") || body[at].is("alignas")) {
+        at = closing(body, at + 1);
         continue;
       }
-      if (!array.name.empty()) array.type += (array.type.empty() ? "" : " ") + array.name;
-      array.name = body[end].text;
+      if (!body[at + 1].is_word()) break;  // the name
+      type += (type.empty() ? "" : " ") + body[at].text;
     }
-    if (token_at(body, end).is(";")) array.dimensions.push_back({{Token::Kind::Number, "1", 0}});
-    for (; token_at(body, end).is("["); end = closing(body, end) + 1) {
-      const Tokens dimension = slice(body, end + 1, closing(body, end));
-      if (!dimension.empty()) array.dimensions.push_back(dimension);
+    while (at < body.size() && body[at].is_word()) {
+      SharedArray array;
+      array.type = type;
+      at = read_declarator(body, at, array);
+      const PointerUse use = pointer_use(slice(body, at, body.size()), array.name);
+      array.by_thread =
+          std::any_of(use.indices.begin(), use.indices.end(), [&](const Tokens& index) { return is_thread_index(index, depends); });
+      arrays.push_back(std::move(array));
+      if (token_at(body, at).is(",")) ++at;
     }
-    const PointerUse use = pointer_use(slice(body, end, body.size()), array.name);
-    array.by_thread =
-        std::any_of(use.indices.begin(), use.indices.end(), [&](const Tokens& index) { return is_thread_index(index, depends); });
-    if (!array.name.empty()) arrays.push_back(std::move(array));
-    at = end;
   }
   return arrays;
 }

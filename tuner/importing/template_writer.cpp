@@ -31,11 +31,13 @@ std::string joined(const std::vector<std::string>& items, const char* between = 
 /// The members of an object, one a line.
 std::string lines(const std::vector<std::string>& members) { return members.empty() ? "" : "\n    " + joined(members, ",\n    ") + "\n  "; }
 
-std::string comment(const std::string& text) { return text.empty() ? "" : fmt::format("// {}\n    ", base::escape_line(text)); }
+std::string comment(const std::string& text, const char* indent = "    ") {
+  return text.empty() ? "" : fmt::format("// {}\n{}", base::escape_line(text), indent);
+}
 
-std::string remark_of(const ImportedKernel& kernel, const std::string& name) {
+std::string remark_of(const ImportedKernel& kernel, const std::string& name, const char* indent = "    ") {
   const auto found = kernel.remarks.find(name);
-  return found == kernel.remarks.end() ? "" : comment(found->second);
+  return found == kernel.remarks.end() ? "" : comment(found->second, indent);
 }
 
 std::string size_json(const ImportedSize& size) {
@@ -147,7 +149,7 @@ std::string template_json(const ImportedKernel& kernel, const std::vector<std::s
   text += fmt::format("  \"buffers\": {{{}}},\n", lines(parts.buffers));
   if (!parts.scalars.empty()) text += fmt::format("  \"scalars\": {{{}}},\n", lines(parts.scalars));
   text += fmt::format("  \"launches\": [\n    {}{}\n  ],\n", remark_of(kernel, "launch"), launch_json(kernel));
-  return text + fmt::format("  {}\"reference\": \"none\"\n}}\n", remark_of(kernel, "reference"));
+  return text + fmt::format("  {}\"reference\": \"none\"\n}}\n", remark_of(kernel, "reference", "  "));
 }
 
 }  // namespace attune::importing

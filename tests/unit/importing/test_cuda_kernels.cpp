@@ -104,7 +104,7 @@ TEST_CASE("names tell what kind of number they are") {
 
 TEST_CASE("values to try lie around the given one, which is one of them") {
   CHECK(values_around(NameLook::Threads, 96) == std::vector<std::int64_t>{32, 64, 96, 128, 256, 512, 1024});
-  CHECK(values_around(NameLook::Tile, 8) == std::vector<std::int64_t>{1, 2, 4, 8, 16, 32});
+  CHECK(values_around(NameLook::Tile, 8) == std::vector<std::int64_t>{2, 4, 8, 16, 32});
   CHECK(values_around(NameLook::Vector, 1) == std::vector<std::int64_t>{1, 2, 4});
   CHECK(values_around(NameLook::Switch, 1) == std::vector<std::int64_t>{0, 1});
   CHECK(values_around(NameLook::Work, 3) == std::vector<std::int64_t>{1, 2, 3, 4, 8});
@@ -132,6 +132,24 @@ TEST_CASE("factors outside of the bracket around an index count, too") {
   const KernelUsage usage =
       usage_of("__global__ void k(float* y, int n) { int i = (blockIdx.x * blockDim.x + threadIdx.x) * ITEMS; if (i < n) y[i] = 1; }");
   CHECK(shown(usage.factors[0]) == "blockDim . x * ITEMS");
+}
+
+TEST_CASE("casts around an index hide none of its factors") {
+  const KernelUsage usage = usage_of(
+      "__global__ void k(float* y) { size_t i = (size_t(blockIdx.x) * blockDim.x + threadIdx.x) * ITEMS; y[i] = f(blockIdx.y) * 2; }");
+  CHECK(shown(usage.factors[0]) == "blockDim . x * ITEMS");
+  CHECK(usage.factors[1].empty());
+}
+
+TEST_CASE("several shared arrays of one declaration all count") {
+  const KernelUsage usage =
+      usage_of("__global__ void k(float* y) { __shared__ __align__(16) float a[T][T + 1], b[4], c; extern __shared__ int d[]; }");
+  REQUIRE(usage.shared.size() == 4);
+  CHECK(usage.shared[0].type == "float");
+  CHECK(usage.shared[0].dimensions.size() == 2);
+  CHECK(usage.shared[1].name == "b");
+  CHECK(shown(usage.shared[2].dimensions.at(0)) == "1");
+  CHECK(usage.shared[3].dimensions.empty());
 }
 
 TEST_CASE("a pointer that is handed on, indexes another or is counted up is seen as that") {
