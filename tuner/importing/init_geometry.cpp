@@ -87,7 +87,17 @@ class Geometry {
     if (found.empty() && !draft_.usage.block_dim[axis]) found = named(NameLook::Tile, 0);
     const bool number = is_number(found);
     if (!found.empty() && !(number && draft_.usage.block_dim[axis])) return found;
+    if (!draft_.usage.block_dim[axis]) return unknown_block(axis);
     return add_block_parameter(axis, number ? std::stoll(found) : kMostThreads);
+  }
+
+  /// The kernel has its threads fixed somewhere, and does not show where: no parameter may change them.
+  std::string unknown_block(std::size_t axis) {
+    const char* const threads = block_axes_ == 1 ? "256" : axis == 0 ? "32" : "8";
+    unsure_ = true;
+    draft_.note(Note::Kind::Decide, fmt::format("threadIdx.{}", kAxisNames[axis]),
+                fmt::format("the source does not show how many threads a block has; {} stand in the template", threads));
+    return threads;
   }
 
   /// Threads that the launch alone decides. `bound`: of __launch_bounds__.
