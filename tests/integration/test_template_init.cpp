@@ -88,6 +88,19 @@ TEST_CASE_FIXTURE(Init, "a reduction without macros gets a block size of the lau
   CHECK(read("sum/template.json").find("decide: it adds to random numbers") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Init, "macros of a file that the source includes are parameters, too, and the file is copied") {
+  write("config.cuh", "#pragma once\n#ifndef BLOCK_SIZE\n#define BLOCK_SIZE 128\n#endif\n");
+  write("split.cu", "#include \"config.cuh\"\n" + test::kSaxpyCuda.substr(test::kSaxpyCuda.find("__global__")));
+  makes("split.cu", "split", {"guessed: the macro BLOCK_SIZE (config.cuh line 3): a parameter", "guessed: the block: BLOCK_SIZE threads"},
+        "search space: 6 of 6 combinations");
+  CHECK(read("split/config.cuh") == read("config.cuh"));
+}
+
+TEST_CASE_FIXTURE(Init, "a kernel whose threads the source fixes has no block size to tune") {
+  refuses("__global__ void k(int n, float* x) { for (int i = threadIdx.x; i < n; i += 128) x[i] = 1; }\n", 2,
+          "nothing in 'k' can be tuned:\n  write #ifndef BLOCK_SIZE");
+}
+
 TEST_CASE_FIXTURE(Init, "with --json the outcome is an object") {
   const auto made = init("stencil.cu", "made", {"--json", "--arch", "sm_80"});
   REQUIRE(made.exit_code == 0);

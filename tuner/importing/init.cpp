@@ -43,14 +43,29 @@ void check_outcome(const InitialTemplate& initial, const std::filesystem::path& 
   static_cast<void>(spec::KernelTemplate::parse(initial.made.files.at(kTemplateFile), sources, (folder / kTemplateFile).string()));
 }
 
-InitDraft read_draft(const InitRequest& request, const std::string& source) {
+/// Those of the kernel's file and of what it includes. A name may be used in another file than it is defined in.
+std::vector<SourceName> names_of_files(const std::map<std::string, std::string>& files, const std::string& main,
+                                       const std::filesystem::path& folder) {
+  std::vector<SourceName> all;
+  for (const auto& [file, source] : files) {
+    if (file.starts_with('<')) continue;  // attune's own headers are not tuned
+    for (SourceName& name : source_names(without_comments(source), (folder / file).string())) {
+      name.used = name.used || (file != main && has_word(without_directives(without_comments(files.at(main))), name.name));
+      all.push_back(std::move(name));
+    }
+  }
+  return all;
+}
+
+InitDraft read_draft(const InitRequest& request, const std::map<std::string, std::string>& files) {
   InitDraft draft;
+  const std::string main = request.file.filename().string();
   const std::string file = request.file.string();
-  const std::string code = without_comments(source);
+  const std::string code = without_comments(files.at(main));
   draft.source = choose_kernel(source_kernels(code, file), request.kernel, file);
   draft.arguments = kernel_arguments(draft.source, code);
   draft.usage = kernel_usage(draft.source, draft.arguments);
-  draft.names = source_names(code, file);
+  draft.names = names_of_files(files, main, request.file.parent_path());
   draft.ask = request.ask;
   draft.kernel.name = draft.kernel.kernel = draft.source.name;
   draft.kernel.kernel_position = draft.source.position;
@@ -68,7 +83,7 @@ InitialTemplate init_template(const InitRequest& request) {
         fmt::format("failed making a template of {}: there is no such file; give the CUDA source of a kernel", request.file.string()));
   InitialTemplate initial;
   initial.made.files = read_sources(request.file);
-  InitDraft draft = read_draft(request, initial.made.files.at(request.file.filename().string()));
+  InitDraft draft = read_draft(request, initial.made.files);
   draft.note(Note::Kind::Taken, fmt::format("the kernel '{}'", draft.source.name),
              fmt::format("line {}, {} arguments", draft.source.position.line, draft.arguments.size()));
   draft_parameters(draft);

@@ -38,7 +38,11 @@ std::string list_fault(const std::string& text) {
   }
 }
 
-std::string place(const SourceName& name) { return fmt::format("line {}", name.position.line); }
+std::string place(const InitDraft& draft, const SourceName& name) {
+  const bool here = name.position.file == draft.source.position.file;
+  return here ? fmt::format("line {}", name.position.line)
+              : fmt::format("{} line {}", std::filesystem::path(name.position.file).filename().string(), name.position.line);
+}
 
 /// Why it cannot be one; empty: it can.
 std::string obstacle(const SourceName& name) {
@@ -56,7 +60,7 @@ std::string obstacle(const SourceName& name) {
 }
 
 void add_parameter(InitDraft& draft, const SourceName& name, NameLook look) {
-  const std::string about = fmt::format("the macro {} ({})", name.name, place(name));
+  const std::string about = fmt::format("the macro {} ({})", name.name, place(draft, name));
   std::vector<std::int64_t> values = values_around(look, *name.number);
   const std::string proposed = listed(values);
   const std::string answer = draft.guess({about, fmt::format("values to try (or {})", kLeaveOut), proposed, list_fault});
@@ -89,7 +93,7 @@ void draft_parameters(InitDraft& draft) {
     if (name.number) draft.expressions[name.name] = std::to_string(*name.number);
     if (!name.used || look == NameLook::Nothing) continue;
     if (name.kind == SourceName::Kind::Constant && !name.number) continue;  // a variable of the kernel
-    const std::string about = fmt::format("{} ({})", name.name, place(name));
+    const std::string about = fmt::format("{} ({})", name.name, place(draft, name));
     if (look == NameLook::Changes) {
       if (name.kind == SourceName::Kind::Guarded)
         draft.note(Note::Kind::LeftOut, about, "by its name it changes what is computed; add it to \"parameters\" where it does not");
