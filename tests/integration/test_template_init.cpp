@@ -132,6 +132,12 @@ TEST_CASE_FIXTURE(Init, "files that are missing, unreadable or full of something
   CHECK(result.exit_code == 2);
   CHECK(result.err.find("is not empty; name a folder that does not exist yet") != std::string::npos);
   CHECK(read("full/mine.txt") == "mine");
+  result = attune({"template", "init", "/proc/self/mem", "-o", path("made")});  // there, and unreadable even for root
+  CHECK(result.exit_code == 4);
+  CHECK(result.err.find("failed reading /proc/self/mem") != std::string::npos);
+  result = init("saxpy.cu", "made", {"--arch", "sm_12"});
+  CHECK(result.exit_code == 2);
+  CHECK(result.err.find("unknown architecture 'sm_12'") != std::string::npos);
   result = init("full", "made");
   CHECK(result.exit_code == 2);
   CHECK(result.err.find("there is no such file") != std::string::npos);
