@@ -98,8 +98,9 @@ compile::KernelResources compile_default(const InitialTemplate& initial, const I
 
 void print(const InitialTemplate& initial, const InitOptions& options, const compile::KernelResources& compiled) {
   const auto& kernel = initial.made.kernel;
-  base::print("{}: the template {}, made of {}: {} parameters, {} conditions, {} arguments\n", options.folder, kernel.name,
-              options.request.file.string(), kernel.parameters.size(), kernel.constraints.size(), kernel.arguments.size());
+  base::print("{}: the template {}, made of {}: {}, {}, {}\n", options.folder, kernel.name, options.request.file.string(),
+              importing::counted(kernel.parameters.size(), "parameter"), importing::counted(kernel.constraints.size(), "condition"),
+              importing::counted(kernel.arguments.size(), "argument"));
   print_notes(kernel.notes);
   base::print("its default compiles for {}: {} registers, {} bytes shared\n", options.architecture, compiled.registers,
               compiled.static_shared_bytes);
