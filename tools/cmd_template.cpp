@@ -1,4 +1,4 @@
-// attune template: list templates, check a folder. template_import.cpp has the rest.
+// attune template: list templates, check a folder. template_import.cpp and template_init.cpp have the rest.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
@@ -16,6 +16,7 @@
 #include "tools/progress_line.hpp"
 #include "tools/stop_signals.hpp"
 #include "tools/template_import.hpp"
+#include "tools/template_init.hpp"
 #include "tools/template_sample.hpp"
 #include "tuner/base/cpus.hpp"
 #include "tuner/base/json.hpp"
@@ -273,7 +274,7 @@ int check(const CheckOptions& options, const CommandContext& context, const std:
 }  // namespace
 
 void add_template_command(CLI::App& app, CommandContext& context) {
-  auto* command = app.add_subcommand("template", "List templates, check one, or import one");
+  auto* command = app.add_subcommand("template", "List templates, check, import or make one");
   command->require_subcommand(1);
   auto* list = command->add_subcommand("list", "Names of the built-in templates and those in $ATTUNE_TEMPLATES");
   list->callback([&context] {
@@ -303,6 +304,7 @@ void add_template_command(CLI::App& app, CommandContext& context) {
     context.action = [options, checked, &context] { return check(*options, context, checked->remaining()); };
   });
   add_template_import_command(*command, context);
+  add_template_init_command(*command, context);
 }
 
 }  // namespace attune::tools

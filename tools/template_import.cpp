@@ -6,15 +6,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <system_error>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
-#include "tools/output_target.hpp"
 #include "tools/scratch_folder.hpp"
 #include "tools/script_capture.hpp"
+#include "tools/template_folder.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/importing/import.hpp"
@@ -23,7 +23,6 @@ namespace attune::tools {
 namespace {
 
 namespace fs = std::filesystem;
-using importing::Note;
 using nlohmann::json;
 
 struct ImportOptions {
@@ -33,85 +32,20 @@ struct ImportOptions {
   bool json_output = false;
 };
 
-const char* text_of(Note::Kind kind) {
-  switch (kind) {
-    case Note::Kind::Taken:
-      return "taken";
-    case Note::Kind::Changed:
-      return "changed";
-    case Note::Kind::LeftOut:
-      return "left out";
-    case Note::Kind::Decide:
-      return "to decide";
-  }
-  throw Error("failed describing a note: unknown kind");
-}
-
-/// Nothing of anybody's is written over.
-void check_folder(const ImportOptions& options) {
-  const auto refuse = [&](const char* why) {
-    throw UsageError(fmt::format("failed importing {}: '{}' {}; name a folder that does not exist yet", options.request.file.string(),
-                                 options.folder, why));
-  };
-  std::error_code error;
-  const fs::file_status status = fs::status(options.folder, error);
-  if (!fs::exists(status)) return;
-  if (!fs::is_directory(status)) refuse("is no folder");
-  const bool empty = fs::is_empty(options.folder, error);
-  if (error) throw EnvironmentError(fmt::format("failed reading {}: {}", options.folder, error.message()));
-  if (!empty) refuse("is not empty");
-}
-
-/// template.json comes last: a folder is a template when it is there.
-void write_folder(const fs::path& folder, const std::map<std::string, std::string>& files) {
-  const auto make = [](const fs::path& path) {
-    std::error_code error;
-    fs::create_directories(path, error);
-    if (error) throw EnvironmentError(fmt::format("failed creating {}: {}", path.string(), error.message()));
-  };
-  make(folder);
-  for (const bool spec : {false, true}) {
-    for (const auto& [name, bytes] : files) {
-      if ((name == "template.json") != spec) continue;
-      make((folder / name).parent_path());
-      write_output_target((folder / name).string(), bytes);
-    }
-  }
-}
-
-json to_json(const importing::ImportedTemplate& made, const std::string& folder) {
-  json files = json::array(), notes = json::array();
-  for (const auto& file : made.files) files.push_back(file.first);
-  for (const Note& note : made.kernel.notes) notes.push_back({{"what", text_of(note.kind)}, {"about", note.about}, {"text", note.text}});
-  return {{"template", made.kernel.name},
-          {"folder", folder},
-          {"files", files},
-          {"kernel", made.kernel.kernel},
-          {"parameters", made.kernel.parameters.size()},
-          {"conditions", made.kernel.constraints.size()},
-          {"arguments", made.kernel.arguments.size()},
-          {"notes", notes}};
-}
-
 void print(const importing::ImportedTemplate& made, const std::string& from, const std::string& folder) {
   const auto& kernel = made.kernel;
   base::print("{}: the template {}, imported from {}: {}, {}, {} of {}\n", folder, kernel.name, from,
               importing::counted(kernel.parameters.size(), "parameter"), importing::counted(kernel.constraints.size(), "condition"),
               importing::counted(kernel.arguments.size(), "argument"), kernel.kernel);
-  for (const auto kind : {Note::Kind::Taken, Note::Kind::Changed, Note::Kind::LeftOut, Note::Kind::Decide}) {
-    for (const Note& note : kernel.notes) {
-      if (note.kind == kind) base::print("  {}: {}: {}\n", text_of(kind), note.about, note.text);
-    }
-  }
-  const bool is_path = folder.find('/') != std::string::npos;  // a bare name would be that of a built-in template
-  base::print("attune template check {}{} counts its space and compiles it\n", folder, is_path ? "" : "/");
+  print_notes(kernel.notes);
+  print_next_step(folder);
 }
 
 int import_file(const ImportOptions& options) {
   const auto made = importing::import_t1(options.request);
-  write_folder(options.folder, made.files);
+  write_template_folder(options.folder, made);
   if (options.json_output)
-    print_json(to_json(made, options.folder), 1);
+    print_json(folder_json(made, options.folder), 1);
   else
     print(made, options.request.file.string(), options.folder);
   return 0;
@@ -132,9 +66,9 @@ json import_call(const ImportOptions& options, const CapturedScript& script, Cap
   try {
     const auto made = importing::import_t1({captured / call.file, {}, options.request.name, from});
     const std::string folder = folder_of(options, script, call);
-    write_folder(folder, made.files);
+    write_template_folder(folder, made);
     if (!options.json_output) print(made, from, folder);
-    return to_json(made, folder);
+    return folder_json(made, folder);
   } catch (const SpecError& error) {
     const std::string what = error.what();
     const std::size_t place = what.find(": ");
@@ -169,10 +103,10 @@ int import_script(const ImportOptions& options) {
 }
 
 int run_import(const ImportOptions& options) {
-  check_folder(options);
+  const std::string from = options.request.file.string();
+  check_template_folder(options.folder, "importing " + from);
   if (options.request.file.extension() == ".py") return import_script(options);
-  if (!options.arguments.empty())
-    throw UsageError(fmt::format("failed importing {}: only scripts (*.py) take arguments", options.request.file.string()));
+  if (!options.arguments.empty()) throw UsageError(fmt::format("failed importing {}: only scripts (*.py) take arguments", from));
   return import_file(options);
 }
 

@@ -88,6 +88,8 @@ std::optional<ElementLayout> vector_layout(std::string_view name) {
   return ElementLayout{*element, count, count == 3 ? 0 : std::min(16, count * spec::size_bytes(*element))};
 }
 
+const ElementLayout kBoolLayout{ElementType::U8, 1, 0, "attune has no bool: bytes, and tuning fills in small numbers that are not 0"};
+
 std::vector<std::string> names_of_types() {
   std::vector<std::string> names = {"bool", "custom"};
   for (const auto& [name, type] : kElementNames) names.emplace_back(name);
@@ -99,9 +101,14 @@ std::vector<std::string> names_of_types() {
 
 }  // namespace
 
+std::optional<ElementLayout> find_element_layout(const std::string& name) {
+  if (name == "bool") return kBoolLayout;
+  if (const auto plain = known_element(name)) return ElementLayout{*plain};
+  return vector_layout(name);
+}
+
 ElementLayout element_layout(const std::string& name, std::optional<std::int64_t> bytes, const spec::SourcePosition& position) {
-  if (name == "bool" || name == "bool_")
-    return {ElementType::U8, 1, 0, "attune has no bool: bytes, and tuning fills in small numbers that are not 0"};
+  if (name == "bool" || name == "bool_") return kBoolLayout;
   if (name == "custom") {
     constexpr std::int64_t kMostBytes = 1 << 20;
     if (!bytes || *bytes < 1 || *bytes > kMostBytes)
@@ -109,9 +116,7 @@ ElementLayout element_layout(const std::string& name, std::optional<std::int64_t
     return {ElementType::U8, static_cast<int>(*bytes), 16, fmt::format("a type of the kernel's own, of {} bytes: bytes", *bytes)};
   }
   if (name == "float16" && bytes == 2) return {ElementType::F16};
-  const std::optional<ElementType> plain = known_element(name);
-  if (plain) return {*plain};
-  if (const auto vector = vector_layout(name)) return *vector;
+  if (const auto found = find_element_layout(name)) return *found;
   const std::string near = spec::suggestion(name, names_of_types());
   spec::fail(position,
              fmt::format("unknown type '{}'{}; types are bool, int8 to int64, uint8 to uint64, half, bfloat16, float, double, vectors "

@@ -21,4 +21,7 @@ struct ElementLayout {
 [[nodiscard]] ElementLayout element_layout(const std::string& name, std::optional<std::int64_t> bytes,
                                            const spec::SourcePosition& position);
 
+/// The same of a type that CUDA C++ has; nothing where there is none of that name.
+[[nodiscard]] std::optional<ElementLayout> find_element_layout(const std::string& name);
+
 }  // namespace attune::importing

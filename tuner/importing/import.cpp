@@ -8,10 +8,10 @@
 #include "tuner/base/escape.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/importing/kernel_source.hpp"
+#include "tuner/importing/source_files.hpp"
 #include "tuner/importing/t1_reader.hpp"
 #include "tuner/importing/template_writer.hpp"
 #include "tuner/spec/failure.hpp"
-#include "tuner/spec/includes.hpp"
 #include "tuner/spec/name_table.hpp"
 
 namespace attune::importing {
@@ -21,15 +21,10 @@ namespace fs = std::filesystem;
 
 constexpr const char *kBefore = "attune_before.cu", *kAfter = "attune_after.cu", *kSpec = "template.json";
 
-bool is_file(const fs::path& path) {
-  std::error_code ignored;  // what cannot be looked at is not there
-  return fs::is_regular_file(path, ignored);
-}
-
 /// Kernel Tuner looks beside the file and in the folder above it.
 fs::path find_kernel_file(const ImportRequest& request, const ImportedKernel& kernel) {
   if (!request.kernel_file.empty()) {
-    if (is_file(request.kernel_file)) return request.kernel_file;
+    if (is_regular(request.kernel_file)) return request.kernel_file;
     throw UsageError(fmt::format("failed importing {}: there is no kernel file '{}'; --kernel-file names the CUDA source of the kernel",
                                  request.file.string(), request.kernel_file.string()));
   }
@@ -37,30 +32,12 @@ fs::path find_kernel_file(const ImportRequest& request, const ImportedKernel& ke
     spec::fail(kernel.kernel_position, "\"KernelSpecification\" lacks \"KernelFile\"; give it, or name the CUDA source with --kernel-file");
   const fs::path folder = request.file.parent_path();
   for (const fs::path& base : {folder, folder / ".."}) {
-    if (is_file(base / kernel.kernel_file)) return base / kernel.kernel_file;
+    if (is_regular(base / kernel.kernel_file)) return base / kernel.kernel_file;
   }
   spec::fail(kernel.kernel_file_position,
              fmt::format("the kernel file '{}' is neither beside this file nor in the folder above it; name it with "
                          "--kernel-file",
                          kernel.kernel_file));
-}
-
-/// The kernel's file and what it includes.
-std::map<std::string, std::string> read_sources(const fs::path& path) {
-  std::map<std::string, std::string> files;
-  files[path.filename().string()] = base::read_file(path);
-  spec::add_included_files(files, [&](const std::string& name, std::string& bytes) {
-    const fs::path included = path.parent_path() / name;
-    if (!is_file(included)) return false;
-    bytes = base::read_file(included);
-    return true;
-  });
-  return files;
-}
-
-/// Files that the folder holds: headers of attune's own are not among them.
-void drop_own_headers(std::map<std::string, std::string>& files) {
-  std::erase_if(files, [](const auto& file) { return file.first.starts_with('<'); });
 }
 
 /// What attune itself says of the outcome. Errors in the kernel's files have their place there.
@@ -83,7 +60,7 @@ void check(const ImportedTemplate& made, const fs::path& kernel_folder) {
 }  // namespace
 
 ImportedTemplate import_t1(const ImportRequest& request) {
-  if (!is_file(request.file))
+  if (!is_regular(request.file))
     throw UsageError(fmt::format("failed importing {}: there is no such file; give the T1 file of a kernel", request.file.string()));
   if (!request.name.empty()) spec::check_identifier(request.name, "the template's name", {"--name", 1, 1});
   ImportedTemplate made;

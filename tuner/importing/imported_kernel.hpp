@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@ struct Note {
   enum class Kind {
     Taken,    ///< the template says the same
     Changed,  ///< the template says it in another way, or nearly
+    Guessed,  ///< the template says what the source suggests
     LeftOut,  ///< the template does not say it
     Decide,   ///< somebody has to decide; it is a comment of template.json too
   } kind = Kind::Taken;
@@ -25,10 +27,12 @@ struct Note {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-/// A size of the problem. The file describes one problem, so it has one value.
+/// A size of the problem. A T1 file describes one problem, so that it has one value there.
 struct ImportedSize {
   std::string name;
   std::int64_t value = 1;
+  std::int64_t most = 0;    ///< what it may be from `value` on; 0: nothing else
+  std::string remark = {};  ///< a comment of template.json
 };
 
 /// What a kernel takes, in the kernel's order. Every expression is of attune's language.
@@ -38,6 +42,7 @@ struct ImportedArgument {
     Output,
     Both,           ///< an output that holds data before the call
     Scalar,         ///< passed by value
+    Size,           ///< the size of this name, passed by value
     Computed,       ///< a number that depends on parameters: a let, passed by value
     DynamicShared,  ///< no argument: bytes of dynamic shared memory
   } role = Role::Input;
@@ -69,8 +74,10 @@ struct ImportedKernel {
   std::vector<std::string> grid, block;  ///< one to three each
   std::string shared_bytes;              ///< empty: none
   std::vector<std::string> options;
-  bool by_kernel_tuner = false;  ///< it may count on what Kernel Tuner defines besides the parameters
-  std::string before, after;     ///< what stands around the kernel's file, in files of their own; empty: nothing
+  bool by_kernel_tuner = false;                ///< it may count on what Kernel Tuner defines besides the parameters
+  std::string origin_text;                     ///< the first comment of template.json; empty: that of a T1 file
+  std::map<std::string, std::string> remarks;  ///< comments of template.json: of parameters by name, "launch" and "reference"
+  std::string before, after;                   ///< what stands around the kernel's file, in files of their own; empty: nothing
   std::vector<Note> notes;
 };
 

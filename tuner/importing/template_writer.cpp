@@ -31,12 +31,25 @@ std::string joined(const std::vector<std::string>& items, const char* between = 
 /// The members of an object, one a line.
 std::string lines(const std::vector<std::string>& members) { return members.empty() ? "" : "\n    " + joined(members, ",\n    ") + "\n  "; }
 
-std::string comment(const std::string& text) { return text.empty() ? "" : fmt::format("// {}\n    ", base::escape_line(text)); }
+std::string comment(const std::string& text, const char* indent = "    ") {
+  return text.empty() ? "" : fmt::format("// {}\n{}", base::escape_line(text), indent);
+}
+
+std::string remark_of(const ImportedKernel& kernel, const std::string& name, const char* indent = "    ") {
+  const auto found = kernel.remarks.find(name);
+  return found == kernel.remarks.end() ? "" : comment(found->second, indent);
+}
+
+std::string size_json(const ImportedSize& size) {
+  return fmt::format("{}{}: {{\"size\": {{\"min\": {}, \"max\": {}}}}}", comment(size.remark), quoted(size.name), size.value,
+                     size.most > 0 ? size.most : size.value);
+}
 
 std::string parameter_json(const spec::Parameter& parameter) {
   std::vector<std::string> values;
   for (const spec::Value& value : parameter.values) values.push_back(base::dump_json(spec::to_json(value)));
-  return fmt::format("{}: {{\"values\": [{}], \"default\": {}}}", quoted(parameter.name), joined(values), values[parameter.default_index]);
+  return fmt::format("{}: {{\"values\": [{}], \"default\": {}{}}}", quoted(parameter.name), joined(values), values[parameter.default_index],
+                     parameter.binding == spec::Binding::Launch ? ", \"bind\": \"launch\"" : "");
 }
 
 std::string buffer_json(const ImportedArgument& argument) {
@@ -65,7 +78,7 @@ std::string launch_json(const ImportedKernel& kernel) {
   for (const ImportedArgument& argument : kernel.arguments) {
     if (argument.role == Role::DynamicShared)
       shared = shared.empty() ? argument.count : fmt::format("{} + {}", shared, argument.count);
-    else if (argument.role == Role::Computed)
+    else if (argument.role == Role::Computed || argument.role == Role::Size)
       arguments.push_back(fmt::format("{{{}: \"{}\"}}", quoted(argument.name), spec::name(argument.type)));
     else if (!argument.constant_memory)
       arguments.push_back(quoted(argument.name));
@@ -82,9 +95,9 @@ struct Parts {
 
 Parts parts_of(const ImportedKernel& kernel) {
   Parts parts;
-  for (const ImportedSize& size : kernel.sizes)
-    parts.sizes.push_back(fmt::format("{0}: {{\"size\": {{\"min\": {1}, \"max\": {1}}}}}", quoted(size.name), size.value));
-  for (const spec::Parameter& parameter : kernel.parameters) parts.parameters.push_back(parameter_json(parameter));
+  for (const ImportedSize& size : kernel.sizes) parts.sizes.push_back(size_json(size));
+  for (const spec::Parameter& parameter : kernel.parameters)
+    parts.parameters.push_back(remark_of(kernel, parameter.name) + parameter_json(parameter));
   for (const std::string& constraint : kernel.constraints) parts.constraints.push_back(quoted(constraint));
   for (const auto& [name, text] : kernel.lets) parts.lets.push_back(fmt::format("{}: {}", quoted(name), quoted(text)));
   for (const ImportedArgument& argument : kernel.arguments) {
@@ -93,7 +106,7 @@ Parts parts_of(const ImportedKernel& kernel) {
                                           spec::name(argument.type), expression_json(argument.value)));
     else if (argument.role == Role::Computed)
       parts.lets.push_back(fmt::format("{}: {}", quoted(argument.name), quoted(argument.value)));
-    else if (argument.role != Role::DynamicShared)
+    else if (argument.role != Role::DynamicShared && argument.role != Role::Size)
       parts.buffers.push_back(buffer_json(argument));
   }
   for (const std::string& option : kernel.options) parts.options.push_back(quoted(option));
@@ -102,8 +115,10 @@ Parts parts_of(const ImportedKernel& kernel) {
 
 std::string head(const ImportedKernel& kernel) {
   const std::string file = std::filesystem::path(kernel.origin).filename().string();
-  std::string text = fmt::format("// Imported from {} by `attune template import`; docs/template-format.md is the manual of this file.\n",
-                                 base::escape_line(file));
+  std::string text =
+      fmt::format("// {}; docs/template-format.md is the manual of this file.\n",
+                  kernel.origin_text.empty() ? fmt::format("Imported from {} by `attune template import`", base::escape_line(file))
+                                             : base::escape_line(kernel.origin_text));
   for (const Note& note : kernel.notes) {
     if (note.kind == Note::Kind::Decide)
       text += fmt::format("// TO DECIDE: {}: {}.\n", base::escape_line(note.about), base::escape_line(note.text));
@@ -119,8 +134,9 @@ std::string template_json(const ImportedKernel& kernel, const std::vector<std::s
   for (const std::string& source : sources) files.push_back(quoted(source));
   const std::string file = std::filesystem::path(kernel.origin).filename().string();
   std::string text = head(kernel);
-  text += fmt::format("{{\n  \"attune\": 1,\n  \"name\": {},\n  \"summary\": {},\n", quoted(kernel.name),
-                      quoted(fmt::format("{}, imported from {}", kernel.kernel, base::escape_line(file))));
+  text += fmt::format(
+      "{{\n  \"attune\": 1,\n  \"name\": {},\n  \"summary\": {},\n", quoted(kernel.name),
+      quoted(fmt::format("{}, {} {}", kernel.kernel, kernel.origin_text.empty() ? "imported from" : "of", base::escape_line(file))));
   text += "  \"macro_prefix\": \"\",  // parameters are macros of their own names, as the kernel expects them\n";
   text += fmt::format("  \"sources\": [{}],\n", joined(files));
   if (!parts.options.empty()) text += fmt::format("  \"options\": [{}],\n", joined(parts.options));
@@ -132,8 +148,8 @@ std::string template_json(const ImportedKernel& kernel, const std::vector<std::s
       "  // An output holds anything before the call: a kernel that adds to one needs {\"memset\": NAME, \"byte\": 0} before its launch.\n";
   text += fmt::format("  \"buffers\": {{{}}},\n", lines(parts.buffers));
   if (!parts.scalars.empty()) text += fmt::format("  \"scalars\": {{{}}},\n", lines(parts.scalars));
-  text += fmt::format("  \"launches\": [\n    {}\n  ],\n", launch_json(kernel));
-  return text + "  \"reference\": \"none\"\n}\n";
+  text += fmt::format("  \"launches\": [\n    {}{}\n  ],\n", remark_of(kernel, "launch"), launch_json(kernel));
+  return text + fmt::format("  {}\"reference\": \"none\"\n}}\n", remark_of(kernel, "reference", "  "));
 }
 
 }  // namespace attune::importing

@@ -1,0 +1,172 @@
+#include <doctest/doctest.h>
+
+#include "attune/error.hpp"
+#include "tests/support/cuda_sources.hpp"
+#include "tuner/importing/cuda_kernel.hpp"
+#include "tuner/importing/cuda_macros.hpp"
+#include "tuner/importing/kernel_usage.hpp"
+
+namespace test_cuda_kernels {
+
+using namespace attune;
+using namespace attune::importing;
+
+namespace {
+
+std::vector<KernelArgument> arguments_of(const std::string& list, const std::string& before = "") {
+  const std::string code = before + "__global__ void k(" + list + ") { }\n";
+  return kernel_arguments(source_kernels(code, "k.cu").at(0), code);
+}
+
+KernelUsage usage_of(const std::string& source) {
+  const auto kernel = source_kernels(source, "k.cu").at(0);
+  return kernel_usage(kernel, kernel_arguments(kernel, source));
+}
+
+SourceName name_in(const std::string& code, const std::string& wanted) {
+  for (const SourceName& name : source_names(code, "k.cu")) {
+    if (name.name == wanted) return name;
+  }
+  throw Error("there is no " + wanted);
+}
+
+}  // namespace
+
+TEST_CASE("kernels are found with their linkage, and declarations without a body are none") {
+  const auto kernels = source_kernels(R"(#define X 1
+extern "C" __global__ void a(int* p);
+extern "C" {
+__global__ void __launch_bounds__(64, 2) a(int* p) { if (p) { *p = 1; } }
+}
+namespace n { template <class T> __global__ void b(T* p) { } }
+static __global__ void c() { }
+__global__ void d(int* p) { })",
+                                      "k.cu");
+  REQUIRE(kernels.size() == 4);
+  CHECK(kernels[0].linkage == SourceKernel::Linkage::C);
+  CHECK(shown(kernels[0].launch_bounds) == "64");
+  CHECK(kernels[0].position.line == 4);
+  CHECK(kernels[1].is_template);
+  CHECK(kernels[1].in_namespace);
+  CHECK(kernels[2].linkage == SourceKernel::Linkage::Static);
+  CHECK(kernels[3].linkage == SourceKernel::Linkage::Cpp);
+  CHECK_FALSE(kernels[3].in_namespace);
+}
+
+TEST_CASE("arguments have their types through const, restrict, aliases and vectors") {
+  const auto all = arguments_of("const float* __restrict__ a, real *b, unsigned long long int n, float4 const* v, half h[], bool on",
+                                "typedef double real;\n");
+  REQUIRE(all.size() == 6);
+  CHECK(all[0].pointer);
+  CHECK(all[0].to_const);
+  CHECK(all[0].restrict);
+  CHECK(all[1].layout.type == spec::ElementType::F64);
+  CHECK_FALSE(all[1].to_const);
+  CHECK(all[2].layout.type == spec::ElementType::U64);
+  CHECK_FALSE(all[2].pointer);
+  CHECK(all[3].layout.lanes == 4);
+  CHECK(all[3].to_const);
+  CHECK(all[4].pointer);
+  CHECK(all[4].layout.type == spec::ElementType::F16);
+  CHECK(all[5].layout.type == spec::ElementType::U8);
+  CHECK(arguments_of("void").empty());
+}
+
+TEST_CASE("a pointer that is const itself points to what may be written") { CHECK_FALSE(arguments_of("float* const a").at(0).to_const); }
+
+TEST_CASE("a macro is guarded where #ifndef of its name stands before it, and a number where its value is a whole one") {
+  const std::string code =
+      "#ifndef TILE\n#define TILE (4 * 8)\n#endif\n#define BLOCK TILE\n#define SCALE 1.5f\n#define MAX(a) a\n"
+      "constexpr int kItems = BLOCK / 2;\nint x = TILE + kItems;\n";
+  CHECK(name_in(code, "TILE").kind == SourceName::Kind::Guarded);
+  CHECK(name_in(code, "TILE").number == 32);
+  CHECK(name_in(code, "TILE").used);
+  CHECK(name_in(code, "BLOCK").kind == SourceName::Kind::Defined);
+  CHECK(name_in(code, "BLOCK").number == 32);
+  CHECK_FALSE(name_in(code, "SCALE").number);
+  CHECK_FALSE(name_in(code, "SCALE").used);
+  CHECK(name_in(code, "kItems").kind == SourceName::Kind::Constant);
+  CHECK(name_in(code, "kItems").number == 16);
+  CHECK_THROWS(static_cast<void>(name_in(code, "MAX")));
+}
+
+TEST_CASE("names tell what kind of number they are") {
+  CHECK(look_of("BLOCK_SIZE_X") == NameLook::Threads);
+  CHECK(look_of("tileWidth") == NameLook::Tile);
+  CHECK(look_of("ITEMS_PER_THREAD") == NameLook::Work);
+  CHECK(look_of("VEC") == NameLook::Vector);
+  CHECK(look_of("USE_SHARED") == NameLook::Switch);
+  CHECK(look_of("FILTER_SIZE") == NameLook::Changes);
+  CHECK(look_of("ALPHA") == NameLook::Nothing);
+  CHECK(axis_of("BLOCK_ROWS") == 'y');
+  CHECK(axis_of("BLOCK_SIZE") == 0);
+}
+
+TEST_CASE("values to try lie around the given one, which is one of them") {
+  CHECK(values_around(NameLook::Threads, 96) == std::vector<std::int64_t>{32, 64, 96, 128, 256, 512, 1024});
+  CHECK(values_around(NameLook::Tile, 8) == std::vector<std::int64_t>{2, 4, 8, 16, 32});
+  CHECK(values_around(NameLook::Vector, 1) == std::vector<std::int64_t>{1, 2, 4});
+  CHECK(values_around(NameLook::Switch, 1) == std::vector<std::int64_t>{0, 1});
+  CHECK(values_around(NameLook::Work, 3) == std::vector<std::int64_t>{1, 2, 3, 4, 8});
+}
+
+TEST_CASE("a body tells which size bounds which axis, what a block covers and how pointers are used") {
+  const KernelUsage stencil = usage_of(test::kStencilCuda);
+  CHECK(shown(stencil.factors[0]) == "TILE_X");
+  CHECK(shown(stencil.factors[1]) == "TILE_Y");
+  CHECK(stencil.bound_axes.at("width") == std::set<int>{0});
+  CHECK(stencil.bound_axes.at("height") == std::set<int>{1});
+  CHECK(stencil.pointers.at("out").written);
+  CHECK_FALSE(stencil.pointers.at("out").read);
+  CHECK(sizes_behind(stencil, stencil.pointers.at("out").indices.at(0), {"width", "height"}) == std::set<std::string>{"height", "width"});
+  REQUIRE(stencil.shared.size() == 1);
+  CHECK(stencil.shared[0].dimensions.size() == 2);
+  const KernelUsage sum = usage_of(test::kSumCuda);
+  CHECK(sum.grid_stride);
+  CHECK(sum.pointers.at("total").updated);
+  CHECK(sum.shared.at(0).by_thread);
+  CHECK(shown(sum.factors[0]) == "blockDim . x");
+}
+
+TEST_CASE("factors outside of the bracket around an index count, too") {
+  const KernelUsage usage =
+      usage_of("__global__ void k(float* y, int n) { int i = (blockIdx.x * blockDim.x + threadIdx.x) * ITEMS; if (i < n) y[i] = 1; }");
+  CHECK(shown(usage.factors[0]) == "blockDim . x * ITEMS");
+}
+
+TEST_CASE("casts around an index hide none of its factors") {
+  const KernelUsage usage = usage_of(
+      "__global__ void k(float* y) { size_t i = (size_t(blockIdx.x) * blockDim.x + threadIdx.x) * ITEMS; y[i] = f(blockIdx.y) * 2; }");
+  CHECK(shown(usage.factors[0]) == "blockDim . x * ITEMS");
+  CHECK(usage.factors[1].empty());
+}
+
+TEST_CASE("several shared arrays of one declaration all count") {
+  const KernelUsage usage =
+      usage_of("__global__ void k(float* y) { __shared__ __align__(16) float a[T][T + 1], b[4], c; extern __shared__ int d[]; }");
+  REQUIRE(usage.shared.size() == 4);
+  CHECK(usage.shared[0].type == "float");
+  CHECK(usage.shared[0].dimensions.size() == 2);
+  CHECK(usage.shared[1].name == "b");
+  CHECK(shown(usage.shared[2].dimensions.at(0)) == "1");
+  CHECK(usage.shared[3].dimensions.empty());
+}
+
+TEST_CASE("a pointer that is handed on, indexes another or is counted up is seen as that") {
+  const KernelUsage usage =
+      usage_of("__global__ void k(const int* at, float* a, float* b, int* c) { int i = threadIdx.x; a[at[i]] = 1; f(b); c[i]++; }");
+  CHECK(usage.pointers.at("at").is_index);
+  CHECK(usage.pointers.at("a").written);
+  CHECK(usage.pointers.at("b").escapes);
+  CHECK(usage.pointers.at("c").updated);
+}
+
+TEST_CASE("an expression of whole numbers is attune's, and others are nothing") {
+  const std::map<std::string, std::string> names = {{"A", "A"}, {"B", "2"}};
+  CHECK(whole_expression(cuda_tokens("(A + 1) / B * 3u"), names) == "(A + 1) // 2 * 3");
+  CHECK_FALSE(whole_expression(cuda_tokens("A + C"), names));
+  CHECK_FALSE(whole_expression(cuda_tokens("A << 1"), names));
+  CHECK_FALSE(whole_expression(cuda_tokens("1.5"), names));
+}
+
+}  // namespace test_cuda_kernels

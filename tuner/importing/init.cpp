@@ -1,0 +1,131 @@
+#include "tuner/importing/init.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attune/error.hpp"
+#include "tuner/importing/init_draft.hpp"
+#include "tuner/importing/kernel_source.hpp"
+#include "tuner/importing/source_files.hpp"
+#include "tuner/importing/template_writer.hpp"
+
+namespace attune::importing {
+namespace {
+
+constexpr const char *kDeclaration = "attune_before.cu", *kTemplateFile = "template.json";
+
+/// A declaration as extern "C" before the kernel's own makes it so, whatever C++ stands beside it.
+std::string declaration_of(const InitDraft& draft) {
+  std::string arguments, headers;
+  for (const KernelArgument& argument : draft.arguments) {
+    arguments += fmt::format("{}{}{}{}", arguments.empty() ? "" : ", ", argument.to_const ? "const " : "", argument.type,
+                             argument.pointer ? "*" : "");
+    if (argument.layout.type == spec::ElementType::F16 && headers.find("fp16") == std::string::npos) headers += "#include <cuda_fp16.h>\n";
+    if (argument.layout.type == spec::ElementType::BF16 && headers.find("bf16") == std::string::npos) headers += "#include <cuda_bf16.h>\n";
+  }
+  return fmt::format(
+      "{}// Written by `attune template init`: the kernel's name as attune launches it; its file is unchanged.\nextern \"C\" __global__ void {}({});\n",
+      headers, draft.source.name, arguments);
+}
+
+void write_json(InitialTemplate& initial) {
+  std::vector<std::string> sources;
+  if (initial.made.files.contains(kDeclaration)) sources.emplace_back(kDeclaration);
+  sources.push_back(initial.made.kernel.kernel_file);
+  initial.made.files[kTemplateFile] = template_json(initial.made.kernel, sources);
+}
+
+/// What attune itself says of the outcome: an answer may be an expression of names that there are not.
+void check_outcome(const InitialTemplate& initial, const std::filesystem::path& folder) {
+  std::map<std::string, std::string> sources = initial.made.files;
+  sources.erase(kTemplateFile);
+  static_cast<void>(spec::KernelTemplate::parse(initial.made.files.at(kTemplateFile), sources, (folder / kTemplateFile).string()));
+}
+
+/// Those of the kernel's file and of what it includes. A name may be used in another file than it is defined in.
+std::vector<SourceName> names_of_files(const std::map<std::string, std::string>& files, const std::string& main,
+                                       const std::filesystem::path& folder) {
+  std::vector<SourceName> all;
+  for (const auto& [file, source] : files) {
+    if (file.starts_with('<')) continue;  // attune's own headers are not tuned
+    for (SourceName& name : source_names(without_comments(source), (folder / file).string())) {
+      name.used = name.used || (file != main && has_word(without_directives(without_comments(files.at(main))), name.name));
+      all.push_back(std::move(name));
+    }
+  }
+  return all;
+}
+
+InitDraft read_draft(const InitRequest& request, const std::map<std::string, std::string>& files) {
+  InitDraft draft;
+  const std::string main = request.file.filename().string();
+  const std::string file = request.file.string();
+  const std::string code = without_comments(files.at(main));
+  draft.source = choose_kernel(source_kernels(code, file), request.kernel, file);
+  draft.arguments = kernel_arguments(draft.source, code);
+  draft.usage = kernel_usage(draft.source, draft.arguments);
+  draft.names = names_of_files(files, main, request.file.parent_path());
+  draft.ask = request.ask;
+  draft.kernel.name = draft.kernel.kernel = draft.source.name;
+  draft.kernel.kernel_position = draft.source.position;
+  draft.kernel.origin = file;
+  draft.kernel.kernel_file = request.file.filename().string();
+  draft.kernel.origin_text = fmt::format("Made of {} by `attune template init`", draft.kernel.kernel_file);
+  return draft;
+}
+
+}  // namespace
+
+InitialTemplate init_template(const InitRequest& request) {
+  if (!is_regular(request.file))
+    throw UsageError(
+        fmt::format("failed making a template of {}: there is no such file; give the CUDA source of a kernel", request.file.string()));
+  InitialTemplate initial;
+  initial.made.files = read_sources(request.file);
+  InitDraft draft = read_draft(request, initial.made.files);
+  draft.note(Note::Kind::Taken, fmt::format("the kernel '{}'", draft.source.name),
+             fmt::format("line {}, {} arguments", draft.source.position.line, draft.arguments.size()));
+  draft_parameters(draft);
+  draft_sizes(draft);
+  draft_geometry(draft);
+  draft_arguments(draft);
+  draft_constraints(draft);
+  draft.note(Note::Kind::Decide, "\"reference\"", "it is \"none\", so that no result is checked; docs/references.md tells how to add one");
+  draft.kernel.remarks["reference"] = "decide: what results are checked against; \"none\" checks nothing";
+  if (draft.source.linkage != SourceKernel::Linkage::C) {
+    initial.made.files[kDeclaration] = declaration_of(draft);
+    draft.note(Note::Kind::Changed, fmt::format("the kernel '{}'", draft.source.name),
+               fmt::format("{} declares it extern \"C\"; its own file is unchanged", kDeclaration));
+  }
+  initial.shared_bytes = draft.shared_bytes;
+  initial.made.kernel = std::move(draft.kernel);
+  write_json(initial);
+  check_outcome(initial, request.file.parent_path());
+  drop_own_headers(initial.made.files);
+  return initial;
+}
+
+void settle_shared_bytes(InitialTemplate& initial, int compiled_bytes) {
+  if (initial.shared_bytes.empty()) return;
+  ImportedKernel& kernel = initial.made.kernel;
+  const auto scope = [&](std::string_view name) -> std::optional<spec::Value> {
+    for (const spec::Parameter& parameter : kernel.parameters) {
+      if (parameter.name == name) return parameter.values[parameter.default_index];
+    }
+    return std::nullopt;
+  };
+  const std::int64_t bytes = spec::Expression::parse(initial.shared_bytes).integer(scope);
+  if (bytes == compiled_bytes) {
+    kernel.notes.push_back(
+        {Note::Kind::Taken, "shared memory", fmt::format("{} bytes = {}, as the compiler says", bytes, initial.shared_bytes)});
+  } else {
+    std::erase_if(kernel.constraints, [&](const std::string& one) { return one.starts_with(initial.shared_bytes + " <="); });
+    kernel.notes.push_back({Note::Kind::LeftOut, "shared memory",
+                            fmt::format("the source's arrays come to {} bytes and the compiler uses {}; no condition is made of them",
+                                        bytes, compiled_bytes)});
+  }
+  write_json(initial);
+}
+
+}  // namespace attune::importing

@@ -1,0 +1,40 @@
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "tuner/importing/import.hpp"
+
+namespace attune::importing {
+
+/// A guess, to be confirmed by somebody.
+struct Question {
+  std::string about;     ///< "the buffer 'x'"
+  std::string text;      ///< "its number of elements"
+  std::string proposed;  ///< the guess
+  /// What is wrong with an answer; empty: nothing.
+  std::function<std::string(const std::string&)> fault;
+};
+/// The answer, which is the proposed one or one without a fault.
+using Ask = std::function<std::string(const Question&)>;
+
+struct InitRequest {
+  std::filesystem::path file;  ///< a CUDA source
+  std::string kernel;          ///< empty: the only one in it
+  Ask ask;                     ///< empty: every guess stands
+};
+
+struct InitialTemplate {
+  ImportedTemplate made;
+  std::string shared_bytes;  ///< static shared memory of a block, an expression of parameters; empty: not known
+};
+
+/// Makes a template of a CUDA source. It is one that attune reads; whether its kernel compiles is the caller's to try (settle).
+/// Throws: UsageError (no such file, several kernels, nothing to tune), SpecError with the place in the source and a remedy.
+[[nodiscard]] InitialTemplate init_template(const InitRequest& request);
+
+/// Compares what the source says of shared memory with what the compiler used for the default configuration; where they differ, the
+/// constraint goes.
+void settle_shared_bytes(InitialTemplate& initial, int compiled_bytes);
+
+}  // namespace attune::importing

@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "tuner/importing/init_draft.hpp"
+
+namespace attune::importing {
+namespace {
+
+using spec::ElementType;
+
+bool is_whole(ElementType type) {
+  return type != ElementType::F16 && type != ElementType::BF16 && type != ElementType::F32 && type != ElementType::F64;
+}
+
+/// What an axis may be at most, so that an argument of the type holds it.
+std::int64_t most_of(ElementType type) {
+  constexpr std::int64_t kMostOfAnAxis = std::int64_t{1} << 48;
+  const int bits = spec::size_bytes(type) * 8;
+  const bool is_signed = type == ElementType::I8 || type == ElementType::I16 || type == ElementType::I32 || type == ElementType::I64;
+  return bits == 64 ? kMostOfAnAxis : (std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+}
+
+bool sounds_like_a_size(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  static constexpr std::array<std::string_view, 21> kNames{"n",       "m",     "k",      "w",     "h",      "nx",    "ny",
+                                                           "nz",      "size",  "count",  "len",   "num",    "rows",  "cols",
+                                                           "columns", "width", "height", "depth", "length", "total", "elements"};
+  if (std::find(kNames.begin(), kNames.end(), name) != kNames.end()) return true;
+  for (const std::string_view end : {"_size", "_count", "_len", "_length", "_elements"}) {
+    if (name.ends_with(end)) return true;
+  }
+  return name.starts_with("num_") || name.starts_with("n_");
+}
+
+bool bounds_something(const KernelUsage& usage, const std::string& name) {
+  return usage.bound_axes.contains(name) ||
+         std::any_of(usage.bounds.begin(), usage.bounds.end(), [&](const auto& one) { return one.second.contains(name); });
+}
+
+/// Words of expressions cannot be names of sizes.
+std::string name_in_expressions(const std::string& name) {
+  const auto reserved = spec::reserved_words();
+  const bool taken =
+      name == "device" || spec::find_element_type(name) || std::find(reserved.begin(), reserved.end(), name) != reserved.end();
+  return taken ? name + "_size" : name;
+}
+
+std::string size_or_scalar_fault(const std::string& text) { return text == "size" || text == "scalar" ? "" : "say size or scalar"; }
+
+}  // namespace
+
+void draft_sizes(InitDraft& draft) {
+  for (const KernelArgument& argument : draft.arguments) {
+    if (argument.pointer || !is_whole(argument.layout.type) || argument.type == "bool") continue;
+    const bool bounds = bounds_something(draft.usage, argument.name);
+    const std::string about = fmt::format("the argument '{}'", argument.name);
+    const std::string proposed = bounds || sounds_like_a_size(argument.name) ? "size" : "scalar";
+    if (draft.guess({about, "a size of the problem, or a scalar (size, scalar)", proposed, size_or_scalar_fault}) != "size") continue;
+    const std::string name = name_in_expressions(argument.name);
+    draft.sizes.insert(argument.name);
+    draft.size_names[argument.name] = name;
+    draft.kernel.sizes.push_back({name, 1, most_of(argument.layout.type), ""});
+    draft.note(Note::Kind::Guessed, about,
+               fmt::format("a size of the problem{}, since {}", name == argument.name ? "" : fmt::format(", called '{}'", name),
+                           bounds ? "it bounds an index" : "it is called so"));
+  }
+  if (!draft.kernel.sizes.empty()) return;
+  draft.size_names["n"] = "n";
+  draft.kernel.sizes.push_back(
+      {"n", 1, std::int64_t{1} << 32, "decide: what sizes the problem has; none of the kernel's arguments shows as one"});
+  draft.note(Note::Kind::Decide, "the size 'n'",
+             "no argument shows as a size; counts and grid go by this one, which the kernel does not see");
+}
+
+}  // namespace attune::importing
