@@ -84,8 +84,8 @@ json progress_json(const session::RunProgress::View& view) {
 
 }  // namespace
 
-TuningEvents::TuningEvents(bool json, std::size_t problem_count, std::size_t devices, std::optional<double> budget_s)
-    : json_(json), progress_(problem_count, devices, budget_s), line_(json) {}
+TuningEvents::TuningEvents(bool json_output, std::size_t problem_count, std::size_t devices, std::optional<double> budget_s)
+    : json_(json_output), progress_(problem_count, devices, budget_s), line_(json_output) {}
 
 double TuningEvents::now_s() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 

@@ -14,7 +14,7 @@ namespace attune::tools {
 /// line on standard output (docs/cli.md lists the events). One for a command, whatever the number of devices.
 class TuningEvents {
  public:
-  TuningEvents(bool json, std::size_t problem_count, std::size_t devices, std::optional<double> budget_s);
+  TuningEvents(bool json_output, std::size_t problem_count, std::size_t devices, std::optional<double> budget_s);
 
   /// The callbacks for one device's tuning. Requires: this object outlives them.
   [[nodiscard]] session::Observer observer(std::size_t device, std::function<bool()> interrupted);
