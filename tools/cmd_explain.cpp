@@ -3,11 +3,11 @@
 #include <CLI/CLI.hpp>
 
 #include <chrono>
-#include <filesystem>
 #include <memory>
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
+#include "tools/open_databases.hpp"
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tuner/base/json.hpp"
@@ -93,13 +93,7 @@ int explain(const ExplainOptions& options, const std::vector<std::string>& argum
   const auto kernel = library.find(options.template_name);
   const auto problems = problems_from_arguments(kernel, arguments);
   const std::string policy = measure::to_text(measure::policy_from_text(options.policy));
-  for (const auto& database : options.databases) {
-    std::error_code error;
-    if (!std::filesystem::exists(database, error) && !error)
-      throw DatabaseError(database, fmt::format("failed reading '{}': there is no such file; a tuning run creates it", database));
-  }
-  const auto opened = runtime::open_layers({options.databases.begin(), options.databases.end()});
-  for (const auto& notice : opened.notices) base::tell_message(notice);
+  const auto opened = open_databases(options.databases);
   const auto device = device_of(options, opened.layers);
   json out = json::array();
   for (const auto& problem : problems) {

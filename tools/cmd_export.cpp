@@ -3,11 +3,11 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
 #include <memory>
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
+#include "tools/open_databases.hpp"
 #include "tools/output_target.hpp"
 #include "tuner/base/output_file.hpp"
 #include "tuner/base/terminal.hpp"
@@ -30,13 +30,7 @@ struct ExportOptions {
 
 /// Throws: UsageError where there is nothing for a table.
 report::TunedTable table_of(const ExportOptions& options, const spec::KernelTemplate& kernel) {
-  for (const auto& database : options.databases) {
-    std::error_code error;
-    if (!std::filesystem::exists(database, error) && !error)
-      throw DatabaseError(database, fmt::format("failed reading '{}': there is no such file; a tuning run creates it", database));
-  }
-  const auto opened = runtime::open_layers({options.databases.begin(), options.databases.end()});
-  for (const auto& notice : opened.notices) base::tell_message(notice);
+  const auto opened = open_databases(options.databases);
   std::vector<const db::Database*> databases;
   std::vector<std::string> paths;
   for (const auto& layer : opened.layers) {

@@ -4,13 +4,13 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
 #include <memory>
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
 #include "tools/compile_command.hpp"
 #include "tools/configuration_text.hpp"
+#include "tools/open_databases.hpp"
 #include "tools/output.hpp"
 #include "tools/output_target.hpp"
 #include "tools/problem_arguments.hpp"
@@ -83,13 +83,7 @@ ConfiguredSource configured_source(const SourceOptions& options, const std::vect
   source.kernel = spec::TemplateLibrary({options.template_folders.begin(), options.template_folders.end()}).find(options.template_name);
   source.problem = one_problem(source.kernel, arguments);
   if (options.best || !options.device.empty()) {
-    for (const auto& database : options.databases) {
-      std::error_code error;
-      if (!std::filesystem::exists(database, error) && !error)
-        throw DatabaseError(database, fmt::format("failed reading '{}': there is no such file; a tuning run creates it", database));
-    }
-    const auto opened = runtime::open_layers({options.databases.begin(), options.databases.end()});
-    for (const auto& notice : opened.notices) base::tell_message(notice);
+    const auto opened = open_databases(options.databases);
     source.device = runtime::device_by_name(opened.layers, options.device.empty() ? options.architecture : options.device);
     if (options.best) choose_best(options, opened.layers, source);
   } else {

@@ -131,6 +131,7 @@ class Crew:
         self.left = sorted((job for job in jobs if not renewal.is_done(job)), key=renewal.size)
         self.lock, self.stopping = threading.Lock(), threading.Event()
         self.processes, self.failures, self.steps_s, self.start = set(), [], {}, time.monotonic()
+        self.interrupted = False  # whether a step was under way when it was to stop
 
     def run(self, until):
         """False when it was stopped before all was done. Throws: KeyboardInterrupt, when all have stopped; RuntimeError."""

@@ -2,7 +2,7 @@
 """What a renewal (tools/renew_shipped.py --only-measure) made of what had won before: bench/results/<device>/renewal.json.
 
 Of each problem, what won anew is compared with what had won before, both measured by the renewal: by their run-off where both took part in
-it, else by what the search measured of both. On the same kind of GPU also with the time that was recorded before. Look at it before the
+it, so that nothing slower can win, else by what the search measured of both. On the same kind of GPU also with the time that was recorded before. Look at it before the
 recordings are replaced: it reads the old ones where they lie.
 
 Exit codes: 0 written, 1 something has won that is slower than what had won before by more than its spread, 2 wrong arguments.
@@ -16,16 +16,14 @@ import subprocess
 import sys
 
 ENDING = ".json.zst"
+sys.dont_write_bytecode = True  # the script may lie in a tree that is not to change
+from left_out import text_of
+
 FASTER = 0.99  # of the time before
 
 
 class Unusable(Exception):
     """A recording, or the working folder."""
-
-
-def text_of(configuration):
-    """The same for equal configurations."""
-    return json.dumps(json.loads(configuration) if isinstance(configuration, str) else configuration, sort_keys=True)
 
 
 def read_recording(path):
@@ -80,6 +78,7 @@ def row_of(template, name, new, old, seconds):
     ratios = [found[0] for found in compared.values() if found]
     row = {"template": template, "recording": name, "policy": new["policy"], "problems": len(here), "compared": len(ratios), "seconds": seconds,
            "configurations": statistics.mean(len(problem["measurements"]) for problem in new["problems"]),
+           "ran_off": sum(1 for key in both if before[key].winner() in here[key].run_off),
            "same": sum(1 for key in both if here[key].winner() == before[key].winner()),
            "faster": sum(1 for ratio in ratios if ratio < FASTER),
            "slower": sum(1 for found in compared.values() if found and found[1]),
@@ -109,7 +108,8 @@ def outcome(folder, root):
                       "templates": {**provenance.get("templates", {}), template: new["template_hash"]}}
     return {"bench": "renewal", **provenance, "gpus": len(times["devices"]), "seconds": times["seconds"],
             "means": {"faster": f"below {FASTER} of the former winner's time, both measured by the renewal",
-                      "slower": "the interval of the winner's time lies above that of the former winner's", "configurations": "known of a problem, in the mean"},
+                      "slower": "the interval of the winner's time lies above that of the former winner's", "configurations": "known of a problem, in the mean",
+                      "ran_off": "problems whose former winner took part in the run-off to its end: none is slower there"},
             "rows": rows}
 
 

@@ -37,11 +37,11 @@ def search_quality(root):
 
 def renewal_line(template, rows):
     """Of all recordings of a template."""
-    total = {name: sum(row[name] for row in rows) for name in ("problems", "compared", "same", "faster", "slower")}
+    total = {name: sum(row[name] for row in rows) for name in ("problems", "compared", "ran_off", "same", "faster", "slower")}
     ratios = [row["over_former_most"] for row in rows if row["over_former_most"] is not None]
     seconds = [row["seconds"] for row in rows]
     return [template, str(len(rows)), str(total["problems"]), number(sum(row["configurations"] * row["problems"] for row in rows) / total["problems"]),
-            number(sum(seconds)) if None not in seconds else MISSING, str(total["compared"]), str(total["same"]), str(total["faster"]), str(total["slower"]),
+            number(sum(seconds)) if None not in seconds else MISSING, str(total["compared"]), str(total["ran_off"]), str(total["same"]), str(total["faster"]), str(total["slower"]),
             number(max(ratios, default=None))]
 
 
@@ -53,7 +53,7 @@ def renewal(root):
             templates.setdefault(row["template"], []).append(row)
         text += f"{provenance(result)}: {result['gpus']} GPUs, {number(result['seconds'])} s in all\n\n"
         text += table([("template", False), ("recordings", True), ("problems", True), ("configurations each", True), ("GPU time, s", True),
-                       ("former winner measured", True), ("wins again", True), ("beaten by 1 %", True), ("behind it by more than the spread", True), ("most", True)],
+                       ("former winner measured", True), ("in the run-off", True), ("wins again", True), ("beaten by 1 %", True), ("behind it by more than the spread", True), ("most", True)],
                       [renewal_line(template, rows) for template, rows in templates.items()]) + "\n"
     return text.rstrip("\n") + "\n" if text else "Not recorded yet.\n"
 

@@ -301,7 +301,7 @@ class RenewalOutcome(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         row = result["rows"][0]
         self.assertEqual((result["gpus"], result["seconds"], result["templates"]), (2, 7.5, {"copy": "abc"}))
-        self.assertEqual((row["problems"], row["compared"], row["same"], row["faster"], row["slower"], row["seconds"]), (3, 2, 0, 1, 0, 7))
+        self.assertEqual((row["problems"], row["compared"], row["ran_off"], row["same"], row["faster"], row["slower"], row["seconds"]), (3, 2, 1, 0, 1, 0, 7))
         self.assertAlmostEqual(row["over_former_most"], 19.2 / 19)
         self.assertAlmostEqual(row["over_recorded_median"], 19.2 / 20)
 

@@ -37,10 +37,11 @@ void WinnerChoice::choose(bool of_a_part) {
   const FinalistRule& plain = context_.request.finalists;
   FinalistRule rule = plain.for_search_of(known_.memory().decided().size());
   rule.most = std::min(rule.most, most_in_time());
+  const auto former = former_winner(context_);
   End end;
   std::vector<std::string> asked;  // by that rule, also where fewer run off: a later run asks the same again
   for (bool narrowed = false;;) {
-    const auto finalists = finalists_by(rule);
+    const auto finalists = finalists_by(rule, former);
     if (!narrowed) asked = finalists;
     if (finalists.empty()) {
       forget_what_fails();
@@ -68,15 +69,15 @@ void WinnerChoice::choose(bool of_a_part) {
 
 void WinnerChoice::choose_by_medians() {
   if (best_seen_) return;
-  const auto finalists = finalists_by(context_.request.finalists);
+  const auto finalists = finalists_by(context_.request.finalists, former_winner(context_));
   if (finalists.empty()) return;
   context_.observer.notice(fmt::format("stopped before the run-off: the best of {} is by the search's medians", context_.name()));
   store(search_medians(finalists), {}, false, true);
 }
 
-std::vector<std::string> WinnerChoice::finalists_by(const FinalistRule& rule) {
+std::vector<std::string> WinnerChoice::finalists_by(const FinalistRule& rule, const std::optional<space::Ordinal>& former) {
   std::vector<std::string> joining{known_.default_name()};
-  if (const auto former = former_winner(context_)) joining.push_back(context_.text(context_.launches.canonical(*former)));
+  if (former) joining.push_back(context_.text(context_.launches.canonical(*former)));
   return choose_finalists(candidates_of(known_.memory(), context_.kernel, context_.space, context_.launches, joining, rule.most), joining,
                           rule);
 }

@@ -38,7 +38,8 @@ class WinnerChoice {
   /// Takes away the stored best row where its configuration is a failed one by now.
   void forget_what_fails();
   void tell_why_none() const;
-  [[nodiscard]] std::vector<std::string> finalists_by(const FinalistRule& rule);
+  /// `former`: what had won before joins them.
+  [[nodiscard]] std::vector<std::string> finalists_by(const FinalistRule& rule, const std::optional<space::Ordinal>& former);
   [[nodiscard]] std::size_t most_in_time() const;
   /// Backend::run_off under the request's rules; those that failed are stored as such. `end`: of this and further run-offs, set by the
   /// first where their time is limited.
