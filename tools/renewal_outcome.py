@@ -2,7 +2,7 @@
 """What a renewal (tools/renew_shipped.py --only-measure) made of what had won before: bench/results/<device>/renewal.json.
 
 Of each problem, what won anew is compared with what had won before, both measured by the renewal: by their run-off where both took part in
-it, so that nothing slower can win, else by what the search measured of both. On the same kind of GPU also with the time that was recorded before. Look at it before the
+it, so that nothing slower can win (who falls behind leaves it early, with the ratio that it had), else by what the search measured of both. On the same kind of GPU also with the time that was recorded before. Look at it before the
 recordings are replaced: it reads the old ones where they lie.
 
 Exit codes: 0 written, 1 something has won that is slower than what had won before by more than its spread, 2 wrong arguments.
@@ -47,6 +47,7 @@ class Problem:
             self.intervals[text] = (row[columns["low_us"]], row[columns["high_us"]])
         rounds = list(zip(*recorded["rounds_us"]))
         self.run_off = {text_of(finalist): statistics.median(times) for finalist, times in zip(recorded["finalists"], rounds)}
+        self.left = {text_of(entry["configuration"]): entry["ratio"] for entry in recorded.get("left", [])}  # over the fastest's time
 
     def winner(self):
         times = self.run_off or self.search
@@ -63,6 +64,8 @@ def over_former(new, former):
         return None
     if former in new.run_off:
         return new.run_off[winner] / new.run_off[former], False  # the winner is the fastest of them
+    if former in new.left:
+        return 1 / new.left[former], False
     return new.search[winner] / new.search[former], new.intervals[winner][0] > new.intervals[former][1]
 
 
@@ -78,7 +81,7 @@ def row_of(template, name, new, old, seconds):
     ratios = [found[0] for found in compared.values() if found]
     row = {"template": template, "recording": name, "policy": new["policy"], "problems": len(here), "compared": len(ratios), "seconds": seconds,
            "configurations": statistics.mean(len(problem["measurements"]) for problem in new["problems"]),
-           "ran_off": sum(1 for key in both if before[key].winner() in here[key].run_off),
+           "ran_off": sum(1 for key in both if before[key].winner() in here[key].run_off or before[key].winner() in here[key].left),
            "same": sum(1 for key in both if here[key].winner() == before[key].winner()),
            "faster": sum(1 for ratio in ratios if ratio < FASTER),
            "slower": sum(1 for found in compared.values() if found and found[1]),
@@ -109,7 +112,7 @@ def outcome(folder, root):
     return {"bench": "renewal", **provenance, "gpus": len(times["devices"]), "seconds": times["seconds"],
             "means": {"faster": f"below {FASTER} of the former winner's time, both measured by the renewal",
                       "slower": "the interval of the winner's time lies above that of the former winner's", "configurations": "known of a problem, in the mean",
-                      "ran_off": "problems whose former winner took part in the run-off to its end: none is slower there"},
+                      "ran_off": "problems whose former winner took part in the run-off: none is slower there"},
             "rows": rows}
 
 

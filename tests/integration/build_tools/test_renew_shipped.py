@@ -274,11 +274,12 @@ class RenewalOutcome(unittest.TestCase):
         (self.folder / "work/times.json").write_text(json.dumps({"seconds": 7.5, "devices": ["0", "1"], "steps": {"copy.h200_cold": 7}}))
 
     @staticmethod
-    def problem(n, times, run_off):
-        """Times by block size: (low, median, high) of the search, and a median of the run-off."""
+    def problem(n, times, run_off, left=None):
+        """Times by block size: (low, median, high) of the search, a median of the run-off, and a ratio of who left it before its end."""
         return {"problem": {"n": n}, "parameters": ["block_size"], "columns": ["values", "outcome", "median_us", "low_us", "high_us"],
                 "measurements": [[[block], "ok", median, low, high] for block, (low, median, high) in times.items()] + [[[999], "crashed", 0, 0, 0]],
-                "finalists": [json.dumps({"block_size": block}) for block in run_off], "rounds_us": [list(run_off.values())] * 3}
+                "finalists": [json.dumps({"block_size": block}) for block in run_off], "rounds_us": [list(run_off.values())] * 3,
+                "left": [{"configuration": json.dumps({"block_size": block}), "ratio": ratio} for block, ratio in (left or {}).items()]}
 
     def write(self, path, problems, name="NVIDIA H200"):
         recording = {"device": {"name": name}, "driver": "1.2", "date": "2026-01-02", "template_hash": "abc", "policy": "cold/graph", "problems": problems}
@@ -304,6 +305,14 @@ class RenewalOutcome(unittest.TestCase):
         self.assertEqual((row["problems"], row["compared"], row["ran_off"], row["same"], row["faster"], row["slower"], row["seconds"]), (3, 2, 1, 0, 1, 0, 7))
         self.assertAlmostEqual(row["over_former_most"], 19.2 / 19)
         self.assertAlmostEqual(row["over_recorded_median"], 19.2 / 20)
+
+    def test_a_former_winner_that_left_the_run_off_early_is_compared_by_what_that_said(self):
+        self.write(self.old / "h200_cold.json.zst", [self.problem(1, {64: (9, 10, 11)}, {64: 10})])
+        self.write(self.new / "copy.h200_cold.json.zst", [self.problem(1, {64: (9, 10, 11), 128: (11.5, 12, 12.5)}, {128: 12}, {64: 1.25})])
+        run, result = self.outcome()
+        self.assertEqual(run.returncode, 0, run.stderr)
+        row = result["rows"][0]
+        self.assertEqual((row["ran_off"], row["faster"], row["slower"], row["over_former_most"]), (1, 1, 0, 0.8))
 
     def test_a_winner_beyond_the_spread_of_the_former_one_is_told_by_the_exit_code(self):
         self.write(self.old / "h200_cold.json.zst", [self.problem(1, {64: (9, 10, 11)}, {64: 10})])

@@ -180,6 +180,26 @@ TEST_CASE_FIXTURE(Engine, "what another file says has won at this very problem t
   CHECK(asked.contains(space[kFastOne]));
 }
 
+TEST_CASE_FIXTURE(Engine,
+                  "what another file says has won at this very problem is measured, once, though what is known has used up the budget") {
+  request.strategy = search::StrategyKind::Auto;
+  request.budget = session::Budget::parse("8");
+  MadeUpGpu before(fast_ones({{12, 0}}));
+  CHECK(tune(before).measured == 8);
+  CHECK(place_of(before.submitted, space[kFastOne]) == before.submitted.size());
+  test::synthetic_recording(kernel, request.problems, [this](const std::string& text, std::uint64_t) {
+    return ordinals.at(text) == kFastOne ? 5.0 : 10.0;
+  }).save(folder / "own.json");
+  request.also_try = {folder / "own.json"};
+  MadeUpGpu told(fast_ones({{kFastOne, 0}}));
+  const auto result = tune(told);
+  CHECK(told.submitted == std::vector<std::string>{space[kFastOne]});
+  REQUIRE(result.best);
+  CHECK(result.best->configuration == space[kFastOne]);
+  MadeUpGpu again(fast_ones({{kFastOne, 0}}));
+  CHECK(tune(again).measured == 0);
+}
+
 TEST_CASE_FIXTURE(Engine, "of a small budget what won elsewhere has a half at most") {
   const auto asked = std::exchange(request.problems, {test::small_problem(4000)});
   MadeUpGpu other(fast_ones({}));

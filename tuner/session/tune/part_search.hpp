@@ -79,6 +79,7 @@ class PartSearch {
   void find_winners(search::StrategyOptions& options) const;
   void learn_from_others(search::StrategyOptions& options) const;
   void tell_known();
+  void make_room_for_former();
   [[nodiscard]] std::uint64_t decided_here() const { return tally_.evaluations() - evaluations_before_; }
   [[nodiscard]] bool search_on();
   void stop();

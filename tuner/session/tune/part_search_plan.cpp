@@ -29,6 +29,7 @@ void PartSearch::plan() {
   if (search::learns(options.kind)) learn_from_others(options);
   strategy_ = search::make_strategy(options, space());
   if (search::learns(options.kind)) tell_known();
+  if (options.kind == search::StrategyKind::Auto) make_room_for_former();
 }
 
 void PartSearch::find_winners(search::StrategyOptions& options) const {
@@ -66,6 +67,14 @@ void PartSearch::tell_known() {
     ++part_.reused;
     note_outcome({whole, *part});
   }
+}
+
+/// What won at this very problem is measured though what is known has used up the budget: nothing may take its place unseen.
+void PartSearch::make_room_for_former() {
+  if (proposed_ < limit_) return;  // it comes first
+  const auto former = former_winner(context_);
+  const auto part = former && restricted_ ? restricted_->find(context_.space.at(*former)) : former;
+  if (part && !named_[*part]) limit_ = proposed_ + 1;
 }
 
 /// How many configurations of what is searched are worth a measurement: counted where the search may try all of them, or a share.
