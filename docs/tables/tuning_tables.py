@@ -70,6 +70,20 @@ def devices_time(row):
             f"devices' time {percent(row['tuning'])} with a problem, {percent(row.get('searching'))} searching, {percent(row.get('gpu_busy'))} at work on the GPU")
 
 
+def gpu_seconds(row):
+    """Of all devices of a row of scaling together, at work."""
+    return row["gpu_busy"] * row["command_s"] * row["gpus"]
+
+
+def with_equal_gpu_time(row, rows):
+    """One GPU's kernels may run faster or slower in its own run than the same ones of several GPUs; what the speed-up would be without that."""
+    alone = [other for other in rows if other.get("case") == "scaling" and other["gpus"] == 1]
+    if row.get("case") != "scaling" or row["gpus"] == 1 or not alone or "gpu_busy" not in row or "gpu_busy" not in alone[0]:
+        return ""
+    here, there = gpu_seconds(row), gpu_seconds(alone[0])
+    return f"; {number(here)} s of GPU time, {number(there)} s in the run of one GPU: {number((alone[0]['command_s'] - there + here) / row['command_s'])}x if that had been the same"
+
+
 def rate_line(row):
     """What one row of tuning_rate.json says: (what, figure, what it is about)."""
     case = row.get("case", MISSING)
@@ -95,7 +109,8 @@ def rate_line(row):
 def tuning_rate(root):
     text = ""
     for path, result in results(root, "tuning_rate"):
-        lines = [[*line, row.get("date", result.get("date", MISSING))] for row in rows_of(path, result) for line in rate_line(row)]
+        rows = sorted(rows_of(path, result), key=lambda row: row.get("gpus", 0))  # a run of several may have been recorded before that of one
+        lines = [[what, figure, about + with_equal_gpu_time(row, rows), row.get("date", result.get("date", MISSING))] for row in rows for what, figure, about in rate_line(row)]
         text += f"{provenance(result)}\n\n"
         text += table([("what", False), ("figure", True), ("", False), ("measured", False)], lines) + "\n"
     return text.rstrip("\n") + "\n" if text else "No tuning rate is recorded yet.\n"

@@ -62,6 +62,14 @@ class DocTables(TablesCase):
         self.assertIn("| 320.5 configurations/s | median of 3 runs from 300.0 to 350.0, 300 verified", text)
         self.assertIn("| 4 GPUs, 16 problems, 999 configurations | 3.700x | whole command, 12.00 s | 2026-01-01 |", text)
 
+    def test_a_speed_up_is_told_beside_what_it_were_had_the_gpus_been_as_fast_in_both_runs(self):
+        several = {"case": "scaling", "gpus": 4, "speedup": 4.1, "problems": 16, "configurations": 999, "command_s": 10.0, "tuning": 0.9, "gpu_busy": 0.75, "searching": 0.8}
+        alone = {**several, "gpus": 1, "speedup": 1.0, "command_s": 41.0, "gpu_busy": 33 / 41}
+        (self.results / "tuning_rate.json").write_text(json.dumps({"bench": "tuning_rate", **HEAD, "rows": [several, alone]}))
+        text = self.generated("tuning_rate")
+        self.assertIn("at work on the GPU; 30.00 s of GPU time, 33.00 s in the run of one GPU: 3.800x if that had been the same |", text)
+        self.assertLess(text.index("| 1 GPU,"), text.index("| 4 GPUs,"))
+
     def test_repeated_winners_are_counted_and_the_largest_tie_set_is_told(self):
         rows = [{"winner": {}, "tie_set": [{}, {}], "agrees": True, "is_modal": True, "tie_set_spread": 1.004},
                 {"winner": {}, "tie_set": [{}], "agrees": False, "is_modal": False, "tie_set_spread": 1.0}]
