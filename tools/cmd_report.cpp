@@ -1,14 +1,19 @@
 // attune report: what the database holds of a template, as one HTML page or as text.
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <optional>
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
+#include "tools/cache_files.hpp"
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
 #include "tools/output_target.hpp"
+#include "tools/problem_arguments.hpp"
+#include "tuner/base/escape.hpp"
 #include "tuner/base/output_file.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/measure/measurement.hpp"
@@ -52,7 +57,51 @@ report::Request request_of(const ReportOptions& options) {
   return request;
 }
 
+/// Files of other tuners, of the `attune cache export` that a report of one problem can be.
+std::optional<CacheFormat> format_of_others(const std::string& name) {
+  if (name == "t4") return CacheFormat::T4;
+  if (name == "kernel-tuner") return CacheFormat::KernelTuner;
+  return std::nullopt;
+}
+
+std::string described(const report::Report& built, const report::Series& series, const report::ProblemReport& problem) {
+  return fmt::format("{} on {} under {}", describe(spec::problem_from_text(problem.problem)),
+                     base::escape_line(built.devices.at(series.device).name), series.policy);
+}
+
+/// Throws: UsageError listing what there is where that is not the records of one problem on one device under one policy.
+int report_to_others(const ReportOptions& options, CacheFormat format) {
+  const spec::TemplateLibrary library;
+  std::optional<spec::KernelTemplate> kernel;
+  auto request = request_of(options);
+  if (!options.template_name.empty()) kernel = library.find(options.template_name);  // its folder is a name too
+  if (kernel) request.template_name = kernel->name;
+  const auto path = database_path(options.database);
+  const auto built = report::build(db::Database::open(path, db::OpenMode::ReadOnly), request);
+  std::vector<CacheExport> found;
+  std::vector<std::string> all;
+  if (!kernel) kernel = library.find(built.template_name);
+  for (const auto& series : built.series) {
+    for (const auto& problem : series.problems) {
+      all.push_back(described(built, series, problem));
+      CacheExport work{*kernel, spec::problem_from_text(problem.problem), format, path};
+      work.device = built.devices.at(series.device).key;
+      work.policy = series.policy;
+      found.push_back(std::move(work));
+    }
+  }
+  if (found.size() != 1) {
+    throw UsageError(fmt::format(
+        "failed writing a report as {}: such a file holds one problem on one device under one policy, and there are {}; name one with "
+        "--problem, --device and --policy:\n{}",
+        options.format, found.size(), fmt::join(all, "\n")));
+  }
+  found.front().output = options.output.empty() ? kStandardOutput : options.output;
+  return export_cache(found.front());
+}
+
 int report(const ReportOptions& options) {
+  if (const auto others = format_of_others(options.format)) return report_to_others(options, *others);
   const report::Format format = report::format_from_name(options.format);
   const report::Request request = request_of(options);
   const auto path = database_path(options.database);
@@ -75,7 +124,10 @@ void add_report_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<ReportOptions>();
   auto* command = app.add_subcommand("report", "Write a report: best configurations, parameter effects, convergence, failures");
   command->add_option("template", options->template_name, "Template (default: the only one in the database)");
-  command->add_option("--format", options->format, "html, md, csv or json")->capture_default_str();
+  command
+      ->add_option("--format", options->format,
+                   "html, md, csv or json; of one problem also t4 or kernel-tuner, as attune cache export writes them")
+      ->capture_default_str();
   command->add_option("--output", options->output, "File, or - for standard output (default: report.html for html, else -)");
   command->add_option("--db", options->database, "Database file");
   command->add_option("--device", options->device, "Only this device: its key, the beginning of it, or part of its name");

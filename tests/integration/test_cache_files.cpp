@@ -102,6 +102,29 @@ TEST_CASE_FIXTURE(Caches, "cache export writes every record of a problem, and sa
                         {"left_out", 1}}));
 }
 
+TEST_CASE_FIXTURE(Caches, "a report of one problem can be the file of another tuner, the same as an export") {
+  for (const std::string format : {"kernel-tuner", "t4"}) {
+    CAPTURE(format);
+    done("export", {"--format", format, "-o", path("exported.json")});
+    const auto result = attune({"report", kernel, "--format", format});
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(result.out == read("exported.json"));
+  }
+  REQUIRE(attune({"tune", kernel, "--T", "f32", "--n", "100000", "--replay", recording}).exit_code == 0);
+  const auto of_two = attune({"report", kernel, "--format", "t4"});
+  CHECK(of_two.exit_code == 2);
+  CHECK(contains(of_two.err, "there are 2; name one with --problem"));
+  CHECK(contains(of_two.err, "T=f32 n=100000 on Synthetic GPU under cold/graph"));
+  const auto named = attune({"report", kernel, "--format", "t4", "--problem", "n=100000", "--output", path("named.json")});
+  CAPTURE(named.err);
+  CHECK(named.exit_code == 0);
+  CHECK(base::parse_json(read("named.json"))["metadata"]["attune"]["problem"]["n"] == 100000);
+  const auto missing = attune({"report", "no_such_template", "--format", "t4"});
+  CHECK(missing.exit_code == 2);
+  CHECK(contains(missing.err, "no_such_template"));
+}
+
 TEST_CASE_FIXTURE(Caches, "simulate reads an export in either format, packed or not") {
   for (const std::string name : {"k.json", "k.json.gz", "k.json.zst", "t.json", "t.json.gz"}) {
     CAPTURE(name);

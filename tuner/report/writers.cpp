@@ -11,7 +11,8 @@ Format format_from_name(const std::string& name) {
   if (name == "md") return Format::Markdown;
   if (name == "csv") return Format::Csv;
   if (name == "json") return Format::Json;
-  throw UsageError(fmt::format("failed choosing the report format '{}': the formats are html, md, csv and json", name));
+  throw UsageError(fmt::format(
+      "failed choosing the report format '{}': the formats are html, md, csv and json, and of one problem t4 and kernel-tuner", name));
 }
 
 std::string write(const Report& report, Format format) {
