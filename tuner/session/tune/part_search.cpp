@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <future>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -100,6 +102,7 @@ bool PartSearch::search_on() {
     };
     for (const std::size_t full = pending_.size() + kSubmittedAtOnce; pending_.size() < full && takes_more();) exhausted = !propose();
     if (pending_.empty() && (exhausted || proposed_ >= limit_)) break;
+    for (const auto& measurement : std::exchange(arrived_, {})) accept(measurement);
     for (const auto& measurement : backend.collect(std::chrono::milliseconds(takes_more() ? 0 : 200))) accept(measurement);
     // A replay answers at once or not at all: what is still pending then is not in the recording.
     if (backend.in_flight() == 0) pending_.clear();
@@ -167,9 +170,20 @@ bool PartSearch::answers(const Known& known) const {
   return known.decided && (lets_go() || !was_let_go || !context_.is_live());
 }
 
+/// A strategy that learns takes milliseconds for it, in which the device would run out of work: what is measured meanwhile waits in
+/// `arrived_` until the strategy may be told.
+std::optional<space::Ordinal> PartSearch::next_proposal() {
+  constexpr std::chrono::microseconds kLook{200};
+  if (!thinks_aside_ || !context_.is_prepared()) return strategy_->propose();
+  auto proposal = std::async(std::launch::async, [this] { return strategy_->propose(); });
+  while (proposal.wait_for(kLook) != std::future_status::ready)
+    std::ranges::move(context_.backend.collect(std::chrono::milliseconds(0)), std::back_inserter(arrived_));
+  return proposal.get();
+}
+
 /// Takes one proposal; false when the strategy has none.
 bool PartSearch::propose() {
-  const auto ordinal = strategy_->propose();
+  const auto ordinal = next_proposal();
   if (!ordinal) {
     limit_ = proposed_;  // there are no more
     return false;

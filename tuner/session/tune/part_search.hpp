@@ -83,6 +83,7 @@ class PartSearch {
   [[nodiscard]] std::uint64_t decided_here() const { return tally_.evaluations() - evaluations_before_; }
   [[nodiscard]] bool search_on();
   void stop();
+  [[nodiscard]] std::optional<space::Ordinal> next_proposal();
   [[nodiscard]] bool propose();
   void accept(const measure::Measurement& measurement);
   void report(space::Ordinal part, const Known& known);
@@ -102,6 +103,8 @@ class PartSearch {
   std::optional<space::LaunchClasses> restricted_launches_;  ///< of it
   std::vector<bool> named_;  ///< by ordinal of what is searched: proposed, or another of the same launches was
   std::unique_ptr<search::Strategy> strategy_;
+  bool thinks_aside_ = false;                  ///< the strategy's proposals are made in a thread of their own
+  std::vector<measure::Measurement> arrived_;  ///< while it thought
   Clock::time_point start_;
   std::uint64_t limit_ = 0;
   std::uint64_t proposed_ = 0;

@@ -28,6 +28,7 @@ void PartSearch::plan() {
   if (search::needs_winners(options.kind)) find_winners(options);
   if (search::learns(options.kind)) learn_from_others(options);
   strategy_ = search::make_strategy(options, space());
+  thinks_aside_ = context_.is_live() && search::learns(options.kind);
   if (search::learns(options.kind)) tell_known();
   if (options.kind == search::StrategyKind::Auto) make_room_for_former();
 }
@@ -51,8 +52,9 @@ void PartSearch::learn_from_others(search::StrategyOptions& options) const {
   // Reading and fitting them takes time, of a command that is repeated for nothing.
   const bool may_be_left = known_.memory().decided().size() < limit_;
   if (search::expects(options.kind) && may_be_left) options.hints = former_measurements(context_, space());
-  options.promise = [this](space::Ordinal part) {
-    return launch_promise(context_.kernel, context_.problem, space().at(part), context_.backend.device());
+  // With a device of its own, since it is asked in the strategy's thread.
+  options.promise = [this, device = context_.backend.device()](space::Ordinal part) {
+    return launch_promise(context_.kernel, context_.problem, space().at(part), device);
   };
 }
 
