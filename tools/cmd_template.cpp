@@ -126,6 +126,7 @@ struct CheckedProblem {
   std::string emptied_by;             ///< the condition that leaves nothing
   spec::Configuration configuration;  ///< the default
   bool default_valid = false;
+  std::string unbound;  ///< why the default's launches cannot be made
   CheckedLadder ladder;
   std::string source, reference_source;
   compile::CompileResult compiled;
@@ -136,7 +137,7 @@ struct CheckedProblem {
   [[nodiscard]] bool kernels_compile() const { return compiled.status == compile::CompileStatus::Ok; }
   [[nodiscard]] bool compiles() const { return kernels_compile() && !reference_fails(); }
   [[nodiscard]] bool reference_fails() const { return reference && reference->status != compile::CompileStatus::Ok; }
-  [[nodiscard]] bool usable() const { return compiles() && space_size > 0 && is_sound(sample); }
+  [[nodiscard]] bool usable() const { return compiles() && space_size > 0 && unbound.empty() && is_sound(sample); }
 };
 
 /// Throws: UsageError for one that the caller names and that is none of the space.
@@ -184,8 +185,11 @@ CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Pro
     checked.reference_source = program->source;
     checked.reference = pool.compile_now({program->source, program->file, options.architecture, program->options});
   }
-  if (checked.compiles() && checked.default_valid)
-    check_kernel_names(kernel.spec_path, spec::resolve(kernel, problem, checked.configuration, device), checked.compiled);
+  if (checked.compiles() && checked.default_valid) {
+    const auto plan = spec::resolve(kernel, problem, checked.configuration, device);
+    check_kernel_names(kernel.spec_path, plan, checked.compiled);
+    checked.unbound = binding_fault(plan, checked.compiled);
+  }
   const bool defined = kernel.reference.definition && !spec::asks_reference_kernel(kernel, problem);
   const std::string& file = defined ? kernel.reference.definition->form.spec_path : kernel.spec_path;
   verify::for_each_reference_plan(kernel, problem, device, [&](const spec::LaunchPlan& plan) {
@@ -204,6 +208,7 @@ json to_json(const spec::KernelTemplate& kernel, const CheckedProblem& checked) 
           {"cartesian_size", checked.cartesian_size},
           {"default", base::parse_json(spec::to_text(kernel, checked.configuration))},
           {"default_in_space", checked.default_valid},
+          {"does_not_bind", checked.unbound},
           {"ladder", to_json(checked.ladder.rungs)},
           {"ladder_planned", checked.ladder.planned},
           {"compiles", checked.compiles()},
@@ -239,6 +244,7 @@ void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, co
     print_errors("reference", checked.reference_source, checked.reference->log);
   }
   print_kernels(checked.compiled);
+  if (!checked.unbound.empty()) base::print("  the default configuration does not bind: {}\n", checked.unbound);
   if (!options.samples()) return;
   if (checked.space_size > 0)
     base::print("  identical launches leave {:.1f} % of the space to be tried\n",

@@ -7,10 +7,15 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
 
 #include "attune/error.hpp"
+#include "tools/stop_signals.hpp"
 #include "tuner/base/errno_text.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
@@ -39,7 +44,29 @@ std::string interpreter() {
   return named != nullptr && *named != '\0' ? named : "python3";
 }
 
-/// Its exit code, or 128 and the signal that ended it. Its standard output goes to `output`.
+/// The status of the leader of a process group, which is ended when this process is asked to stop: politely, then by force.
+int wait_for_group(pid_t leader) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kLook = std::chrono::milliseconds(20), kPatience = std::chrono::milliseconds(2000);
+  std::optional<Clock::time_point> asked;
+  int status = 0;
+  for (;;) {
+    const pid_t ended = waitpid(leader, &status, WNOHANG);
+    if (ended == leader || (ended < 0 && errno != EINTR)) break;
+    if (stop_asked() && !asked) {
+      asked = Clock::now();
+      kill(-leader, SIGTERM);
+    }
+    if (asked && Clock::now() - *asked > kPatience) kill(-leader, SIGKILL);
+    std::this_thread::sleep_for(kLook);
+  }
+  kill(-leader, SIGKILL);  // what it has started and left behind
+  return status;
+}
+
+int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+/// Its exit code, or 128 and the signal that ended it. Its standard output goes to `output`; it leads a process group of its own.
 int run(const std::vector<std::string>& words, const fs::path& output) {
   std::vector<char*> arguments;
   for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn's signature; it changes none
@@ -47,8 +74,14 @@ int run(const std::vector<std::string>& words, const fs::path& output) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (isatty(STDIN_FILENO) == 1)  // a group of its own would be stopped for reading it
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t child = -1;
-  const int failure = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int failure = posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) {
     throw EnvironmentError(
@@ -56,10 +89,7 @@ int run(const std::vector<std::string>& words, const fs::path& output) {
                     "$ATTUNE_PYTHON",
                     words[0], base::errno_text("posix_spawnp", failure)));
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return code_of(wait_for_group(child));
 }
 
 /// "SyntaxError: ...; mend it there"
@@ -103,9 +133,18 @@ CapturedScript capture_script(const fs::path& script, const std::vector<std::str
   std::vector<std::string> words{interpreter(), driver().string(), "--json",        "--largest-array",
                                  "0",           script.string(),   folder.string(), "--"};
   words.insert(words.end(), arguments.begin(), arguments.end());
+  stop_on_signals();
   const int code = run(words, output);
+  end_on_signals();
+  const std::string told = base::read_file(output);
+  if (told.empty()) {
+    throw UsageError(
+        fmt::format("failed importing {}: the script's process ended with code {} before it could tell what the script tunes; does "
+                    "it end the interpreter itself, as os._exit does?",
+                    script.string(), code));
+  }
   try {
-    return read_told(script, code, base::parse_json(base::read_file(output)));
+    return read_told(script, code, base::parse_json(told));
   } catch (const json::exception& error) {
     throw Error(fmt::format("failed importing {}: import_script.py ended with code {} and told what is not understood: {}", script.string(),
                             code, error.what()));

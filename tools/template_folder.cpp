@@ -29,7 +29,10 @@ void check_template_folder(const std::string& folder, const std::string& doing) 
   if (!empty) refuse("is not empty");
 }
 
-void write_template_folder(const std::string& folder, const importing::ImportedTemplate& made) {
+namespace {
+
+/// template.json comes last: without it a folder is no template.
+void write_files(const fs::path& folder, const importing::ImportedTemplate& made) {
   const auto make = [](const fs::path& path) {
     std::error_code error;
     fs::create_directories(path, error);
@@ -39,9 +42,23 @@ void write_template_folder(const std::string& folder, const importing::ImportedT
   for (const bool spec : {false, true}) {
     for (const auto& [name, bytes] : made.files) {
       if ((name == "template.json") != spec) continue;
-      make((folder / fs::path(name)).parent_path());
-      write_output_target((folder / fs::path(name)).string(), bytes);
+      make((folder / name).parent_path());
+      write_output_target((folder / name).string(), bytes);
     }
+  }
+}
+
+}  // namespace
+
+void write_template_folder(const std::string& folder, const importing::ImportedTemplate& made) {
+  std::error_code ignored;  // the failure to write is what is told
+  const bool was_there = fs::exists(folder, ignored);
+  try {
+    write_files(folder, made);
+  } catch (...) {  // it was empty, or not there: so it is again, for the next try
+    for (const auto& [name, bytes] : made.files) fs::remove_all(fs::path(folder) / *fs::path(name).begin(), ignored);
+    if (!was_there) fs::remove(folder, ignored);
+    throw;
   }
 }
 

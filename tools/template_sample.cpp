@@ -177,6 +177,14 @@ std::vector<SampledConfiguration> check_sample(const spec::KernelTemplate& kerne
   return sample;
 }
 
+std::string binding_fault(const spec::LaunchPlan& plan, const compile::CompileResult& compiled) {
+  const auto kernels = read_cubin_kernels(compiled.cubin);
+  if (!kernels) return {};
+  for (const auto* const launch : spec::launches_of(plan))
+    if (std::string fault = binding_fault(*launch, *kernels); !fault.empty()) return fault;
+  return {};
+}
+
 bool is_sound(const std::vector<SampledConfiguration>& sample) {
   return std::all_of(sample.begin(), sample.end(), [](const auto& sampled) {
     return sampled.outcome == SampleOutcome::Fits || sampled.outcome == SampleOutcome::ExceedsLimits;

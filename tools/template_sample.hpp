@@ -36,6 +36,10 @@ struct SampledConfiguration {
                                                              const compile::CompileResult& before, compile::CompilePool& pool,
                                                              ProgressLine& line);
 
+/// Why launches cannot be made of the compiled code, whatever the device: other arguments than a kernel takes. Empty where they can be, and
+/// where the cubin does not tell.
+[[nodiscard]] std::string binding_fault(const spec::LaunchPlan& plan, const compile::CompileResult& compiled);
+
 /// Whether none failed for good; what exceeds the limits of a device is no fault.
 [[nodiscard]] bool is_sound(const std::vector<SampledConfiguration>& sample);
 

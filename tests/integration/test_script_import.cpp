@@ -69,4 +69,30 @@ TEST_CASE_FIXTURE(Script,
   CHECK(result.err.find("each of its calls says why") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Script, "a script that ends the interpreter itself is refused with what that says") {
+  refuses("import os\nos._exit(7)\n", 2, "ended with code 7 before it could tell");
+}
+
+TEST_CASE_FIXTURE(Script, "an import that is stopped ends its script and leaves nothing") {
+  write("tune.py", R"(
+import os, time
+with os.fdopen(os.open("pid.part", os.O_CREAT | os.O_WRONLY), "w") as file: file.write(str(os.getpid()))
+os.rename("pid.part", "pid")
+while True:
+    try: time.sleep(0.05)
+    except BaseException: pass
+)");
+  std::filesystem::create_directory(folder / "tmp");
+  write("stop.sh", "export TMPDIR=tmp\n" ATTUNE_EXECUTABLE
+                   " template import tune.py -o out & import=$!\n"
+                   "while [ ! -e pid ]; do sleep 0.05; done\n"
+                   "kill -TERM $import; wait $import; echo code $?\n"
+                   "kill -0 $(cat pid) 2>/dev/null && echo the script runs on\n"
+                   "ls tmp\n");
+  const auto stopped = test::run({"/bin/sh", "-c", "cd '" + (folder / "").string() + "' && exec timeout 60 /bin/sh stop.sh"}, environment);
+  CAPTURE(stopped.err);
+  CHECK(stopped.out == "code 130\n");
+  CHECK_FALSE(std::filesystem::exists(folder / "out"));
+}
+
 }  // namespace test_script_import

@@ -106,4 +106,14 @@ TEST_CASE_FIXTURE(Import, "a malformed file ends with its line and column, and n
   CHECK_FALSE(std::filesystem::exists(folder / "made"));
 }
 
+TEST_CASE_FIXTURE(Import, "a folder that cannot be written whole is left as it was, for the next try") {
+  write("scale.cu", test::kSchemaSource + "//" + std::string(4096, ' ') + "\n");
+  const std::string words = std::string(ATTUNE_EXECUTABLE) + " template import " + path("schema.json") + " -o " + path("made");
+  const auto full = test::run({"/bin/sh", "-c", "trap '' XFSZ; ulimit -f 1; " + words}, environment);
+  CAPTURE(full.err);
+  CHECK(full.exit_code == 4);
+  CHECK_FALSE(std::filesystem::exists(folder / "made"));
+  CHECK(import("schema.json", "made").exit_code == 0);
+}
+
 }  // namespace test_template_import

@@ -122,6 +122,29 @@ TEST_CASE_FIXTURE(Init,
   CHECK(attune({"template", "check", path("made")}).exit_code == 0);
 }
 
+TEST_CASE_FIXTURE(Init, "answers are factors as they stand") {
+  write("tile.cu", R"(#ifndef TILE_X
+#define TILE_X 32
+#endif
+#ifndef TILE_Y
+#define TILE_Y 8
+#endif
+extern "C" __global__ void tile(const float* in, float* out, int width, int height) {
+  extern __shared__ float part[];
+  const int x = blockIdx.x * TILE_X + threadIdx.x, y = blockIdx.y * TILE_Y + threadIdx.y;
+  part[threadIdx.y * TILE_X + threadIdx.x] = x < width && y < height ? in[y * width + x] : 0;
+  __syncthreads();
+  if (x < width && y < height) out[y * width + x] = part[threadIdx.y * TILE_X + threadIdx.x];
+}
+)");
+  const std::string words = std::string(ATTUNE_EXECUTABLE) + " template init " + path("tile.cu") + " --interactive -o " + path("made");
+  const auto made = test::run({"/bin/sh", "-c", "printf '\\n\\n\\n\\nTILE_X + 2\\nTILE_Y + 2\\n' | " + words}, environment);
+  CAPTURE(made.out + made.err);
+  REQUIRE(made.exit_code == 0);
+  CHECK(read("made/template.json").find("\"(TILE_X + 2) * (TILE_Y + 2) <= device.max_threads_per_block\"") != std::string::npos);
+  CHECK(read("made/template.json").find("\"(TILE_X + 2) * (TILE_Y + 2) * 4\"") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Init, "files that are missing, unreadable or full of something else, and folders that are not empty, are refused") {
   auto result = init("none.cu", "made");
   CHECK(result.exit_code == 2);

@@ -119,6 +119,9 @@ TEST_CASE_FIXTURE(Sampling, "arguments of another number or size than the compil
   const auto number = check({"--configuration", "items=2"});
   CHECK(number.exit_code == 6);
   CHECK(mentions(number.out, "\"double_it\" takes 3 arguments, and 2 are passed"));
+  const auto plain = check({});
+  CHECK(plain.exit_code == 6);
+  CHECK(mentions(plain.out, "the default configuration does not bind: \"double_it\" takes 3 arguments, and 2 are passed"));
 }
 
 TEST_CASE_FIXTURE(Sampling, "what a device cannot launch is told with the limit, and is no fault of the template") {

@@ -4,16 +4,22 @@
     import_script.py [--json] [--largest-array MIB] SCRIPT FOLDER [-- ARGUMENTS OF THE SCRIPT]
 
 The package beside this file stands in for kernel_tuner; everything else of the script is run as it is, in its own folder. Each call of tune_kernel becomes
-a T1 file in FOLDER, with its kernel source, `args` and `answer` beside it. What the script prints goes to the standard error output.
+a T1 file in FOLDER, with its kernel source, `args` and `answer` beside it. What the script prints goes to the standard error output, and what it writes to
+FOLDER/written: results of a search that never was must not take the place of real ones.
 
 Exit codes: 0 something was caught that can become a template, 2 wrong arguments, or the script cannot be read or has a syntax error, 3 nothing was caught,
 4 the script needs NumPy, which is not there, 5 something was caught, and nothing of it can become a template.
 """
 import argparse
+import builtins
 import contextlib
+import ctypes
+import io
 import json
 import os
 import runpy
+import shutil
+import signal
 import sys
 import tokenize
 import traceback
@@ -49,19 +55,58 @@ def unreadable(script):
     return None
 
 
-@contextlib.contextmanager
-def output_to_errors():
-    """What is printed meanwhile, by the script or by programs that it starts, goes to the standard error output."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield
-    finally:
+class Report:
+    """Where the result goes: standard output, which from now on nobody else has. What the script prints, programs that it starts too, now or when the
+    interpreter ends, goes to the standard error output."""
+
+    def __init__(self):
+        sys.stdout.flush()
+        self.kept, self.process = os.dup(1), os.getpid()
+        os.set_inheritable(self.kept, False)
+        os.dup2(2, 1)
+
+    def write(self, text):
+        if os.getpid() != self.process:
+            os._exit(0)  # a process that the script made of this one, and let run on
         with contextlib.suppress(OSError, ValueError):
             sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        with open(self.kept, "w", encoding="utf-8", errors="backslashreplace") as output:
+            print(text, file=output)
+
+
+class Writes:
+    """Opens files for the script: those that it writes lie in a folder of their own, under the names by which it reads them again."""
+
+    def __init__(self, folder):
+        self.folder, self.open, self.copies = folder, io.open, {}
+        self.ours = str(folder) + os.sep
+
+    def place(self, file, mode):
+        path = os.path.realpath(os.fsdecode(file))
+        if path in self.copies:
+            return self.copies[path]
+        if not set(mode) & set("wax+") or path.startswith((self.ours, "/dev/", "/proc/")) or not os.path.isdir(os.path.dirname(path)):
+            return file
+        written = self.folder / "written"
+        written.mkdir(parents=True, exist_ok=True)
+        copy = str(written / f"{len(self.copies)}.{os.path.basename(path)}")
+        if os.path.isfile(path) and ("a" in mode or "+" in mode) and "w" not in mode:
+            shutil.copyfile(path, copy)
+        if "x" in mode and os.path.lexists(path):
+            return file  # which fails, as it should
+        self.copies[path] = copy
+        return copy
+
+    def __call__(self, file, mode="r", *others, **named):
+        if not isinstance(file, int) and isinstance(mode, str):
+            file = self.place(file, mode)
+        return self.open(file, mode, *others, **named)
+
+
+def end_with_parent():
+    """Linux ends this process when the one that started it is gone."""
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def place_of(error, script):
@@ -85,12 +130,11 @@ def run(script, words):
     sys.path.insert(1, str(script.parent))
     os.chdir(script.parent)
     try:
-        with output_to_errors():
-            runpy.run_path(str(script), run_name="__main__")
+        runpy.run_path(str(script), run_name="__main__")
     except SystemExit as end:
         if end.code not in (None, 0):
             return {"kind": "SystemExit", "text": f"exit({end.code!r})", "file": str(script), "line": place_of(end, script), "column": 0, "remedy": ""}
-    except (Exception, KeyboardInterrupt) as error:
+    except BaseException as error:  # whatever a script raises, what it asked for before is told
         return {"kind": type(error).__name__, "text": str(error), "file": str(script), "line": place_of(error, script), "column": 0, "remedy": remedy_for(error),
                 "package": (error.name or "").split(".")[0] if isinstance(error, ImportError) else ""}
     return None
@@ -124,24 +168,28 @@ def lines_of(told):
         yield f"Nothing was caught: {what}" + ("." if not told["error"] else " before that.")
 
 
-def report(told, as_json):
-    print(json.dumps(told, indent=2) if as_json else "\n".join(lines_of(told)))
+def report(told, as_json, output):
+    text = json.dumps(told, indent=2, ensure_ascii=False) if as_json else "\n".join(lines_of(told))
+    output.write(text.encode("utf-8", "replace").decode("utf-8"))  # a lone surrogate is in no text
     return told["exit_code"]
 
 
 def main(words):
     given, script_words = arguments_of(words)
+    end_with_parent()
+    output = Report()
     script, folder = Path(given.script).resolve(), Path(given.folder).resolve()
     error = unreadable(script)
     if error:
-        return report({"script": str(script), "folder": str(folder), "calls": [], "runs": 0, "error": error, "exit_code": UNREADABLE}, given.json)
+        return report({"script": str(script), "folder": str(folder), "calls": [], "runs": 0, "error": error, "exit_code": UNREADABLE}, given.json, output)
     os.environ["ATTUNE_IMPORT_FOLDER"] = str(folder)
     os.environ["ATTUNE_IMPORT_LARGEST_ARRAY"] = str(given.largest_array << 20)
     from kernel_tuner.capture import call as capture
+    builtins.open = io.open = Writes(folder)
     error = run(script, script_words)
     calls = [call.told() for call in capture.SESSION.calls]
     return report({"script": str(script), "folder": str(folder), "calls": calls, "runs": capture.SESSION.runs, "error": error, "exit_code": exit_code(calls, error)},
-                  given.json)
+                  given.json, output)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ namespace attune::importing {
 namespace {
 
 constexpr std::size_t kMostCombinations = std::size_t{1} << 18;
+constexpr std::size_t kFewestCombinations = std::size_t{1} << 12;  // of a condition, when others have used up what a file may cost
 
 /// The values of an expression's variables, one combination after the other.
 class Combinations {
@@ -32,14 +33,26 @@ class Combinations {
     at_.assign(values_.size(), 0);
   }
 
-  /// None: too many, or not told.
-  [[nodiscard]] std::optional<std::size_t> count() const {
+  /// Whether all values of all variables are known.
+  [[nodiscard]] bool are_told() const {
+    return std::none_of(values_.begin(), values_.end(), [](const auto& values) { return values.empty(); });
+  }
+  [[nodiscard]] std::size_t count() const {
     std::size_t product = 1;
-    for (const auto& values : values_) {
-      if (values.empty() || values.size() > kMostCombinations / product) return std::nullopt;
-      product *= values.size();
-    }
+    for (const auto& values : values_)
+      product = values.size() > kMostCombinations / product ? kMostCombinations + 1 : product * values.size();
     return product;
+  }
+  /// Leaves at most so many: of the longest list every second value, and those of 0.
+  void thin_to(std::size_t most) {
+    while (count() > most) {
+      auto& longest = *std::max_element(values_.begin(), values_.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+      std::vector<spec::Value> kept;
+      for (std::size_t i = 0; i < longest.size(); ++i)
+        if (i % 2 == 0 || spec::to_text(longest[i]) == "0") kept.push_back(longest[i]);
+      if (kept.size() == longest.size()) return;
+      longest = std::move(kept);
+    }
   }
   [[nodiscard]] spec::Scope scope() const {
     return [this](std::string_view name) -> std::optional<spec::Value> {
@@ -93,14 +106,15 @@ std::string ConditionGuard::guarded(const Translation& condition, const KnownNam
   if (condition.divisors.empty()) return condition.text;
   const auto plain = spec::Expression::parse(condition.text, position);
   Combinations combinations(plain, names, sizes);
-  const auto count = combinations.count();
-  if (!count || *count > left_) return condition.text;
-  left_ -= *count;
+  if (!combinations.are_told()) return condition.text;
+  combinations.thin_to(std::clamp(left_, kFewestCombinations, kMostCombinations));
+  const std::size_t count = combinations.count();
+  left_ -= std::min(left_, count);
   const std::string with = with_guard(condition);
   const auto guard = spec::Expression::parse(with, position);
   bool fails = false, agrees = true;
   std::string where;
-  for (std::size_t i = 0; i < *count; ++i, combinations.next()) {
+  for (std::size_t i = 0; i < count; ++i, combinations.next()) {
     const spec::Scope scope = combinations.scope();
     const auto wanted = truth_of(plain, scope);
     if (!wanted && !fails) where = combinations.text();

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "attune/error.hpp"
 #include "tuner/importing/init_draft.hpp"
@@ -106,13 +107,23 @@ ImportedArgument scalar_of(InitDraft& draft, const KernelArgument& argument) {
   return made;
 }
 
+/// Each factor is a name, a number or in parentheses.
+std::string product_of(const std::vector<std::string>& factors) {
+  std::string product;
+  for (const std::string& factor : factors) {
+    const bool plain = std::all_of(factor.begin(), factor.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+    product += fmt::format("{}{}", product.empty() ? "" : " * ", plain ? factor : fmt::format("({})", factor));
+  }
+  return product;
+}
+
 /// Dynamic shared memory: an element for each thread, unless somebody says otherwise.
 void add_dynamic_shared(InitDraft& draft) {
   for (const SharedArray& array : draft.usage.shared) {
     if (!array.dimensions.empty()) continue;
     const auto layout = find_element_layout(array.type);
     const int bytes = layout ? layout->lanes * spec::size_bytes(layout->type) : 1;
-    const std::string count = fmt::format("{} * {}", fmt::join(draft.kernel.block, " * "), bytes);
+    const std::string count = fmt::format("{} * {}", product_of(draft.kernel.block), bytes);
     const std::string about = fmt::format("the shared array '{}'", array.name);
     draft.kernel.shared_bytes = draft.guess({about, "bytes of dynamic shared memory", count, expression_fault});
     draft.note(Note::Kind::Decide, about,
@@ -161,7 +172,7 @@ void draft_constraints(InitDraft& draft) {
     return std::any_of(draft.kernel.parameters.begin(), draft.kernel.parameters.end(),
                        [&](const auto& one) { return contains_word(cuda_tokens(text), one.name); });
   };
-  const std::string threads = fmt::format("{}", fmt::join(draft.kernel.block, " * "));
+  const std::string threads = product_of(draft.kernel.block);
   if (has_parameter(threads) && threads != "block_size") draft.kernel.constraints.push_back(threads + " <= device.max_threads_per_block");
   std::string bytes;
   for (const SharedArray& array : draft.usage.shared) {

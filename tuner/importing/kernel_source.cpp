@@ -119,7 +119,7 @@ std::string word_macros(const ImportedKernel& kernel) {
 /// What Kernel Tuner defines beside the parameters, as far as the source asks for it.
 std::string kernel_tuner_macros(ImportedKernel& kernel, std::string_view code) {
   static constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
-  std::string text = has_word(code, "kernel_tuner") ? "#define kernel_tuner 1\n" : "";
+  std::string text;
   for (std::size_t i = 0; i < kAxes.size(); ++i) {
     const std::string name = fmt::format("block_size_{}", kAxes[i]);
     const bool known = std::any_of(kernel.parameters.begin(), kernel.parameters.end(), [&](const auto& one) { return one.name == name; });
@@ -176,6 +176,8 @@ void fit_to_source(ImportedKernel& kernel, const std::string& source) {
   const auto found = find_kernel(code, kernel.kernel);
   fit_constant_memory(kernel, code, found);
   kernel.before = word_macros(kernel);
+  // A source that asks for it defines the parameters itself where nobody else does.
+  if (has_word(code, "kernel_tuner")) kernel.before += "#define kernel_tuner 1\n";
   if (kernel.by_kernel_tuner) kernel.before += kernel_tuner_macros(kernel, code);
   const std::string about = fmt::format("the kernel '{}'", kernel.kernel);
   if (!found) {

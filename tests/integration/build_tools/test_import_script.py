@@ -309,7 +309,7 @@ class Arguments(Scripts):
         self.assertEqual([found[0][key] for key in ("Fill", "Minimum", "Maximum")], ["other", 0, 11])
         import numpy
         kept = numpy.load(self.folder / "args/0.npy", allow_pickle=False)
-        self.assertTrue((kept == numpy.load(self.home / "expected.npy")).all() and kept.dtype == numpy.int32)
+        self.assertTrue((kept == numpy.load(next((self.folder / "written").glob("*.expected.npy")))).all() and kept.dtype == numpy.int32)
 
     @NEEDS_NUMPY
     def test_an_array_in_fortran_order_is_kept_as_it_lies_in_memory(self):
@@ -433,6 +433,34 @@ observer.before_start()'''
         self.assertEqual(lines[0], "simple.json: kernel simple, 32 combinations, 1 conditions")
         self.assertIn("  restriction 'tile > 1': taken, 1 condition", lines)
         self.assertTrue(any(line.startswith("  note: verify: print is not taken") for line in lines))
+
+
+class Behaviour(Scripts):
+    """What a script does beside tuning."""
+
+    def test_what_it_writes_takes_no_files_place_and_is_read_again(self):
+        for before, mode in (("mine", "w"), ("mine", "a"), ("mine", "r+")):
+            with self.subTest(mode=mode):
+                results = self.put("results.json", before)
+                told = self.told(call() + f'open("results.json", {mode!r}).write("yours")\nprint(repr(open("results.json").read()))\n')
+                self.assertIsNone(told["error"])
+                self.assertEqual(results.read_text(), before)
+        run = self.run_tool(call() + 'from pathlib import Path\nPath("new.txt").write_text("here")\nprint(Path("new.txt").read_text())\n')
+        self.assertIn("here", run.stderr)
+        self.assertFalse((self.home / "new.txt").exists())
+
+    def test_whatever_it_prints_and_starts_the_report_is_whole(self):
+        for behind in ('import atexit; atexit.register(print, "bye")', 'import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.3), print("late"))).start()',
+                       "import os; os.fork()", "import sys; sys.stdout.close()", 'import os; os.system("echo more")'):
+            with self.subTest(behind=behind):
+                self.assertEqual(len(self.told(call() + behind + "\n")["calls"]), 1)
+
+    def test_whatever_it_raises_what_came_before_is_kept(self):
+        for raised in ("class Q(BaseException): pass\nraise Q('z')", "raise GeneratorExit", "raise ValueError('\\ud800')"):
+            with self.subTest(raised=raised):
+                told = self.told(call() + raised + "\n")
+                self.assertEqual(len(told["calls"]), 1)
+                self.assertIsNotNone(told["error"])
 
 
 if __name__ == "__main__":

@@ -45,6 +45,13 @@ TEST_CASE("a source that is extern \"C\" and has all it needs gets nothing aroun
   CHECK(kernel.notes.empty());
 }
 
+TEST_CASE("a source that defines the parameters itself where nobody has defined kernel_tuner finds it defined, whoever describes it") {
+  ImportedKernel kernel;
+  kernel.kernel = "k";
+  fit_to_source(kernel, "#ifndef kernel_tuner\n#define block_size_x 16\n#endif\nextern \"C\" __global__ void k() {}");
+  CHECK(kernel.before == "#define kernel_tuner 1\n");
+}
+
 TEST_CASE("a kernel beside C++ templates is left for somebody to make extern \"C\", and a wrong number of arguments is told") {
   ImportedKernel kernel;
   kernel.kernel = "k";

@@ -90,4 +90,16 @@ TEST_CASE_FIXTURE(Dialects, "values are lists, ranges, sums of lists and compreh
   CHECK(values_of("[2, 1, 2]") == "2 1 ");
 }
 
+TEST_CASE_FIXTURE(Dialects, "a division by zero counts as satisfied also where the values are too many to try them all") {
+  std::string text = replaced(attune::test::kSchemaT1, "\"Values\": \"[32, 64, 128]\"", "\"Values\": \"range(0, 700)\"");
+  text = replaced(text, "\"Values\": [1, 2, 4]", "\"Values\": \"range(0, 600)\"");
+  text = replaced(text, "bx * tile <= 256", "bx % tile == 0");
+  std::uint64_t count = 0;
+  for (int bx = 0; bx < 700; ++bx)
+    for (int tile = 0; tile < 600; ++tile) count += tile == 0 || bx % tile == 0 ? 1 : 0;
+  CHECK(space_size(import(text)) == count);
+  std::string own = replaced(text, "bx % tile == 0", "tile != 0 and bx % tile == 0");  // this one says itself what holds there
+  CHECK(space_size(import(own)) == count - 700);
+}
+
 }  // namespace test_t1_spaces
