@@ -64,11 +64,6 @@ std::optional<CacheFormat> format_of_others(const std::string& name) {
   return std::nullopt;
 }
 
-std::string described(const report::Report& built, const report::Series& series, const report::ProblemReport& problem) {
-  return fmt::format("{} on {} under {}", describe(spec::problem_from_text(problem.problem)),
-                     base::escape_line(built.devices.at(series.device).name), series.policy);
-}
-
 /// Throws: UsageError listing what there is where that is not the records of one problem on one device under one policy.
 int report_to_others(const ReportOptions& options, CacheFormat format) {
   const spec::TemplateLibrary library;
@@ -78,26 +73,26 @@ int report_to_others(const ReportOptions& options, CacheFormat format) {
   if (kernel) request.template_name = kernel->name;
   const auto path = database_path(options.database);
   const auto built = report::build(db::Database::open(path, db::OpenMode::ReadOnly), request);
-  std::vector<CacheExport> found;
-  std::vector<std::string> all;
   if (!kernel) kernel = library.find(built.template_name);
+  CacheExport work{*std::move(kernel), {}, format, path};
+  work.output = options.output.empty() ? kStandardOutput : options.output;
+  std::vector<std::string> found;
   for (const auto& series : built.series) {
+    const auto& device = built.devices.at(series.device);
     for (const auto& problem : series.problems) {
-      all.push_back(described(built, series, problem));
-      CacheExport work{*kernel, spec::problem_from_text(problem.problem), format, path};
-      work.device = built.devices.at(series.device).key;
+      work.problem = spec::problem_from_text(problem.problem);
+      work.device = device.key;
       work.policy = series.policy;
-      found.push_back(std::move(work));
+      found.push_back(fmt::format("{} on {} under {}", describe(work.problem), base::escape_line(device.name), series.policy));
     }
   }
   if (found.size() != 1) {
     throw UsageError(fmt::format(
         "failed writing a report as {}: such a file holds one problem on one device under one policy, and there are {}; name one with "
         "--problem, --device and --policy:\n{}",
-        options.format, found.size(), fmt::join(all, "\n")));
+        options.format, found.size(), fmt::join(found, "\n")));
   }
-  found.front().output = options.output.empty() ? kStandardOutput : options.output;
-  return export_cache(found.front());
+  return export_cache(work);
 }
 
 int report(const ReportOptions& options) {

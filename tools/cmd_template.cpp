@@ -208,7 +208,7 @@ json to_json(const spec::KernelTemplate& kernel, const CheckedProblem& checked) 
           {"cartesian_size", checked.cartesian_size},
           {"default", base::parse_json(spec::to_text(kernel, checked.configuration))},
           {"default_in_space", checked.default_valid},
-          {"does_not_bind", checked.unbound},
+          {"default_does_not_bind", checked.unbound},
           {"ladder", to_json(checked.ladder.rungs)},
           {"ladder_planned", checked.ladder.planned},
           {"compiles", checked.compiles()},

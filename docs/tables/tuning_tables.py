@@ -77,8 +77,11 @@ def gpu_seconds(row):
 
 def with_equal_gpu_time(row, rows):
     """One GPU's kernels may run faster or slower in its own run than the same ones of several GPUs; what the speed-up would be without that."""
-    alone = [other for other in rows if other.get("case") == "scaling" and other["gpus"] == 1]
-    if row.get("case") != "scaling" or row["gpus"] == 1 or not alone or "gpu_busy" not in row or "gpu_busy" not in alone[0]:
+    if row.get("case") != "scaling" or row["gpus"] == 1:
+        return ""
+    same = ("case", "sizes", "budget", "uuid")  # a row that says none of them is of a run that measured both
+    alone = [other for other in rows if other.get("gpus") == 1 and all(other.get(name) == row.get(name) for name in same)]
+    if not alone or "gpu_busy" not in row or "gpu_busy" not in alone[0]:
         return ""
     here, there = gpu_seconds(row), gpu_seconds(alone[0])
     return f"; {number(here)} s of GPU time, {number(there)} s in the run of one GPU: {number((alone[0]['command_s'] - there + here) / row['command_s'])}x if that had been the same"

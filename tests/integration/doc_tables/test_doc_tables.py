@@ -69,6 +69,8 @@ class DocTables(TablesCase):
         text = self.generated("tuning_rate")
         self.assertIn("at work on the GPU; 30.00 s of GPU time, 33.00 s in the run of one GPU: 3.800x if that had been the same |", text)
         self.assertLess(text.index("| 1 GPU,"), text.index("| 4 GPUs,"))
+        (self.results / "tuning_rate.json").write_text(json.dumps({"bench": "tuning_rate", **HEAD, "rows": [several, {**alone, "uuid": "of another GPU"}]}))
+        self.assertNotIn("if that had been the same", self.generated("tuning_rate"))
 
     def test_repeated_winners_are_counted_and_the_largest_tie_set_is_told(self):
         rows = [{"winner": {}, "tie_set": [{}, {}], "agrees": True, "is_modal": True, "tie_set_spread": 1.004},

@@ -200,6 +200,23 @@ TEST_CASE_FIXTURE(Engine,
   CHECK(tune(again).measured == 0);
 }
 
+TEST_CASE_FIXTURE(Engine, "a budget of one configuration has room for the default, and once for what had won") {
+  test::synthetic_recording(kernel, request.problems, [this](const std::string& text, std::uint64_t) {
+    return ordinals.at(text) == kFastOne ? 5.0 : 10.0;
+  }).save(folder / "own.json");
+  request.also_try = {folder / "own.json"};
+  request.strategy = search::StrategyKind::Auto;
+  request.budget = session::Budget::parse("1");
+  std::vector<std::string> submitted;
+  for (int run = 0; run < 4; ++run) {
+    MadeUpGpu gpu(fast_ones({{kFastOne, 0}}));
+    (void)tune(gpu);
+    submitted.insert(submitted.end(), gpu.submitted.begin(), gpu.submitted.end());
+  }
+  REQUIRE(submitted.size() == 2);
+  CHECK(submitted.back() == space[kFastOne]);
+}
+
 TEST_CASE_FIXTURE(Engine, "of a small budget what won elsewhere has a half at most") {
   const auto asked = std::exchange(request.problems, {test::small_problem(4000)});
   MadeUpGpu other(fast_ones({}));

@@ -47,7 +47,8 @@ void PartSearch::learn_from_others(search::StrategyOptions& options) const {
   options.until_converged = request.budget.until_converged;
   if (options.kind == search::StrategyKind::Auto) {
     options.winners = winners_to_try(context_, space());
-    if (options.winners.size() > limit_ / 2) options.winners.resize(limit_ / 2);  // the rest is the model's
+    const std::size_t most = std::max<std::size_t>(1, limit_ / 2);  // the rest is the model's
+    if (options.winners.size() > most) options.winners.resize(most);
   }
   // Reading and fitting them takes time, of a command that is repeated for nothing.
   const bool may_be_left = known_.memory().decided().size() < limit_;
