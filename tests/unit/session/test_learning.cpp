@@ -200,7 +200,7 @@ TEST_CASE_FIXTURE(Engine,
   CHECK(tune(again).measured == 0);
 }
 
-TEST_CASE_FIXTURE(Engine, "a budget of one configuration has room for the default, and once for what had won") {
+TEST_CASE_FIXTURE(Engine, "a budget of one configuration is the default's, however often the command is repeated") {
   test::synthetic_recording(kernel, request.problems, [this](const std::string& text, std::uint64_t) {
     return ordinals.at(text) == kFastOne ? 5.0 : 10.0;
   }).save(folder / "own.json");
@@ -213,8 +213,8 @@ TEST_CASE_FIXTURE(Engine, "a budget of one configuration has room for the defaul
     (void)tune(gpu);
     submitted.insert(submitted.end(), gpu.submitted.begin(), gpu.submitted.end());
   }
-  REQUIRE(submitted.size() == 2);
-  CHECK(submitted.back() == space[kFastOne]);
+  REQUIRE(submitted.size() == 1);
+  CHECK(submitted.front() != space[kFastOne]);
 }
 
 TEST_CASE_FIXTURE(Engine, "of a small budget what won elsewhere has a half at most") {

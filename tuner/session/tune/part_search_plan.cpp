@@ -47,8 +47,7 @@ void PartSearch::learn_from_others(search::StrategyOptions& options) const {
   options.until_converged = request.budget.until_converged;
   if (options.kind == search::StrategyKind::Auto) {
     options.winners = winners_to_try(context_, space());
-    const std::size_t most = std::max<std::size_t>(1, limit_ / 2);  // the rest is the model's
-    if (options.winners.size() > most) options.winners.resize(most);
+    if (options.winners.size() > limit_ / 2) options.winners.resize(limit_ / 2);  // the rest is the model's
   }
   // Reading and fitting them takes time, of a command that is repeated for nothing.
   const bool may_be_left = known_.memory().decided().size() < limit_;
@@ -74,7 +73,7 @@ void PartSearch::tell_known() {
 
 /// What won at this very problem is measured though what is known has used up the budget: nothing may take its place unseen.
 void PartSearch::make_room_for_former() {
-  if (proposed_ < limit_) return;  // it comes first
+  if (proposed_ < limit_ || limit_ < 2) return;  // it comes first, or the budget is the default's alone
   const auto former = former_winner(context_);
   const auto part = former && restricted_ ? restricted_->find(context_.space.at(*former)) : former;
   if (part && !named_[*part]) limit_ = proposed_ + 1;
