@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "attune/error.hpp"
 #include "tuner/importing/cuda_kernel.hpp"
 #include "tuner/importing/kernel_source.hpp"
 #include "tuner/spec/failure.hpp"
@@ -119,19 +120,38 @@ KernelArgument argument_of(const Tokens& tokens, const SourceKernel& kernel, con
   }
   if (words.empty())
     spec::fail(argument.position, fmt::format("an argument of '{}' has no name ('{}'); give it one", kernel.name, shown(declared)));
-  argument.type = resolved(plain_type(words), code);
+  const std::string written = plain_type(words);
+  argument.type = resolved(written, code);
+  argument.by_alias = argument.type != written;
   const auto layout = find_element_layout(argument.type);
   if (!layout || (!argument.pointer && layout->lanes > 1)) refuse_type(argument, kernel.name);
   argument.layout = *layout;
   return argument;
 }
 
+std::vector<Tokens> parts_of_list(const SourceKernel& kernel) {
+  if (kernel.arguments.empty() || (kernel.arguments.size() == 1 && kernel.arguments.front().is("void"))) return {};
+  return split_at_commas(kernel.arguments);
+}
+
 }  // namespace
 
 std::vector<KernelArgument> kernel_arguments(const SourceKernel& kernel, const std::string& code) {
   std::vector<KernelArgument> arguments;
-  if (kernel.arguments.empty() || (kernel.arguments.size() == 1 && kernel.arguments.front().is("void"))) return arguments;
-  for (const Tokens& part : split_at_commas(kernel.arguments)) arguments.push_back(argument_of(part, kernel, code));
+  for (const Tokens& part : parts_of_list(kernel)) arguments.push_back(argument_of(part, kernel, code));
+  return arguments;
+}
+
+std::vector<std::optional<KernelArgument>> plain_arguments(const SourceKernel& kernel, const std::string& code) {
+  std::vector<std::optional<KernelArgument>> arguments;
+  for (const Tokens& part : parts_of_list(kernel)) {
+    try {
+      arguments.emplace_back(argument_of(part, kernel, code));
+      if (arguments.back()->by_alias) arguments.back().reset();
+    } catch (const SpecError&) {
+      arguments.emplace_back();
+    }
+  }
   return arguments;
 }
 

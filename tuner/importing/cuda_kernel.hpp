@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct KernelArgument {
   std::string type;  ///< "float", without const and with its aliases resolved
   ElementLayout layout;
   bool pointer = false, to_const = false, restrict = false;
+  bool by_alias = false;  ///< the source writes another name for the type
   spec::SourcePosition position;
 };
 
@@ -35,5 +37,9 @@ struct KernelArgument {
 
 /// Throws: SpecError at the argument that attune cannot pass, with a remedy.
 [[nodiscard]] std::vector<KernelArgument> kernel_arguments(const SourceKernel& kernel, const std::string& code);
+
+/// The same, one by one: nothing for those that attune cannot pass and those whose type is written by an alias, which may be another under
+/// #if.
+[[nodiscard]] std::vector<std::optional<KernelArgument>> plain_arguments(const SourceKernel& kernel, const std::string& code);
 
 }  // namespace attune::importing

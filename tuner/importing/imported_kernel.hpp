@@ -57,6 +57,11 @@ struct ImportedArgument {
   std::string remark;  ///< a comment of template.json
 };
 
+/// Whether it stands in the kernel's list.
+[[nodiscard]] inline bool is_passed(const ImportedArgument& argument) {
+  return argument.role != ImportedArgument::Role::DynamicShared && !argument.constant_memory;
+}
+
 /// A kernel to be tuned as a file of another tuner describes it, whichever tuner that is. Expressions are of attune's language and have
 /// been read by its parser.
 struct ImportedKernel {

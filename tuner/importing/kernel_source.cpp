@@ -6,13 +6,13 @@
 #include <array>
 #include <cctype>
 
+#include "tuner/importing/cuda_macros.hpp"
+#include "tuner/importing/signature.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/macros.hpp"
 
 namespace attune::importing {
 namespace {
-
-using Role = ImportedArgument::Role;
 
 bool is_word_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -57,8 +57,6 @@ bool is_extern_c(std::string_view code, std::size_t begin, std::size_t name) {
   }
   return false;
 }
-
-bool is_passed(const ImportedArgument& argument) { return argument.role != Role::DynamicShared && !argument.constant_memory; }
 
 bool declares_constant(std::string_view code, std::string_view name) {
   for (std::size_t at = word_at(code, "__constant__", 0); at != std::string_view::npos; at = word_at(code, "__constant__", at + 1)) {
@@ -133,6 +131,36 @@ std::string kernel_tuner_macros(ImportedKernel& kernel, std::string_view code) {
   return text;
 }
 
+/// How many #if are open where the line begins.
+int open_conditions(std::string_view code, int line) {
+  int open = 0;
+  for (int at = 1; at < line && !code.empty(); ++at) {
+    const std::size_t end = std::min(code.find('\n'), code.size());
+    const std::string_view text = code.substr(0, end);
+    const std::size_t hash = behind_blanks(text, 0);
+    if (hash < text.size() && text[hash] == '#') {
+      const std::string_view directive = text.substr(behind_blanks(text, hash + 1));
+      if (directive.starts_with("if")) ++open;
+      if (directive.starts_with("endif")) --open;
+    }
+    code.remove_prefix(std::min(end + 1, code.size()));
+  }
+  return open;
+}
+
+/// A definition that nothing keeps out takes the place of what attune defines before the source: the parameter changes nothing.
+void tell_defined_parameters(ImportedKernel& kernel, const std::string& code) {
+  for (const SourceName& name : source_names(code, kernel.kernel_file)) {
+    const bool parameter =
+        std::any_of(kernel.parameters.begin(), kernel.parameters.end(), [&](const auto& one) { return one.name == name.name; });
+    if (!parameter || name.kind != SourceName::Kind::Defined || open_conditions(code, name.position.line) > 0) continue;
+    kernel.notes.push_back({Note::Kind::Decide, fmt::format("the parameter '{}'", name.name),
+                            fmt::format("line {} of the source defines it anew, so that its values change nothing there; put #ifndef {} "
+                                        "and #endif around that line",
+                                        name.position.line, name.name)});
+  }
+}
+
 }  // namespace
 
 bool has_word(std::string_view code, std::string_view word) { return word_at(code, word, 0) != std::string_view::npos; }
@@ -179,6 +207,7 @@ void fit_to_source(ImportedKernel& kernel, const std::string& source) {
   // A source that asks for it defines the parameters itself where nobody else does.
   if (has_word(code, "kernel_tuner")) kernel.before += "#define kernel_tuner 1\n";
   if (kernel.by_kernel_tuner) kernel.before += kernel_tuner_macros(kernel, code);
+  tell_defined_parameters(kernel, code);
   const std::string about = fmt::format("the kernel '{}'", kernel.kernel);
   if (!found) {
     kernel.notes.push_back({Note::Kind::Decide, about, "its source shows no __global__ function of this name; it must be extern \"C\""});
@@ -188,6 +217,7 @@ void fit_to_source(ImportedKernel& kernel, const std::string& source) {
   if (passed != found->arguments)
     kernel.notes.push_back(
         {Note::Kind::Decide, about, fmt::format("it takes {} arguments, and the file lists {}", found->arguments, passed)});
+  fit_to_signature(kernel, code);
   if (found->extern_c) return;
   if (has_word(code, "template")) {
     kernel.notes.push_back(

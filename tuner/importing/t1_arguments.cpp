@@ -14,13 +14,6 @@ namespace {
 using spec::JsonNode;
 using Role = ImportedArgument::Role;
 
-/// 1, true and "true" all occur.
-bool is_set(const JsonNode* node) {
-  if (node == nullptr) return false;
-  const std::string text = node->kind == JsonNode::Kind::Scalar ? spec::to_text(node->scalar) : "";
-  return text == "1" || text == "true" || text == "True";
-}
-
 /// A number, where a kernel takes it by value and the file has it as one.
 std::optional<spec::Value> number_of(const JsonNode& node) {
   if (node.kind != JsonNode::Kind::Scalar || node.is_string()) return std::nullopt;
@@ -35,19 +28,23 @@ std::string literal(const spec::Value& value) {
 
 }  // namespace
 
+const JsonNode& T1Reader::arguments_node() const {
+  for (const JsonNode* const holder : {specification_, &root_}) {
+    if (const JsonNode* const list = member_of(*holder, {"Arguments"})) return *list;
+  }
+  spec::fail(specification_->position, "\"KernelSpecification\" lacks \"Arguments\"; list what the kernel takes, in its order");
+}
+
 void T1Reader::read_arguments() {
-  const JsonNode* list = member_of(*specification_, {"Arguments"});
-  if (list == nullptr) list = member_of(root_, {"Arguments"});
-  if (list == nullptr)
-    spec::fail(specification_->position, "\"KernelSpecification\" lacks \"Arguments\"; list what the kernel takes, in its order");
-  for (const JsonNode& item : list->array("\"Arguments\"")) read_argument(item);
+  const JsonNode& list = arguments_node();
+  for (const JsonNode& item : list.array("\"Arguments\"")) read_argument(item);
   const auto& all = kernel_.arguments;
   const auto written = [](const ImportedArgument& one) { return one.role == Role::Output || one.role == Role::Both; };
   if (std::none_of(all.begin(), all.end(), written)) {
-    spec::fail(list->position,
+    spec::fail(list.position,
                "no argument is written, so nothing could be checked; give the result \"AccessType\": \"WriteOnly\" or \"ReadWrite\"");
   }
-  note(Note::Kind::Taken, "\"Arguments\"", counted(list->items.size(), "argument") + ", in the kernel's order");
+  note(Note::Kind::Taken, "\"Arguments\"", counted(list.items.size(), "argument") + ", in the kernel's order");
 }
 
 std::string T1Reader::argument_name(const JsonNode& node) {

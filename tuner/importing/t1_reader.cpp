@@ -19,6 +19,12 @@ const JsonNode* member_of(const JsonNode& node, std::initializer_list<std::strin
   return nullptr;
 }
 
+bool is_set(const JsonNode* node) {
+  if (node == nullptr) return false;
+  const std::string text = node->kind == JsonNode::Kind::Scalar ? spec::to_text(node->scalar) : "";
+  return text == "1" || text == "true" || text == "True";
+}
+
 const JsonNode& required_member(const JsonNode& node, std::string_view key, const std::string& what, const std::string& remedy) {
   static_cast<void>(node.object(what));
   if (const JsonNode* const found = member_of(node, {key})) return *found;

@@ -50,6 +50,7 @@ class T1Reader {
   [[nodiscard]] bool counts_threads();
 
   // t1_arguments.cpp
+  [[nodiscard]] const spec::JsonNode& arguments_node() const;
   void read_arguments();
   void read_argument(const spec::JsonNode& node);
   void read_vector(const spec::JsonNode& node, ImportedArgument& argument);
@@ -64,6 +65,7 @@ class T1Reader {
   void read_options();
   void read_budget();
   void read_reference();
+  void tell_unread(const spec::JsonNode& node, const std::vector<std::string_view>& read, const std::string& place);
   void tell_rest();
   [[nodiscard]] std::string template_name() const;
 
@@ -86,6 +88,8 @@ class T1Reader {
 
 /// The first of these members that is there and not null.
 [[nodiscard]] const spec::JsonNode* member_of(const spec::JsonNode& node, std::initializer_list<std::string_view> keys);
+/// Whether it says yes: 1, true and "true" all occur. Null: no.
+[[nodiscard]] bool is_set(const spec::JsonNode* node);
 /// Throws: SpecError at the object with the remedy when there is none.
 [[nodiscard]] const spec::JsonNode& required_member(const spec::JsonNode& node, std::string_view key, const std::string& what,
                                                     const std::string& remedy);

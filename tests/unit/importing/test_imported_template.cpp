@@ -122,6 +122,30 @@ TEST_CASE_FIXTURE(Dialects, "KTT's vector types are elements at their alignment,
   CHECK(geometry(kernel, R"({"GROUP":96,"UNROLL":2,"SOA":true})").grid[0] == 20);
 }
 
+TEST_CASE_FIXTURE(Dialects, "arguments that agree with their kernels are told nothing about") {
+  for (const std::string& text : {attune::test::kSchemaT1, attune::test::kKernelTunerT1, attune::test::kKttT1, attune::test::kBatT1}) {
+    const auto made = import(text);
+    CAPTURE(made.kernel.kernel);
+    CHECK_FALSE(has_note(made, Note::Kind::Decide, "the argument", "the kernel takes"));
+    CHECK_FALSE(has_note(made, Note::Kind::Decide, "the parameter", "defines it anew"));
+  }
+}
+
+TEST_CASE_FIXTURE(Dialects, "expected results that a script gave are told as left out, and nothing is told where it gave none") {
+  const auto with = [this](const std::string& import_block) {
+    return import(replaced(attune::test::kBatT1, "\"verification\":", import_block + "\"verification\":"));
+  };
+  const std::string about = "\"answer\"", text = "expected results";
+  CHECK(has_note(with(R"("Import": {"answer": {"given": true, "arguments": []}}, )"), Note::Kind::LeftOut, about, text));
+  for (const char* const none : {R"("Import": {"answer": {"given": false}}, )", R"("Import": {"answer": null}, )", R"("Import": 1, )", ""})
+    CHECK_FALSE(has_note(with(none), Note::Kind::LeftOut, about, text));
+}
+
+TEST_CASE_FIXTURE(Dialects, "what an argument says beside what a template has is told as left out, with the argument") {
+  const auto made = import(replaced(attune::test::kBatT1, R"("Name": "a", )", R"("Name": "a", "RandomSeed": 7, "Pinned": true, )"));
+  CHECK(has_note(made, Note::Kind::LeftOut, "\"RandomSeed\", \"Pinned\"", "the argument 'a'"));
+}
+
 TEST_CASE_FIXTURE(Dialects, "BAT's numbers of threads become blocks, words become macros, and numbers by parameters are computed") {
   const auto made = import(attune::test::kBatT1);
   const auto kernel = parsed(made);

@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace test_kernel_source {
 
 using namespace attune;
@@ -61,6 +65,97 @@ TEST_CASE("a kernel beside C++ templates is left for somebody to make extern \"C
   REQUIRE(kernel.notes.size() == 2);
   CHECK(kernel.notes[0].text == "it takes 2 arguments, and the file lists 1");
   CHECK(kernel.notes[1].text.find("write that before its __global__") != std::string::npos);
+}
+
+namespace {
+
+using Role = ImportedArgument::Role;
+
+/// What is told of arguments where a file lists these for the source's kernel k.
+std::vector<std::string> told_of(const std::vector<std::pair<Role, spec::ElementType>>& listed, const std::string& source) {
+  ImportedKernel kernel;
+  kernel.kernel = "k";
+  for (const auto& [role, type] : listed) {
+    ImportedArgument argument;
+    argument.name = std::string(1, static_cast<char>('a' + kernel.arguments.size()));
+    argument.role = role;
+    argument.type = type;
+    kernel.arguments.push_back(argument);
+  }
+  fit_to_source(kernel, source);
+  std::vector<std::string> told;
+  for (const Note& note : kernel.notes) {
+    CHECK(note.kind == Note::Kind::Decide);
+    told.push_back(note.about + ": " + note.text);
+  }
+  return told;
+}
+
+}  // namespace
+
+TEST_CASE("an argument of another kind or type than the kernel's is told, with what the kernel takes and its line") {
+  const auto told = told_of({{Role::Scalar, spec::ElementType::I32},
+                             {Role::Input, spec::ElementType::F32},
+                             {Role::Scalar, spec::ElementType::F32},
+                             {Role::Output, spec::ElementType::F32},
+                             {Role::Both, spec::ElementType::BF16}},
+                            "extern \"C\" __global__ void k(const float* __restrict__ x,\n  long unsigned int n, int m,\n"
+                            "  double out[],\n  __half* halves) {}");
+  REQUIRE(told.size() == 5);
+  CHECK(told[0] == "the argument 'a': the kernel takes memory here, 'float* x' (line 1), and the file gives it a number");
+  CHECK(told[1] == "the argument 'b': the kernel takes a number here, 'unsigned long n' (line 2), and the file gives it memory");
+  CHECK(told[2] == "the argument 'c': the kernel takes 'int m' (line 2) here, and the file's type is f32");
+  CHECK(told[3] == "the argument 'd': the kernel takes 'double* out' (line 3) here, and the file's type is f32");
+  CHECK(told[4] == "the argument 'e': the kernel takes '__half* halves' (line 4) here, and the file's type is bf16");
+}
+
+TEST_CASE("of arguments that are the same bits, or that may be another type in another build, nothing is told") {
+  using spec::ElementType;
+  const std::vector<std::pair<Role, ElementType>> one = {{Role::Input, ElementType::F32}};
+  CHECK(told_of(one, "extern \"C\" __global__ void k(float4* a) {}").empty());
+  CHECK(told_of({{Role::Scalar, ElementType::I32}}, "extern \"C\" __global__ void k(unsigned a) {}").empty());
+  CHECK(
+      told_of(one, "#if D\ntypedef double real;\n#else\ntypedef float real;\n#endif\nextern \"C\" __global__ void k(real* a) {}").empty());
+  CHECK(told_of(one, "extern \"C\" __global__ void k(TYPE* a) {}").empty());
+  CHECK(told_of(one, "extern \"C\" __global__ void k(LIST(int, a)) {}").empty());
+  CHECK(told_of(one, "#if D\nextern \"C\" __global__ void k(double* a) {}\n#else\nextern \"C\" __global__ void k(float* a) {}\n#endif")
+            .empty());
+}
+
+TEST_CASE("an array of integers that indexes another is filled with zeros, which are in range, and told; no other is") {
+  ImportedKernel kernel;
+  kernel.kernel = "k";
+  kernel.arguments.resize(4);
+  for (std::size_t i = 0; i < 3; ++i) kernel.arguments[i].type = spec::ElementType::I32;
+  kernel.arguments[3].role = Role::Output;
+  const std::string source =
+      "extern \"C\" __global__ void k(const int* rows, const int* chosen, const int* plain, float* out) {\n"
+      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  out[i] = plain[chosen[i]] + rows[i];\n}";
+  fit_to_source(kernel, source);
+  CHECK(kernel.arguments[0].fill == spec::Fill::Uniform);
+  CHECK(kernel.arguments[1].fill == spec::Fill::Zeros);
+  CHECK(kernel.arguments[2].fill == spec::Fill::Uniform);
+  REQUIRE(kernel.notes.size() == 1);
+  CHECK(kernel.notes[0].text.find("zeros stand there") != std::string::npos);
+  kernel.arguments[1].fill = spec::Fill::Ones;  // as a file says
+  fit_to_source(kernel, source);
+  CHECK(kernel.arguments[1].fill == spec::Fill::Ones);
+}
+
+TEST_CASE("a parameter that the source defines anew is told with the line, unless a condition keeps the definition out") {
+  ImportedKernel kernel;
+  kernel.kernel = "k";
+  for (const char* name : {"TILE", "ITEMS", "BLOCK", "OTHER"}) {
+    kernel.parameters.emplace_back();
+    kernel.parameters.back().name = name;
+    kernel.parameters.back().values = {spec::Value(std::int64_t{1})};
+  }
+  fit_to_source(kernel,
+                "#ifndef ITEMS\n#define ITEMS 4\n#endif\n#if defined(_MSC_VER)\n # define BLOCK 32\n#endif\n# define TILE 16\n"
+                "extern \"C\" __global__ void k() {}");
+  REQUIRE(kernel.notes.size() == 1);
+  CHECK(kernel.notes[0].about == "the parameter 'TILE'");
+  CHECK(kernel.notes[0].text.find("line 7 of the source defines it anew") == 0);
 }
 
 }  // namespace test_kernel_source
