@@ -20,5 +20,5 @@ cmake --preset release >build/quickstart.log 2>&1 || {
 tools/build.sh build/release attune
 attune=build/release/tools/attune
 
-"$attune" tune reduce --T f32 --op sum --size '2^10..2^28:x4' --strategy random --budget 60s
+"$attune" tune reduce --T f32 --op sum --size '2^10..2^28:x4' --budget 60s
 "$attune" report reduce --format html --output report.html

@@ -86,7 +86,7 @@ class Sampler {
   void take(SampledConfiguration& sampled, const compile::CompileResult& compiled) {
     if (timed_.insert(compiled.key).second) sampled.compile_ms = compiled.key == before_.key ? before_.compile_ms : compiled.compile_ms;
     if (compiled.status != compile::CompileStatus::Ok) {
-      sampled.outcome = SampleOutcome::CompileFailed;
+      sampled.outcome = session::exceeds_static_shared(compiled) ? SampleOutcome::ExceedsLimits : SampleOutcome::CompileFailed;
       sampled.detail = first_error(compiled.log);
       return;
     }

@@ -1,5 +1,6 @@
 // `attune source`: what it prints is what the template and the configuration say, and what a database chose.
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -185,6 +186,10 @@ TEST_CASE_FIXTURE(Sources, "compile tells a compiler's errors, a missing file an
   CHECK(wrong.exit_code == 6);
   CHECK(mentions(wrong.err, "nothing"));
   CHECK(attune({"compile", folder / "absent.cu"}).exit_code == 2);
+  REQUIRE(::mkfifo((folder / "pipe.cu").c_str(), 0600) == 0);
+  const auto pipe = attune({"compile", folder / "pipe.cu"});  // nobody ever writes into it
+  CHECK(pipe.exit_code == 2);
+  CHECK(mentions(pipe.err, "pipe.cu: it is no file; - reads standard input"));
   const auto option = attune({"compile", folder / "wrong.cu", "--option=-time=times.csv"});
   CHECK(option.exit_code == 2);
   CHECK_FALSE(std::filesystem::exists("times.csv"));

@@ -96,6 +96,39 @@ TEST_CASE_FIXTURE(Init, "macros of a file that the source includes are parameter
   CHECK(read("split/config.cuh") == read("config.cuh"));
 }
 
+TEST_CASE_FIXTURE(Init, "a size that the source fixes is a size with that value, and no parameter") {
+  write("square.cu", R"(#ifndef BLOCK_SIZE
+#define BLOCK_SIZE 16
+#endif
+#ifndef MATRIX_SIZE
+#define MATRIX_SIZE 1024
+#endif
+__global__ void turn(const float* in, float* out) {
+  int x = blockIdx.x * BLOCK_SIZE + threadIdx.x, y = blockIdx.y * BLOCK_SIZE + threadIdx.y;
+  if (x < MATRIX_SIZE && y < MATRIX_SIZE) out[x * MATRIX_SIZE + y] = in[y * MATRIX_SIZE + x];
+}
+)");
+  makes("square.cu", "square",
+        {"guessed: MATRIX_SIZE (line 5): a size of the problem", "guessed: the buffer 'out': f32[MATRIX_SIZE * MATRIX_SIZE]",
+         "ceil_div(MATRIX_SIZE, BLOCK_SIZE) x ceil_div(MATRIX_SIZE, BLOCK_SIZE) blocks"},
+        "search space");
+}
+
+TEST_CASE_FIXTURE(Init, "memory that the launch gives counts wherever the source declares it, and an index beyond the sizes is told") {
+  write("pairs.cu", R"(extern __shared__ float part[];
+extern "C" __global__ void pairs(const float* x, float* n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  part[threadIdx.x] = x[2 * i] + x[2 * i + 1];
+  n[i] = part[threadIdx.x];
+}
+)");
+  makes("pairs.cu", "pairs",
+        {"to decide: the shared array 'part': its bytes are the launch's to say: block_size * 4", "to decide: the size 'n2'",
+         "to decide: the buffer 'x': whether n2 elements are enough: the kernel counts '2 * i' in its index"},
+        "search space");
+  CHECK(read("pairs/template.json").find("decide: its number of elements; the kernel counts '2 * i' in its index") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Init, "a kernel whose threads the source fixes has no block size to tune") {
   refuses("__global__ void k(int n, float* x) { for (int i = threadIdx.x; i < n; i += 128) x[i] = 1; }\n", 2,
           "nothing in 'k' can be tuned:\n  write #ifndef BLOCK_SIZE");

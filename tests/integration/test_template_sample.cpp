@@ -142,6 +142,20 @@ TEST_CASE_FIXTURE(Sampling, "what a device cannot launch is told with the limit,
     CHECK(sample["exceeds_limits"] == 11);
     for (const auto& sampled : with_outcome(sample, "exceeds_limits")) CHECK(sampled["configuration"]["waves"] == 2);
   }
+  SUBCASE("more static shared memory than a compiled kernel may have") {
+    write(
+        "double_it/double_it.cu",
+        std::string(small_template_source()) +
+            "#if ATTUNE_ITEMS == 4\nextern \"C\" __global__ void large() { __shared__ volatile int a[16384]; a[threadIdx.x] = 1; }\n#endif\n");
+    const auto result = check({"--sample", "1000", "--json"});
+    CHECK(result.exit_code == 0);
+    const auto large = with_outcome(sample_of(result), "exceeds_limits");
+    CHECK(large.size() == 6);  // 64, 128 and 256, twice
+    for (const auto& sampled : large) {
+      CHECK(sampled["configuration"]["items"] == 4);
+      CHECK(mentions(sampled["detail"], "uses too much shared data"));
+    }
+  }
 }
 
 TEST_CASE_FIXTURE(Sampling, "one named configuration is checked; one that is none of the space is refused with the reason") {

@@ -37,6 +37,7 @@ std::string plain_type(const std::vector<std::string>& words) {
 
 /// What `using`, `typedef` or a macro of the source makes of the name; itself where none does.
 std::string resolved(std::string type, const std::string& code) {
+  if (find_element_layout(type)) return type;
   const Tokens tokens = cuda_tokens(code);
   for (int round = 0; round < 4; ++round) {
     std::vector<std::string> found;

@@ -66,10 +66,12 @@ std::vector<SourceKernel> source_kernels(const std::string& code, const std::str
   const Tokens tokens = cuda_tokens(without_directives(code));
   std::vector<SourceKernel> kernels;
   std::vector<ScopeKind> scopes;
+  Tokens outside;
   const auto inside = [&](ScopeKind kind) { return std::find(scopes.begin(), scopes.end(), kind) != scopes.end(); };
   for (std::size_t at = 0; at < tokens.size(); ++at) {
     if (tokens[at].is("{")) scopes.push_back(scope_kind(tokens, at));
     if (tokens[at].is("}") && !scopes.empty()) scopes.pop_back();
+    if (!inside(ScopeKind::Other)) outside.push_back(tokens[at]);
     if (!tokens[at].is("__global__")) continue;
     SourceKernel kernel;
     const Tokens before = slice(tokens, declaration_begin(tokens, at), at);
@@ -87,6 +89,7 @@ std::vector<SourceKernel> source_kernels(const std::string& code, const std::str
     kernel.position = position_in(code, tokens[name_at].offset, file);
     kernels.push_back(std::move(kernel));
   }
+  for (SourceKernel& kernel : kernels) kernel.outside = outside;
   return kernels;
 }
 

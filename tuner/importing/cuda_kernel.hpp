@@ -13,6 +13,7 @@ struct SourceKernel {
   std::string name;
   spec::SourcePosition position;  ///< of the name
   Tokens arguments, body;         ///< between their brackets
+  Tokens outside;                 ///< what stands in no function of the source
   Tokens launch_bounds;           ///< the threads of __launch_bounds__; none: it has no such bounds
   enum class Linkage { C, Cpp, Static } linkage = Linkage::Cpp;
   bool is_template = false;

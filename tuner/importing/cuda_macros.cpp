@@ -111,8 +111,10 @@ void add_constants(std::vector<SourceName>& names, const std::string& code, cons
 std::vector<SourceName> source_names(const std::string& code, const std::string& file) {
   const std::vector<Line> lines = directive_lines(code);
   std::vector<SourceName> names;
+  int conditions = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const Tokens& line = lines[i].tokens;
+    if (line.size() > 1 && line[0].is("#")) conditions += line[1].text.starts_with("if") ? 1 : line[1].is("endif") ? -1 : 0;
     if (line.size() < 4 || !line[0].is("#") || !line[1].is("define")) continue;
     const std::size_t behind = line[2].offset + line[2].text.size();
     if (line[3].is("(") && line[3].offset == behind) continue;  // it has arguments
@@ -124,7 +126,8 @@ std::vector<SourceName> source_names(const std::string& code, const std::string&
                      std::move(value),
                      {},
                      false,
-                     position_in(code, lines[i].begin + line[2].offset, file)});
+                     position_in(code, lines[i].begin + line[2].offset, file),
+                     conditions});
   }
   add_constants(names, code, file);
   std::map<std::string, std::string> known;

@@ -20,6 +20,7 @@ struct SourceName {
   std::optional<std::int64_t> number;  ///< of a value that is a whole number
   bool used = false;                   ///< anywhere but in its own definition
   spec::SourcePosition position;
+  int conditions = 0;  ///< #if that are open around a macro's definition
 };
 
 /// Macros without arguments and constants, in the source's order. Requires: a source without comments.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "attune/error.hpp"
@@ -40,6 +41,36 @@ fs::path find_kernel_file(const ImportRequest& request, const ImportedKernel& ke
                          kernel.kernel_file));
 }
 
+bool depends_on(const ImportedKernel& kernel, const std::string& parameter) {
+  std::vector<std::string> texts = {kernel.shared_bytes};
+  texts.insert(texts.end(), kernel.grid.begin(), kernel.grid.end());
+  texts.insert(texts.end(), kernel.block.begin(), kernel.block.end());
+  for (const auto& let : kernel.lets) texts.push_back(let.second);
+  for (const ImportedArgument& argument : kernel.arguments) texts.insert(texts.end(), {argument.count, argument.value});
+  return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) { return has_word(text, parameter); });
+}
+
+/// A parameter that no source names is no macro of it: configurations that differ there alone share their code.
+void bind_unnamed(ImportedKernel& kernel, const std::map<std::string, std::string>& files) {
+  std::string code;
+  for (const auto& [name, text] : files) {
+    if (!name.starts_with('<')) code += without_comments(text) + "\n";  // attune's own headers name no parameters
+  }
+  for (const std::string& option : kernel.options) code += option + "\n";
+  for (spec::Parameter& parameter : kernel.parameters) {
+    if (has_word(code, parameter.name)) continue;
+    const std::string about = fmt::format("the parameter '{}'", parameter.name);
+    if (!depends_on(kernel, parameter.name)) {
+      kernel.notes.push_back(
+          {Note::Kind::Decide, about, "no source names it, and nothing of the launch depends on it: its values are all the same kernel"});
+    } else if (!std::holds_alternative<std::string>(parameter.values.front())) {
+      parameter.binding = spec::Binding::Launch;
+      kernel.notes.push_back(
+          {Note::Kind::Changed, about, "of the launch alone, since no source names it: nothing is compiled anew for it"});
+    }
+  }
+}
+
 /// What attune itself says of the outcome. Errors in the kernel's files have their place there.
 void check(const ImportedTemplate& made, const fs::path& kernel_folder) {
   const std::string path = (kernel_folder / kSpec).string();
@@ -69,6 +100,7 @@ ImportedTemplate import_t1(const ImportRequest& request) {
   const fs::path source = find_kernel_file(request, made.kernel);
   made.files = read_sources(source);
   const std::string main = source.filename().string();
+  bind_unnamed(made.kernel, made.files);
   fit_to_source(made.kernel, made.files.at(main));
   std::vector<std::string> sources = {main};
   if (!made.kernel.before.empty()) {

@@ -64,8 +64,12 @@ InitDraft read_draft(const InitRequest& request, const std::map<std::string, std
   const std::string code = without_comments(files.at(main));
   draft.source = choose_kernel(source_kernels(code, file), request.kernel, file);
   draft.arguments = kernel_arguments(draft.source, code);
-  draft.usage = kernel_usage(draft.source, draft.arguments);
   draft.names = names_of_files(files, main, request.file.parent_path());
+  std::set<std::string> numbers;
+  for (const SourceName& name : draft.names) {
+    if (name.number) numbers.insert(name.name);
+  }
+  draft.usage = kernel_usage(draft.source, draft.arguments, numbers);
   draft.ask = request.ask;
   draft.kernel.name = draft.kernel.kernel = draft.source.name;
   draft.kernel.kernel_position = draft.source.position;

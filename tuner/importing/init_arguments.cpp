@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "attune/error.hpp"
+#include "tuner/importing/index_reach.hpp"
 #include "tuner/importing/init_draft.hpp"
 #include "tuner/spec/failure.hpp"
 
@@ -17,12 +18,28 @@ using spec::ElementType;
 bool is_zero(const Tokens& index) { return index.size() == 1 && index[0].is("0"); }
 bool is_block_number(const Tokens& index) { return index.size() == 3 && index[0].is("blockIdx") && index[2].is("x"); }
 
-std::string product_of_sizes(const InitDraft& draft, const std::set<std::string>& arguments) {
+/// Each factor is a name, a number or in parentheses.
+std::string product_of(const std::vector<std::string>& factors) {
   std::string product;
-  for (const KernelArgument& argument : draft.arguments) {
-    if (arguments.contains(argument.name)) product += (product.empty() ? "" : " * ") + draft.size_names.at(argument.name);
+  for (const std::string& factor : factors) {
+    const bool plain = std::all_of(factor.begin(), factor.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+    product += fmt::format("{}{}", product.empty() ? "" : " * ", plain ? factor : fmt::format("({})", factor));
   }
   return product;
+}
+
+/// As the template says them: sizes by its names, blocks and threads by the launch.
+std::vector<std::string> factors_of(const InitDraft& draft, const Reach& reach) {
+  std::vector<std::string> factors;
+  const auto add = [&](const std::string& name, const std::string& text) {
+    const auto found = reach.find(name);
+    if (text != "1" && found != reach.end()) factors.insert(factors.end(), static_cast<std::size_t>(found->second), text);
+  };
+  for (const auto& [word, counts] : {std::pair{"blockIdx", &draft.kernel.grid}, {"threadIdx", &draft.kernel.block}}) {
+    for (std::size_t axis = 0; axis < counts->size(); ++axis) add(fmt::format("{}.{}", word, "xyz"[axis]), (*counts)[axis]);
+  }
+  for (const std::string& name : draft.size_order) add(name, draft.size_names.at(name));
+  return factors;
 }
 
 /// How many elements a pointer has, as its indices show.
@@ -32,9 +49,12 @@ std::string count_of(const InitDraft& draft, const PointerUse& use) {
   };
   if (all(is_zero)) return "1";
   if (all(is_block_number)) return draft.kernel.grid.front();
-  std::set<std::string> sizes;
-  for (const Tokens& index : use.indices) sizes.merge(sizes_behind(draft.usage, index, draft.sizes));
-  std::string product = sizes.empty() || use.escapes ? product_of_sizes(draft, draft.sizes) : product_of_sizes(draft, sizes);
+  Reach reach = index_reach(draft.usage, use.indices, draft.sizes);
+  if (reach.empty() || use.escapes) {
+    reach.clear();
+    for (const std::string& name : draft.size_order) reach[name] = 1;
+  }
+  const std::string product = product_of(factors_of(draft, reach));
   return product.empty() ? draft.kernel.sizes.front().name : product;
 }
 
@@ -58,13 +78,23 @@ std::string why_of(const PointerUse& use, Role role) {
   return role == Role::Output ? "the kernel only writes it" : "the kernel only reads it";
 }
 
-std::string buffer_remark(const KernelArgument& argument, const PointerUse& use, Role role) {
+/// An index that may lead beyond that many elements, as the source writes it; empty: none shows.
+std::string index_beyond(const InitDraft& draft, const PointerUse& use) {
+  for (const Tokens& index : use.indices) {
+    const Tokens beyond = beyond_sizes(draft.usage, index, draft.sizes);
+    if (!beyond.empty()) return shown(beyond);
+  }
+  return "";
+}
+
+std::string buffer_remark(const KernelArgument& argument, const PointerUse& use, Role role, const std::string& beyond) {
   if (use.is_index) return "decide: what indices it holds; zeros are in range of everything";
   if (role == Role::Both && use.updated)
     return fmt::format(
         "decide: it adds to random numbers; to begin at zero drop \"input\" and put {{\"memset\": \"{}\", \"byte\": 0}} before the launch",
         argument.name);
   if (use.escapes) return "decide: its number of elements, and whether it is input, output or both; the source does not show all uses";
+  if (!beyond.empty()) return fmt::format("decide: its number of elements; the kernel counts '{}' in its index", beyond);
   return argument.layout.remark;
 }
 
@@ -83,13 +113,17 @@ ImportedArgument buffer_of(InitDraft& draft, const KernelArgument& argument) {
   std::string count = count_of(draft, use);
   if (argument.layout.lanes > 1) count = fmt::format("{} * {}", count, argument.layout.lanes);
   made.count = draft.guess({about, fmt::format("its number of elements of {}", spec::name(made.type)), count, expression_fault});
-  made.remark = buffer_remark(argument, use, made.role);
+  const std::string beyond = made.count == count ? index_beyond(draft, use) : "";
+  made.remark = buffer_remark(argument, use, made.role, beyond);
   if (use.is_index) made.fill = spec::Fill::Zeros;
   if (argument.type == "bool") made.fill = spec::Fill::Ones;
   draft.note(
       argument.to_const ? Note::Kind::Taken : Note::Kind::Guessed, about,
       fmt::format("{}, {}", text_of_role(made.role), argument.to_const ? "since it points to const" : "since " + why_of(use, made.role)));
   draft.note(Note::Kind::Guessed, about, fmt::format("{}[{}]", spec::name(made.type), made.count));
+  if (!beyond.empty())
+    draft.note(Note::Kind::Decide, about,
+               fmt::format("whether {} elements are enough: the kernel counts '{}' in its index", made.count, beyond));
   return made;
 }
 
@@ -105,16 +139,6 @@ ImportedArgument scalar_of(InitDraft& draft, const KernelArgument& argument) {
   made.remark = "decide: the value that tuning passes";
   draft.note(Note::Kind::Guessed, about, fmt::format("{} of type {}", made.value, spec::name(made.type)));
   return made;
-}
-
-/// Each factor is a name, a number or in parentheses.
-std::string product_of(const std::vector<std::string>& factors) {
-  std::string product;
-  for (const std::string& factor : factors) {
-    const bool plain = std::all_of(factor.begin(), factor.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-    product += fmt::format("{}{}", product.empty() ? "" : " * ", plain ? factor : fmt::format("({})", factor));
-  }
-  return product;
 }
 
 /// Dynamic shared memory: an element for each thread, unless somebody says otherwise.

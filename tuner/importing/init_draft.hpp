@@ -21,8 +21,9 @@ struct InitDraft {
   Ask ask;
 
   ImportedKernel kernel;
-  std::set<std::string> sizes;                     ///< names of arguments that are sizes
-  std::map<std::string, std::string> size_names;   ///< of an argument that is a size: what the template calls it
+  std::set<std::string> sizes;                     ///< names of arguments, macros and constants that are sizes
+  std::vector<std::string> size_order;             ///< the same, as the template has them
+  std::map<std::string, std::string> size_names;   ///< of one of them: what the template calls it
   std::map<std::string, std::string> expressions;  ///< what a name of the source is in expressions
   std::vector<std::string> left_macros;            ///< why a macro that looks tunable is none of the parameters
   std::string shared_bytes;

@@ -55,7 +55,8 @@ class Geometry {
   /// A name of that look and of that axis ('x', or 0: none in its name); nothing where there is none.
   [[nodiscard]] std::string named(NameLook look, char axis) const {
     for (const SourceName& name : draft_.names) {
-      if (name.used && name.number && look_of(name.name) == look && axis_of(name.name) == axis) return draft_.expressions.at(name.name);
+      const bool counts = name.used && name.number && !draft_.usage.limits.contains(name.name);
+      if (counts && look_of(name.name) == look && axis_of(name.name) == axis) return draft_.expressions.at(name.name);
     }
     return "";
   }
@@ -139,12 +140,11 @@ class Geometry {
   [[nodiscard]] std::string size_of(std::size_t axis) {
     const int number = static_cast<int>(axis);
     std::vector<std::string> shared;
-    for (const KernelArgument& argument : draft_.arguments) {
-      if (!draft_.sizes.contains(argument.name)) continue;
-      const auto found = draft_.usage.bound_axes.find(argument.name);
+    for (const std::string& name : draft_.size_order) {
+      const auto found = draft_.usage.bound_axes.find(name);
       if (found == draft_.usage.bound_axes.end()) continue;
-      if (found->second == std::set<int>{number}) return draft_.size_names.at(argument.name);
-      if (found->second.contains(number)) shared.push_back(draft_.size_names.at(argument.name));
+      if (found->second == std::set<int>{number}) return draft_.size_names.at(name);
+      if (found->second.contains(number)) shared.push_back(draft_.size_names.at(name));
     }
     if (shared.size() != 1) unsure_ = true;
     if (shared.size() == 1) return shared.front();

@@ -91,7 +91,7 @@ void draft_parameters(InitDraft& draft) {
   for (const SourceName& name : draft.names) {
     const NameLook look = look_of(name.name);
     if (name.number) draft.expressions[name.name] = std::to_string(*name.number);
-    if (!name.used || look == NameLook::Nothing) continue;
+    if (!name.used || look == NameLook::Nothing || draft.usage.limits.contains(name.name)) continue;
     if (name.kind == SourceName::Kind::Constant && !name.number) continue;  // a variable of the kernel
     const std::string about = fmt::format("{} ({})", name.name, place(draft, name));
     if (look == NameLook::Changes) {

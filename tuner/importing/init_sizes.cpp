@@ -48,6 +48,38 @@ std::string name_in_expressions(const std::string& name) {
   return taken ? name + "_size" : name;
 }
 
+void add_size(InitDraft& draft, const std::string& source_name, const ImportedSize& size) {
+  draft.sizes.insert(source_name);
+  draft.size_order.push_back(source_name);
+  draft.size_names[source_name] = size.name;
+  draft.kernel.sizes.push_back(size);
+}
+
+/// Macros and constants that bound what the blocks cover.
+void add_fixed_sizes(InitDraft& draft) {
+  for (const SourceName& one : draft.names) {
+    if (!draft.usage.limits.contains(one.name) || !one.number || *one.number < 1 || draft.sizes.contains(one.name)) continue;
+    const std::string name = name_in_expressions(one.name);
+    add_size(draft, one.name, {name, *one.number, 0, "the source fixes it"});
+    draft.note(Note::Kind::Guessed, fmt::format("{} (line {})", one.name, one.position.line),
+               fmt::format("a size of the problem, since it bounds what blocks work on; the source fixes it: {} alone, until it is an "
+                           "argument of the kernel",
+                           *one.number));
+  }
+}
+
+/// One that no argument of the kernel and no parameter has.
+std::string free_name(const InitDraft& draft) {
+  std::string name = "n";
+  const auto has_it = [&](const auto& one) { return one.name == name; };
+  const auto taken = [&] {
+    return std::any_of(draft.arguments.begin(), draft.arguments.end(), has_it) ||
+           std::any_of(draft.kernel.parameters.begin(), draft.kernel.parameters.end(), has_it);
+  };
+  for (int i = 2; taken(); ++i) name = fmt::format("n{}", i);
+  return name;
+}
+
 std::string size_or_scalar_fault(const std::string& text) { return text == "size" || text == "scalar" ? "" : "say size or scalar"; }
 
 }  // namespace
@@ -60,18 +92,17 @@ void draft_sizes(InitDraft& draft) {
     const std::string proposed = bounds || sounds_like_a_size(argument.name) ? "size" : "scalar";
     if (draft.guess({about, "a size of the problem, or a scalar (size, scalar)", proposed, size_or_scalar_fault}) != "size") continue;
     const std::string name = name_in_expressions(argument.name);
-    draft.sizes.insert(argument.name);
-    draft.size_names[argument.name] = name;
-    draft.kernel.sizes.push_back({name, 1, most_of(argument.layout.type), ""});
+    add_size(draft, argument.name, {name, 1, most_of(argument.layout.type), ""});
     draft.note(Note::Kind::Guessed, about,
                fmt::format("a size of the problem{}, since {}", name == argument.name ? "" : fmt::format(", called '{}'", name),
                            bounds ? "it bounds an index" : "it is called so"));
   }
+  add_fixed_sizes(draft);
   if (!draft.kernel.sizes.empty()) return;
-  draft.size_names["n"] = "n";
+  const std::string name = free_name(draft);
   draft.kernel.sizes.push_back(
-      {"n", 1, std::int64_t{1} << 32, "decide: what sizes the problem has; none of the kernel's arguments shows as one"});
-  draft.note(Note::Kind::Decide, "the size 'n'",
+      {name, 1, std::int64_t{1} << 32, "decide: what sizes the problem has; none of the kernel's arguments shows as one"});
+  draft.note(Note::Kind::Decide, fmt::format("the size '{}'", name),
              "no argument shows as a size; counts and grid go by this one, which the kernel does not see");
 }
 

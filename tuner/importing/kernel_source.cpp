@@ -131,29 +131,12 @@ std::string kernel_tuner_macros(ImportedKernel& kernel, std::string_view code) {
   return text;
 }
 
-/// How many #if are open where the line begins.
-int open_conditions(std::string_view code, int line) {
-  int open = 0;
-  for (int at = 1; at < line && !code.empty(); ++at) {
-    const std::size_t end = std::min(code.find('\n'), code.size());
-    const std::string_view text = code.substr(0, end);
-    const std::size_t hash = behind_blanks(text, 0);
-    if (hash < text.size() && text[hash] == '#') {
-      const std::string_view directive = text.substr(behind_blanks(text, hash + 1));
-      if (directive.starts_with("if")) ++open;
-      if (directive.starts_with("endif")) --open;
-    }
-    code.remove_prefix(std::min(end + 1, code.size()));
-  }
-  return open;
-}
-
 /// A definition that nothing keeps out takes the place of what attune defines before the source: the parameter changes nothing.
 void tell_defined_parameters(ImportedKernel& kernel, const std::string& code) {
   for (const SourceName& name : source_names(code, kernel.kernel_file)) {
     const bool parameter =
         std::any_of(kernel.parameters.begin(), kernel.parameters.end(), [&](const auto& one) { return one.name == name.name; });
-    if (!parameter || name.kind != SourceName::Kind::Defined || open_conditions(code, name.position.line) > 0) continue;
+    if (!parameter || name.kind != SourceName::Kind::Defined || name.conditions > 0) continue;
     kernel.notes.push_back({Note::Kind::Decide, fmt::format("the parameter '{}'", name.name),
                             fmt::format("line {} of the source defines it anew, so that its values change nothing there; put #ifndef {} "
                                         "and #endif around that line",

@@ -124,6 +124,7 @@ void note_definitions(const Tokens& body, KernelUsage& usage) {
     auto& depends = usage.depends[name];
     auto& axes = usage.axes[name];
     if (std::any_of(value.begin(), value.end(), [](const Token& token) { return token.is("["); })) continue;  // data, no index
+    if (body[i].is("=")) usage.values[name].push_back(value);
     for (std::size_t k = 0; k < value.size(); ++k) {
       if (is_variable(value, k) && value[k].text != name) depends.insert(value[k].text);
       for (const char* const word : {"blockIdx", "threadIdx"}) {
@@ -187,6 +188,42 @@ void note_bound(const Tokens& limit, const Tokens& index, const std::set<std::st
   }
 }
 
+/// Variables that are computed of blockIdx.
+std::set<std::string> of_blocks(const KernelUsage& usage) {
+  std::set<std::string> found = {"blockIdx"};
+  for (std::size_t before = 0; before != found.size();) {
+    before = found.size();
+    for (const auto& [name, words] : usage.depends) {
+      if (std::any_of(words.begin(), words.end(), [&](const std::string& word) { return found.contains(word); })) found.insert(name);
+    }
+  }
+  return found;
+}
+
+/// `i < WIDTH` with i from blockIdx: what the launch covers is WIDTH, and no number of threads or elements of a block.
+void note_limit(const Tokens& limit, const Tokens& index, const std::set<std::string>& named, const std::set<std::string>& blocks,
+                KernelUsage& usage) {
+  const auto computed = [&](const Token& token) {
+    return token.is_word() && !named.contains(token.text) && !find_element_layout(token.text);
+  };
+  bool from_block = false;
+  for (std::size_t i = 0; i < index.size(); ++i) from_block = from_block || (is_variable(index, i) && blocks.contains(index[i].text));
+  if (!from_block || std::any_of(limit.begin(), limit.end(), computed)) return;
+  for (const Token& token : limit) {
+    if (token.is_word() && named.contains(token.text)) usage.limits.insert(token.text);
+  }
+}
+
+void note_limits(const Tokens& body, const std::set<std::string>& named, KernelUsage& usage) {
+  const auto blocks = of_blocks(usage);
+  for (std::size_t i = 1; i < body.size(); ++i) {
+    if (!is_comparison(body[i])) continue;
+    const Tokens left = left_operand(body, i), right = right_operand(body, i);
+    note_limit(right, left, named, blocks, usage);
+    note_limit(left, right, named, blocks, usage);
+  }
+}
+
 void note_bounds(const Tokens& body, const std::set<std::string>& numbers, KernelUsage& usage) {
   for (std::size_t i = 1; i < body.size(); ++i) {
     if (!is_comparison(body[i])) continue;
@@ -198,7 +235,7 @@ void note_bounds(const Tokens& body, const std::set<std::string>& numbers, Kerne
 
 }  // namespace
 
-KernelUsage kernel_usage(const SourceKernel& kernel, const std::vector<KernelArgument>& arguments) {
+KernelUsage kernel_usage(const SourceKernel& kernel, const std::vector<KernelArgument>& arguments, const std::set<std::string>& named) {
   KernelUsage usage;
   std::set<std::string> numbers;
   for (const KernelArgument& argument : arguments) {
@@ -207,6 +244,8 @@ KernelUsage kernel_usage(const SourceKernel& kernel, const std::vector<KernelArg
   note_built_ins(kernel.body, usage);
   note_factors(kernel.body, usage);
   note_definitions(kernel.body, usage);
+  note_limits(kernel.body, named, usage);
+  numbers.insert(usage.limits.begin(), usage.limits.end());
   note_bounds(kernel.body, numbers, usage);
   for (const KernelArgument& argument : arguments) {
     if (argument.pointer) usage.pointers[argument.name] = pointer_use(kernel.body, argument.name);
@@ -218,30 +257,11 @@ KernelUsage kernel_usage(const SourceKernel& kernel, const std::vector<KernelArg
       if (other != name && inside) use.is_index = true;
     }
   }
-  usage.shared = shared_arrays(kernel.body, usage.depends);
+  usage.shared = shared_arrays(kernel.body, kernel.body, usage.depends);
+  for (SharedArray& array : shared_arrays(kernel.outside, kernel.body, usage.depends)) {
+    if (contains_word(kernel.body, array.name)) usage.shared.push_back(std::move(array));
+  }
   return usage;
-}
-
-std::set<std::string> sizes_behind(const KernelUsage& usage, const Tokens& index, const std::set<std::string>& sizes) {
-  std::set<std::string> found, seen;
-  std::vector<std::string> open;
-  for (std::size_t i = 0; i < index.size(); ++i) {
-    if (is_variable(index, i)) open.push_back(index[i].text);
-  }
-  while (!open.empty()) {
-    const std::string word = open.back();
-    open.pop_back();
-    if (!seen.insert(word).second) continue;
-    if (sizes.contains(word)) found.insert(word);
-    if (const auto bound = usage.bounds.find(word); bound != usage.bounds.end()) {
-      for (const std::string& size : bound->second) {
-        if (sizes.contains(size)) found.insert(size);
-      }
-    }
-    if (const auto depends = usage.depends.find(word); depends != usage.depends.end())
-      open.insert(open.end(), depends->second.begin(), depends->second.end());
-  }
-  return found;
 }
 
 }  // namespace attune::importing

@@ -33,13 +33,14 @@ struct KernelUsage {
   std::map<std::string, std::set<std::string>> depends;  ///< variables and the words that they are computed of
   std::map<std::string, std::set<std::string>> bounds;   ///< variables and the numbers that bound them
   std::map<std::string, std::set<int>> bound_axes;       ///< numbers that bound what depends on these axes
+  std::map<std::string, std::vector<Tokens>> values;     ///< of variables: what is assigned to them
+  std::set<std::string> limits;                          ///< macros and constants that alone bound what depends on blockIdx
   std::map<std::string, PointerUse> pointers;
   std::vector<SharedArray> shared;
 };
 
-[[nodiscard]] KernelUsage kernel_usage(const SourceKernel& kernel, const std::vector<KernelArgument>& arguments);
-
-/// The numbers of `sizes` that an index runs up to.
-[[nodiscard]] std::set<std::string> sizes_behind(const KernelUsage& usage, const Tokens& index, const std::set<std::string>& sizes);
+/// `named`: macros and constants that are whole numbers.
+[[nodiscard]] KernelUsage kernel_usage(const SourceKernel& kernel, const std::vector<KernelArgument>& arguments,
+                                       const std::set<std::string>& named = {});
 
 }  // namespace attune::importing

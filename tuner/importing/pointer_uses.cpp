@@ -100,28 +100,29 @@ std::size_t read_declarator(const Tokens& body, std::size_t at, SharedArray& arr
 
 }  // namespace
 
-std::vector<SharedArray> shared_arrays(const Tokens& body, const std::map<std::string, std::set<std::string>>& depends) {
+std::vector<SharedArray> shared_arrays(const Tokens& declared, const Tokens& body,
+                                       const std::map<std::string, std::set<std::string>>& depends) {
   std::vector<SharedArray> arrays;
-  for (std::size_t at = 0; at < body.size(); ++at) {
-    if (!body[at].is("__shared__")) continue;
+  for (std::size_t at = 0; at < declared.size(); ++at) {
+    if (!declared[at].is("__shared__")) continue;
     std::string type;
-    for (++at; at + 1 < body.size() && body[at].is_word(); ++at) {
-      if (body[at].is("__align__") || body[at].is("alignas")) {
-        at = closing(body, at + 1);
+    for (++at; at + 1 < declared.size() && declared[at].is_word(); ++at) {
+      if (declared[at].is("__align__") || declared[at].is("alignas")) {
+        at = closing(declared, at + 1);
         continue;
       }
-      if (!body[at + 1].is_word()) break;  // the name
-      type += (type.empty() ? "" : " ") + body[at].text;
+      if (!declared[at + 1].is_word()) break;  // the name
+      type += (type.empty() ? "" : " ") + declared[at].text;
     }
-    while (at < body.size() && body[at].is_word()) {
+    while (at < declared.size() && declared[at].is_word()) {
       SharedArray array;
       array.type = type;
-      at = read_declarator(body, at, array);
-      const PointerUse use = pointer_use(slice(body, at, body.size()), array.name);
+      at = read_declarator(declared, at, array);
+      const PointerUse use = pointer_use(body, array.name);
       array.by_thread =
           std::any_of(use.indices.begin(), use.indices.end(), [&](const Tokens& index) { return is_thread_index(index, depends); });
       arrays.push_back(std::move(array));
-      if (token_at(body, at).is(",")) ++at;
+      if (token_at(declared, at).is(",")) ++at;
     }
   }
   return arrays;

@@ -15,7 +15,7 @@ namespace {
 
 using Role = ImportedArgument::Role;
 
-bool is_number(const ImportedArgument& argument) {
+bool passes_number(const ImportedArgument& argument) {
   return argument.role == Role::Scalar || argument.role == Role::Size || argument.role == Role::Computed;
 }
 
@@ -28,8 +28,10 @@ bool same_bits(spec::ElementType a, spec::ElementType b) {
 /// What the kernel says otherwise; empty: nothing.
 std::string difference(const ImportedArgument& listed, const KernelArgument& taken) {
   const std::string written = fmt::format("'{}{} {}' (line {})", taken.type, taken.pointer ? "*" : "", taken.name, taken.position.line);
-  if (taken.pointer && is_number(listed)) return fmt::format("the kernel takes memory here, {}, and the file gives it a number", written);
-  if (!taken.pointer && !is_number(listed)) return fmt::format("the kernel takes a number here, {}, and the file gives it memory", written);
+  if (taken.pointer && passes_number(listed))
+    return fmt::format("the kernel takes memory here, {}, and the file gives it a number", written);
+  if (!taken.pointer && !passes_number(listed))
+    return fmt::format("the kernel takes a number here, {}, and the file gives it memory", written);
   if (!same_bits(listed.type, taken.layout.type))
     return fmt::format("the kernel takes {} here, and the file's type is {}", written, spec::name(listed.type));
   return "";
@@ -39,7 +41,7 @@ std::string difference(const ImportedArgument& listed, const KernelArgument& tak
 void keep_indices_in_range(ImportedArgument& listed, const KernelUsage& usage, const std::string& name, std::vector<Note>& notes) {
   const auto use = usage.pointers.find(name);
   if (use == usage.pointers.end() || !use->second.is_index || spec::is_floating(listed.type)) return;
-  if (is_number(listed) || listed.role == Role::Output || listed.fill != spec::Fill::Uniform) return;
+  if (passes_number(listed) || listed.role == Role::Output || listed.fill != spec::Fill::Uniform) return;
   listed.fill = spec::Fill::Zeros;
   notes.push_back({Note::Kind::Decide, fmt::format("the argument '{}'", listed.name),
                    "the kernel indexes another array with its elements: zeros stand there, which are in range; a kernel whose time depends "

@@ -28,6 +28,16 @@ bool is_plain(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
 }
 
+/// Nothing of an expression that depends on something.
+std::optional<double> constant_of(const std::string& text, const spec::SourcePosition& position) {
+  const auto expression = spec::Expression::parse(text, position);
+  if (!expression.variables().empty()) return std::nullopt;
+  const spec::Value value = expression.evaluate([](std::string_view) { return std::nullopt; });
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  const auto* fraction = std::get_if<double>(&value);
+  return fraction == nullptr ? std::nullopt : std::optional(*fraction);
+}
+
 std::string parenthesised(const std::string& text) { return is_plain(text) ? text : fmt::format("({})", text); }
 
 }  // namespace
@@ -86,6 +96,8 @@ std::vector<std::string> T1Reader::default_block() const {
 std::vector<std::string> T1Reader::read_dimensions(const JsonNode& node, const std::string& what, Fraction fraction) {
   const auto one = [&](const JsonNode& item) {
     const Translation dimension = expression(item, what, Use::Number);
+    if (const auto number = constant_of(dimension.text, item.inside()); number && *number < 1)
+      spec::fail(item.position, fmt::format("{} has the dimension {}; give a number of at least 1", what, dimension.text));
     if (fraction == Fraction::Kept || !dimension.divides) return dimension.text;
     note(Note::Kind::Changed, what, fmt::format("\"{}\" may have a fraction; it is rounded up", dimension.text));
     return fmt::format("ceil({})", dimension.text);
@@ -104,6 +116,7 @@ std::vector<std::string> T1Reader::read_dimensions(const JsonNode& node, const s
     if (item == nullptr && i == 0) spec::fail(node.position, fmt::format("{} lacks \"X\"; give its first dimension", what));
     dimensions.push_back(item == nullptr ? "1" : one(*item));
   }
+  tell_unread(node, {"X", "Y", "Z", "x", "y", "z"}, what);
   return dimensions;
 }
 
@@ -179,6 +192,8 @@ void T1Reader::read_geometry() {
   kernel_.grid = shortened(std::move(grid));
   if (const JsonNode* const shared = member_of(*specification_, {"SharedMemory"})) {
     const std::string bytes = expression(*shared, "\"SharedMemory\"", Use::Number).text;
+    if (const auto number = constant_of(bytes, shared->inside()); number && *number < 0)
+      spec::fail(shared->position, fmt::format("\"SharedMemory\" is {} bytes; give 0 or more", bytes));
     if (bytes != "0") kernel_.shared_bytes = bytes;
   }
 }

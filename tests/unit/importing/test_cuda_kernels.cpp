@@ -4,6 +4,7 @@
 #include "tests/support/cuda_sources.hpp"
 #include "tuner/importing/cuda_kernel.hpp"
 #include "tuner/importing/cuda_macros.hpp"
+#include "tuner/importing/index_reach.hpp"
 #include "tuner/importing/kernel_usage.hpp"
 
 namespace test_cuda_kernels {
@@ -118,7 +119,7 @@ TEST_CASE("a body tells which size bounds which axis, what a block covers and ho
   CHECK(stencil.bound_axes.at("height") == std::set<int>{1});
   CHECK(stencil.pointers.at("out").written);
   CHECK_FALSE(stencil.pointers.at("out").read);
-  CHECK(sizes_behind(stencil, stencil.pointers.at("out").indices.at(0), {"width", "height"}) == std::set<std::string>{"height", "width"});
+  CHECK(index_reach(stencil, stencil.pointers.at("out").indices, {"width", "height"}) == Reach{{"height", 1}, {"width", 1}});
   REQUIRE(stencil.shared.size() == 1);
   CHECK(stencil.shared[0].dimensions.size() == 2);
   const KernelUsage sum = usage_of(test::kSumCuda);
@@ -126,6 +127,60 @@ TEST_CASE("a body tells which size bounds which axis, what a block covers and ho
   CHECK(sum.pointers.at("total").updated);
   CHECK(sum.shared.at(0).by_thread);
   CHECK(shown(sum.factors[0]) == "blockDim . x");
+}
+
+TEST_CASE("an index leads as far as the sizes in its terms, each as often as it counts there, and the launch where it multiplies them") {
+  const auto reach_of = [](const std::string& body) {
+    const KernelUsage usage = usage_of("__global__ void k(float* out, const int* at, int n, int m) { " + body + " }");
+    return index_reach(usage, usage.pointers.at("out").indices, {"n", "m"});
+  };
+  CHECK(reach_of("int i = blockIdx.x * 256 + threadIdx.x; if (i < n) out[i] = 1;") == Reach{{"n", 1}});
+  CHECK(reach_of("int x = threadIdx.x, y = threadIdx.y; if (x < n && y < n) out[y * n + x] = 1;") == Reach{{"n", 2}});
+  CHECK(reach_of("int x = threadIdx.x, y = threadIdx.y; int o = y * n + x; if (x < n && y < m) out[o] = 1;") == Reach{{"n", 1}, {"m", 1}});
+  CHECK(reach_of("for (int c = threadIdx.x; c < m; c += 32) out[blockIdx.x * m + c] = 1;") == Reach{{"blockIdx.x", 1}, {"m", 1}});
+  CHECK(reach_of("int row = blockIdx.x * blockDim.x + threadIdx.x; out[row * n] = 1;") ==
+        Reach{{"blockIdx.x", 1}, {"threadIdx.x", 1}, {"n", 1}});
+  CHECK(reach_of("int x = min(max(int(blockIdx.x) * 8 + int(threadIdx.x) - 1, 0), n - 1); out[x] = 1;") == Reach{{"n", 1}});
+  CHECK(reach_of("out[blockIdx.x * blockDim.x + threadIdx.x] = 1;").empty());
+  CHECK(reach_of("int c = at[threadIdx.x]; out[c] = 1;").empty());
+}
+
+TEST_CASE("an index that counts more than variables and factors that are sizes is shown") {
+  const auto beyond = [](const std::string& body) {
+    const KernelUsage usage = usage_of("__global__ void k(float* out, int n) { int i = blockIdx.x * 256 + threadIdx.x; " + body + " }");
+    return shown(beyond_sizes(usage, usage.pointers.at("out").indices.at(0), {"n"}));
+  };
+  CHECK(beyond("if (i < n) out[2 * i] = 1;") == "2 * i");
+  CHECK(beyond("if (i < n) out[i + n] = 1;") == "i + n");
+  CHECK(beyond("if (i < n) out[(i + 1) * n] = 1;") == "(i + 1) * n");
+  CHECK(beyond("int at = i * 3; if (i < n) out[at] = 1;") == "i * 3");
+  CHECK(beyond("if (i < n) out[i] = 1;").empty());
+  CHECK(beyond("if (i < n) out[n - 1 - i] = 1;").empty());
+  CHECK(beyond("for (int k = 0; k < n; ++k) out[i * n + k] = 1;").empty());
+}
+
+TEST_CASE("a macro that alone bounds what blocks work on is a limit, and one that bounds threads or a tile is none") {
+  const auto kernel = source_kernels(
+      "__global__ void k(float* out, int n) {\n"
+      "  int x = blockIdx.x * TILE + threadIdx.x;\n"
+      "  for (int i = 0; i < ITEMS; ++i) if (x + i * TILE < n - TILE && threadIdx.x < TILE && x < WIDTH) out[x] = 1;\n"
+      "}\n",
+      "k.cu");
+  CHECK(kernel_usage(kernel.at(0), {}, {"TILE", "ITEMS", "WIDTH"}).limits == std::set<std::string>{"WIDTH"});
+}
+
+TEST_CASE("a shared array outside of functions is the kernel's that uses it") {
+  const auto kernels = source_kernels(
+      "extern __shared__ float part[];\nnamespace { static __shared__ int other[4]; }\n"
+      "__device__ void f() { __shared__ float inner[2]; }\n"
+      "__global__ void k(float* y) { part[threadIdx.x] = 1; }\n__global__ void g(float* y) { }\n",
+      "k.cu");
+  const auto used = kernel_usage(kernels.at(0), {}).shared;
+  REQUIRE(used.size() == 1);
+  CHECK(used[0].name == "part");
+  CHECK(used[0].dimensions.empty());
+  CHECK(used[0].by_thread);
+  CHECK(kernel_usage(kernels.at(1), {}).shared.empty());
 }
 
 TEST_CASE("factors outside of the bracket around an index count, too") {

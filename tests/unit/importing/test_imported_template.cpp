@@ -141,6 +141,22 @@ TEST_CASE_FIXTURE(Dialects, "expected results that a script gave are told as lef
     CHECK_FALSE(has_note(with(none), Note::Kind::LeftOut, about, text));
 }
 
+TEST_CASE_FIXTURE(Dialects, "a parameter that no source names is of the launch where that depends on it, and is told where nothing does") {
+  write("launch.cu", "// idle\nextern \"C\" __global__ void launch(float* out) { out[blockIdx.x * blockDim.x + threadIdx.x] = 1; }\n");
+  const auto made = import(R"({"ConfigurationSpace": {"TuningParameters": [
+      {"Name": "threads", "Type": "int", "Values": "[32, 64]"}, {"Name": "idle", "Type": "int", "Values": "[1, 2]"}]},
+    "KernelSpecification": {"Language": "CUDA", "KernelName": "launch", "KernelFile": "launch.cu", "GlobalSizeType": "CUDA",
+      "GlobalSize": {"X": "64 // threads"}, "LocalSize": {"X": "threads", "W": 2},
+      "Arguments": [{"Name": "out", "Type": "float", "Size": 64, "MemoryType": "Vector", "AccessType": "WriteOnly"}]}})");
+  const auto kernel = parsed(made);
+  CHECK(kernel.parameters[0].binding == spec::Binding::Launch);
+  CHECK(kernel.parameters[1].binding == spec::Binding::Source);
+  CHECK(has_note(made, Note::Kind::Changed, "the parameter 'threads'", "of the launch alone"));
+  CHECK(has_note(made, Note::Kind::Decide, "the parameter 'idle'", "its values are all the same kernel"));
+  CHECK(has_note(made, Note::Kind::LeftOut, "\"W\"", "\"LocalSize\" says there"));
+  CHECK(space_size(made) == 4);
+}
+
 TEST_CASE_FIXTURE(Dialects, "what an argument says beside what a template has is told as left out, with the argument") {
   const auto made = import(replaced(attune::test::kBatT1, R"("Name": "a", )", R"("Name": "a", "RandomSeed": 7, "Pinned": true, )"));
   CHECK(has_note(made, Note::Kind::LeftOut, "\"RandomSeed\", \"Pinned\"", "the argument 'a'"));

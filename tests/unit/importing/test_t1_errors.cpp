@@ -126,6 +126,9 @@ TEST_CASE_FIXTURE(BadFiles, "a geometry that says nothing, or names unknown vari
           "\"KernelSpecification\" lacks \"GlobalSize\"; say how many blocks");
   refuses("{\"X\": \"bx\"}", "{\"Y\": \"bx\"}", "{\"Y\"", "\"LocalSize\" lacks \"X\"; give its first dimension");
   refuses("\"GlobalSizeType\"", "\"ProblemSize\": [0], \"GlobalSizeType\"", "0]", "\"ProblemSize\" has the dimension 0");
+  refuses("{\"X\": \"bx\"}", "{\"X\": \"bx\", \"Y\": 0}", "0}", "\"LocalSize\" has the dimension 0; give a number of at least 1");
+  refuses("4096 // (bx * tile)", "4 - 4096", "\"4 - 4096\"", "\"GlobalSize\" has the dimension 4 - 4096; give a number of at least 1");
+  refuses("\"GlobalSizeType\"", "\"SharedMemory\": -16, \"GlobalSizeType\"", "-16", "\"SharedMemory\" is -16 bytes; give 0 or more");
 }
 
 TEST_CASE_FIXTURE(BadFiles, "arguments that attune cannot make or pass are refused") {

@@ -41,6 +41,25 @@ TEST_CASE_FIXTURE(Fixture, "replayed rows carry the date of their measurement, n
   for (const auto& row : database.best({})) CHECK(row.recorded_at == "2026-01-02T03:04:05Z");
 }
 
+TEST_CASE_FIXTURE(Fixture,
+                  "a replay takes no time, so that a budget of time covers all of the space, and the default strategy tries it in order") {
+  const auto order_of = [&](search::StrategyKind strategy, const std::string& budget) {
+    auto replay = backend();
+    auto fresh = db::Database::open_in_memory();
+    auto asked = request();
+    asked.strategy = strategy;
+    asked.budget = session::Budget::parse(budget);
+    std::vector<std::string> order;
+    session::Observer observer;
+    observer.recorded = [&](const measure::Measurement& measurement) { order.push_back(measurement.configuration); };
+    (void)session::tune(kernel, asked, replay, fresh, observer);
+    return order;
+  };
+  const auto whole = order_of(search::StrategyKind::Exhaustive, "100%");
+  CHECK(order_of(search::StrategyKind::Auto, "60s") == whole);
+  CHECK(order_of(search::StrategyKind::Auto, "8").size() == 16);  // of each problem
+}
+
 TEST_CASE_FIXTURE(Fixture, "a layer's best rows are those that tuning from the same recording decides") {
   const auto recording = test::synthetic_recording(kernel, problems, times(kFast));
   session::ReplayBackend replay(recording, "synthetic.json.zst", kernel);

@@ -33,4 +33,8 @@ void add_resources(measure::Resources& resources, const spec::LaunchPlan& plan, 
   }
 }
 
+bool exceeds_static_shared(const compile::CompileResult& compiled) {
+  return compiled.status == compile::CompileStatus::Failed && compiled.log.find("uses too much shared data") != std::string::npos;
+}
+
 }  // namespace attune::session

@@ -10,4 +10,7 @@ namespace attune::session {
 void add_resources(measure::Resources& resources, const spec::LaunchPlan& plan, const compile::CompileResult& compiled,
                    const spec::DeviceInfo& device, const std::string& file);
 
+/// Whether a kernel was refused for its static shared memory, of which a block has 48 KiB at most: no fault of the source.
+[[nodiscard]] bool exceeds_static_shared(const compile::CompileResult& compiled);
+
 }  // namespace attune::session

@@ -150,7 +150,7 @@ void LiveBackend::take_compiled() {
     noted = compiled.key;
     if (entry->compiled->status != compile::CompileStatus::Ok) {
       const bool timed_out = entry->compiled->status == compile::CompileStatus::TimedOut;
-      entry->measurement.outcome = measure::Outcome::CompileFailed;
+      entry->measurement.outcome = exceeds_static_shared(compiled) ? measure::Outcome::ExceedsLimits : measure::Outcome::CompileFailed;
       entry->measurement.detail = (timed_out ? "compiling passed its deadline: " : "") + entry->compiled->log;
       settle(entry);
       continue;
