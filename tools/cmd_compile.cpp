@@ -37,11 +37,11 @@ compile::CompileRequest request_of(const CompileOptions& options) {
   }
   const bool standard_input = options.file == "-";
   std::error_code error;
-  if (!standard_input && !std::filesystem::is_regular_file(options.file, error)) {
-    const bool there = std::filesystem::exists(options.file, error);
-    throw UsageError(
-        fmt::format("failed reading {}: {}", options.file, there ? "it is no file; - reads standard input" : "there is no such file"));
-  }
+  if (!standard_input && !std::filesystem::exists(options.file, error))
+    throw UsageError(fmt::format("failed reading {}: there is no such file", options.file));
+  const auto is = std::filesystem::symlink_status(options.file, error).type();  // /dev/stdin and <(...) are links to pipes
+  if (!standard_input && is != std::filesystem::file_type::regular && is != std::filesystem::file_type::symlink)
+    throw UsageError(fmt::format("failed reading {}: it is no file; - reads standard input", options.file));
   return {standard_input ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : base::read_file(options.file),
           standard_input ? "standard_input.cu" : std::filesystem::path(options.file).filename().string(), options.architecture,
           options.options};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "attune/error.hpp"
 #include "tuner/importing/cuda_kernel.hpp"
@@ -37,7 +38,9 @@ std::string plain_type(const std::vector<std::string>& words) {
 
 /// What `using`, `typedef` or a macro of the source makes of the name; itself where none does.
 std::string resolved(std::string type, const std::string& code) {
-  if (find_element_layout(type)) return type;
+  static const std::set<std::string> kKeywords = {"float", "double",        "int",  "unsigned int", "char",
+                                                  "long",  "unsigned long", "bool", "void"};
+  if (kKeywords.contains(type)) return type;  // what no alias is called
   const Tokens tokens = cuda_tokens(code);
   for (int round = 0; round < 4; ++round) {
     std::vector<std::string> found;

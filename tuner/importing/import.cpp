@@ -52,7 +52,7 @@ bool depends_on(const ImportedKernel& kernel, const std::string& parameter) {
 
 /// A parameter that no source names is no macro of it: configurations that differ there alone share their code.
 void bind_unnamed(ImportedKernel& kernel, const std::map<std::string, std::string>& files) {
-  std::string code;
+  std::string code = kernel.before;
   for (const auto& [name, text] : files) {
     if (!name.starts_with('<')) code += without_comments(text) + "\n";  // attune's own headers name no parameters
   }
@@ -100,8 +100,8 @@ ImportedTemplate import_t1(const ImportRequest& request) {
   const fs::path source = find_kernel_file(request, made.kernel);
   made.files = read_sources(source);
   const std::string main = source.filename().string();
-  bind_unnamed(made.kernel, made.files);
   fit_to_source(made.kernel, made.files.at(main));
+  bind_unnamed(made.kernel, made.files);
   std::vector<std::string> sources = {main};
   if (!made.kernel.before.empty()) {
     sources.insert(sources.begin(), kBefore);

@@ -28,15 +28,18 @@ std::string product_of(const std::vector<std::string>& factors) {
   return product;
 }
 
-/// As the template says them: sizes by its names, blocks and threads by the launch.
+/// As the template says them: sizes by its names, blocks and threads by the launch; both together are what the blocks cover.
 std::vector<std::string> factors_of(const InitDraft& draft, const Reach& reach) {
   std::vector<std::string> factors;
   const auto add = [&](const std::string& name, const std::string& text) {
     const auto found = reach.find(name);
     if (text != "1" && found != reach.end()) factors.insert(factors.end(), static_cast<std::size_t>(found->second), text);
   };
-  for (const auto& [word, counts] : {std::pair{"blockIdx", &draft.kernel.grid}, {"threadIdx", &draft.kernel.block}}) {
-    for (std::size_t axis = 0; axis < counts->size(); ++axis) add(fmt::format("{}.{}", word, "xyz"[axis]), (*counts)[axis]);
+  for (std::size_t axis = 0; axis < draft.kernel.grid.size(); ++axis) add(fmt::format("blockIdx.{}", "xyz"[axis]), draft.kernel.grid[axis]);
+  for (std::size_t axis = 0; axis < draft.kernel.block.size(); ++axis) {
+    const bool covers =
+        axis < draft.per_block.size() && draft.per_block[axis] != "1" && reach.contains(fmt::format("blockIdx.{}", "xyz"[axis]));
+    add(fmt::format("threadIdx.{}", "xyz"[axis]), covers ? draft.per_block[axis] : draft.kernel.block[axis]);
   }
   for (const std::string& name : draft.size_order) add(name, draft.size_names.at(name));
   return factors;
@@ -50,8 +53,7 @@ std::string count_of(const InitDraft& draft, const PointerUse& use) {
   if (all(is_zero)) return "1";
   if (all(is_block_number)) return draft.kernel.grid.front();
   Reach reach = index_reach(draft.usage, use.indices, draft.sizes);
-  if (reach.empty() || use.escapes) {
-    reach.clear();
+  if (reach.empty()) {
     for (const std::string& name : draft.size_order) reach[name] = 1;
   }
   const std::string product = product_of(factors_of(draft, reach));

@@ -26,6 +26,7 @@ struct InitDraft {
   std::map<std::string, std::string> size_names;   ///< of one of them: what the template calls it
   std::map<std::string, std::string> expressions;  ///< what a name of the source is in expressions
   std::vector<std::string> left_macros;            ///< why a macro that looks tunable is none of the parameters
+  std::vector<std::string> per_block;              ///< what a block covers of each axis of the grid
   std::string shared_bytes;
 
   void note(Note::Kind kind, const std::string& about, const std::string& text) { kernel.notes.push_back({kind, about, text}); }

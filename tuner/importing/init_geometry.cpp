@@ -190,8 +190,10 @@ class Geometry {
   }
 
   std::string grid_of(std::size_t axis) {
+    draft_.per_block.emplace_back("1");
     if (!draft_.usage.block_index[axis]) return "1";
     const std::string size = size_of(axis), per_block = per_block_of(axis);
+    draft_.per_block.back() = per_block;
     return per_block == "1" ? size : fmt::format("ceil_div({}, {})", size, per_block);
   }
 

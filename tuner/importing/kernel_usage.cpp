@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "tuner/importing/cuda_macros.hpp"
 #include "tuner/importing/pointer_uses.hpp"
 
 namespace attune::importing {
@@ -115,16 +116,24 @@ Tokens right_side(const Tokens& body, std::size_t at) {
   return slice(body, at + 1, end);
 }
 
+/// name * (value)
+Tokens product_with(const std::string& name, const Tokens& value) {
+  Tokens product = {{Token::Kind::Word, name, 0}, {Token::Kind::Sign, "*", 0}, {Token::Kind::Sign, "(", 0}};
+  product.insert(product.end(), value.begin(), value.end());
+  product.push_back({Token::Kind::Sign, ")", 0});
+  return product;
+}
+
 void note_definitions(const Tokens& body, KernelUsage& usage) {
   for (std::size_t i = 1; i < body.size(); ++i) {
-    if (!(body[i].is("=") || body[i].is("+=")) || !body[i - 1].is_word()) continue;
+    if (!(body[i].is("=") || body[i].is("+=") || body[i].is("*=")) || !body[i - 1].is_word()) continue;
     if (i > 1 && (body[i - 2].is(".") || body[i - 2].is("->"))) continue;
     const Tokens value = right_side(body, i);
     const std::string& name = body[i - 1].text;
     auto& depends = usage.depends[name];
     auto& axes = usage.axes[name];
     if (std::any_of(value.begin(), value.end(), [](const Token& token) { return token.is("["); })) continue;  // data, no index
-    if (body[i].is("=")) usage.values[name].push_back(value);
+    usage.values[name].push_back(body[i].is("*=") ? product_with(name, value) : value);
     for (std::size_t k = 0; k < value.size(); ++k) {
       if (is_variable(value, k) && value[k].text != name) depends.insert(value[k].text);
       for (const char* const word : {"blockIdx", "threadIdx"}) {
@@ -200,15 +209,31 @@ std::set<std::string> of_blocks(const KernelUsage& usage) {
   return found;
 }
 
-/// `i < WIDTH` with i from blockIdx: what the launch covers is WIDTH, and no number of threads or elements of a block.
-void note_limit(const Tokens& limit, const Tokens& index, const std::set<std::string>& named, const std::set<std::string>& blocks,
-                KernelUsage& usage) {
-  const auto computed = [&](const Token& token) {
-    return token.is_word() && !named.contains(token.text) && !find_element_layout(token.text);
-  };
+/// Whether the last value that the variable got before `at` is computed of blockIdx: a name may count threads in one loop and what blocks
+/// work on in another.
+bool last_of_blocks(const Tokens& body, std::size_t at, const std::string& name, const std::set<std::string>& blocks) {
+  while (at > 0 && !(body[at - 1].is(name) && body[at].is("="))) --at;
+  if (at == 0) return false;
+  const Tokens value = right_side(body, at);
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (is_variable(value, i) && blocks.contains(value[i].text)) return true;
+  }
+  return false;
+}
+
+/// `i < WIDTH` with i from blockIdx: what the launch covers is WIDTH, and no number of threads or elements of a block. Of `N - 1` it is N.
+void note_limit(const Tokens& body, std::size_t at, const Tokens& index, Tokens limit, const std::set<std::string>& named,
+                const std::set<std::string>& blocks, KernelUsage& usage) {
+  limit.erase(std::find_if(limit.begin(), limit.end(), [](const Token& token) { return token.is("-"); }), limit.end());
   bool from_block = false;
-  for (std::size_t i = 0; i < index.size(); ++i) from_block = from_block || (is_variable(index, i) && blocks.contains(index[i].text));
-  if (!from_block || std::any_of(limit.begin(), limit.end(), computed)) return;
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    const bool variable = is_variable(index, i) && blocks.contains(index[i].text);
+    from_block = from_block || (variable && (index[i].is("blockIdx") || last_of_blocks(body, at, index[i].text, blocks)));
+  }
+  const auto no_size = [&](const Token& token) {
+    return token.is_word() && !find_element_layout(token.text) && (!named.contains(token.text) || look_of(token.text) == NameLook::Changes);
+  };
+  if (!from_block || std::any_of(limit.begin(), limit.end(), no_size)) return;
   for (const Token& token : limit) {
     if (token.is_word() && named.contains(token.text)) usage.limits.insert(token.text);
   }
@@ -218,9 +243,10 @@ void note_limits(const Tokens& body, const std::set<std::string>& named, KernelU
   const auto blocks = of_blocks(usage);
   for (std::size_t i = 1; i < body.size(); ++i) {
     if (!is_comparison(body[i])) continue;
+    const bool either = body[i].is("!=");
     const Tokens left = left_operand(body, i), right = right_operand(body, i);
-    note_limit(right, left, named, blocks, usage);
-    note_limit(left, right, named, blocks, usage);
+    if (either || body[i].text.starts_with('<')) note_limit(body, i, left, right, named, blocks, usage);
+    if (either || body[i].text.starts_with('>')) note_limit(body, i, right, left, named, blocks, usage);
   }
 }
 
@@ -252,8 +278,8 @@ KernelUsage kernel_usage(const SourceKernel& kernel, const std::vector<KernelArg
   }
   for (auto& [name, use] : usage.pointers) {
     for (const auto& [other, its] : usage.pointers) {
-      const bool inside =
-          std::any_of(its.indices.begin(), its.indices.end(), [&](const Tokens& index) { return contains_word(index, name); });
+      const bool inside = std::any_of(its.indices.begin(), its.indices.end(),
+                                      [&, &wanted = name](const Tokens& index) { return contains_word(index, wanted); });
       if (other != name && inside) use.is_index = true;
     }
   }

@@ -96,7 +96,8 @@ std::vector<std::string> T1Reader::default_block() const {
 std::vector<std::string> T1Reader::read_dimensions(const JsonNode& node, const std::string& what, Fraction fraction) {
   const auto one = [&](const JsonNode& item) {
     const Translation dimension = expression(item, what, Use::Number);
-    if (const auto number = constant_of(dimension.text, item.inside()); number && *number < 1)
+    const bool rounded_up = fraction == Fraction::RoundedUp;
+    if (const auto number = constant_of(dimension.text, item.inside()); number && (rounded_up ? *number <= 0 : *number < 1))
       spec::fail(item.position, fmt::format("{} has the dimension {}; give a number of at least 1", what, dimension.text));
     if (fraction == Fraction::Kept || !dimension.divides) return dimension.text;
     note(Note::Kind::Changed, what, fmt::format("\"{}\" may have a fraction; it is rounded up", dimension.text));

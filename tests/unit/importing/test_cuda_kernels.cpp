@@ -141,8 +141,26 @@ TEST_CASE("an index leads as far as the sizes in its terms, each as often as it 
   CHECK(reach_of("int row = blockIdx.x * blockDim.x + threadIdx.x; out[row * n] = 1;") ==
         Reach{{"blockIdx.x", 1}, {"threadIdx.x", 1}, {"n", 1}});
   CHECK(reach_of("int x = min(max(int(blockIdx.x) * 8 + int(threadIdx.x) - 1, 0), n - 1); out[x] = 1;") == Reach{{"n", 1}});
+  CHECK(reach_of("int x = threadIdx.x; int l = (x - 1 + n) % n; out[l * m + x % m] = 1;") == Reach{{"n", 1}, {"m", 1}});
+  CHECK(reach_of("int i = threadIdx.x; if (i < n) { int w = i % m, h = i / m; out[h * m + w] = 1; }") == Reach{{"n", 1}, {"m", 1}});
+  CHECK(reach_of("int z = threadIdx.z; int o = z; if (z < n) { o = o * m + 1; o = o * m + 2; out[o] = 1; }") == Reach{{"n", 1}, {"m", 1}});
+  CHECK(reach_of("int x = threadIdx.x, y = threadIdx.y; int o = x; o += y * n; if (x < n && y < m) out[o] = 1;") ==
+        Reach{{"n", 1}, {"m", 1}});
+  CHECK(reach_of("int x = threadIdx.x, y = threadIdx.y; if (x < n && y < m) { } if (x < m && y < n) out[y * m + x] = 1;") ==
+        Reach{{"n", 1}, {"m", 1}});
+  CHECK(reach_of("int y = threadIdx.y; if (y < n) out[n * static_cast<size_t>(y) + 1] = 1;") == Reach{{"n", 2}});
   CHECK(reach_of("out[blockIdx.x * blockDim.x + threadIdx.x] = 1;").empty());
   CHECK(reach_of("int c = at[threadIdx.x]; out[c] = 1;").empty());
+}
+
+TEST_CASE("variables that are computed of themselves many times, and brackets of any depth, are read in no time") {
+  std::string body = "int o = threadIdx.x;";
+  for (int i = 0; i < 40; ++i) body += " o = o + n; o = o * n + o;";
+  const std::string deep(20'000, '(');
+  const KernelUsage usage =
+      usage_of("__global__ void k(float* out, int n) { " + body + " out[o] = 1; out[" + deep + "n" + std::string(20'000, ')') + "] = 1; }");
+  CHECK(index_reach(usage, {usage.pointers.at("out").indices.at(0)}, {"n"}).at("n") >= 1);
+  CHECK_NOTHROW(static_cast<void>(index_reach(usage, usage.pointers.at("out").indices, {"n"})));
 }
 
 TEST_CASE("an index that counts more than variables and factors that are sizes is shown") {
@@ -154,6 +172,9 @@ TEST_CASE("an index that counts more than variables and factors that are sizes i
   CHECK(beyond("if (i < n) out[i + n] = 1;") == "i + n");
   CHECK(beyond("if (i < n) out[(i + 1) * n] = 1;") == "(i + 1) * n");
   CHECK(beyond("int at = i * 3; if (i < n) out[at] = 1;") == "i * 3");
+  CHECK(beyond("for (int c = 0; c < CHANNELS; ++c) if (i < n) out[i * CHANNELS + c] = 1;") == "i * CHANNELS + c");
+  CHECK(beyond("out[blockIdx.x * BINS + threadIdx.x] = 1;") == "blockIdx . x * BINS + threadIdx . x");
+  CHECK(beyond("int x = i * 5; out[threadIdx.x] = x;").empty());
   CHECK(beyond("if (i < n) out[i] = 1;").empty());
   CHECK(beyond("if (i < n) out[n - 1 - i] = 1;").empty());
   CHECK(beyond("for (int k = 0; k < n; ++k) out[i * n + k] = 1;").empty());
@@ -167,6 +188,13 @@ TEST_CASE("a macro that alone bounds what blocks work on is a limit, and one tha
       "}\n",
       "k.cu");
   CHECK(kernel_usage(kernel.at(0), {}, {"TILE", "ITEMS", "WIDTH"}).limits == std::set<std::string>{"WIDTH"});
+  const auto reused = source_kernels(
+      "__global__ void k(int* bins, const int* data) {\n"
+      "  for (int i = threadIdx.x; i < TILE_SIZE; i += blockDim.x) bins[i] = 0;\n"
+      "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i >= RADIUS && i < SAMPLES - RADIUS; i += 32) ++bins[data[i]];\n"
+      "}\n",
+      "k.cu");
+  CHECK(kernel_usage(reused.at(0), {}, {"TILE_SIZE", "RADIUS", "SAMPLES"}).limits == std::set<std::string>{"SAMPLES"});
 }
 
 TEST_CASE("a shared array outside of functions is the kernel's that uses it") {

@@ -157,6 +157,16 @@ TEST_CASE_FIXTURE(Dialects, "a parameter that no source names is of the launch w
   CHECK(space_size(made) == 4);
 }
 
+TEST_CASE_FIXTURE(Dialects, "a parameter that only what stands before the source names stays a macro") {
+  write("launch.cu", "extern \"C\" __global__ void launch(float* out) { out[blockIdx.x * block_size_x + threadIdx.x] = 1; }\n");
+  const auto made = import(R"({"ConfigurationSpace": {"TuningParameters": [{"Name": "threads", "Type": "int", "Values": "[32, 64]"}]},
+    "KernelSpecification": {"Language": "CUDA", "KernelName": "launch", "KernelFile": "launch.cu", "ProblemSize": [64],
+      "GridDivX": ["threads"], "LocalSize": {"X": "threads"},
+      "Arguments": [{"Name": "out", "Type": "float", "Size": 64, "MemoryType": "Vector", "AccessType": "WriteOnly"}]}})");
+  CHECK(contains(made.files.at("attune_before.cu"), "#define block_size_x threads"));
+  CHECK(parsed(made).parameters[0].binding == spec::Binding::Source);
+}
+
 TEST_CASE_FIXTURE(Dialects, "what an argument says beside what a template has is told as left out, with the argument") {
   const auto made = import(replaced(attune::test::kBatT1, R"("Name": "a", )", R"("Name": "a", "RandomSeed": 7, "Pinned": true, )"));
   CHECK(has_note(made, Note::Kind::LeftOut, "\"RandomSeed\", \"Pinned\"", "the argument 'a'"));

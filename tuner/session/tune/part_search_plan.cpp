@@ -19,11 +19,14 @@ void PartSearch::plan() {
   limit_ = whole ? different : sampled ? std::min(scope_.sample, different) : request.budget.limit(different);
   // A renewal begins with what won, and other limits may end the search before the space does.
   const auto& budget = request.budget;
-  const bool limited_in_time = scope_.deadline && context_.is_live();  // a replay takes none: its budget covers all that is recorded
-  const bool in_any_order = !limited_in_time && !request.renew && !budget.until_converged && !budget.until_separated;
+  const bool in_any_order = !scope_.deadline && !request.renew && !budget.until_converged && !budget.until_separated;
   const bool covered = request.strategy == search::StrategyKind::Auto && in_any_order && limit_ >= different;
+  // A replay takes hardly any time: within a budget of it all that is recorded is tried, and there is nothing to learn.
+  const bool replayed = request.strategy == search::StrategyKind::Auto && scope_.deadline && !context_.is_live();
   search::StrategyOptions options;
-  options.kind = whole || covered ? search::StrategyKind::Exhaustive : sampled ? search::StrategyKind::Random : request.strategy;
+  options.kind = whole || covered      ? search::StrategyKind::Exhaustive
+                 : sampled || replayed ? search::StrategyKind::Random
+                                       : request.strategy;
   options.seed = request.seed;
   options.first = space().find(spec::default_configuration(context_.kernel, context_.problem, context_.backend.device()));
   if (search::needs_winners(options.kind)) find_winners(options);
