@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "tuner/base/hash.hpp"
+#include "tuner/base/memory_file.hpp"
 #include "tuner/base/private_folder.hpp"
 
 namespace attune::compile {
@@ -18,9 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kStop = "#pragma nv_hdrstop\n";
-/// CUB's block headers take 178 MB, cooperative groups 103 MB, cuda_fp16.h 8.5 MB of a file that is disk space until
-/// the process ends.
+/// CUB's block headers take 178 MB, cooperative groups 103 MB, cuda_fp16.h 8.5 MB of memory, or of disk space, until the process ends.
 constexpr std::size_t kMostEntries = 4;
+constexpr std::uint64_t kLeftToOthers = 2;  // half of the memory, when as many workers as there are processors make theirs at once
 constexpr std::string_view kFolderName = "attune-headers-";
 constexpr const char* kFileName = "headers.pch";
 constexpr std::uint64_t kMostHeaderBytes = std::uint64_t{1} << 32;
@@ -44,6 +46,17 @@ bool remove_message(std::string& log, std::string_view message) {
 std::string refusal_for(const std::string& reason) {
   if (reason.empty()) return {};
   return fmt::format("headers are not precompiled, and compiling takes longer: {}; or set TMPDIR to a folder of yours alone", reason);
+}
+
+/// The file in memory where there is room: on a disk, those of sixty workers are 11 GB that it begins to write after half a minute,
+/// and that a process which ends waits a second to have back.
+base::FileDescriptor kept_in_memory(base::FileDescriptor file) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return file;
+  const auto workers = static_cast<std::uint64_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  if (static_cast<std::uint64_t>(status.st_size) > base::available_memory_bytes() / workers / kLeftToOthers) return file;
+  auto copy = base::copied_to_memory(file);
+  return copy.open() ? std::move(copy) : std::move(file);
 }
 
 std::string name_prefix() { return fmt::format("{}{}-", kFolderName, ::geteuid()); }
@@ -142,7 +155,7 @@ PrecompiledHeaders::Attempt PrecompiledHeaders::create(NvrtcProgram& program, co
     workshop.folder().close_to_others(kFileName);  // NVRTC made it, with what a umask of 002 leaves to the group
     base::PrivateFile file = workshop.folder().open_file(kFileName, kMostHeaderBytes);
     attempt.refusal = refusal_for(file.refusal);
-    entry.file = std::move(file.fd);
+    if (file.fd.open()) entry.file = kept_in_memory(std::move(file.fd));
     if (entry.file.open()) attempt.use = HeaderUse::Created;
   }
   return attempt;

@@ -14,7 +14,8 @@ namespace attune::compile {
 
 /// Headers that this process has compiled once and keeps for sources that begin with the same ones. NVRTC takes them
 /// only from files of its own process (they hold addresses), so each worker has its own. A file is unlinked as soon as
-/// it is made and used through its descriptor: nothing stays behind, however the process ends.
+/// it is made, and used through a descriptor, of a copy in memory where there is room: nothing stays behind, however the
+/// process ends.
 /// Source: docs/decisions/0003-nvrtc.md
 class PrecompiledHeaders {
  public:

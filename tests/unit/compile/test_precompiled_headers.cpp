@@ -179,6 +179,21 @@ TEST_CASE("nothing stays in the temporary folder, and what a killed process left
   CHECK(nvrtc.compile(half_request(2)).headers == HeaderUse::Used);
 }
 
+TEST_CASE("what is kept lies in memory, where no disk writes it") {
+  Nvrtc nvrtc = precompiling();
+  REQUIRE(nvrtc.compile(half_request(1)).headers == HeaderUse::Created);
+  int in_memory = 0, deleted = 0;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // the descriptor that lists them
+    const std::string to = fs::read_symlink(entry.path(), gone).string();
+    in_memory += to.starts_with("/memfd:attune file") ? 1 : 0;
+    deleted += to.find("headers.pch") == std::string::npos ? 0 : 1;
+  }
+  CHECK(in_memory == 1);
+  CHECK(deleted == 0);
+  CHECK(nvrtc.compile(half_request(2)).headers == HeaderUse::Used);
+}
+
 TEST_CASE("where others could put a file of theirs in the place of ours, headers are read as text, and path and remedy are told") {
   const TempFolder folder;
   const ScopedVariable variable("TMPDIR", folder.path().c_str());
