@@ -29,9 +29,10 @@ struct Settings {
   std::string templates = ATTUNE_BENCH_SOURCES "/templates";
   int repeats = 5;
   std::vector<int> gpus;
-  // Many short problems: one is tuned by one GPU, so that at the end the others are idle for half of the last ones' time in the mean.
-  std::string scaling_sizes = "1000000..16675000:+83000";
-  int scaling_budget = 320;
+  // Many short problems, 192 of them: one is tuned by one GPU, so that at the end the others are idle for half of the last ones' time in
+  // the mean. 1, 2, 4 and 8 GPUs have as many each.
+  std::string scaling_sizes = "1000000..16853000:+83000";
+  int scaling_budget = 380;
   bool memory = false;
 };
 

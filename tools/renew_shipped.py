@@ -38,9 +38,10 @@ def other_recordings(root, steps):
         template, name = file.parts[-3], file.name[: -len(ENDING)]
         if (template, name) in named or name.startswith("part."):  # left by a copy that broke off
             continue
-        step = shipped_problems.Step(template, [], name, policy=policy_of(name), finalists=6, epochs=21)
-        # Slow rungs are what a ladder's recording is there for.
-        yield [dataclasses.replace(step, recording="", rungs_of=name), step] if "_ladder_" in name else [step]
+        step = shipped_problems.Step(template, [], name, policy=policy_of(name), finalists=4, epochs=21)
+        # Slow rungs are what a ladder's recording is there for; a recording holds no run-off of rungs.
+        rungs = dataclasses.replace(step, recording="", rungs_of=name, finalists=2, epochs=8)
+        yield [rungs, step] if "_ladder_" in name else [step]
 
 
 def jobs_of(root):
