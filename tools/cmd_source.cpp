@@ -95,7 +95,7 @@ ConfiguredSource configured_source(const SourceOptions& options, const std::vect
     check_in_space(source.kernel, source.problem, source.configuration, source.device);
   }
   source.request = {spec::make_source(source.kernel, source.problem, source.configuration, source.device), source.kernel.name + ".cu",
-                    source.device.architecture, source.kernel.options};
+                    source.device.architecture, spec::compiler_options(source.kernel, source.problem, source.configuration, source.device)};
   return source;
 }
 

@@ -20,6 +20,7 @@
 #include "tools/template_sample.hpp"
 #include "tuner/base/cpus.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/kernel_symbol.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/compile/compile_pool.hpp"
@@ -48,13 +49,13 @@ struct CheckOptions {
   [[nodiscard]] bool samples() const { return sample > 0 || !configuration.empty(); }
 };
 
-/// What is checked when the caller names no problem: the default or first type and choice of every axis, 2^20 for a lone size,
-/// 2^10 for each of several, within the axis's bounds.
+/// What is checked when the caller names no problem: the default of every axis that has one, else the first type and choice, 2^20 for a
+/// lone size, 2^10 for each of several, within the axis's bounds.
 std::vector<std::string> default_arguments(const spec::KernelTemplate& kernel) {
   std::vector<std::string> arguments;
   const std::int64_t wanted = kernel.size_names().size() == 1 ? std::int64_t{1} << 20 : std::int64_t{1} << 10;
   for (const auto& axis : kernel.problem) {
-    if (!axis.default_value.empty()) continue;
+    if (!axis.default_value.empty() || axis.default_size) continue;
     arguments.push_back("--" + axis.name);
     arguments.push_back(axis.kind == spec::AxisKind::Size ? std::to_string(std::clamp(wanted, axis.min, axis.max)) : axis.values.front());
   }
@@ -73,14 +74,24 @@ bool includes_host_code(const std::string& source) {
 }
 
 /// Throws: SpecError when a launch names a kernel that the compiled sources do not have.
-void check_kernel_names(const std::string& file, const spec::LaunchPlan& plan, const compile::CompileResult& compiled) {
-  std::vector<std::string> there;
-  for (const auto& used : compiled.kernels) there.push_back(used.kernel);
+void check_kernel_names(const spec::KernelTemplate& kernel, const std::vector<spec::StepSpec>& steps, const spec::LaunchPlan& plan,
+                        const compile::CompileResult& compiled) {
+  std::vector<std::string> there, shown;
+  for (const auto& used : compiled.kernels) {
+    there.push_back(used.kernel);
+    shown.push_back(base::shown_kernel(used.kernel));
+  }
   for (const auto* const launch : spec::launches_of(plan)) {
-    if (std::find(there.begin(), there.end(), launch->kernel) != there.end()) continue;
-    throw SpecError(file, 0, 0,
-                    fmt::format("the launch of \"{}\" names no compiled kernel (there are: {}); is it extern \"C\"?", launch->kernel,
-                                fmt::join(there, ", ")));
+    if (!base::kernel_symbol(there, launch->kernel).empty()) continue;
+    spec::SourcePosition place{kernel.spec_path, 0, 0};
+    for (const auto& step : steps) {
+      const auto* const stated = std::get_if<spec::LaunchSpec>(&step);
+      if (stated != nullptr && stated->kernel == launch->kernel.substr(0, launch->kernel.find('<'))) place = stated->kernel_position;
+    }
+    throw SpecError(place.file, place.line, place.column,
+                    fmt::format("the launch of \"{}\" names no compiled kernel (there are: {}); name one with its namespace and template "
+                                "arguments",
+                                launch->kernel, fmt::join(shown, ", ")));
   }
 }
 
@@ -180,20 +191,22 @@ CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Pro
   line.clear();
   end_on_signals();
   checked.source = spec::make_source(kernel, problem, checked.configuration, device);
-  checked.compiled = pool.compile_now({checked.source, kernel.name + ".cu", options.architecture, kernel.options});
+  checked.compiled = pool.compile_now(
+      {checked.source, kernel.name + ".cu", options.architecture, spec::compiler_options(kernel, problem, checked.configuration, device)});
   if (const auto program = verify::reference_program(kernel, problem, device)) {
     checked.reference_source = program->source;
     checked.reference = pool.compile_now({program->source, program->file, options.architecture, program->options});
   }
   if (checked.compiles() && checked.default_valid) {
     const auto plan = spec::resolve(kernel, problem, checked.configuration, device);
-    check_kernel_names(kernel.spec_path, plan, checked.compiled);
+    check_kernel_names(kernel, kernel.steps, plan, checked.compiled);
     checked.unbound = binding_fault(plan, checked.compiled);
   }
   const bool defined = kernel.reference.definition && !spec::asks_reference_kernel(kernel, problem);
-  const std::string& file = defined ? kernel.reference.definition->form.spec_path : kernel.spec_path;
+  const spec::KernelTemplate& form = defined ? kernel.reference.definition->form : kernel;
+  const auto& steps = defined ? form.steps : kernel.reference.steps;
   verify::for_each_reference_plan(kernel, problem, device, [&](const spec::LaunchPlan& plan) {
-    if (checked.reference && !checked.reference_fails()) check_kernel_names(file, plan, *checked.reference);
+    if (checked.reference && !checked.reference_fails()) check_kernel_names(form, steps, plan, *checked.reference);
   });
   checked.sample = check_sample(kernel, problem, device, checked.chosen, checked.compiled, pool, line);
   return checked;

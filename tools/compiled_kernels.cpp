@@ -1,6 +1,7 @@
 #include "tools/compiled_kernels.hpp"
 
 #include "tuner/base/json.hpp"
+#include "tuner/base/kernel_symbol.hpp"
 #include "tuner/base/terminal.hpp"
 
 namespace attune::tools {
@@ -8,7 +9,7 @@ namespace attune::tools {
 nlohmann::json describe_kernels(const compile::CompileResult& compiled) {
   nlohmann::json kernels = nlohmann::json::array();
   for (const auto& kernel : compiled.kernels) {
-    kernels.push_back({{"kernel", kernel.kernel},
+    kernels.push_back({{"kernel", base::shown_kernel(kernel.kernel)},
                        {"registers", kernel.registers},
                        {"shared_bytes", kernel.static_shared_bytes},
                        {"stack_bytes", kernel.stack_bytes},
@@ -19,7 +20,7 @@ nlohmann::json describe_kernels(const compile::CompileResult& compiled) {
 
 void print_kernels(const compile::CompileResult& compiled) {
   for (const auto& used : compiled.kernels) {
-    base::print("  {}: {} registers, {} bytes shared, {} bytes stack, {} bytes spilled\n", used.kernel, used.registers,
+    base::print("  {}: {} registers, {} bytes shared, {} bytes stack, {} bytes spilled\n", base::shown_kernel(used.kernel), used.registers,
                 used.static_shared_bytes, used.stack_bytes, used.spill_store_bytes + used.spill_load_bytes);
   }
 }

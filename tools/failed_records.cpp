@@ -112,9 +112,11 @@ StoredSource source_of(const db::RecordRow& record, const std::vector<db::Templa
     if (kernel.content_hash != record.template_hash) throw Error("the stored files are not those of the template's hash");
     const auto device = spec::DeviceInfo::from_json(base::parse_json(device_row->info_json));
     const auto problem = spec::problem_from_text(record.problem);
-    source.text = spec::make_source(kernel, problem, spec::configuration_from_text(kernel, record.configuration), device);
+    const auto configuration = spec::configuration_from_text(kernel, record.configuration);
+    source.text = spec::make_source(kernel, problem, configuration, device);
     source.architecture = device.architecture;
-    source.options = compile::full_options({source.text, kernel.name + ".cu", device.architecture, kernel.options});
+    source.options = compile::full_options(
+        {source.text, kernel.name + ".cu", device.architecture, spec::compiler_options(kernel, problem, configuration, device)});
   } catch (const std::exception& error) {  // one record of a damaged or foreign row must not hide the others
     source.text.clear();
     source.missing = fmt::format("cannot be made from what is stored: {}", error.what());

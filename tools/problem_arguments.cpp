@@ -165,11 +165,12 @@ std::vector<spec::Problem> problems_from_arguments(const spec::KernelTemplate& k
       if ((axis.kind == spec::AxisKind::Size) != sizes) continue;
       const auto given = values.find(axis.name);
       if (sizes) {
-        if (given == values.end()) {
+        if (given == values.end() && !axis.default_size) {
           throw UsageError(
               fmt::format("which {}? give --{} a value or a range, for example --{} 2^10..2^28:x4", axis.name, axis.name, axis.name));
         }
-        axes.push_back({&axis, {}, base::parse_counts(given->second)});
+        axes.push_back({&axis, {}, given == values.end() ? std::vector{*axis.default_size} : base::parse_counts(given->second)});
+        if (given == values.end()) continue;
         if (const std::string note = base::doubling_note(given->second); !note.empty())
           base::tell_message(fmt::format("--{} {}", axis.name, note));
       } else {

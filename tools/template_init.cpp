@@ -79,12 +79,14 @@ compile::KernelResources compile_default(const InitialTemplate& initial, const I
   const auto device = spec::DeviceInfo::of_architecture(options.architecture);
   spec::Problem problem;
   for (const auto& axis : kernel.problem) problem.sizes[axis.name] = std::clamp<std::int64_t>(1024, axis.min, axis.max);
-  const auto source = spec::make_source(kernel, problem, spec::default_configuration(kernel), device);
+  const auto standard = spec::default_configuration(kernel);
+  const auto source = spec::make_source(kernel, problem, standard, device);
   compile::CompilePool::Options pool_options;
   pool_options.worker = context.executable;
   pool_options.workers = 1;
   compile::CompilePool pool(pool_options);
-  const auto compiled = pool.compile_now({source, kernel.name + ".cu", options.architecture, kernel.options});
+  const auto compiled =
+      pool.compile_now({source, kernel.name + ".cu", options.architecture, spec::compiler_options(kernel, problem, standard, device)});
   if (compiled.status != compile::CompileStatus::Ok)
     throw SpecError(file, error_line(compiled.log, initial.made.kernel.kernel_file), 1,
                     fmt::format("failed compiling the kernel with default values: {}\n{}", remedy(compiled.log), compiled.log));

@@ -11,9 +11,10 @@
 #include <unordered_map>
 
 #include "attune/error.hpp"
-#include "tools/cubin_kernels.hpp"
 #include "tools/output.hpp"
+#include "tuner/base/cubin_kernels.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/kernel_symbol.hpp"
 #include "tuner/base/median.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/session/source/kernel_resources.hpp"
@@ -33,12 +34,20 @@ std::string first_error(const std::string& log) {
   return line_at(error == std::string::npos ? 0 : error);
 }
 
+using CubinKernels = std::map<std::string, base::CubinKernel>;
+
+CubinKernels::const_iterator find_kernel(const CubinKernels& kernels, const std::string& name) {
+  std::vector<std::string> symbols;
+  for (const auto& [symbol, _] : kernels) symbols.push_back(symbol);
+  return kernels.find(base::kernel_symbol(symbols, name));
+}
+
 /// Why a launch cannot be made of the compiled code, whatever the device; empty where it can.
-std::string binding_fault(const spec::ResolvedLaunch& launch, const std::map<std::string, CubinKernel>& kernels) {
-  const auto found = kernels.find(launch.kernel);
+std::string binding_fault(const spec::ResolvedLaunch& launch, const CubinKernels& kernels) {
+  const auto found = find_kernel(kernels, launch.kernel);
   if (found == kernels.end()) {
     std::vector<std::string> there;
-    for (const auto& [kernel, _] : kernels) there.push_back(kernel);
+    for (const auto& [kernel, _] : kernels) there.push_back(base::shown_kernel(kernel));
     return fmt::format("the launch of \"{}\" names no compiled kernel (there are: {})", launch.kernel, fmt::join(there, ", "));
   }
   const auto& bytes = found->second.parameter_bytes;
@@ -53,9 +62,9 @@ std::string binding_fault(const spec::ResolvedLaunch& launch, const std::map<std
 }
 
 /// A block that is larger than __launch_bounds__ says is refused at the launch.
-std::string bounds_fault(const spec::ResolvedLaunch& launch, const std::map<std::string, CubinKernel>& kernels) {
+std::string bounds_fault(const spec::ResolvedLaunch& launch, const CubinKernels& kernels) {
   const auto threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-  const auto found = kernels.find(launch.kernel);
+  const auto found = find_kernel(kernels, launch.kernel);
   const int most = found == kernels.end() ? 0 : found->second.most_threads;
   if (most == 0 || threads <= static_cast<std::uint64_t>(most)) return {};
   return fmt::format("a block of \"{}\" has {} threads; its __launch_bounds__ allow {}", launch.kernel, threads, most);
@@ -73,7 +82,8 @@ class Sampler {
       sampled.outcome = SampleOutcome::DoesNotBind;
       static_cast<void>(spec::resolve(kernel_, problem_, sampled.configuration, device_));
       auto source = spec::make_source(kernel_, problem_, sampled.configuration, device_);
-      return pool_.submit({std::move(source), kernel_.name + ".cu", device_.architecture, kernel_.options});
+      return pool_.submit({std::move(source), kernel_.name + ".cu", device_.architecture,
+                           spec::compiler_options(kernel_, problem_, sampled.configuration, device_)});
     } catch (const spec::LimitError& error) {
       sampled.outcome = SampleOutcome::ExceedsLimits;
       sampled.detail = error.what();
@@ -109,7 +119,7 @@ class Sampler {
 
  private:
   static void bind(SampledConfiguration& sampled, const spec::LaunchPlan& plan, const compile::CompileResult& compiled) {
-    const auto kernels = read_cubin_kernels(compiled.cubin);
+    const auto kernels = base::read_cubin_kernels(compiled.cubin);
     if (!kernels) return;  // another format of cubins: what it takes is not known
     for (const auto* const launch : spec::launches_of(plan)) {
       sampled.detail = binding_fault(*launch, *kernels);
@@ -178,7 +188,7 @@ std::vector<SampledConfiguration> check_sample(const spec::KernelTemplate& kerne
 }
 
 std::string binding_fault(const spec::LaunchPlan& plan, const compile::CompileResult& compiled) {
-  const auto kernels = read_cubin_kernels(compiled.cubin);
+  const auto kernels = base::read_cubin_kernels(compiled.cubin);
   if (!kernels) return {};
   for (const auto* const launch : spec::launches_of(plan))
     if (std::string fault = binding_fault(*launch, *kernels); !fault.empty()) return fault;

@@ -73,7 +73,7 @@ measure::VisitRequest Lab::request(const spec::KernelTemplate& kernel, const spe
                                    const spec::Configuration& configuration) {
   const auto& device = executor_->device();
   const compile::CompileRequest compile{spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu", device.architecture,
-                                        kernel.options};
+                                        spec::compiler_options(kernel, problem, configuration, device)};
   const auto result = compilers_->compile_now(compile);
   if (result.status != compile::CompileStatus::Ok)
     throw CompileError("failed compiling " + spec::to_text(kernel, configuration), result.log);

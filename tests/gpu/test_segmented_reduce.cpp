@@ -47,8 +47,8 @@ int check_all(const spec::Problem& problem, const std::vector<spec::Configuratio
   for (const auto& configuration : configurations)
     if (spec::satisfies(segmented(), problem, configuration, device)) valid.push_back(configuration);
   for (const auto& configuration : valid) {
-    lab.compilers().submit(
-        {spec::make_source(segmented(), problem, configuration, device), "segmented_reduce.cu", device.architecture, segmented().options});
+    lab.compilers().submit({spec::make_source(segmented(), problem, configuration, device), "segmented_reduce.cu", device.architecture,
+                            spec::compiler_options(segmented(), problem, configuration, device)});
   }
   while (lab.compilers().pending() > 0) static_cast<void>(lab.compilers().collect(std::chrono::milliseconds(1000)));
   lab.prepare(lab.executor(), segmented(), problem);

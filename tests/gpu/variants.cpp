@@ -63,7 +63,8 @@ void check_all(const spec::KernelTemplate& kernel, const spec::Problem& problem,
   const auto& device = lab.executor().device();
   REQUIRE(!configurations.empty());
   for (const auto& configuration : configurations) {
-    lab.compilers().submit({spec::make_source(kernel, problem, configuration, device), "kernel.cu", device.architecture, kernel.options});
+    lab.compilers().submit({spec::make_source(kernel, problem, configuration, device), "kernel.cu", device.architecture,
+                            spec::compiler_options(kernel, problem, configuration, device)});
   }
   while (lab.compilers().pending() > 0) static_cast<void>(lab.compilers().collect(std::chrono::milliseconds(1000)));
   lab.prepare(lab.executor(), kernel, problem);

@@ -41,7 +41,10 @@ std::vector<std::string> Cli::tune_words(const std::vector<std::string>& more) c
   return words;
 }
 
-void Cli::write(const std::string& name, const std::string& text) const { std::ofstream(folder / name, std::ios::binary) << text; }
+void Cli::write(const std::string& name, const std::string& text) const {
+  std::filesystem::create_directories((folder.path() / name).parent_path());
+  std::ofstream(folder / name, std::ios::binary) << text;
+}
 
 std::string Cli::read(const std::string& name) const {
   std::ifstream file(folder / name, std::ios::binary);

@@ -78,4 +78,12 @@ TEST_CASE_FIXTURE(Nvcc, "the options of a template reach nvcc through a shell, t
   compiles({kernel, "--T", "f32", "--n", "1000"}, "double_it", "double_it_reference");
 }
 
+TEST_CASE_FIXTURE(Nvcc, "a unit that instantiates a kernel template compiles under nvcc as well") {
+  write("scaled/template.json", R"({"attune": 1, "name": "scaled", "sources": ["scaled.cu"], "problem": {"n": {"size": {}, "default": 64}},
+    "parameters": {"items": {"values": [1, 2], "default": 2}}, "buffers": {"x": {"type": "f32", "count": "n", "input": true, "output": true}},
+    "launches": [{"kernel": "scale<f32, items>", "grid": 1, "block": 64, "args": ["x"]}], "reference": "none"})");
+  write("scaled/scaled.cu", "template <class T, int kItems> __global__ void scale(T* x) { x[threadIdx.x] *= kItems; }\n");
+  compiles({(folder / "scaled").string()}, "scaled", "_Z5scaleIfLi2EEvPT_");
+}
+
 }  // namespace test_source_nvcc

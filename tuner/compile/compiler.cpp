@@ -129,4 +129,10 @@ std::string cubin_key(const CompileRequest& request, const std::string& nvrtc_bu
   return hasher.key();
 }
 
+std::string source_key(const CompileRequest& request) {
+  std::string text = request.source + "\n" + request.architecture;
+  for (const std::string& option : request.options) text += "\n" + option;
+  return base::content_key(text);
+}
+
 }  // namespace attune::compile

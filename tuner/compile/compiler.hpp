@@ -97,6 +97,10 @@ class Nvrtc {
 /// lie: both differ between machines that make the same cubin.
 [[nodiscard]] std::string cubin_key(const CompileRequest& request, const std::string& nvrtc_build);
 
+/// Of the same: what dispatch can check without NVRTC. Requests with no options of their own have the key that they had before options
+/// counted.
+[[nodiscard]] std::string source_key(const CompileRequest& request);
+
 /// Main of `attune worker-compile`: answers requests on the worker channel until it closes. First message out is
 /// {"nvrtc": build} or {"error": text}.
 int compile_worker_main();

@@ -2,6 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <map>
+
+#include "tuner/base/cubin_kernels.hpp"
+#include "tuner/base/kernel_symbol.hpp"
+
 namespace attune::gpu {
 
 // Destructors drop the driver's result: after a sticky error every call fails, and the process goes anyway.
@@ -23,10 +28,13 @@ void Context::make_current() const { check(Driver::get().cuCtxSetCurrent(context
 
 Module::Module(const std::string& cubin) {
   check(Driver::get().cuModuleLoadData(&module_, cubin.data()), "cuModuleLoadData", "loading a cubin");
+  for (const auto& [name, _] : base::read_cubin_kernels(cubin).value_or(std::map<std::string, base::CubinKernel>{}))
+    if (name.starts_with("_Z")) mangled_.push_back(name);
 }
 
 Module& Module::operator=(Module&& other) noexcept {
   std::swap(module_, other.module_);
+  std::swap(mangled_, other.mangled_);
   return *this;
 }
 
@@ -38,10 +46,12 @@ Function Module::function(const std::string& name) const {
   const Driver& driver = Driver::get();
   Function function;
   function.name = name;
-  const CUresult found = driver.cuModuleGetFunction(&function.handle, module_, name.c_str());
+  CUresult found = driver.cuModuleGetFunction(&function.handle, module_, name.c_str());
+  if (const std::string symbol = found == CUDA_ERROR_NOT_FOUND ? base::kernel_symbol(mangled_, name) : ""; !symbol.empty())
+    found = driver.cuModuleGetFunction(&function.handle, module_, symbol.c_str());
   if (found == CUDA_ERROR_NOT_FOUND) {
     throw Error(fmt::format("failed finding kernel \"{}\": cuModuleGetFunction returned CUDA_ERROR_NOT_FOUND (the compiled "
-                            "source has no kernel of that name); declare it extern \"C\" __global__",
+                            "source has no kernel of that name); name one that it has, with its namespace and template arguments",
                             name),
                 ExitCode::Spec);
   }

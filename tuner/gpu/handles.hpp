@@ -60,16 +60,18 @@ class Module {
  public:
   /// Throws: CudaError (wrong architecture, damaged image).
   explicit Module(const std::string& cubin);
-  Module(Module&& other) noexcept : module_(std::exchange(other.module_, nullptr)) {}
+  Module(Module&& other) noexcept : module_(std::exchange(other.module_, nullptr)), mangled_(std::move(other.mangled_)) {}
   Module& operator=(Module&& other) noexcept;
   ~Module();
-  /// Throws: SpecError-like Error naming the kernel when the module has none of that name (is it extern "C"?).
+  /// By its name, of C++ as base::kernel_symbol reads it. Throws: Error with ExitCode::Spec naming the kernel when the module has none of
+  /// that name, or several.
   [[nodiscard]] Function function(const std::string& name) const;
   /// Address and bytes of a __constant__ or __device__ variable.
   [[nodiscard]] std::pair<CUdeviceptr, std::size_t> global(const std::string& name) const;
 
  private:
   CUmodule module_ = nullptr;
+  std::vector<std::string> mangled_;  ///< names of kernels that are not extern "C"
 };
 
 /// Device memory.

@@ -10,8 +10,9 @@ namespace attune::runtime {
 CodeRequest make_code_request(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::Configuration& configuration,
                               const spec::DeviceInfo& device) {
   CodeRequest request;
-  request.compile = {spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu", device.architecture, kernel.options};
-  request.source_key = base::content_key(request.compile.source + "\n" + device.architecture);
+  request.compile = {spec::make_source(kernel, problem, configuration, device), kernel.name + ".cu", device.architecture,
+                     spec::compiler_options(kernel, problem, configuration, device)};
+  request.source_key = compile::source_key(request.compile);
   base::ContentHasher hasher;
   hasher.add("dispatch").add(device.architecture).add(request.compile.source);
   for (const auto& option : compile::full_options(request.compile)) hasher.add(option);

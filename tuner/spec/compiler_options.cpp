@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "tuner/spec/failure.hpp"
+#include "tuner/spec/spec_limits.hpp"
 
 namespace attune::spec {
 namespace {
 
-constexpr std::size_t kMostOptionBytes = 1024;
 constexpr std::string_view kAllowedPlaces = "docs/template-format.md, \"Options\", lists those that may";
 
 enum class Argument {

@@ -87,11 +87,11 @@ constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 constexpr std::int64_t kMostRegisters = std::int64_t{1} << 30;
 constexpr int kMostKhz = 1'000'000'000;
 constexpr double kMostWatts = 1e6;
-constexpr std::size_t kMostNameBytes = 1024;
+constexpr std::size_t kMostDeviceTextBytes = 1024;
 
 /// "cuda", "sm_90a": such a word becomes a part of the compiler's options.
 std::string read_word(const base::JsonFields& read, const char* field) {
-  const std::string word = read.text(field, kMostNameBytes);
+  const std::string word = read.text(field, kMostDeviceTextBytes);
   const bool fits = !word.empty() && word.size() <= 32 && std::all_of(word.begin(), word.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   });
@@ -170,9 +170,9 @@ DeviceInfo DeviceInfo::from_json(const Json& json) {
   device.shared_per_block_bytes = read.integer("shared_per_block_bytes", std::int64_t{0}, kMostBytes);
   device.registers_per_block = read.integer("registers_per_block", std::int64_t{0}, kMostRegisters);
   device.cooperative_launch = read.flag("cooperative_launch");
-  device.name = read.text("name", kMostNameBytes);
-  device.uuid = read.text("uuid", kMostNameBytes);
-  device.driver = read.text("driver", kMostNameBytes);
+  device.name = read.text("name", kMostDeviceTextBytes);
+  device.uuid = read.text("uuid", kMostDeviceTextBytes);
+  device.driver = read.text("driver", kMostDeviceTextBytes);
   device.sm_clock_khz = read.integer("sm_clock_khz", 0, kMostKhz);
   device.memory_clock_khz = read.integer("memory_clock_khz", 0, kMostKhz);
   device.memory_bytes = read.integer("memory_bytes", std::int64_t{0}, kMostBytes);

@@ -73,8 +73,10 @@ class Expression {
 inline constexpr std::size_t kMostValues = 65535;
 
 /// The list that a Python list expression denotes: "[16, 32]", "(1, 2)", "list(range(1, 12))", "[2*i for i in
-/// range(4)]" with an optional `if`, and `+` of such lists. T1 files write `Values` this way. Throws: SpecError, also
-/// for more than kMostValues values.
+/// range(4)]" with an optional `if`, and `+` of such lists; and "powers(2, 32, 1024)": 32, 64, ..., 1024. T1 files write `Values` this
+/// way, and a template may write "values". Throws: SpecError, also for more than kMostValues values.
+/// `work`: of the lists before it, and with it (kMostListWork).
+[[nodiscard]] std::vector<Value> parse_value_list(std::string_view text, const SourcePosition& position, std::size_t& work);
 [[nodiscard]] std::vector<Value> parse_value_list(std::string_view text, const SourcePosition& position);
 
 }  // namespace attune::spec

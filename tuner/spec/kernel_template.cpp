@@ -297,6 +297,7 @@ Problem problem_from_text(const std::string& text) {
 
 Problem canonical(const KernelTemplate& kernel, Problem problem) {
   for (const ProblemAxis& axis : kernel.problem) {
+    if (axis.default_size) problem.sizes.try_emplace(axis.name, *axis.default_size);
     const auto given = problem.choices.find(axis.name);
     if (given != problem.choices.end() && !axis.default_value.empty() && given->second == axis.default_value) problem.choices.erase(given);
   }
@@ -316,9 +317,10 @@ std::vector<Problem> related_problems(const KernelTemplate& kernel, Problem prob
 void validate(const KernelTemplate& kernel, const Problem& problem) {
   for (const auto& [name, choice] : problem.choices) check_axis_name(kernel, name, false);
   for (const auto& [name, size] : problem.sizes) check_axis_name(kernel, name, true);
-  if (canonical(kernel, problem) != problem) {
-    throw UsageError(fmt::format("the problem {} of template '{}' names defaults; its key leaves them out: {}", to_text(problem),
-                                 kernel.name, to_text(canonical(kernel, problem))));
+  if (const Problem key = canonical(kernel, problem); key != problem) {
+    const char* const why =
+        key.sizes == problem.sizes ? "names defaults; its key leaves them out" : "lacks a size that has a default; its key names it";
+    throw UsageError(fmt::format("the problem {} of template '{}' {}: {}", to_text(problem), kernel.name, why, to_text(key)));
   }
   for (const ProblemAxis& axis : kernel.problem) {
     if (axis.kind == AxisKind::Size) {

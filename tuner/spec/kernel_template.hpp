@@ -23,9 +23,11 @@ struct ProblemAxis {
   std::vector<std::string> values;  ///< allowed types or choices; empty for sizes and code
   std::int64_t min = 1;             ///< sizes only
   std::int64_t max = std::int64_t{1} << 48;
-  std::string default_value = {};  ///< of a problem that does not name the axis, as canonical ones do not; empty: it must
-  std::string stand_in = {};       ///< types and choices: the value whose results serve where there are none of another; empty: none
-  std::string returns = {};        ///< code only: the type of the expression
+  std::string default_value = {};  ///< of a problem that does not name the axis, as canonical ones do not; empty: it must; not of sizes
+  std::optional<std::int64_t> default_size =
+      {};                     ///< sizes only: of a problem that does not name it; canonical ones do; where `min` is `max`, that
+  std::string stand_in = {};  ///< types and choices: the value whose results serve where there are none of another; empty: none
+  std::string returns = {};   ///< code only: the type of the expression
   std::vector<std::pair<std::string, std::string>> arguments = {};  ///< code only: names and types in it
 };
 
@@ -83,15 +85,23 @@ struct Repeat {
   std::string index;  ///< name of the loop index inside this launch's expressions
 };
 
+/// An argument of a kernel template: a type axis, a `types` alias or an element type by its name, or a number, a truth value, or a type of
+/// C++ in quotes.
+using TemplateArgument = std::variant<std::string, Expression>;
+
 struct LaunchSpec {
-  std::string kernel;
+  std::string kernel;  ///< of a template its name alone
+  std::vector<TemplateArgument> template_arguments;
+  SourcePosition kernel_position;
   std::optional<Expression> condition;
-  std::vector<Expression> grid;     ///< one to three
-  std::vector<Expression> block;    ///< one to three
-  std::vector<Expression> cluster;  ///< none, or one to three
+  std::vector<Expression> grid;                 ///< one to three
+  std::vector<Expression> block;                ///< one to three
+  std::vector<Expression> cluster;              ///< none, or one to three
+  std::optional<Expression> cluster_condition;  ///< without it wherever there are any
   std::optional<Expression> shared_bytes;
   bool cooperative = false;
-  bool dependent = false;  ///< may start while the step before it still runs; its kernel waits by griddepcontrol.wait
+  /// Where it holds, the launch may start while the step before it still runs; its kernel waits by griddepcontrol.wait.
+  std::optional<Expression> dependent;
   std::vector<ArgumentSpec> arguments;
   std::optional<Repeat> repeat;
 };
@@ -108,6 +118,13 @@ using StepSpec = std::variant<LaunchSpec, MemsetSpec>;
 struct SourceSpec {
   std::string file;
   std::optional<Expression> condition;
+};
+
+/// An option for NVRTC. `{name}` in its text stands for a parameter of the source, a type or a choice (launch_plan.hpp's compiler_options).
+struct OptionSpec {
+  std::string text;
+  std::optional<Expression> condition = {};
+  SourcePosition position = {};
 };
 
 struct ReferenceDefinition;  // reference_definition.hpp
@@ -179,13 +196,13 @@ struct KernelTemplate {
   std::vector<StepSpec> steps;  ///< memsets and launches in order
   ReferenceSpec reference;
   WorkSpec work;
-  std::vector<std::string> options;  ///< further NVRTC options
-  std::string spec_text;             ///< template.json as read
-  std::string spec_path;             ///< for messages
-  std::string defaults_text;         ///< defaults.json as found beside it; no part of the content hash: no time depends on it
-  std::string ladder_text;           ///< ladder.json as found beside it (VariantLadder); no part of the content hash
-  std::string ladder_path;           ///< for messages; empty: there is none
-  std::string content_hash;          ///< content key of spec_text and every one of `files`; the record's key
+  std::vector<OptionSpec> options;  ///< further NVRTC options
+  std::string spec_text;            ///< template.json as read
+  std::string spec_path;            ///< for messages
+  std::string defaults_text;        ///< defaults.json as found beside it; no part of the content hash: no time depends on it
+  std::string ladder_text;          ///< ladder.json as found beside it (VariantLadder); no part of the content hash
+  std::string ladder_path;          ///< for messages; empty: there is none
+  std::string content_hash;         ///< content key of spec_text and every one of `files`; the record's key
 
   /// Reads `folder`/template.json, its sources and what they include. Throws: SpecError with file, line, column and remedy.
   [[nodiscard]] static KernelTemplate load(const std::filesystem::path& folder);
@@ -240,8 +257,8 @@ struct Problem {
 /// Whether the plain kernel of the template's reference computes the answer: always of Kernel references.
 [[nodiscard]] bool asks_reference_kernel(const KernelTemplate& kernel, const Problem& problem);
 [[nodiscard]] Problem problem_from_text(const std::string& json);
-/// The one form of a problem: what stands at the default of its axis is left out, so that the keys of old problems stay
-/// when a template's next version asks for more.
+/// The one form of a problem: every size is in it, and a type, choice or code that stands at the default of its axis is left out, so that
+/// the keys of old problems stay when a template's next version asks for more.
 [[nodiscard]] Problem canonical(const KernelTemplate& kernel, Problem problem);
 /// The problems whose results serve where this one's family has none, the nearest first: axes with a stand-in that are not at
 /// it are replaced by it, the last declared first, then the one before as well, and so on. In canonical form.

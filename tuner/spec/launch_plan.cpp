@@ -6,8 +6,10 @@
 #include <memory>
 
 #include "tuner/spec/failure.hpp"
+#include "tuner/spec/kernel_name.hpp"
 #include "tuner/spec/macros.hpp"
 #include "tuner/spec/scalar_bits.hpp"
+#include "tuner/spec/spec_limits.hpp"
 #include "tuner/spec/stated_work.hpp"
 
 namespace attune::spec {
@@ -147,7 +149,8 @@ class Resolver {
     }
     if (spec.condition && !spec.condition->truth(scope)) return;
     ResolvedLaunch launch;
-    launch.kernel = spec.kernel;
+    launch.kernel = kernel_name(kernel_, spec, problem_, scope);
+    unrolled_ += launch.kernel.size() / kMostNameBytes;
     launch.grid = dimensions(spec.grid, scope, "grid", {2147483647, 65535, 65535}, {1, 1, 1});
     launch.block = dimensions(spec.block, scope, "block", {1024, 1024, 64}, {1, 1, 1});
     const std::uint64_t threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
@@ -161,13 +164,14 @@ class Resolver {
     if (spec.cooperative && !device_.cooperative_launch) {
       limit(spec.grid.front(), fmt::format("the cooperative launch of '{}' exceeds the device's abilities", spec.kernel));
     }
-    launch.dependent = spec.dependent;
-    if (spec.dependent && plan_.steps.empty()) {
-      limit(spec.grid.front(),
-            fmt::format("the dependent launch of '{}' is the first step here: it would overlap the caller's work", spec.kernel));
+    launch.dependent = spec.dependent && spec.dependent->truth(scope);
+    if (launch.dependent && plan_.steps.empty()) {
+      limit(*spec.dependent, fmt::format("the dependent launch of '{}' is the first step here: it would overlap the caller's work; let the "
+                                         "condition not hold where no step is before it",
+                                         spec.kernel));
     }
-    if (spec.dependent && device_.compute_capability < 90) {
-      limit(spec.grid.front(), fmt::format("the dependent launch of '{}' exceeds the device's abilities", spec.kernel));
+    if (launch.dependent && device_.compute_capability < 90) {
+      limit(*spec.dependent, fmt::format("the dependent launch of '{}' exceeds the device's abilities", spec.kernel));
     }
     for (const ArgumentSpec& argument : spec.arguments) launch.arguments.push_back(resolve_argument(argument, spec, scope));
     plan_.steps.emplace_back(std::move(launch));
@@ -188,7 +192,7 @@ class Resolver {
   }
 
   void resolve_cluster(const LaunchSpec& spec, const Scope& scope, ResolvedLaunch& launch) const {
-    if (spec.cluster.empty()) return;
+    if (spec.cluster.empty() || (spec.cluster_condition && !spec.cluster_condition->truth(scope))) return;
     const Expression& first = spec.cluster.front();
     if (device_.compute_capability < 90) {
       limit(first, fmt::format("a cluster exceeds the abilities of {}: clusters begin with sm_90", device_.architecture));

@@ -112,13 +112,18 @@ struct LaunchPlan {
 [[nodiscard]] LaunchPlan resolve_steps(const KernelTemplate& kernel, const std::vector<StepSpec>& steps, const Problem& problem,
                                        const DeviceInfo& device);
 
+/// The template's options for NVRTC, those whose condition holds, with values for names. Boolean values are `true` and `false`.
+/// Throws: SpecError at an option that no template may give (compiler_options.hpp).
+[[nodiscard]] std::vector<std::string> compiler_options(const KernelTemplate& kernel, const Problem& problem,
+                                                        const Configuration& configuration, const DeviceInfo& device);
+
 /// The program that NVRTC compiles: the headers that the types need and that the chosen files begin with
 /// (`#include <...>` lines), closed by `#pragma nv_hdrstop`, so that they are precompiled; nothing of that without such
 /// headers. Then one `#define`/`using` prelude from problem types, choices and Source-bound parameters, then the chosen
-/// files, each behind `#line 1 "<file>"`. Equal texts mean equal cubins. Sizes never enter.
-/// `ATTUNE_P`, `ATTUNE_P_<VALUE>` (string values, 1 or 0 for every declared value), `using attune_T` with `ATTUNE_T` as
-/// its second spelling, and `ATTUNE_T_<TYPE>` (1 or 0); see docs/template-format.md.
-/// Throws: SpecError when no source's condition holds.
+/// files, each behind `#line 1 "<file>"`, and instantiations of the kernel templates that are launched. Equal texts and options mean equal
+/// cubins. Sizes never enter. `ATTUNE_P`, `ATTUNE_P_<VALUE>` (string values, 1 or 0 for every declared value), `using attune_T` with
+/// `ATTUNE_T` as its second spelling, and `ATTUNE_T_<TYPE>` (1 or 0); see docs/template-format.md. Throws: SpecError when no source's
+/// condition holds.
 [[nodiscard]] std::string make_source(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                                       const DeviceInfo& device);
 

@@ -5,6 +5,7 @@
 
 #include "tuner/spec/code_axis.hpp"
 #include "tuner/spec/includes.hpp"
+#include "tuner/spec/kernel_name.hpp"
 #include "tuner/spec/launch_plan.hpp"
 #include "tuner/spec/macros.hpp"
 
@@ -143,7 +144,7 @@ std::string make_source(const KernelTemplate& kernel, const Problem& problem, co
                     fmt::format("no source's condition holds for {} of {}; let one file be unconditional or add a constraint",
                                 to_text(kernel, configuration), to_text(problem)));
   }
-  return headers.text() + prelude.text() + files;
+  return headers.text() + prelude.text() + files + instantiations(kernel, problem, scope);
 }
 
 }  // namespace attune::spec

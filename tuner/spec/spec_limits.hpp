@@ -18,7 +18,15 @@ inline constexpr std::size_t kMostArguments = 4'096;  ///< of a kernel: 8 bytes 
 inline constexpr std::size_t kMostExpressionBytes = 16'384;
 /// All of them together: constraints are evaluated for every row of an import.
 inline constexpr std::size_t kMostExpressionsBytes = 262'144;
-inline constexpr std::size_t kMostListBytes = 65'536;  ///< of a Python list in a T1 file
+inline constexpr std::size_t kMostListBytes = 65'536;  ///< of a Python list, in a T1 file or as "values"
+/// Steps of computing the lists of a template, in bytes of their texts.
+inline constexpr std::size_t kMostListWork = std::size_t{1} << 28;
+inline constexpr std::size_t kMostOptions = 256;
+inline constexpr std::size_t kMostOptionBytes = 1'024;
+/// Options with every value of the names in them, in bytes of their texts.
+inline constexpr std::size_t kMostOptionWork = std::size_t{1} << 26;
+inline constexpr std::size_t kMostKernelBytes = 512;  ///< of a kernel's name with its namespaces and template arguments
+inline constexpr std::size_t kMostTemplateArguments = 64;
 
 inline constexpr std::size_t kMostFiles = 1'000;                        ///< sources and what they include
 inline constexpr std::size_t kMostFileBytes = std::size_t{8} << 20;     ///< of all of them together

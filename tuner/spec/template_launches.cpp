@@ -181,8 +181,7 @@ LaunchSpec TemplateParser::read_launch(const JsonNode& node) {
                             {"kernel", "if", "grid", "block", "cluster", "shared", "cooperative", "dependent", "args", "repeat"});
   LaunchSpec launch;
   const JsonNode& kernel = reader.require("kernel", R"(name a kernel (or "memset": a buffer))");
-  launch.kernel = kernel.string("the kernel's name");
-  check_identifier(launch.kernel, "the kernel's name", kernel.position);
+  read_kernel_name(kernel, launch);
   if (const JsonNode* repeat = reader.find("repeat")) {
     launch.repeat = read_repeat(*repeat);
     names_.add(launch.repeat->index, NameKind::Index, repeat->find("index")->position);
@@ -204,16 +203,28 @@ LaunchSpec TemplateParser::read_launch(const JsonNode& node) {
 }
 
 void TemplateParser::read_launch_extras(const ObjectReader& reader, LaunchSpec& launch) {
-  if (const JsonNode* cluster = reader.find("cluster")) launch.cluster = read_dimensions(*cluster, "\"cluster\"");
+  if (const JsonNode* cluster = reader.find("cluster")) read_cluster(*cluster, launch);
   if (const JsonNode* shared = reader.find("shared")) {
     launch.shared_bytes = read_expression(*shared, "\"shared\"", visibility::kGeometry);
   }
   if (const JsonNode* cooperative = reader.find("cooperative")) launch.cooperative = cooperative->boolean("\"cooperative\"");
   if (const JsonNode* dependent = reader.find("dependent")) {
-    launch.dependent = dependent->boolean("\"dependent\"");
+    const bool never = dependent->is_bool() && !dependent->boolean("\"dependent\"");
+    if (!never) launch.dependent = read_expression(*dependent, "\"dependent\"", visibility::kGeometry);
     if (launch.dependent && launch.cooperative)
       fail(dependent->position, "a launch is \"dependent\" or \"cooperative\", not both; remove one");
   }
+}
+
+void TemplateParser::read_cluster(const JsonNode& node, LaunchSpec& launch) {
+  const JsonNode* blocks = &node;
+  if (node.kind == JsonNode::Kind::Object) {
+    const ObjectReader reader(node, "\"cluster\"", {"blocks", "if"});
+    blocks = &reader.require("blocks", R"(give the blocks of a cluster, e.g. {"blocks": 4, "if": "clustered"})");
+    launch.cluster_condition = read_expression(reader.require("if", "say where there are clusters; else give the blocks alone"),
+                                               "the condition of \"cluster\"", visibility::kGeometry);
+  }
+  launch.cluster = read_dimensions(*blocks, "\"cluster\"");
 }
 
 Repeat TemplateParser::read_repeat(const JsonNode& node) {

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "tuner/base/hash.hpp"
-#include "tuner/spec/compiler_options.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/includes.hpp"
 #include "tuner/spec/macros.hpp"
@@ -26,9 +25,6 @@ bool is_safe_path(const std::string& file) {
   return !file.empty() && plain && file.size() <= kMostPathBytes && path.is_relative() && !file.starts_with('<') &&
          std::none_of(path.begin(), path.end(), [](const std::filesystem::path& part) { return part == ".."; });
 }
-
-/// Far more than there are options to give.
-constexpr std::size_t kMostOptions = 256;
 
 /// A string in quotes, so that "256" is not mistaken for 256.
 std::string quoted(const Value& value) {
@@ -51,7 +47,7 @@ std::vector<std::string> read_words(const JsonNode& node, const std::string& wha
   for (const JsonNode& item : node.array(what)) {
     const std::string& word = item.string("each of " + what);
     if (word.empty()) fail(item.position, fmt::format("{} hold an empty string", what));
-    if (!seen.insert(word).second) fail(item.position, fmt::format("{} hold '{}' twice", what, word));
+    if (!seen.insert(word).second) fail(item.position, fmt::format("{} hold '{}' twice; remove one", what, word));
     words.push_back(word);
   }
   if (words.size() > kMostValues) fail(node.position, fmt::format("{} are more than {}", what, kMostValues));
@@ -190,17 +186,32 @@ void TemplateParser::read_specialised(Parameter& parameter, const JsonNode& node
 }
 
 std::vector<Value> TemplateParser::read_values(const JsonNode& node, const std::string& what) {
+  struct Read {
+    Value value;
+    SourcePosition position;
+  };
+  std::vector<Read> read;
+  if (node.is_string()) {
+    for (Value& value : parse_value_list(node.string(what), node.inside(), list_work_)) read.push_back({std::move(value), node.position});
+    listed_ += read.size();
+    if (listed_ > kMostSpecValues)
+      fail(node.position, fmt::format("with them the texts of the template list more than {} values; give fewer", kMostSpecValues));
+  } else if (node.kind != JsonNode::Kind::Array) {
+    fail(node.position,
+         fmt::format("{} must be a list, or a text that says one such as \"powers(2, 32, 1024)\", not {}", what, node.describe()));
+  } else {
+    for (const JsonNode& item : node.items) read.push_back({item.value("each of " + what), item.position});
+  }
   std::vector<Value> values;
   DistinctValues seen;
-  for (const JsonNode& item : node.array(what)) {
-    const Value& value = item.value("each of " + what);
+  for (auto& [value, position] : read) {
     const auto kind = [](const Value& v) { return v.index() == 1 || v.index() == 2 ? std::size_t{1} : v.index(); };
     if (!values.empty() && kind(value) != kind(values.front())) {
-      fail(item.position, fmt::format("{} mix kinds; use only numbers, only booleans or only strings", what));
+      fail(position, fmt::format("{} mix kinds; use only numbers, only booleans or only strings", what));
     }
-    if (!seen.add(value)) fail(item.position, fmt::format("{} hold {} twice", what, to_text(value)));
-    if (to_text(value).empty()) fail(item.position, fmt::format("{} hold an empty string", what));
-    values.push_back(value);
+    if (!seen.add(value)) fail(position, fmt::format("{} hold {} twice; remove one", what, to_text(value)));
+    if (to_text(value).empty()) fail(position, fmt::format("{} hold an empty string", what));
+    values.push_back(std::move(value));
   }
   if (values.empty()) fail(node.position, fmt::format("{} are empty; give at least one", what));
   if (values.size() > kMostValues) fail(node.position, fmt::format("{} are more than {}", what, kMostValues));
@@ -291,15 +302,10 @@ void TemplateParser::read_sources(const JsonNode& node, const std::map<std::stri
   });
 }
 
-void TemplateParser::read_options(const JsonNode& node) {
-  for (const JsonNode& item : node.array("\"options\"")) {
-    const std::string& option = item.string("an option");
-    if (const std::string why = why_no_option(option); !why.empty()) {
-      fail(item.position, fmt::format("the option '{}' {}", option.substr(0, 80), why));
-    }
-    if (kernel_.options.size() == kMostOptions) fail(item.position, fmt::format("there are more than {} options", kMostOptions));
-    kernel_.options.push_back(option);
-  }
+void TemplateParser::count_expression(std::size_t bytes, const SourcePosition& position) const {
+  expression_bytes_ += bytes;
+  if (expression_bytes_ > kMostExpressionsBytes)
+    fail(position, fmt::format("with it the expressions of the template have more than {} bytes", kMostExpressionsBytes));
 }
 
 Expression TemplateParser::read_expression(const JsonNode& node, const std::string& what, const Visibility& visibility) const {
@@ -307,9 +313,7 @@ Expression TemplateParser::read_expression(const JsonNode& node, const std::stri
     fail(node.position, fmt::format("{} must be an expression in a string, or a number, not {}", what, node.describe()));
   }
   const std::string text = node.is_bool() ? (std::get<bool>(node.scalar) ? "True" : "False") : to_text(node.scalar);
-  expression_bytes_ += text.size();
-  if (expression_bytes_ > kMostExpressionsBytes)
-    fail(node.position, fmt::format("with it the expressions of the template have more than {} bytes", kMostExpressionsBytes));
+  count_expression(text.size(), node.position);
   Expression expression = Expression::parse(text, node.inside());
   names_.check(expression, visibility);
   return expression;

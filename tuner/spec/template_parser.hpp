@@ -11,9 +11,9 @@
 namespace attune::spec {
 
 /// Turns template.json's tree into a KernelTemplate and refuses what contradicts itself. One instance, one template.
-/// template_problem.cpp reads problem and types; template_parser.cpp parameters, constraints, lets and sources;
-/// template_launches.cpp buffers, scalars, launches and work; template_reference.cpp the reference. reference_parser.cpp
-/// reads a reference.json with the same methods.
+/// template_problem.cpp reads problem and types; template_parser.cpp parameters, constraints, lets and sources; template_options.cpp the
+/// options; kernel_name.cpp the names of kernels; template_launches.cpp buffers, scalars, launches and work; template_reference.cpp the
+/// reference. reference_parser.cpp reads a reference.json with the same methods.
 class TemplateParser {
  public:
   explicit TemplateParser(const JsonNode& root) : root_(root) {}
@@ -43,6 +43,8 @@ class TemplateParser {
   void read_lets(const JsonNode& node);
   void read_sources(const JsonNode& node, const std::map<std::string, std::string>& files);
   void read_options(const JsonNode& node);
+  [[nodiscard]] OptionSpec read_option(const JsonNode& node) const;
+  void check_option(const OptionSpec& option) const;
 
   void read_buffers(const JsonNode& node);
   [[nodiscard]] BufferSpec read_buffer(const JsonNode::Member& member);
@@ -53,7 +55,12 @@ class TemplateParser {
   [[nodiscard]] std::vector<StepSpec> read_steps(const JsonNode& node, const std::string& what);
   [[nodiscard]] MemsetSpec read_memset(const JsonNode& node);
   [[nodiscard]] LaunchSpec read_launch(const JsonNode& node);
+  void read_kernel_name(const JsonNode& node, LaunchSpec& launch);
+  [[nodiscard]] TemplateArgument read_template_argument(const std::string& text, const SourcePosition& position);
+  /// Adds to the bytes of expressions. Throws: SpecError when they are too many.
+  void count_expression(std::size_t bytes, const SourcePosition& position) const;
   void read_launch_extras(const ObjectReader& reader, LaunchSpec& launch);
+  void read_cluster(const JsonNode& node, LaunchSpec& launch);
   [[nodiscard]] Repeat read_repeat(const JsonNode& node);
   [[nodiscard]] ArgumentSpec read_argument(const JsonNode& node);
   void read_reference(const JsonNode& node, const std::map<std::string, std::string>& files);
@@ -72,6 +79,9 @@ class TemplateParser {
   KernelTemplate kernel_;
   bool numbers_choices_ = false;              ///< of a reference: types and choices may be arguments, as their numbers
   mutable std::size_t expression_bytes_ = 0;  ///< read so far
+  std::size_t list_work_ = 0;                 ///< of texts that list values; how many those are
+  std::size_t listed_ = 0;
+  mutable std::size_t option_work_ = 0;
   NameTable names_;
 };
 
@@ -95,6 +105,12 @@ inline constexpr Visibility kScalar{"a scalar's value", kChoices | static_cast<u
                                     false};
 inline constexpr Visibility kSource{"a source's condition", kChoices | static_cast<unsigned>(NameKind::SourceParameter),
                                     "types, choices, parameters that are not launch-bound, and device.*"};
+inline constexpr Visibility kKernelName{"an argument of a kernel template",
+                                        static_cast<unsigned>(NameKind::TypeAxis) | static_cast<unsigned>(NameKind::TypeAlias) |
+                                            static_cast<unsigned>(NameKind::SourceParameter),
+                                        "types and parameters that are not launch-bound", false};
+inline constexpr Visibility kOptionCondition{"an option's condition", kSource.kinds, kSource.allowed};
+inline constexpr Visibility kOption{"an option", kSource.kinds, "types, choices and parameters that are not launch-bound", false};
 }  // namespace visibility
 
 }  // namespace attune::spec

@@ -15,7 +15,6 @@ void TemplateParser::read_problem(const JsonNode& node) {
     static constexpr NameKind kKinds[] = {NameKind::TypeAxis, NameKind::ChoiceAxis, NameKind::Size, NameKind::CodeAxis};
     names_.add(member.key, kKinds[static_cast<std::size_t>(kernel_.problem.back().kind)], member.position);
   }
-  if (kernel_.problem.empty()) fail(node.position, R"("problem" is empty; give at least one size, e.g. "n": {"size": {}})");
 }
 
 ProblemAxis TemplateParser::read_axis(const JsonNode::Member& member) {
@@ -51,8 +50,14 @@ void TemplateParser::read_default(ProblemAxis& axis, const ObjectReader& reader,
          fmt::format("the code '{}' has no \"default\"; give the expression that stands where the caller gives none", axis.name));
   }
   if (standard == nullptr) return;
-  if (axis.kind == AxisKind::Size) fail(standard->position, fmt::format("the size '{}' cannot have a default", axis.name));
   const std::string what = fmt::format("the default of '{}'", axis.name);
+  if (axis.kind == AxisKind::Size) {
+    axis.default_size = standard->integer(what);
+    if (*axis.default_size < axis.min || *axis.default_size > axis.max)
+      fail(standard->position,
+           fmt::format("{} is {}, which is not from {} to {}, as its size must be", what, *axis.default_size, axis.min, axis.max));
+    return;
+  }
   if (axis.kind != AxisKind::Code) {
     axis.default_value = axis.values[read_word(*standard, what, axis.values)];
     return;
@@ -92,6 +97,7 @@ void TemplateParser::read_size(ProblemAxis& axis, const JsonNode& node) {
   if (axis.max < axis.min) {
     fail(node.position, fmt::format("the size '{}' has max {} below min {}", axis.name, axis.max, axis.min));
   }
+  if (axis.max == axis.min) axis.default_size = axis.min;
 }
 
 void TemplateParser::read_types(const JsonNode& node) {

@@ -8,13 +8,11 @@
 namespace attune::spec {
 namespace {
 
-/// Summed over all comprehensions of a list: their elements, each times the length of the text, which bounds what one costs.
-constexpr std::size_t kMostWork = std::size_t{1} << 28;
-
 class ValueListParser {
  public:
-  ValueListParser(std::string_view text, const SourcePosition& position)
-      : text_(text), position_(position), tokens_(tokenise(text, position)) {}
+  /// `work`: summed over all comprehensions: their elements, each times the length of the text, which bounds what one costs.
+  ValueListParser(std::string_view text, const SourcePosition& position, std::size_t& work)
+      : text_(text), position_(position), tokens_(tokenise(text, position)), work_(work) {}
 
   std::vector<Value> run() {
     std::vector<Value> values = parse_sum();
@@ -56,8 +54,10 @@ class ValueListParser {
   std::vector<Value> parse_list() {
     if (accept("[")) return parse_items("]");
     if (accept("(")) return parse_items(")");
-    if (accept("range")) return parse_range();
-    if (!accept("list") && !accept("tuple")) unexpected("a list such as [16, 32] or list(range(1, 12))");
+    const std::size_t offset = token().offset;
+    if (accept("range")) return parse_range(offset);
+    if (accept("powers")) return parse_powers(offset);
+    if (!accept("list") && !accept("tuple")) unexpected("a list such as [16, 32], range(1, 12) or powers(2, 32, 1024)");
     if (++nesting_ > 16) error(token().offset, "the list is nested too deeply");
     expect("(");
     std::vector<Value> values = parse_sum();
@@ -94,22 +94,26 @@ class ValueListParser {
     if (accept("if")) condition = element();
     std::vector<Value> values;
     for (const Value& bound : source) {
-      if ((work_ += text_.size()) > kMostWork) error(name.offset, "the list takes too long to compute; write its values out");
+      if ((work_ += text_.size()) > kMostListWork) error(name.offset, "the list takes too long to compute; write its values out");
       const Scope scope = [&](std::string_view variable) { return variable == name.text ? std::optional<Value>(bound) : std::nullopt; };
       if (!condition || condition->truth(scope)) append(values, item.evaluate(scope));
     }
     return values;
   }
 
-  std::vector<Value> parse_range() {
-    const std::size_t offset = token().offset;
+  std::vector<std::int64_t> parse_integers() {
     expect("(");
-    std::vector<std::int64_t> bounds;
+    std::vector<std::int64_t> integers;
     while (!token().is(")")) {
-      bounds.push_back(element().integer(no_variables));
+      integers.push_back(element().integer(no_variables));
       if (!accept(",")) break;
     }
     expect(")");
+    return integers;
+  }
+
+  std::vector<Value> parse_range(std::size_t offset) {
+    const auto bounds = parse_integers();
     if (bounds.empty() || bounds.size() > 3) error(offset, "range takes 1 to 3 arguments");
     const std::int64_t first = bounds.size() > 1 ? bounds[0] : 0;
     const std::int64_t stop = bounds.size() > 1 ? bounds[1] : bounds[0];
@@ -123,19 +127,39 @@ class ValueListParser {
     return values;
   }
 
+  /// powers(base, first, last): from `first` on, each `base` times the one before, `last` the largest that may be among them.
+  std::vector<Value> parse_powers(std::size_t offset) {
+    const auto given = parse_integers();
+    if (given.size() != 3) error(offset, "powers takes 3 arguments, e.g. powers(2, 32, 1024) for 32, 64, ..., 1024");
+    const std::int64_t base = given[0], first = given[1], last = given[2];
+    if (base < 2) error(offset, fmt::format("the base of powers must be 2 or more, not {}", base));
+    if (first < 1) error(offset, fmt::format("the first of powers must be 1 or more, not {}", first));
+    std::vector<Value> values;
+    for (std::int64_t value = first; value <= last;) {
+      append(values, value);
+      if (__builtin_mul_overflow(value, base, &value)) break;
+    }
+    return values;
+  }
+
   std::string_view text_;
   const SourcePosition& position_;
   std::vector<Token> tokens_;
   std::size_t cursor_ = 0;
-  std::size_t work_ = 0;
+  std::size_t& work_;
   int nesting_ = 0;
 };
 
 }  // namespace
 
 std::vector<Value> parse_value_list(std::string_view text, const SourcePosition& position) {
+  std::size_t work = 0;
+  return parse_value_list(text, position, work);
+}
+
+std::vector<Value> parse_value_list(std::string_view text, const SourcePosition& position, std::size_t& work) {
   if (text.size() > kMostListBytes) fail(position, fmt::format("the list has {} bytes; at most {} are read", text.size(), kMostListBytes));
-  return ValueListParser(text, position).run();
+  return ValueListParser(text, position, work).run();
 }
 
 }  // namespace attune::spec

@@ -39,7 +39,8 @@ std::optional<ReferenceProgram> reference_program(const spec::KernelTemplate& ke
   if (kernel.reference.kind == spec::ReferenceSpec::Kind::None) return std::nullopt;
   const spec::Configuration standard = spec::default_configuration(kernel);
   if (spec::asks_reference_kernel(kernel, problem)) {
-    return ReferenceProgram{spec::make_source(kernel, problem, standard, device), kernel.name + ".cu", kernel.options,
+    return ReferenceProgram{spec::make_source(kernel, problem, standard, device), kernel.name + ".cu",
+                            spec::compiler_options(kernel, problem, standard, device),
                             fmt::format("the reference of template \"{}\" with its default configuration", kernel.name)};
   }
   const spec::ReferenceProblem reference(kernel, problem, standard, data_buffers(kernel, problem, device), device);

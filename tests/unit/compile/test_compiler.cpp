@@ -6,6 +6,7 @@
 #include <string>
 
 #include "attune/error.hpp"
+#include "tuner/base/hash.hpp"
 #include "tuner/compile/compiler.hpp"
 
 namespace test_compiler {
@@ -114,6 +115,19 @@ TEST_CASE("the key of a cubin depends on everything that decides its bytes and o
   other = kRequest;
   other.name = "elsewhere/some.cu";
   CHECK(cubin_key(other, "13.0.88 CL-1") == key);
+}
+
+TEST_CASE("the key of a source counts its options, which decide its code as well; without any it is that of source and architecture") {
+  CompileRequest request{"source", "a.cu", "sm_90", {}};
+  const std::string plain = source_key(request);
+  CHECK(plain == attune::base::content_key("source\nsm_90"));
+  request.name = "b.cu";
+  CHECK(source_key(request) == plain);
+  request.options = {"-DTILE=64"};
+  const std::string of_64 = source_key(request);
+  request.options = {"-DTILE=32"};
+  CHECK(of_64 != plain);
+  CHECK(source_key(request) != of_64);
 }
 
 }  // namespace test_compiler

@@ -54,7 +54,7 @@ TEST_CASE_FIXTURE(Fixture, "what never enters the source does not change the key
 
 TEST_CASE_FIXTURE(Fixture, "other compiler options are other code in the cache") {
   const auto base = request();
-  kernel.options = {"--use_fast_math"};
+  kernel.options = {{"--use_fast_math"}};
   CHECK(request().cache_key != base.cache_key);
 }
 

@@ -109,7 +109,6 @@ TEST_CASE("a malformed code axis is refused at its place") {
   CHECK(contains(axis_error(R"({"code": {"returns": "A", "arguments": {"a b": "A"}}, "default": "x"})"), "no C identifier"));
   CHECK(contains(axis_error(R"({"code": {"returns": "A"}, "default": "(x"})"), "is not one expression: a ')' is missing"));
   CHECK(contains(axis_error(R"({"code": {"returns": "A"}, "choice": ["a"], "default": "x"})"), "exactly one of"));
-  CHECK(contains(axis_error(R"({"size": {}, "default": "x"})"), "the size 'map' cannot have a default"));
   CHECK(contains(axis_error(R"({"choice": ["a", "b"], "default": "c"})"), "the default of 'map' must be one of a, b"));
 }
 

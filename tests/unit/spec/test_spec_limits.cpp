@@ -11,7 +11,6 @@
 #include "tuner/spec/json_document.hpp"
 #include "tuner/spec/launch_plan.hpp"
 #include "tuner/spec/spec_limits.hpp"
-#include "tuner/spec/t1_import.hpp"
 #include "tuner/spec/variant_ladder.hpp"
 
 namespace test_spec_limits {
@@ -230,13 +229,63 @@ TEST_CASE("a ladder has at most 1,000 rungs") {
   CHECK(contains(error_of([&] { (void)VariantLadder::parse(kernel, ladder(1'001), "ladder.json"); }), "more than 1000 rungs"));
 }
 
-TEST_CASE("a T1 file has at most 1,000 parameters") {
-  const auto file = [](std::size_t count) {
-    return R"({"ConfigurationSpace": {"TuningParameters": [)" +
-           listed(count, [](std::size_t i) { return fmt::format(R"({{"Name": "p{}", "Values": [1, 2]}})", i); }) + "]}}";
+TEST_CASE("options are bounded by their number, their bytes and the values of what they name") {
+  const auto error = [](const std::string& options) {
+    return sample_error(R"("reference": "none",)", R"("reference": "none", "options": [)" + options + "],");
   };
-  CHECK(parse_t1(file(1'000), "t1.json").parameters.size() == 1'000);
-  CHECK(contains(error_of([&] { (void)parse_t1(file(1'001), "t1.json"); }), "more than 1000 parameters"));
+  CHECK(contains(error(listed(257, [](std::size_t) { return std::string("\"-w\""); })), "more than 256 options"));
+  CHECK(contains(error("\"-DX=" + std::string(1'024, '1') + "\""), "the option is longer than 1024 bytes"));
+  const std::string many = listed(60'000, [](std::size_t i) { return fmt::to_string(i + 1); });
+  const std::string with_many = replaced(sample_template(), "[64, 128, 256]", "[128, " + replaced(many, "128,", "") + "]");
+  const auto parse = [&](const std::string& options) {
+    return error_of([&] {
+      (void)parse_sample(replaced(with_many, R"("reference": "none",)", R"("reference": "none", "options": [)" + options + "],"));
+    });
+  };
+  CHECK(parse(R"("-DX={block_size}")").empty());
+  CHECK(contains(parse(R"("-DX={block_size}{stage}")"), "depends on more than 100000 combinations of values"));
+  const auto long_ones = listed(200, [](std::size_t) { return "\"-DX={block_size}" + std::string(100, '1') + "\""; });
+  CHECK(contains(parse(long_ones), "the options of the template have too many combinations of values"));
+}
+
+TEST_CASE("a value in an option makes it no longer than an option may be, however often it is named") {
+  const std::string long_word = std::string(100'000, 'x');
+  std::string option = "-DX=";
+  for (int i = 0; i < 100; ++i) option += "{stage}";
+  const std::string text = replaced(replaced(sample_template(), "\"two_pass\", \"atomic\"", "\"" + long_word + "\", \"atomic\""),
+                                    R"("reference": "none",)", R"("reference": "none", "options": [")" + option + "\"],");
+  CHECK(contains(error_of([&] { (void)parse_sample(text); }), "is longer than 1024 bytes"));
+}
+
+TEST_CASE("the name of a kernel is bounded, as it stands and with the values of its arguments") {
+  const auto with_kernel = [](const std::string& name) {
+    return replaced(sample_template(), R"("kernel": "main_pass")", R"("kernel": ")" + name + "\"");
+  };
+  const auto error = [&](const std::string& name) { return error_of([&] { (void)parse_sample(with_kernel(name)); }); };
+  CHECK(error("a::" + std::string(100, 'b') + "::c").empty());
+  CHECK(contains(error(repeated("a::", 200) + "k"), "is longer than 512 characters"));
+  CHECK(contains(error("k<" + repeated("T, ", 64) + "T>"), "has more than 64 template arguments"));
+  const auto kernel = parse_sample(with_kernel("k<" + repeated("'" + std::string(60, 'x') + "', ", 6) + "1>"));
+  CHECK_NOTHROW(static_cast<void>(resolve(kernel, sample_problem(), default_configuration(kernel), DeviceInfo::of_architecture("sm_90"))));
+  const auto longer = parse_sample(replaced(with_kernel("k<" + repeated("A, ", 50) + "1>"), R"("i8": "i32")", R"("i8": "u64")"));
+  CHECK(contains(
+      error_of([&] { (void)resolve(longer, sample_problem("i8"), default_configuration(longer), DeviceInfo::of_architecture("sm_90")); }),
+      "is longer than 512 characters with its template arguments"));
+}
+
+TEST_CASE("values that texts list are bounded over the whole template, and so is the work of listing them") {
+  const auto with_lists = [](std::size_t count, const std::string& text) {
+    return error_of([&] {
+      (void)parse_sample(replaced(sample_template(), R"("parameters": {)", R"("parameters": {)" + listed(count, [&](std::size_t i) {
+                                                                             return fmt::format(
+                                                                                 R"("p{}": {{"values": "{}", "default": 1}})", i, text);
+                                                                           }) + ","));
+    });
+  };
+  CHECK(with_lists(3, "range(1, 60001)").empty());
+  CHECK(contains(with_lists(4, "range(1, 60001)"), "list more than 200000 values"));
+  const std::string costly = "[1] + [i for i in range(60000) if i < 0]" + std::string(4'000, ' ');
+  CHECK(contains(with_lists(50, costly), "takes too long to compute"));
 }
 
 TEST_CASE("launches are unrolled a bounded number of times together") {

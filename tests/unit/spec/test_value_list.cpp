@@ -37,6 +37,18 @@ TEST_CASE("lists, tuples and ranges are read as Python reads them") {
   CHECK(integers("list(list([7]))") == Integers{7});
 }
 
+TEST_CASE("powers go from the first to the last that is not passed, each the base times the one before") {
+  CHECK(integers("powers(2, 32, 1024)") == Integers{32, 64, 128, 256, 512, 1024});
+  CHECK(integers("powers(3, 1, 80)") == Integers{1, 3, 9, 27});
+  CHECK(integers("powers(2, 6, 24) + [32]") == Integers{6, 12, 24, 32});
+  CHECK(integers("powers(2, 5, 4)").empty());
+  CHECK(integers("powers(2, 2**61, 2**62)") == Integers{std::int64_t{1} << 61, std::int64_t{1} << 62});  // the next is beyond 64 bits
+  CHECK(contains(failure("powers(2, 32)"),
+                 "t1.json:4:10: failed parsing the expression \"powers(2, 32)\": powers takes 3 arguments, e.g. powers(2, 32, 1024)"));
+  CHECK(contains(failure("powers(1, 32, 64)"), "the base of powers must be 2 or more, not 1"));
+  CHECK(contains(failure("powers(2, 0, 64)"), "the first of powers must be 1 or more, not 0"));
+}
+
 TEST_CASE("comprehensions over one name and sums of lists are read") {
   CHECK(integers("[2**i for i in range(4)]") == Integers{1, 2, 4, 8});
   CHECK(integers("[1] + [2*i for i in range(1, 4)]") == Integers{1, 2, 4, 6});

@@ -85,8 +85,8 @@ inline void check_compiles(const spec::KernelTemplate& kernel, const spec::Probl
   CAPTURE(spec::to_text(kernel, chosen));
   CAPTURE(architecture);
   const auto device = spec::DeviceInfo::of_architecture(architecture);
-  const auto result =
-      nvrtc.compile({spec::make_source(kernel, problem, chosen, device), kernel.name + ".cu", architecture, kernel.options});
+  const auto result = nvrtc.compile({spec::make_source(kernel, problem, chosen, device), kernel.name + ".cu", architecture,
+                                     spec::compiler_options(kernel, problem, chosen, device)});
   REQUIRE_MESSAGE(result.status == compile::CompileStatus::Ok, result.log);
   CHECK_MESSAGE(result.log.empty(), result.log);
   for (const auto& compiled : result.kernels) {

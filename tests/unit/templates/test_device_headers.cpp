@@ -30,7 +30,7 @@ compile::CompileResult compile_probe(const std::string& source, const std::strin
   const auto kernel = spec::KernelTemplate::parse(kSpec, {{"probe.cu", source}}, "template.json");
   const std::string text =
       spec::make_source(kernel, {{{"T", type}}, {}}, spec::default_configuration(kernel), spec::DeviceInfo::of_architecture(architecture));
-  return nvrtc.compile({text, "probe.cu", architecture, kernel.options});
+  return nvrtc.compile({text, "probe.cu", architecture, {}});
 }
 
 void check_clean(const std::string& source, const std::string& type, const std::string& architecture) {

@@ -26,7 +26,8 @@ void check_compiles(const spec::KernelTemplate& kernel, const spec::Problem& pro
   CAPTURE(spec::to_text(kernel, chosen));
   CAPTURE(architecture);
   const auto device = spec::DeviceInfo::of_architecture(architecture);
-  const auto result = nvrtc.compile({spec::make_source(kernel, problem, chosen, device), "example.cu", architecture, kernel.options});
+  const auto result = nvrtc.compile({spec::make_source(kernel, problem, chosen, device), "example.cu", architecture,
+                                     spec::compiler_options(kernel, problem, chosen, device)});
   REQUIRE_MESSAGE(result.status == compile::CompileStatus::Ok, result.log);
   CHECK_MESSAGE(result.log.empty(), result.log);
   const auto launches = templates::test::launches(spec::resolve(kernel, problem, chosen, device));

@@ -35,8 +35,7 @@ constexpr const char* kSpec = R"json({
 compile::CompileRequest request_for(std::uint16_t value, const std::string& more = "") {
   const auto kernel = spec::KernelTemplate::parse(kSpec, {{"block_sum.cu", kSource + more}}, "template.json");
   const spec::Problem problem{{{"T", "f32"}}, {{"n", 1}}};
-  return {spec::make_source(kernel, problem, {{value}}, spec::DeviceInfo::of_architecture("sm_90")), "block_sum.cu", "sm_90",
-          kernel.options};
+  return {spec::make_source(kernel, problem, {{value}}, spec::DeviceInfo::of_architecture("sm_90")), "block_sum.cu", "sm_90", {}};
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ struct Utilisation {
 struct CompiledCode {
   std::string cubin_key;
   std::string cubin;
-  std::string source_key;  ///< content key of source and architecture: what dispatch can check without NVRTC
+  std::string source_key;  ///< compile::source_key: what dispatch can check without NVRTC
 };
 
 /// For a session's summary.

@@ -51,7 +51,7 @@ double LiveBackend::read_ceiling_bytes_per_s() {
 
 compile::CompileRequest LiveBackend::request_for(const spec::Configuration& configuration) const {
   return {spec::make_source(*kernel_, problem_, configuration, gpu_->device()), kernel_->name + ".cu", gpu_->device().architecture,
-          kernel_->options};
+          spec::compiler_options(*kernel_, problem_, configuration, gpu_->device())};
 }
 
 std::shared_ptr<const compile::CompileResult> LiveBackend::compile_now(const spec::Configuration& configuration) {
@@ -344,7 +344,7 @@ std::optional<CompiledCode> LiveBackend::code(const spec::Configuration& configu
   const auto request = request_for(configuration);
   const auto compiled = compilers_.compile_now(request);
   if (compiled.status != compile::CompileStatus::Ok) return std::nullopt;
-  return CompiledCode{compiled.key, compiled.cubin, base::content_key(request.source + "\n" + request.architecture)};
+  return CompiledCode{compiled.key, compiled.cubin, compile::source_key(request)};
 }
 
 }  // namespace attune::session

@@ -1,4 +1,4 @@
-#include "tools/cubin_kernels.hpp"
+#include "tuner/base/cubin_kernels.hpp"
 
 #include <elf.h>
 
@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <cstring>
 
-namespace attune::tools {
+namespace attune::base {
 namespace {
 
 constexpr std::uint16_t kMachineCuda = 190;  // EM_CUDA
 constexpr std::string_view kInfoSection = ".nv.info.";
+constexpr std::size_t kMostSymbolBytes = 65536;  // compilers have shorter ones
 
 // An attribute is a byte of its format, a byte of its kind and 16 bits, which in the format kSized tell the bytes that follow.
 constexpr std::uint8_t kSized = 0x04;
@@ -71,9 +72,10 @@ std::optional<std::map<std::string, CubinKernel>> read_cubin_kernels(std::string
   for (const auto& section : sections) {
     const std::string_view name = names.substr(std::min<std::size_t>(section.sh_name, names.size()));
     const std::string_view whole = name.substr(0, name.find('\0'));
-    if (whole.starts_with(kInfoSection)) kernels[std::string(whole.substr(kInfoSection.size()))] = read_attributes(content(cubin, section));
+    if (whole.size() <= kMostSymbolBytes && whole.starts_with(kInfoSection))
+      kernels[std::string(whole.substr(kInfoSection.size()))] = read_attributes(content(cubin, section));
   }
   return kernels;
 }
 
-}  // namespace attune::tools
+}  // namespace attune::base

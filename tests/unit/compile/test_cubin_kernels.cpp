@@ -1,7 +1,7 @@
 // What a cubin tells of its kernels without a driver, and that no bytes make the reader leave them.
 #include <doctest/doctest.h>
 
-#include "tools/cubin_kernels.hpp"
+#include "tuner/base/cubin_kernels.hpp"
 #include "tuner/compile/compiler.hpp"
 
 namespace test_cubin_kernels {
@@ -32,7 +32,7 @@ extern "C" __global__ void none() {}
 }  // namespace
 
 TEST_CASE("a cubin tells the sizes of each kernel's parameters in order, and the threads that its bounds allow") {
-  const auto kernels = tools::read_cubin_kernels(cubin());
+  const auto kernels = base::read_cubin_kernels(cubin());
   REQUIRE(kernels);
   REQUIRE(kernels->size() == 2);
   CHECK(kernels->at("several").parameter_bytes == std::vector<int>{8, 1, 8, 4, 16, 8});
@@ -42,13 +42,13 @@ TEST_CASE("a cubin tells the sizes of each kernel's parameters in order, and the
 }
 
 TEST_CASE("what is no cubin, or a torn or changed one, is read without leaving its bytes") {
-  CHECK_FALSE(tools::read_cubin_kernels(""));
-  CHECK_FALSE(tools::read_cubin_kernels("no cubin at all, but longer than the header of one: 0123456789012345678901234567890123456789"));
-  for (std::size_t size = 0; size < cubin().size(); size += 7) static_cast<void>(tools::read_cubin_kernels(std::string(cubin(), 0, size)));
+  CHECK_FALSE(base::read_cubin_kernels(""));
+  CHECK_FALSE(base::read_cubin_kernels("no cubin at all, but longer than the header of one: 0123456789012345678901234567890123456789"));
+  for (std::size_t size = 0; size < cubin().size(); size += 7) static_cast<void>(base::read_cubin_kernels(std::string(cubin(), 0, size)));
   for (std::size_t at = 0; at < cubin().size(); at += 3) {
     std::string changed = cubin();
     changed[at] = static_cast<char>(0xff);
-    static_cast<void>(tools::read_cubin_kernels(changed));
+    static_cast<void>(base::read_cubin_kernels(changed));
   }
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace attune::tools {
+namespace attune::base {
 
 /// What a cubin tells of a kernel without a driver.
 struct CubinKernel {
@@ -17,4 +17,4 @@ struct CubinKernel {
 /// are none: what they tell is then not known. Reads no byte outside of `cubin`.
 [[nodiscard]] std::optional<std::map<std::string, CubinKernel>> read_cubin_kernels(std::string_view cubin);
 
-}  // namespace attune::tools
+}  // namespace attune::base
