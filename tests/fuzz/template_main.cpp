@@ -9,7 +9,6 @@
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/kernel_template.hpp"
 #include "tuner/spec/launch_plan.hpp"
-#include "tuner/spec/t1_import.hpp"
 #include "tuner/spec/variant_ladder.hpp"
 
 namespace {
@@ -48,6 +47,7 @@ void use(const spec::KernelTemplate& kernel) {
   }
   attempt([&] { static_cast<void>(spec::satisfies(kernel, problem, configuration, device)); });
   attempt([&] { static_cast<void>(spec::make_source(kernel, problem, configuration, device)); });
+  attempt([&] { static_cast<void>(spec::compiler_options(kernel, problem, configuration, device)); });
   attempt([&] { static_cast<void>(spec::resolve(kernel, problem, configuration, device)); });
   attempt([&] { static_cast<void>(spec::resolve_reference(kernel, problem, configuration, device)); });
   std::uint64_t combinations = 1;
@@ -57,7 +57,6 @@ void use(const spec::KernelTemplate& kernel) {
 
 void read_input(const std::string& text) {
   const auto input = test::TemplateInput::read(text);
-  attempt([&] { static_cast<void>(spec::parse_t1(input.spec, "t1.json")); });
   auto kernel = spec::KernelTemplate::parse(input.spec, input.files, "fuzzed/template.json");
   const auto again = spec::KernelTemplate::parse(input.spec, kernel.files, "fuzzed/template.json");
   if (again.content_hash != kernel.content_hash) throw std::logic_error("the files that a template keeps make another template");
@@ -67,12 +66,6 @@ void read_input(const std::string& text) {
     attempt([&] { static_cast<void>(spec::VariantLadder::of(kernel)); });
   }
   use(kernel);
-}
-
-std::string t1_file() {
-  return R"t1({"General": {"BenchmarkName": "gemm"}, "ConfigurationSpace": {"TuningParameters": [
-    {"Name": "MWG", "Type": "int", "Values": "[16, 32]", "Default": 16}, {"Name": "NWG", "Type": "int", "Values": "list(range(1, 12))"}],
-    "Conditions": [{"Expression": "MWG % NWG == 0", "Parameters": ["MWG", "NWG"]}]}})t1";
 }
 
 /// Words that mutations put into inputs.
@@ -117,6 +110,14 @@ constexpr const char* kDictionary[] = {"{",
                                        "\"options\":[\"-std=c++17\"],",
                                        "\"options\":[\"-create-pch=x\"],",
                                        "\"--use_fast_math\"",
+                                       "\"options\":[{\"option\":\"-w\",\"if\":\"n<1\"}],",
+                                       "{T}",
+                                       "<T,1>",
+                                       "::",
+                                       "\"cluster\":{\"blocks\":2,\"if\":\"True\"},",
+                                       "\"dependent\":\"n<1\",",
+                                       "\"values\":\"powers(2,1,64)\",",
+                                       "\"values\":\"[i for i in range(9)]\",",
                                        "\"if\":\"n<1\",",
                                        "\"repeat\":{\"count\":\"1000000\",\"index\":\"i\"},",
                                        "\"let\":{\"x\":\"n\"},",
@@ -142,6 +143,5 @@ constexpr const char* kDictionary[] = {"{",
 int main(int argc, char** argv) {
   auto corpus = test::template_inputs(std::string(ATTUNE_SOURCE_DIR) + "/tests/support/fake_templates");
   for (auto& input : test::template_inputs(std::string(ATTUNE_SOURCE_DIR) + "/templates")) corpus.push_back(std::move(input));
-  corpus.push_back(t1_file());
   return test::fuzz_main(argc, argv, "template", std::move(corpus), {std::begin(kDictionary), std::end(kDictionary)}, read_input);
 }
