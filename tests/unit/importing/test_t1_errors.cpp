@@ -56,7 +56,8 @@ TEST_CASE_FIXTURE(BadFiles, "a file that is no JSON, or lacks what T1 needs, is 
 
 TEST_CASE_FIXTURE(BadFiles, "parameters that cannot be tuned are refused") {
   refuses("[1, 2, 4]", "5", "5}", "\"Values\" of 'tile' must be a list or a Python list in a string, such as [16, 32] or \"range(1, 9)\"");
-  refuses("[1, 2, 4]", "\"5\"", "5\"}", "failed parsing the expression \"5\": a list such as [16, 32] or list(range(1, 12)) expected");
+  refuses("[1, 2, 4]", "\"5\"", "5\"}",
+          "failed parsing the expression \"5\": a list such as [16, 32], range(1, 12) or powers(2, 32, 1024) expected");
   refuses("[1, 2, 4]", "\"range(1, 4\"", "\"}", "failed parsing the expression \"range(1, 4\": ')' expected");
   refuses("[1, 2, 4]", "[]", "[]", "\"Values\" of 'tile' are empty; give at least one");
   refuses("[1, 2, 4]", "[1, 2.5]", "[1, 2.5]", "\"Values\" of 'tile' hold 2.5, which is no int; correct the value or \"Type\"");
