@@ -6,6 +6,8 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -26,6 +28,12 @@ struct KernelName {
   std::string name;
   std::vector<std::string> arguments;  ///< of the template
   bool is_template = false;
+
+  /// How many arguments may be any, the least first: the clearest of several. One whose list was not read is the least clear.
+  [[nodiscard]] std::ptrdiff_t unread() const {
+    if (is_template && arguments.empty()) return std::numeric_limits<std::ptrdiff_t>::max();
+    return std::count(arguments.begin(), arguments.end(), kAnything);
+  }
 };
 
 /// The types that have a letter of their own.
@@ -231,9 +239,8 @@ std::string kernel_symbol(const std::vector<std::string>& symbols, const std::st
   }
   // One alone is meant, however its arguments are spelt: by an alias, an enumerator, a macro.
   if (found.size() > 1) std::erase_if(found, [&](const auto& one) { return !has_arguments(one.second, wanted); });
-  const auto unread = [](const auto& one) { return std::count(one.second.arguments.begin(), one.second.arguments.end(), kAnything); };
-  std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) { return unread(a) < unread(b); });
-  if (found.size() > 1 && unread(found[0]) < unread(found[1])) found.resize(1);
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.second.unread() < b.second.unread(); });
+  if (found.size() > 1 && found[0].second.unread() < found[1].second.unread()) found.resize(1);
   if (found.size() <= 1) return found.empty() ? "" : found.front().first;
   throw Error(fmt::format("failed finding kernel \"{}\": several functions of that name are compiled ({} and {}); rename one, or declare "
                           "one extern \"C\" __global__",

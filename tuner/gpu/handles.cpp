@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <map>
-
 #include "tuner/base/cubin_kernels.hpp"
 #include "tuner/base/kernel_symbol.hpp"
 
@@ -28,8 +26,8 @@ void Context::make_current() const { check(Driver::get().cuCtxSetCurrent(context
 
 Module::Module(const std::string& cubin) {
   check(Driver::get().cuModuleLoadData(&module_, cubin.data()), "cuModuleLoadData", "loading a cubin");
-  for (const auto& [name, _] : base::read_cubin_kernels(cubin).value_or(std::map<std::string, base::CubinKernel>{}))
-    if (name.starts_with("_Z")) mangled_.push_back(name);
+  mangled_ = base::cubin_kernel_names(cubin);
+  std::erase_if(mangled_, [](const std::string& name) { return !name.starts_with("_Z"); });
 }
 
 Module& Module::operator=(Module&& other) noexcept {

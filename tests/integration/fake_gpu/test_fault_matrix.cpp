@@ -116,6 +116,25 @@ TEST_CASE_FIXTURE(FakeGpu, "a configuration that does not compile is recorded wi
   CHECK(outcomes == std::map<std::string, std::size_t>{{"ok", kGood * 2 / 3}, {"compile_failed", kGood / 3}});
 }
 
+TEST_CASE_FIXTURE(FakeGpu,
+                  "a configuration whose code has two kernels of the launched name is recorded with both, and the rest is measured") {
+  std::filesystem::copy(ATTUNE_SOURCE_DIR "/tests/support/fake_templates/synthetic", folder / "synthetic");
+  const std::string path = folder / "synthetic" / "synthetic.cu";
+  std::ofstream(path, std::ios::app) << "#if ATTUNE_ITEMS == 4\n__global__ void synthetic(int* x) { x[0] = 1; }\n#endif\n";
+  const std::string declared = "extern \"C\" __global__ void __launch_bounds__(ATTUNE_BLOCK_SIZE)";
+  const std::string source = replaced(base::read_file(path), declared, "LINKAGE __global__ void __launch_bounds__(ATTUNE_BLOCK_SIZE)");
+  std::ofstream(path) << "#if ATTUNE_ITEMS == 4\n#define LINKAGE\n#else\n#define LINKAGE extern \"C\"\n#endif\n" << source;
+  auto words = tune_words("none");
+  words[1] = (folder / "synthetic").string();
+  CHECK(attune(words).exit_code == 0);
+  std::map<std::string, std::size_t> outcomes;
+  for (const auto& record : records()) {
+    ++outcomes[record.outcome];
+    if (record.outcome != "ok") CHECK(test::detail_of(record).find("several functions of that name are compiled") != std::string::npos);
+  }
+  CHECK(outcomes == std::map<std::string, std::size_t>{{"ok", kGood * 2 / 3}, {"launch_failed", kGood / 3}});
+}
+
 TEST_CASE_FIXTURE(FakeGpu, "a baseline that takes longer than a fast problem's deadline is not blamed for it") {
   settings["faults"] = json::array({{{"kernel", "synthetic"}, {"launch", 0}, {"stall_ms", 3000}}});
   const auto result = attune(tune_words("none", {"--budget", "4"}));

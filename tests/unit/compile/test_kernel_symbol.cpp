@@ -113,6 +113,12 @@ TEST_CASE("what is not there is not found") {
   CHECK(base::kernel_symbol({"_Z", "_ZZZ", "_Z99x", "_ZN1x", "_Z1kIL", "_Z1kI1", "_Z1kIS", "_Z1kILi", "no_mangled_name", ""}, "x").empty());
 }
 
+TEST_CASE("an instance whose arguments are read is meant before one whose arguments cannot be") {
+  const std::vector<std::string> symbols = {"_Z5applyIN2ns1XEEvPT_", "_Z5applyIfEvPT_"};
+  CHECK(base::kernel_symbol(symbols, "apply<float>") == "_Z5applyIfEvPT_");
+  CHECK(base::kernel_symbol(symbols, "apply<ns::X>") == "_Z5applyIN2ns1XEEvPT_");
+}
+
 TEST_CASE("overloads of one name are told apart by nobody") {
   CHECK_THROWS_WITH_AS(static_cast<void>(found("twice")),
                        doctest::Contains("several functions of that name are compiled (_Z5twicePd and _Z5twicePf)"), Error);

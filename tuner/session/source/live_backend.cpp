@@ -163,6 +163,12 @@ void LiveBackend::take_compiled() {
       entry->measurement.outcome = measure::Outcome::ExceedsLimits;
       entry->measurement.detail = error.what();
       settle(entry);
+    } catch (const SpecError&) {
+      throw;                        // of the template, whatever the configuration
+    } catch (const Error& error) {  // which kernel a launch means is not clear in this one's code
+      entry->measurement.outcome = measure::Outcome::LaunchFailed;
+      entry->measurement.detail = error.what();
+      settle(entry);
     }
   }
 }
