@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <set>
 
 #include "attune/error.hpp"
@@ -29,17 +28,15 @@ struct Settings {
   std::string templates = ATTUNE_BENCH_SOURCES "/templates";
   int repeats = 5;
   std::vector<int> gpus;
-  // Many short problems, 192 of them: one is tuned by one GPU, so that at the end the others are idle for half of the last ones' time in
-  // the mean. 1, 2, 4 and 8 GPUs have as many each.
-  std::string scaling_sizes = "1000000..16853000:+83000";
-  int scaling_budget = 380;
+  // Many short problems: one is tuned by one GPU, so that at the end the others are idle for half of the last ones' time in the mean.
+  int scaling_problems = 192;
+  int scaling_budget = 190;
   bool memory = false;
 };
 
 class TuningRate {
  public:
-  /// `uuid`: of the first device.
-  TuningRate(const Settings& settings, std::string uuid) : settings_(settings), executable_(attune_executable()), uuid_(std::move(uuid)) {}
+  explicit TuningRate(const Settings& settings) : settings_(settings), executable_(attune_executable()) {}
 
   /// The 300 configurations on which peers were measured (60 sources), n = 2^24, one command each time.
   [[nodiscard]] Json peer_space() {
@@ -70,30 +67,41 @@ class TuningRate {
     return row;
   }
 
-  /// The same problems on the first 1, 2, ... devices. `earlier`: rows of the file that is there, whose time of one device may be compared
-  /// with. Throws: UsageError when no row tells that time.
-  [[nodiscard]] std::vector<Json> scaling(const std::vector<Json>& earlier) {
+  /// As many problems on the first 2, 4, ... devices at once as each of them tunes its share of alone before, one after the other: devices
+  /// of one kind differ by several per cent, and one of them alone would tell of itself. All together they do it before and after, since
+  /// moments differ as much. Code that the first command compiled is kept for the others. Throws: UsageError.
+  [[nodiscard]] std::vector<Json> scaling() {
     std::vector<Json> rows;
-    std::optional<double> one_s = baseline_s(earlier);
-    if (settings_.gpus.front() != 1 && !one_s) {
-      throw UsageError(
-          "failed measuring how tuning scales: neither does --gpus begin with 1, nor has the results' file a row of this GPU alone for this "
-          "content and these problems");
-    }
     for (const int gpus : settings_.gpus) {
+      if (gpus < 2 || settings_.scaling_problems % gpus != 0)
+        throw UsageError(
+            fmt::format("{} problems are not shared equally by {} GPUs; state at least 2, and a multiple as --scaling-problems",
+                        settings_.scaling_problems, gpus));
       std::string devices = "0";
       for (int i = 1; i < gpus; ++i) devices += fmt::format(",{}", i);
-      const AttuneRun run = tune({"reduce", "--T", "f32", "--op", "sum", "--size", settings_.scaling_sizes, "--strategy", "random",
-                                  "--budget", std::to_string(settings_.scaling_budget), "--device", devices});
-      if (gpus == 1) one_s = run.wall_s;
+      const double before_s = tune_share(0, 1, devices, Cache::Empty).wall_s;
+      Json alone = Json::array();
+      double one_by_one_s = 0, starts_s = 0;
+      for (int i = 0; i < gpus; ++i) {
+        const AttuneRun run = tune_share(i, gpus, std::to_string(i), Cache::Kept);
+        one_by_one_s += run.wall_s;
+        alone.push_back({{"command_s", run.wall_s}});
+        alone.back().update(use_of_devices(run, 1));
+        starts_s += alone.back().at("before_first_problem_s").get<double>() + alone.back().at("after_last_problem_s").get<double>();
+      }
+      one_by_one_s -= starts_s * (gpus - 1) / gpus;  // one command for all would start and end once
+      const AttuneRun run = tune_share(0, 1, devices, Cache::Kept);
       rows.push_back({{"case", "scaling"},
                       {"gpus", gpus},
-                      {"uuid", uuid_},
-                      {"sizes", settings_.scaling_sizes},
                       {"budget", settings_.scaling_budget},
-                      {"speedup", *one_s / run.wall_s},
-                      {"command_s", run.wall_s}});
+                      {"speedup", one_by_one_s / ((before_s + run.wall_s) / 2)},
+                      {"speedup_before", one_by_one_s / before_s},
+                      {"speedup_after", one_by_one_s / run.wall_s},
+                      {"one_by_one_s", one_by_one_s},
+                      {"command_s", run.wall_s},
+                      {"command_before_s", before_s}});
       rows.back().update(use_of_devices(run, gpus));
+      rows.back()["alone"] = std::move(alone);
       fmt::print(stderr, "{}\n", dump_json(rows.back()));
     }
     return rows;
@@ -110,24 +118,23 @@ class TuningRate {
   }
 
  private:
-  [[nodiscard]] AttuneRun tune(std::vector<std::string> words) {
+  [[nodiscard]] AttuneRun tune(std::vector<std::string> words, Cache cache = Cache::Empty) {
     const auto database = scratch_.path() / fmt::format("{}.db", ++commands_);
     words.insert(words.begin(), "tune");
     words.insert(words.end(), {"--db", database.string()});
-    AttuneRun run = run_attune(executable_, words, scratch_.path());
+    AttuneRun run = run_attune(executable_, words, scratch_.path(), cache);
     std::filesystem::remove(database);
     return run;
   }
 
-  /// How long the first of these devices took alone, for the same problems with the same sources.
-  [[nodiscard]] std::optional<double> baseline_s(const std::vector<Json>& earlier) const {
-    for (const auto& row : earlier) {
-      const bool of_one =
-          row.at("case") == "scaling" && row.at("gpus") == 1 && row.at("content") == content_hash() && row.value("uuid", "") == uuid_;
-      if (of_one && row.value("sizes", "") == settings_.scaling_sizes && row.value("budget", 0) == settings_.scaling_budget)
-        return row.at("command_s").get<double>();
-    }
-    return std::nullopt;
+  /// Every `share`-th of the problems, from the one at `first` on.
+  [[nodiscard]] AttuneRun tune_share(int first, int share, const std::string& devices, Cache cache) {
+    constexpr int kSmallest = 1'000'000, kStep = 83'000;
+    const int last = settings_.scaling_problems - share + first;
+    const auto sizes = fmt::format("{}..{}:+{}", kSmallest + kStep * first, kSmallest + kStep * last, kStep * share);
+    return tune({"reduce", "--T", "f32", "--op", "sum", "--size", sizes, "--strategy", "random", "--budget",
+                 std::to_string(settings_.scaling_budget), "--device", devices},
+                cache);
   }
 
   /// What the devices did while the command ran. Shares are of all devices' time from its start to its end.
@@ -174,7 +181,6 @@ class TuningRate {
 
   const Settings& settings_;
   std::filesystem::path executable_;
-  std::string uuid_;
   test::TempFolder scratch_;
   int commands_ = 0;
 };
@@ -186,16 +192,11 @@ std::vector<Json> rows_there(const std::filesystem::path& file) {
   return {there.at("rows").begin(), there.at("rows").end()};
 }
 
-/// Those that this run did not measure again: scaling needs another machine than the rate. Of scaling those of the same problems.
+/// Those of cases that this run did not measure again: scaling needs another machine than the rate.
 std::vector<Json> kept_rows(const std::vector<Json>& earlier, const std::vector<Json>& fresh) {
   std::vector<Json> rows;
   for (const auto& row : earlier) {
-    const bool again = std::any_of(fresh.begin(), fresh.end(), [&](const Json& f) {
-      const auto differs = [&](const char* field) { return f.value(field, Json()) != row.value(field, Json()); };
-      const bool another = f.at("case") == "scaling" && differs("gpus") && !differs("uuid") && !differs("sizes") && !differs("budget") &&
-                           !differs("content");
-      return f.at("case") == row.at("case") && !another;
-    });
+    const bool again = std::any_of(fresh.begin(), fresh.end(), [&](const Json& f) { return f.at("case") == row.at("case"); });
     if (!again) rows.push_back(row);
   }
   return rows;
@@ -205,12 +206,12 @@ int run(const Settings& settings) {
   const auto folder = results_folder(settings.output);
   const auto device = gpu::read_device(0);
   const auto earlier = rows_there(results_path(folder, "tuning_rate", device));
-  TuningRate bench(settings, device.uuid);
+  TuningRate bench(settings);
   std::vector<Json> rows;
   if (settings.repeats > 0) rows.push_back(bench.peer_space());
   if (settings.memory) rows.push_back(bench.memory());
   if (!settings.gpus.empty()) {
-    for (auto& row : bench.scaling(earlier)) rows.push_back(std::move(row));
+    for (auto& row : bench.scaling()) rows.push_back(std::move(row));
   }
   for (auto& row : rows) row.update({{"date", base::utc_now()}, {"content", content_hash()}});
   const auto kept = kept_rows(earlier, rows);
@@ -233,10 +234,8 @@ int main(int argc, char** argv) {
   line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   line.option("--templates", settings.templates, "Folder of the benchmark's templates").with_default();
   line.option("--repeats", settings.repeats, "Runs of the 300-configuration space; 0: leave it out").with_default();
-  line.option("--gpus", settings.gpus,
-              "Numbers of GPUs to scale over: 1,2,4; without 1 the file's row of the same GPU alone is what they are compared with")
-      .separated_by(',');
-  line.option("--scaling-sizes", settings.scaling_sizes, "Sizes of the problems that GPUs share").with_default();
+  line.option("--gpus", settings.gpus, "Numbers of GPUs to scale over, e.g. 2,4").separated_by(',');
+  line.option("--scaling-problems", settings.scaling_problems, "Problems that GPUs share").with_default();
   line.option("--scaling-budget", settings.scaling_budget, "Configurations tried of each of them, at random").with_default();
   line.flag("--memory", settings.memory, "Also a space of a million configurations");
   return line.run(argc, argv, [&] { return attune::bench::run(settings); });

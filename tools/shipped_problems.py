@@ -18,7 +18,7 @@ class Step:
     problems: list
     recording: str = ""   # without ending
     policy: str = "cold/graph"
-    budget: str = "12"    # configurations: what won before and around, and as many that a model makes of that
+    budget: str = "10"    # configurations: what won before and around, and as many that a model makes of that
     finalists: int = 2    # beside the default: sizes around say more than the last half per cent of one
     epochs: int = 8       # the fewest that have an interval, for the same reason
     where: str = ""

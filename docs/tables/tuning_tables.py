@@ -70,21 +70,14 @@ def devices_time(row):
             f"devices' time {percent(row['tuning'])} with a problem, {percent(row.get('searching'))} searching, {percent(row.get('gpu_busy'))} at work on the GPU")
 
 
-def gpu_seconds(row):
-    """Of all devices of a row of scaling together, at work."""
-    return row["gpu_busy"] * row["command_s"] * row["gpus"]
-
-
-def with_equal_gpu_time(row, rows):
-    """One GPU's kernels may run faster or slower in its own run than the same ones of several GPUs; what the speed-up would be without that."""
-    if row.get("case") != "scaling" or row["gpus"] == 1:
+def one_by_one(row):
+    """How long the GPUs of a row of scaling took each alone; empty of one that was measured against one GPU."""
+    if "alone" not in row:
         return ""
-    same = ("case", "sizes", "budget", "uuid")  # a row that says none of them is of a run that measured both
-    alone = [other for other in rows if other.get("gpus") == 1 and all(other.get(name) == row.get(name) for name in same)]
-    if not alone or "gpu_busy" not in row or "gpu_busy" not in alone[0]:
-        return ""
-    here, there = gpu_seconds(row), gpu_seconds(alone[0])
-    return f"; {number(here)} s of GPU time, {number(there)} s in the run of one GPU: {number((alone[0]['command_s'] - there + here) / row['command_s'])}x if that had been the same"
+    alone = ", ".join(number(run.get("command_s")) for run in row["alone"])
+    between = f"{number(row['speedup_before'])}x before and {number(row.get('speedup_after'))}x after that; " if "speedup_before" in row else ""
+    return (f"{between}each GPU alone tuned its share of them in {alone} s, one after the other that is {number(row.get('one_by_one_s'))} s without the starts and ends "
+            f"that one command would not have had; ")
 
 
 def rate_line(row):
@@ -101,7 +94,7 @@ def rate_line(row):
                  "with starting processes, NVRTC and the GPU, and the run-off")]
     if case == "scaling":
         return [(f"{row.get('gpus', MISSING)} GPU{'' if row.get('gpus') == 1 else 's'}, {row.get('problems', MISSING)} problems, {row.get('configurations', MISSING)} configurations",
-                 f"{number(row.get('speedup'))}x", f"whole command, {number(row.get('command_s'))} s" + devices_time(row))]
+                 f"{number(row.get('speedup'))}x", one_by_one(row) + f"whole command, {number(row.get('command_s'))} s" + devices_time(row))]
     if case == "million_configurations":
         size = row.get("parent_bytes")
         return [(f"a space of {row.get('space_size', MISSING)} configurations",
@@ -112,8 +105,8 @@ def rate_line(row):
 def tuning_rate(root):
     text = ""
     for path, result in results(root, "tuning_rate"):
-        rows = sorted(rows_of(path, result), key=lambda row: row.get("gpus", 0))  # a run of several may have been recorded before that of one
-        lines = [[what, figure, about + with_equal_gpu_time(row, rows), row.get("date", result.get("date", MISSING))] for row in rows for what, figure, about in rate_line(row)]
+        rows = sorted(rows_of(path, result), key=lambda row: row.get("gpus", 0))
+        lines = [[what, figure, about, row.get("date", result.get("date", MISSING))] for row in rows for what, figure, about in rate_line(row)]
         text += f"{provenance(result)}\n\n"
         text += table([("what", False), ("figure", True), ("", False), ("measured", False)], lines) + "\n"
     return text.rstrip("\n") + "\n" if text else "No tuning rate is recorded yet.\n"
