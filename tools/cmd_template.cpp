@@ -50,16 +50,28 @@ struct CheckOptions {
 };
 
 /// What is checked when the caller names no problem: the default of every axis that has one, else the first type and choice, 2^20 for a
-/// lone size, 2^10 for each of several, within the axis's bounds.
-std::vector<std::string> default_arguments(const spec::KernelTemplate& kernel) {
+/// lone size, 2^10 for each of several and for one whose 2^20 is more than a launch can have (a square's side), within the axis's bounds.
+std::vector<std::string> arguments_of_size(const spec::KernelTemplate& kernel, std::int64_t wanted) {
   std::vector<std::string> arguments;
-  const std::int64_t wanted = kernel.size_names().size() == 1 ? std::int64_t{1} << 20 : std::int64_t{1} << 10;
   for (const auto& axis : kernel.problem) {
     if (!axis.default_value.empty() || axis.default_size) continue;
     arguments.push_back("--" + axis.name);
     arguments.push_back(axis.kind == spec::AxisKind::Size ? std::to_string(std::clamp(wanted, axis.min, axis.max)) : axis.values.front());
   }
   return arguments;
+}
+
+std::vector<std::string> default_arguments(const spec::KernelTemplate& kernel, const spec::DeviceInfo& device) {
+  const auto small = arguments_of_size(kernel, std::int64_t{1} << 10);
+  if (kernel.size_names().size() != 1) return small;
+  auto large = arguments_of_size(kernel, std::int64_t{1} << 20);
+  try {
+    const auto problem = problems_from_arguments(kernel, large).front();
+    static_cast<void>(spec::resolve(kernel, problem, spec::default_configuration(kernel, problem, device), device));
+    return large;
+  } catch (const spec::LimitError&) {
+    return small;
+  }
 }
 
 constexpr const char* kHostCode =
@@ -76,11 +88,9 @@ bool includes_host_code(const std::string& source) {
 /// Throws: SpecError when a launch names a kernel that the compiled sources do not have.
 void check_kernel_names(const spec::KernelTemplate& kernel, const std::vector<spec::StepSpec>& steps, const spec::LaunchPlan& plan,
                         const compile::CompileResult& compiled) {
-  std::vector<std::string> there, shown;
-  for (const auto& used : compiled.kernels) {
-    there.push_back(used.kernel);
-    shown.push_back(base::shown_kernel(used.kernel));
-  }
+  const auto there = symbols_of(compiled);
+  std::vector<std::string> shown;
+  for (const std::string& symbol : there) shown.push_back(base::shown_kernel(symbol));
   for (const auto* const launch : spec::launches_of(plan)) {
     if (!base::kernel_symbol(there, launch->kernel).empty()) continue;
     spec::SourcePosition place{kernel.spec_path, 0, 0};
@@ -268,7 +278,7 @@ void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, co
 int check(const CheckOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
   const auto kernel = spec::TemplateLibrary().find(options.folder);
   const auto device = spec::DeviceInfo::of_architecture(options.architecture);
-  const auto problems = problems_from_arguments(kernel, arguments.empty() ? default_arguments(kernel) : arguments);
+  const auto problems = problems_from_arguments(kernel, arguments.empty() ? default_arguments(kernel, device) : arguments);
   compile::CompilePool::Options pool_options;
   pool_options.worker = context.executable;
   pool_options.workers = options.sample > 1 ? base::plan_cpus(base::available_cpus(), 0).compile_workers : 1;

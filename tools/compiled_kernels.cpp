@@ -18,6 +18,12 @@ nlohmann::json describe_kernels(const compile::CompileResult& compiled) {
   return kernels;
 }
 
+std::vector<std::string> symbols_of(const compile::CompileResult& compiled) {
+  std::vector<std::string> symbols;
+  for (const auto& kernel : compiled.kernels) symbols.push_back(kernel.kernel);
+  return symbols;
+}
+
 void print_kernels(const compile::CompileResult& compiled) {
   for (const auto& used : compiled.kernels) {
     base::print("  {}: {} registers, {} bytes shared, {} bytes stack, {} bytes spilled\n", base::shown_kernel(used.kernel), used.registers,

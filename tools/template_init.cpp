@@ -10,13 +10,16 @@
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
+#include "tools/compiled_kernels.hpp"
 #include "tools/output.hpp"
 #include "tools/template_folder.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/kernel_symbol.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/compile/compile_pool.hpp"
 #include "tuner/importing/init.hpp"
 #include "tuner/spec/includes.hpp"
+#include "tuner/spec/kernel_name.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
 namespace attune::tools {
@@ -78,7 +81,12 @@ compile::KernelResources compile_default(const InitialTemplate& initial, const I
   const auto kernel = spec::KernelTemplate::parse(initial.made.files.at("template.json"), sources, options.folder + "/template.json");
   const auto device = spec::DeviceInfo::of_architecture(options.architecture);
   spec::Problem problem;
-  for (const auto& axis : kernel.problem) problem.sizes[axis.name] = std::clamp<std::int64_t>(1024, axis.min, axis.max);
+  for (const auto& axis : kernel.problem) {
+    if (axis.kind == spec::AxisKind::Size)
+      problem.sizes[axis.name] = std::clamp<std::int64_t>(1024, axis.min, axis.max);
+    else
+      problem.choices[axis.name] = axis.values.front();
+  }
   const auto standard = spec::default_configuration(kernel);
   const auto source = spec::make_source(kernel, problem, standard, device);
   compile::CompilePool::Options pool_options;
@@ -90,8 +98,11 @@ compile::KernelResources compile_default(const InitialTemplate& initial, const I
   if (compiled.status != compile::CompileStatus::Ok)
     throw SpecError(file, error_line(compiled.log, initial.made.kernel.kernel_file), 1,
                     fmt::format("failed compiling the kernel with default values: {}\n{}", remedy(compiled.log), compiled.log));
+  const auto* const launch = std::get_if<spec::LaunchSpec>(&kernel.steps.front());
+  const auto scope = spec::make_scope(kernel, problem, standard, device);
+  const std::string symbol = base::kernel_symbol(symbols_of(compiled), spec::kernel_name(kernel, *launch, problem, scope));
   for (const auto& found : compiled.kernels) {
-    if (found.kernel == initial.made.kernel.kernel) return found;
+    if (found.kernel == symbol) return found;
   }
   throw SpecError(
       file, initial.made.kernel.kernel_position.line, initial.made.kernel.kernel_position.column,

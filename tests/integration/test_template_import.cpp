@@ -63,6 +63,28 @@ TEST_CASE_FIXTURE(Import, "what is imported of each dialect passes the check of 
   }
 }
 
+TEST_CASE_FIXTURE(Import, "a kernel template in a namespace is imported with the arguments that the file gives it, and passes the check") {
+  const std::string source = "namespace lib {\ntemplate <class T, int N> __global__ void scale(const T* in, T* out, T factor) {\n"
+                             "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                             "  for (int k = 0; k < N; ++k)\n    if (i * N + k < 4096) out[i * N + k] = factor * in[i * N + k];\n}\n}\n";
+  write("templated.cu", source);
+  const std::string file = replaced(test::kSchemaT1, "\"scale.cu\"", "\"templated.cu\"");
+  write("in_brackets.json", replaced(file, "\"scale\"", "\"scale<float, tile * 2>\""));
+  write("listed.json", replaced(file, "\"KernelName\": \"scale\"", "\"KernelName\": \"scale\", \"KernelTypeNames\": [\"float\", \"4\"]"));
+  for (const auto& [name, launched] : {std::pair{"in_brackets", "lib::scale<f32, tile * 2>"}, std::pair{"listed", "lib::scale<f32, 4>"}}) {
+    const auto imported = import(std::string(name) + ".json", name);
+    CAPTURE(imported.out + imported.err);
+    REQUIRE(imported.exit_code == 0);
+    CHECK(imported.out.find("with its namespace") != std::string::npos);
+    CHECK(read(std::string(name) + "/template.json").find(std::string("\"kernel\": \"") + launched + "\"") != std::string::npos);
+    CHECK(read(std::string(name) + "/templated.cu") == source);
+    const auto checked = attune({"template", "check", path(name), "--sample", "4"});
+    CAPTURE(checked.out + checked.err);
+    CHECK(checked.exit_code == 0);
+    CHECK(checked.out.find("of 4 configurations 4 fit") != std::string::npos);
+  }
+}
+
 TEST_CASE_FIXTURE(Import, "the kernel's file arrives byte for byte, from where --kernel-file says") {
   std::filesystem::create_directory(folder / "elsewhere");
   const std::string bytes = test::kSchemaSource + "// \xff\r\n// no line end";

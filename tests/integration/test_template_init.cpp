@@ -63,7 +63,7 @@ TEST_CASE_FIXTURE(Init, "a kernel with a block size macro becomes a template wit
   makes("saxpy.cu", "saxpy",
         {"taken: the buffer 'x': input", "guessed: the buffer 'y': both", "guessed: the argument 'n': a size of the problem",
          "guessed: the macro BLOCK_SIZE (line 3): a parameter, values 32, 64, 128, 256, 512, 1024",
-         "guessed: the grid: ceil_div(n, BLOCK_SIZE) blocks", "changed: the kernel 'saxpy'", "to decide: \"reference\""},
+         "guessed: the grid: ceil_div(n, BLOCK_SIZE) blocks", "to decide: \"reference\""},
         "search space: 6 of 6 combinations");
   CHECK(read("saxpy/template.json").find("{\"n\": \"i32\"}") != std::string::npos);
 }
@@ -210,9 +210,70 @@ TEST_CASE_FIXTURE(Init, "a source without a kernel, or with several, is told wit
 }
 
 TEST_CASE_FIXTURE(Init, "kernels that cannot be launched by their names are refused at their place") {
-  refuses("template <class T>\n__global__ void k(T* x) { x[0] = 1; }\n", 3, "wrong.cu:2:17: 'k' is a kernel template");
-  refuses("namespace a {\n__global__ void k(int* x) { x[0] = 1; }\n}\n", 3, "wrong.cu:2:17: 'k' is in a namespace");
-  refuses("static __global__ void k(int* x) { x[0] = 1; }\n", 3, "wrong.cu:1:24: 'k' is static");
+  refuses("static __global__ void k(int* x) { x[0] = 1; }\n", 3, "wrong.cu:1:24: 'k' is static or in an unnamed namespace");
+  refuses("namespace {\n__global__ void k(int* x) { x[0] = 1; }\n}\n", 3, "wrong.cu:2:17: 'k' is static or in an unnamed namespace");
+}
+
+TEST_CASE_FIXTURE(Init, "what a kernel template takes and attune cannot give is refused") {
+  const auto taking_in_brackets = [](const std::string& list) {
+    return "template <" + list + ">\n__global__ void k(int* x) { x[threadIdx.x] = 1; }\n";
+  };
+  refuses(taking_in_brackets("class... Ts"), 3, "wrong.cu:2:17: the template parameter 'class... Ts' of 'k' is a pack");
+  refuses(taking_in_brackets("template <class> class Op"), 3, "is neither a type nor a whole number");
+  refuses(taking_in_brackets("float* kPointer"), 3, "is neither a type nor a whole number; attune gives types and whole numbers");
+  refuses(taking_in_brackets("int"), 3, "the template parameter 'int' of 'k' has no name");
+}
+
+TEST_CASE_FIXTURE(Init, "a kernel template in a namespace becomes one whose types are the problem's and whose numbers are parameters") {
+  write("gemm.cu", R"cuda(namespace linalg {
+template <typename T, int TILE = 16, bool PADDED = false, unsigned RADIUS = 2>
+__global__ void gemm(const T* a, T* c, int n, T alpha) {
+  __shared__ T tile[TILE][TILE + 1];
+  const int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
+  tile[threadIdx.y][threadIdx.x] = x < n && y < n ? a[y * n + x] : T(0);
+  __syncthreads();
+  if (x < n && y < n) c[y * n + x] = alpha * tile[threadIdx.y][threadIdx.x] + T(PADDED) + T(RADIUS);
+}
+}
+)cuda");
+  makes("gemm.cu", "gemm",
+        {"guessed: the template's type T: a type of the problem, f32, f64", "a parameter TILE, values 4, 8, 16, 32, 64",
+         "a parameter PADDED, values false, true", "to decide: the template's RADIUS (line 2): a parameter RADIUS, value 2",
+         "shared memory: 1088 bytes = (TILE + 1) * TILE * sizeof(T), as the compiler says", "the buffer 'c': T[n * n]"},
+        "gemm T=f32 n=2^10 for sm_90\n  search space: 8 of 10 combinations");
+  const std::string made = read("gemm/template.json");
+  CHECK(made.find(R"("kernel": "linalg::gemm<T, TILE, PADDED, RADIUS>")") != std::string::npos);
+  CHECK(made.find("macro_prefix") == std::string::npos);  // a macro TILE would stand in the place of the parameter's name
+  const auto others = attune({"template", "check", path("gemm"), "--T", "f64", "--n", "100", "--sample", "8"});
+  CHECK(others.out.find("of 8 configurations 8 fit") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Init, "numbers of a kernel template beside macros that are parameters have names that no macro replaces") {
+  write("scale.cu", R"cuda(#ifndef BLOCK_SIZE
+#define BLOCK_SIZE 128
+#endif
+template <class T, unsigned ITEMS>
+__global__ void scale(const T* x, T* y, int n) {
+  const int first = (blockIdx.x * BLOCK_SIZE + threadIdx.x) * ITEMS;
+  for (unsigned i = 0; i < ITEMS; ++i)
+    if (first + i < n) y[first + i] = 2 * x[first + i];
+}
+)cuda");
+  makes("scale.cu", "scale",
+        {"a parameter items, values 1, 2, 4, 8", "the grid: ceil_div(n, BLOCK_SIZE * items) blocks", "the buffer 'y': t[n]"},
+        "search space: 24 of 24 combinations");
+  CHECK(read("scale/template.json").find(R"("kernel": "scale<t, items>")") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Init, "kernels of one name in several namespaces are told apart by --kernel") {
+  const std::string written = "__global__ void k(float* x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] = 1; }\n";
+  const std::string both = "namespace a {\n" + written + "}\nnamespace b {\n" + written + "}\n";
+  refuses(both, 2, "it has several; say --kernel with one of: a::k, b::k");
+  write("both.cu", both);
+  const auto made = init("both.cu", "made", {"--kernel", "b::k"});
+  CAPTURE(made.err);
+  CHECK(made.exit_code == 0);
+  CHECK(read("made/template.json").find(R"("kernel": "b::k")") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Init, "arguments that attune cannot pass are refused at their place, with what to pass instead") {

@@ -100,7 +100,7 @@ void check_form(const Tokens& tokens, const KernelArgument& argument, const std:
   if (count("...") > 0 || count("<") > 0) refuse("of a type with template arguments", "pass a pointer to its elements");
 }
 
-KernelArgument argument_of(const Tokens& tokens, const SourceKernel& kernel, const std::string& code) {
+KernelArgument argument_of(const Tokens& tokens, const SourceKernel& kernel, const std::string& code, const TypeArguments& types) {
   KernelArgument argument;
   const Tokens declared =
       slice(tokens, 0,
@@ -125,9 +125,11 @@ KernelArgument argument_of(const Tokens& tokens, const SourceKernel& kernel, con
   if (words.empty())
     spec::fail(argument.position, fmt::format("an argument of '{}' has no name ('{}'); give it one", kernel.name, shown(declared)));
   const std::string written = plain_type(words);
-  argument.type = resolved(written, code);
+  const auto given = types.find(written);
+  argument.of_template = given != types.end();
+  argument.type = argument.of_template ? written : resolved(written, code);
   argument.by_alias = argument.type != written;
-  const auto layout = find_element_layout(argument.type);
+  const auto layout = argument.of_template ? std::optional(given->second) : find_element_layout(argument.type);
   if (!layout || (!argument.pointer && layout->lanes > 1)) refuse_type(argument, kernel.name);
   argument.layout = *layout;
   return argument;
@@ -140,9 +142,11 @@ std::vector<Tokens> parts_of_list(const SourceKernel& kernel) {
 
 }  // namespace
 
-std::vector<KernelArgument> kernel_arguments(const SourceKernel& kernel, const std::string& code) {
+std::size_t argument_count(const SourceKernel& kernel) { return parts_of_list(kernel).size(); }
+
+std::vector<KernelArgument> kernel_arguments(const SourceKernel& kernel, const std::string& code, const TypeArguments& types) {
   std::vector<KernelArgument> arguments;
-  for (const Tokens& part : parts_of_list(kernel)) arguments.push_back(argument_of(part, kernel, code));
+  for (const Tokens& part : parts_of_list(kernel)) arguments.push_back(argument_of(part, kernel, code, types));
   return arguments;
 }
 
@@ -150,7 +154,7 @@ std::vector<std::optional<KernelArgument>> plain_arguments(const SourceKernel& k
   std::vector<std::optional<KernelArgument>> arguments;
   for (const Tokens& part : parts_of_list(kernel)) {
     try {
-      arguments.emplace_back(argument_of(part, kernel, code));
+      arguments.emplace_back(argument_of(part, kernel, code, {}));
       if (arguments.back()->by_alias) arguments.back().reset();
     } catch (const SpecError&) {
       arguments.emplace_back();

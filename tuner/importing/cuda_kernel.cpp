@@ -11,7 +11,10 @@
 namespace attune::importing {
 namespace {
 
-enum class ScopeKind { Namespace, ExternC, Other };
+struct OpenScope {
+  enum class Kind { Namespace, Unnamed, ExternC, Other } kind = Kind::Other;
+  std::vector<std::string> names;  ///< of "namespace a::b" two
+};
 
 /// Where the declaration that holds the token begins.
 std::size_t declaration_begin(const Tokens& tokens, std::size_t at) {
@@ -26,10 +29,33 @@ bool has_extern_c(const Tokens& before) {
   return false;
 }
 
-ScopeKind scope_kind(const Tokens& tokens, std::size_t brace) {
+OpenScope scope_of(const Tokens& tokens, std::size_t brace) {
   const Tokens before = slice(tokens, declaration_begin(tokens, brace), brace);
-  if (contains_word(before, "namespace")) return ScopeKind::Namespace;
-  return has_extern_c(before) && before.size() == 2 ? ScopeKind::ExternC : ScopeKind::Other;
+  if (!contains_word(before, "namespace")) {
+    const bool extern_c = has_extern_c(before) && before.size() == 2;
+    return {extern_c ? OpenScope::Kind::ExternC : OpenScope::Kind::Other, {}};
+  }
+  OpenScope scope{OpenScope::Kind::Namespace, {}};
+  for (const Token& token : before) {
+    if (token.is_word() && !token.is("namespace") && !token.is("inline")) scope.names.push_back(token.text);
+  }
+  if (scope.names.empty()) scope.kind = OpenScope::Kind::Unnamed;
+  return scope;
+}
+
+/// Of "template <typename T, int TILE = 32>", which stands before a function.
+std::vector<Tokens> template_parameters_of(const Tokens& before) {
+  const auto word = std::find_if(before.begin(), before.end(), [](const Token& token) { return token.is("template"); });
+  const auto open = static_cast<std::size_t>(word - before.begin()) + 1;
+  if (open >= before.size() || !before[open].is("<")) return {};
+  int depth = 0;
+  std::size_t end = open;
+  for (; end < before.size(); ++end) {
+    depth += before[end].is("<") ? 1 : before[end].is(">") ? -1 : before[end].is(">>") ? -2 : 0;
+    if (depth <= 0) break;
+  }
+  const Tokens inside = slice(before, open + 1, end);
+  return inside.empty() ? std::vector<Tokens>{} : split_at_commas(inside);
 }
 
 /// Reads what follows __global__; `name_at` is the token that names the kernel. The end of what was read, that of the body where there is
@@ -56,36 +82,47 @@ std::size_t read_definition(const Tokens& tokens, std::size_t at, SourceKernel& 
 
 std::string names_of(const std::vector<SourceKernel>& kernels) {
   std::vector<std::string> names;
-  for (const SourceKernel& kernel : kernels) names.push_back(kernel.name);
+  for (const SourceKernel& kernel : kernels) names.push_back(qualified_name(kernel));
   return spec::joined(names);
 }
 
 }  // namespace
 
+std::string qualified_name(const SourceKernel& kernel) {
+  std::string name;
+  if (kernel.linkage != SourceKernel::Linkage::C) {
+    for (const std::string& one : kernel.namespaces) name += one + "::";
+  }
+  return name + kernel.name;
+}
+
 std::vector<SourceKernel> source_kernels(const std::string& code, const std::string& file) {
   const Tokens tokens = cuda_tokens(without_directives(code));
   std::vector<SourceKernel> kernels;
-  std::vector<ScopeKind> scopes;
+  std::vector<OpenScope> scopes;
   Tokens outside;
-  const auto inside = [&](ScopeKind kind) { return std::find(scopes.begin(), scopes.end(), kind) != scopes.end(); };
+  const auto inside = [&](OpenScope::Kind kind) {
+    return std::any_of(scopes.begin(), scopes.end(), [&](const OpenScope& scope) { return scope.kind == kind; });
+  };
   for (std::size_t at = 0; at < tokens.size(); ++at) {
-    if (tokens[at].is("{")) scopes.push_back(scope_kind(tokens, at));
+    if (tokens[at].is("{")) scopes.push_back(scope_of(tokens, at));
     if (tokens[at].is("}") && !scopes.empty()) scopes.pop_back();
-    if (!inside(ScopeKind::Other)) outside.push_back(tokens[at]);
+    if (!inside(OpenScope::Kind::Other)) outside.push_back(tokens[at]);
     if (!tokens[at].is("__global__")) continue;
     SourceKernel kernel;
     const Tokens before = slice(tokens, declaration_begin(tokens, at), at);
     kernel.is_template = contains_word(before, "template");
-    kernel.in_namespace = inside(ScopeKind::Namespace);
+    kernel.template_parameters = template_parameters_of(before);
+    for (const OpenScope& scope : scopes) kernel.namespaces.insert(kernel.namespaces.end(), scope.names.begin(), scope.names.end());
     const std::size_t begin = at;
     std::size_t name_at = at;
     at = read_definition(tokens, at, kernel, name_at);
     if (kernel.body.empty()) continue;
     const Tokens head = slice(tokens, begin, name_at);
-    if (has_extern_c(before) || inside(ScopeKind::ExternC) || has_extern_c(head))
+    if (has_extern_c(before) || inside(OpenScope::Kind::ExternC) || has_extern_c(head))
       kernel.linkage = SourceKernel::Linkage::C;
-    else if (contains_word(before, "static") || contains_word(head, "static"))
-      kernel.linkage = SourceKernel::Linkage::Static;
+    else if (contains_word(before, "static") || contains_word(head, "static") || inside(OpenScope::Kind::Unnamed))
+      kernel.linkage = SourceKernel::Linkage::Local;
     kernel.position = position_in(code, tokens[name_at].offset, file);
     kernels.push_back(std::move(kernel));
   }
@@ -97,27 +134,20 @@ SourceKernel choose_kernel(const std::vector<SourceKernel>& kernels, const std::
   if (kernels.empty())
     throw SpecError(file, 0, 0, "no __global__ function with a body shows in it; name the .cu file that defines the kernel");
   const auto other = [&](const SourceKernel& one) {
-    return one.name != kernels.front().name;
+    return qualified_name(one) != qualified_name(kernels.front());
   };  // one may be written twice, for #if and #else
   if (wanted.empty() && std::any_of(kernels.begin(), kernels.end(), other))
     throw UsageError(fmt::format("failed choosing a kernel of {}: it has several; say --kernel with one of: {}", file, names_of(kernels)));
-  const auto found =
-      std::find_if(kernels.begin(), kernels.end(), [&](const SourceKernel& one) { return wanted.empty() || one.name == wanted; });
+  const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const SourceKernel& one) {
+    return wanted.empty() || one.name == wanted || qualified_name(one) == wanted;
+  });
   if (found == kernels.end())
     throw UsageError(fmt::format("failed choosing a kernel of {}: it has no kernel '{}'; there are: {}", file, wanted, names_of(kernels)));
-  if (found->is_template)
+  if (found->linkage == SourceKernel::Linkage::Local)
     spec::fail(found->position,
-               fmt::format("'{}' is a kernel template, which attune cannot launch by its name; write a kernel for one type beside it, "
-                           "extern \"C\", that does the same",
+               fmt::format("'{}' is static or in an unnamed namespace, so that its name is not seen outside; take that away, or write "
+                           "extern \"C\" in place of static",
                            found->name));
-  if (found->in_namespace && found->linkage != SourceKernel::Linkage::C)
-    spec::fail(found->position,
-               fmt::format("'{}' is in a namespace, and attune launches kernels by their plain names; write extern \"C\" before its "
-                           "__global__",
-                           found->name));
-  if (found->linkage == SourceKernel::Linkage::Static)
-    spec::fail(found->position,
-               fmt::format("'{}' is static, so that its name is not seen outside; write extern \"C\" in place of static", found->name));
   return *found;
 }
 

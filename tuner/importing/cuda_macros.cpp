@@ -36,16 +36,6 @@ std::string whole_literal(const std::string& text) {
   return digits.size() > 1 && digits.front() == '0' && !hex ? "" : digits;  // an octal number means another in attune
 }
 
-std::optional<std::int64_t> macro_number(const std::string& value, const std::map<std::string, std::string>& known) {
-  const auto text = whole_expression(cuda_tokens(value), known);
-  if (!text) return std::nullopt;
-  try {
-    return spec::Expression::parse(*text).integer([](std::string_view) { return std::nullopt; });
-  } catch (const SpecError&) {  // it divides by zero, or is too large: no number to tune
-    return std::nullopt;
-  }
-}
-
 struct Line {
   std::size_t begin = 0;
   Tokens tokens;
@@ -107,6 +97,16 @@ void add_constants(std::vector<SourceName>& names, const std::string& code, cons
 }
 
 }  // namespace
+
+std::optional<std::int64_t> macro_number(const std::string& value, const std::map<std::string, std::string>& known) {
+  const auto text = whole_expression(cuda_tokens(value), known);
+  if (!text) return std::nullopt;
+  try {
+    return spec::Expression::parse(*text).integer([](std::string_view) { return std::nullopt; });
+  } catch (const SpecError&) {  // it divides by zero, or is too large: no number to tune
+    return std::nullopt;
+  }
+}
 
 std::vector<SourceName> source_names(const std::string& code, const std::string& file) {
   const std::vector<Line> lines = directive_lines(code);

@@ -15,6 +15,7 @@ struct SourceName {
     Guarded,   ///< #define behind #ifndef: another definition before it counts instead
     Defined,   ///< #define
     Constant,  ///< constexpr or const
+    TemplateArgument,
   } kind = Kind::Defined;
   std::string name, value;             ///< as written
   std::optional<std::int64_t> number;  ///< of a value that is a whole number
@@ -25,6 +26,9 @@ struct SourceName {
 
 /// Macros without arguments and constants, in the source's order. Requires: a source without comments.
 [[nodiscard]] std::vector<SourceName> source_names(const std::string& code, const std::string& file);
+
+/// The whole number that a value is, with `known` names in it.
+[[nodiscard]] std::optional<std::int64_t> macro_number(const std::string& value, const std::map<std::string, std::string>& known);
 
 /// What kind of number a name looks like.
 enum class NameLook {

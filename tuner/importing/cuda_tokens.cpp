@@ -135,6 +135,12 @@ std::vector<Tokens> split_at_commas(const Tokens& tokens) {
   return parts;
 }
 
+std::string text_of(std::string_view code, const Tokens& tokens) {
+  if (tokens.empty()) return "";
+  const std::size_t begin = tokens.front().offset;
+  return std::string(code.substr(begin, tokens.back().offset + tokens.back().text.size() - begin));
+}
+
 std::string shown(const Tokens& tokens) {
   std::string text;
   for (std::size_t i = 0; i < tokens.size(); ++i) {

@@ -33,6 +33,8 @@ using Tokens = std::vector<Token>;
 [[nodiscard]] bool contains_word(const Tokens& tokens, std::string_view word);
 /// Parts between commas that stand in no bracket.
 [[nodiscard]] std::vector<Tokens> split_at_commas(const Tokens& tokens);
+/// The text that they are read from, with what stands between them. Requires: consecutive tokens of `code`.
+[[nodiscard]] std::string text_of(std::string_view code, const Tokens& tokens);
 /// The tokens with blanks between them, for messages.
 [[nodiscard]] std::string shown(const Tokens& tokens);
 

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char *kBefore = "attune_before.cu", *kAfter = "attune_after.cu", *kSpec = "template.json";
+constexpr const char *kBefore = "attune_before.cu", *kSpec = "template.json";
 
 /// Kernel Tuner looks beside the file and in the folder above it.
 fs::path find_kernel_file(const ImportRequest& request, const ImportedKernel& kernel) {
@@ -52,7 +52,7 @@ bool depends_on(const ImportedKernel& kernel, const std::string& parameter) {
 
 /// A parameter that no source names is no macro of it: configurations that differ there alone share their code.
 void bind_unnamed(ImportedKernel& kernel, const std::map<std::string, std::string>& files) {
-  std::string code = kernel.before;
+  std::string code = kernel.before + kernel.template_arguments + "\n";
   for (const auto& [name, text] : files) {
     if (!name.starts_with('<')) code += without_comments(text) + "\n";  // attune's own headers name no parameters
   }
@@ -107,10 +107,6 @@ ImportedTemplate import_t1(const ImportRequest& request) {
     sources.insert(sources.begin(), kBefore);
     made.files[kBefore] =
         "// Written by `attune template import`: what the kernel's file, which is unchanged, expects around it.\n" + made.kernel.before;
-  }
-  if (!made.kernel.after.empty()) {
-    sources.emplace_back(kAfter);
-    made.files[kAfter] = made.kernel.after;
   }
   made.files[kSpec] = template_json(made.kernel, sources);
   check(made, source.parent_path());

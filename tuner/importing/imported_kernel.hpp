@@ -48,8 +48,9 @@ struct ImportedArgument {
   } role = Role::Input;
   std::string name;
   spec::ElementType type = spec::ElementType::F32;
-  std::string count = "1";  ///< elements; of DynamicShared bytes
-  std::string value;        ///< Scalar: a number or an expression; Computed: an expression
+  std::string type_axis = {};  ///< the type axis that the type is; empty: it is always `type`
+  std::string count = "1";     ///< elements; of DynamicShared bytes
+  std::string value;           ///< Scalar: a number or an expression; Computed: an expression
   spec::Fill fill = spec::Fill::Uniform;
   bool constant_memory = false;  ///< the __constant__ variable of this name, which is no argument
   bool perhaps_passed = false;   ///< of one in constant memory: the kernel may take it as well, or instead (fit_to_source)
@@ -65,9 +66,10 @@ struct ImportedArgument {
 /// A kernel to be tuned as a file of another tuner describes it, whichever tuner that is. Expressions are of attune's language and have
 /// been read by its parser.
 struct ImportedKernel {
-  std::string name;    ///< of the template
-  std::string origin;  ///< the file, for comments
-  std::string kernel;  ///< the function
+  std::string name;                     ///< of the template
+  std::string origin;                   ///< the file, for comments
+  std::string kernel;                   ///< the function, with its namespaces
+  std::string template_arguments = {};  ///< of a kernel template, as a launch writes them; empty: none
   spec::SourcePosition kernel_position;
   std::string kernel_file;  ///< as the file names it
   spec::SourcePosition kernel_file_position;
@@ -82,7 +84,9 @@ struct ImportedKernel {
   bool by_kernel_tuner = false;                ///< it may count on what Kernel Tuner defines besides the parameters
   std::string origin_text;                     ///< the first comment of template.json; empty: that of a T1 file
   std::map<std::string, std::string> remarks;  ///< comments of template.json: of parameters by name, "launch" and "reference"
-  std::string before, after;                   ///< what stands around the kernel's file, in files of their own; empty: nothing
+  std::string before;                          ///< what stands before the kernel's file, in a file of its own; empty: nothing
+  std::vector<std::pair<std::string, std::vector<std::string>>> types;  ///< type axes and the element types that each can be
+  bool has_macros = true;  ///< parameters are macros of their own names; else attune's prefix keeps them apart from the source's names
   std::vector<Note> notes;
 };
 

@@ -13,27 +13,10 @@
 namespace attune::importing {
 namespace {
 
-constexpr const char *kDeclaration = "attune_before.cu", *kTemplateFile = "template.json";
-
-/// A declaration as extern "C" before the kernel's own makes it so, whatever C++ stands beside it.
-std::string declaration_of(const InitDraft& draft) {
-  std::string arguments, headers;
-  for (const KernelArgument& argument : draft.arguments) {
-    arguments += fmt::format("{}{}{}{}", arguments.empty() ? "" : ", ", argument.to_const ? "const " : "", argument.type,
-                             argument.pointer ? "*" : "");
-    if (argument.layout.type == spec::ElementType::F16 && headers.find("fp16") == std::string::npos) headers += "#include <cuda_fp16.h>\n";
-    if (argument.layout.type == spec::ElementType::BF16 && headers.find("bf16") == std::string::npos) headers += "#include <cuda_bf16.h>\n";
-  }
-  return fmt::format(
-      "{}// Written by `attune template init`: the kernel's name as attune launches it; its file is unchanged.\nextern \"C\" __global__ void {}({});\n",
-      headers, draft.source.name, arguments);
-}
+constexpr const char* kTemplateFile = "template.json";
 
 void write_json(InitialTemplate& initial) {
-  std::vector<std::string> sources;
-  if (initial.made.files.contains(kDeclaration)) sources.emplace_back(kDeclaration);
-  sources.push_back(initial.made.kernel.kernel_file);
-  initial.made.files[kTemplateFile] = template_json(initial.made.kernel, sources);
+  initial.made.files[kTemplateFile] = template_json(initial.made.kernel, {initial.made.kernel.kernel_file});
 }
 
 /// What attune itself says of the outcome: an answer may be an expression of names that there are not.
@@ -63,15 +46,17 @@ InitDraft read_draft(const InitRequest& request, const std::map<std::string, std
   const std::string file = request.file.string();
   const std::string code = without_comments(files.at(main));
   draft.source = choose_kernel(source_kernels(code, file), request.kernel, file);
-  draft.arguments = kernel_arguments(draft.source, code);
+  draft.ask = request.ask;
   draft.names = names_of_files(files, main, request.file.parent_path());
+  draft_template(draft, code);
+  draft.arguments = kernel_arguments(draft.source, code, draft.types);
   std::set<std::string> numbers;
   for (const SourceName& name : draft.names) {
     if (name.number) numbers.insert(name.name);
   }
   draft.usage = kernel_usage(draft.source, draft.arguments, numbers);
-  draft.ask = request.ask;
-  draft.kernel.name = draft.kernel.kernel = draft.source.name;
+  draft.kernel.name = draft.source.name;
+  draft.kernel.kernel = qualified_name(draft.source);
   draft.kernel.kernel_position = draft.source.position;
   draft.kernel.origin = file;
   draft.kernel.kernel_file = request.file.filename().string();
@@ -97,11 +82,7 @@ InitialTemplate init_template(const InitRequest& request) {
   draft_constraints(draft);
   draft.note(Note::Kind::Decide, "\"reference\"", "it is \"none\", so that no result is checked; docs/references.md tells how to add one");
   draft.kernel.remarks["reference"] = "decide: what results are checked against; \"none\" checks nothing";
-  if (draft.source.linkage != SourceKernel::Linkage::C) {
-    initial.made.files[kDeclaration] = declaration_of(draft);
-    draft.note(Note::Kind::Changed, fmt::format("the kernel '{}'", draft.source.name),
-               fmt::format("{} declares it extern \"C\"; its own file is unchanged", kDeclaration));
-  }
+  draft_template_arguments(draft);
   initial.shared_bytes = draft.shared_bytes;
   initial.made.kernel = std::move(draft.kernel);
   write_json(initial);
@@ -116,6 +97,9 @@ void settle_shared_bytes(InitialTemplate& initial, int compiled_bytes) {
   const auto scope = [&](std::string_view name) -> std::optional<spec::Value> {
     for (const spec::Parameter& parameter : kernel.parameters) {
       if (parameter.name == name) return parameter.values[parameter.default_index];
+    }
+    for (const auto& [axis, types] : kernel.types) {
+      if (axis == name) return types.front();
     }
     return std::nullopt;
   };

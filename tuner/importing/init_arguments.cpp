@@ -100,12 +100,32 @@ std::string buffer_remark(const KernelArgument& argument, const PointerUse& use,
   return argument.layout.remark;
 }
 
+/// Empty: it is always the same type.
+std::string axis_of_type(const InitDraft& draft, const KernelArgument& argument) {
+  for (const TemplateParameter& parameter : draft.template_parameters) {
+    if (argument.of_template && parameter.name == argument.type) return parameter.own_name;
+  }
+  return "";
+}
+
+std::string shown_type(const ImportedArgument& made) { return made.type_axis.empty() ? spec::name(made.type) : made.type_axis; }
+
+/// Bytes of one element of an array in shared memory, an expression; empty: its type is not known.
+std::string element_bytes(const InitDraft& draft, const std::string& type) {
+  for (const TemplateParameter& parameter : draft.template_parameters) {
+    if (parameter.is_type && parameter.name == type) return fmt::format("sizeof({})", parameter.own_name);
+  }
+  const auto layout = find_element_layout(type);
+  return layout ? std::to_string(layout->lanes * spec::size_bytes(layout->type)) : "";
+}
+
 ImportedArgument buffer_of(InitDraft& draft, const KernelArgument& argument) {
   const PointerUse& use = draft.usage.pointers.at(argument.name);
   const std::string about = fmt::format("the buffer '{}'", argument.name);
   ImportedArgument made;
   made.name = argument.name;
   made.type = argument.layout.type;
+  made.type_axis = axis_of_type(draft, argument);
   made.align_bytes = argument.layout.align_bytes;
   made.role = role_of(argument, use);
   if (!argument.to_const) {
@@ -114,7 +134,7 @@ ImportedArgument buffer_of(InitDraft& draft, const KernelArgument& argument) {
   }
   std::string count = count_of(draft, use);
   if (argument.layout.lanes > 1) count = fmt::format("{} * {}", count, argument.layout.lanes);
-  made.count = draft.guess({about, fmt::format("its number of elements of {}", spec::name(made.type)), count, expression_fault});
+  made.count = draft.guess({about, fmt::format("its number of elements of {}", shown_type(made)), count, expression_fault});
   const std::string beyond = made.count == count ? index_beyond(draft, use) : "";
   made.remark = buffer_remark(argument, use, made.role, beyond);
   if (use.is_index) made.fill = spec::Fill::Zeros;
@@ -122,7 +142,7 @@ ImportedArgument buffer_of(InitDraft& draft, const KernelArgument& argument) {
   draft.note(
       argument.to_const ? Note::Kind::Taken : Note::Kind::Guessed, about,
       fmt::format("{}, {}", text_of_role(made.role), argument.to_const ? "since it points to const" : "since " + why_of(use, made.role)));
-  draft.note(Note::Kind::Guessed, about, fmt::format("{}[{}]", spec::name(made.type), made.count));
+  draft.note(Note::Kind::Guessed, about, fmt::format("{}[{}]", shown_type(made), made.count));
   if (!beyond.empty())
     draft.note(Note::Kind::Decide, about,
                fmt::format("whether {} elements are enough: the kernel counts '{}' in its index", made.count, beyond));
@@ -134,12 +154,13 @@ ImportedArgument scalar_of(InitDraft& draft, const KernelArgument& argument) {
   made.role = Role::Scalar;
   made.name = argument.name;
   made.type = argument.layout.type;
-  const bool fraction =
-      made.type == ElementType::F16 || made.type == ElementType::BF16 || made.type == ElementType::F32 || made.type == ElementType::F64;
+  made.type_axis = axis_of_type(draft, argument);
+  const bool fraction = made.type_axis.empty() && (made.type == ElementType::F16 || made.type == ElementType::BF16 ||
+                                                   made.type == ElementType::F32 || made.type == ElementType::F64);
   const std::string about = fmt::format("the scalar '{}'", argument.name);
   made.value = draft.guess({about, "the value that tuning passes", fraction ? "1.5" : "1", expression_fault});
   made.remark = "decide: the value that tuning passes";
-  draft.note(Note::Kind::Guessed, about, fmt::format("{} of type {}", made.value, spec::name(made.type)));
+  draft.note(Note::Kind::Guessed, about, fmt::format("{} of type {}", made.value, shown_type(made)));
   return made;
 }
 
@@ -147,9 +168,8 @@ ImportedArgument scalar_of(InitDraft& draft, const KernelArgument& argument) {
 void add_dynamic_shared(InitDraft& draft) {
   for (const SharedArray& array : draft.usage.shared) {
     if (!array.dimensions.empty()) continue;
-    const auto layout = find_element_layout(array.type);
-    const int bytes = layout ? layout->lanes * spec::size_bytes(layout->type) : 1;
-    const std::string count = fmt::format("{} * {}", product_of(draft.kernel.block), bytes);
+    const std::string bytes = element_bytes(draft, array.type);
+    const std::string count = fmt::format("{} * {}", product_of(draft.kernel.block), bytes.empty() ? "1" : bytes);
     const std::string about = fmt::format("the shared array '{}'", array.name);
     draft.kernel.shared_bytes = draft.guess({about, "bytes of dynamic shared memory", count, expression_fault});
     draft.note(Note::Kind::Decide, about,
@@ -203,8 +223,7 @@ void draft_constraints(InitDraft& draft) {
   std::string bytes;
   for (const SharedArray& array : draft.usage.shared) {
     if (array.dimensions.empty()) continue;
-    const auto layout = find_element_layout(array.type);
-    std::string product = layout ? std::to_string(layout->lanes * spec::size_bytes(layout->type)) : "";
+    std::string product = element_bytes(draft, array.type);
     for (const Tokens& dimension : array.dimensions) {
       const auto text = whole_expression(dimension, draft.expressions);
       if (!text || product.empty()) {

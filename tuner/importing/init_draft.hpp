@@ -12,12 +12,22 @@
 
 namespace attune::importing {
 
+/// What a kernel template takes.
+struct TemplateParameter {
+  std::string name, own_name;  ///< the source's, and what the template calls it
+  bool is_type = false, is_bool = false;
+  Tokens fallback;         ///< its default; none: it has none
+  std::size_t offset = 0;  ///< of the name in the source
+};
+
 /// A template in the making: what the source says, and what has been made of it. The steps follow each other.
 struct InitDraft {
   SourceKernel source;
   std::vector<KernelArgument> arguments;
   KernelUsage usage;
   std::vector<SourceName> names;
+  std::vector<TemplateParameter> template_parameters;
+  TypeArguments types;
   Ask ask;
 
   ImportedKernel kernel;
@@ -34,6 +44,13 @@ struct InitDraft {
   [[nodiscard]] std::string guess(const Question& question) const { return ask ? ask(question) : question.proposed; }
 };
 
+/// Types of a kernel template become types of the problem; its numbers are names like macros. Throws: SpecError for what attune cannot
+/// give.
+void draft_template(InitDraft& draft, const std::string& code);
+/// One of its numbers becomes a parameter. Throws: SpecError as draft_parameters does.
+void draft_template_value(InitDraft& draft, const SourceName& name);
+/// What the launch writes behind the kernel's name, when all else is known.
+void draft_template_arguments(InitDraft& draft);
 /// Macros become parameters. Throws: SpecError for an answer that is no list of numbers.
 void draft_parameters(InitDraft& draft);
 /// Integers that bound indices become sizes of the problem.
@@ -47,6 +64,13 @@ void draft_constraints(InitDraft& draft);
 
 /// What is wrong with an expression; empty: nothing, as far as it shows by itself.
 [[nodiscard]] std::string expression_fault(const std::string& text);
+/// The answer to which values are tried; empty: none.
+[[nodiscard]] std::vector<std::int64_t> ask_for_values(const InitDraft& draft, const std::string& about,
+                                                       const std::vector<std::int64_t>& proposed);
+/// Whether the macro is one that becomes a parameter, by its name and place.
+[[nodiscard]] bool becomes_macro(const SourceName& name);
+/// Words of expressions cannot be names: `ending` makes them others.
+[[nodiscard]] std::string name_in_expressions(const std::string& name, const char* ending);
 [[nodiscard]] spec::Parameter number_parameter(const std::string& name, const std::vector<std::int64_t>& values, std::int64_t given);
 
 }  // namespace attune::importing

@@ -179,11 +179,13 @@ class Geometry {
     if (!found) unsure_ = true;
     std::string product = found.value_or(draft_.kernel.block[std::min(axis, draft_.kernel.block.size() - 1)]);
     if (grid_axes_ > 1) return product;
-    for (const spec::Parameter& parameter : draft_.kernel.parameters) {
-      const NameLook look = look_of(parameter.name);
-      const bool counts = (look == NameLook::Work || look == NameLook::Vector) && !contains_word(factors, parameter.name);
-      if (!counts || !multiplies_index(parameter.name)) continue;
-      product += " * " + parameter.name;
+    for (const auto& named : draft_.expressions) {
+      const auto& all = draft_.kernel.parameters;
+      const bool is_parameter = std::any_of(all.begin(), all.end(), [&](const spec::Parameter& one) { return one.name == named.second; });
+      const NameLook look = look_of(named.first);
+      const bool counts = is_parameter && (look == NameLook::Work || look == NameLook::Vector) && !contains_word(factors, named.first);
+      if (!counts || !multiplies_index(named.first)) continue;
+      product += " * " + named.second;
       unsure_ = true;
     }
     return product;

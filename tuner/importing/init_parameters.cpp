@@ -61,22 +61,29 @@ std::string obstacle(const SourceName& name) {
 
 void add_parameter(InitDraft& draft, const SourceName& name, NameLook look) {
   const std::string about = fmt::format("the macro {} ({})", name.name, place(draft, name));
-  std::vector<std::int64_t> values = values_around(look, *name.number);
-  const std::string proposed = listed(values);
-  const std::string answer = draft.guess({about, fmt::format("values to try (or {})", kLeaveOut), proposed, list_fault});
-  draft.expressions[name.name] = answer == kLeaveOut ? std::to_string(*name.number) : name.name;
-  if (answer == kLeaveOut) {
+  const std::vector<std::int64_t> proposed = values_around(look, *name.number), values = ask_for_values(draft, about, proposed);
+  draft.expressions[name.name] = values.empty() ? std::to_string(*name.number) : name.name;
+  if (values.empty()) {
     draft.note(Note::Kind::LeftOut, about, fmt::format("it stays {}", *name.number));
     return;
   }
-  if (answer != proposed) values = numbers_of(answer);
   draft.kernel.parameters.push_back(number_parameter(name.name, values, *name.number));
   draft.note(Note::Kind::Guessed, about, fmt::format("a parameter, values {}", listed(values)));
-  if (answer == proposed)
+  if (values == proposed)
     draft.kernel.remarks[name.name] = fmt::format("decide: which values are worth trying; {} is the source's", *name.number);
 }
 
 }  // namespace
+
+std::vector<std::int64_t> ask_for_values(const InitDraft& draft, const std::string& about, const std::vector<std::int64_t>& proposed) {
+  const std::string answer = draft.guess({about, fmt::format("values to try (or {})", kLeaveOut), listed(proposed), list_fault});
+  return answer == kLeaveOut ? std::vector<std::int64_t>{} : numbers_of(answer);
+}
+
+bool becomes_macro(const SourceName& name) {
+  const NameLook look = look_of(name.name);
+  return name.kind == SourceName::Kind::Guarded && name.used && name.number && look != NameLook::Nothing && look != NameLook::Changes;
+}
 
 spec::Parameter number_parameter(const std::string& name, const std::vector<std::int64_t>& values, std::int64_t given) {
   spec::Parameter parameter;
@@ -91,6 +98,10 @@ void draft_parameters(InitDraft& draft) {
   for (const SourceName& name : draft.names) {
     const NameLook look = look_of(name.name);
     if (name.number) draft.expressions[name.name] = std::to_string(*name.number);
+    if (name.kind == SourceName::Kind::TemplateArgument) {
+      if (!draft.usage.limits.contains(name.name)) draft_template_value(draft, name);
+      continue;
+    }
     if (!name.used || look == NameLook::Nothing || draft.usage.limits.contains(name.name)) continue;
     if (name.kind == SourceName::Kind::Constant && !name.number) continue;  // a variable of the kernel
     const std::string about = fmt::format("{} ({})", name.name, place(draft, name));

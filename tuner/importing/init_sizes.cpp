@@ -40,14 +40,6 @@ bool bounds_something(const KernelUsage& usage, const std::string& name) {
          std::any_of(usage.bounds.begin(), usage.bounds.end(), [&](const auto& one) { return one.second.contains(name); });
 }
 
-/// Words of expressions cannot be names of sizes.
-std::string name_in_expressions(const std::string& name) {
-  const auto reserved = spec::reserved_words();
-  const bool taken =
-      name == "device" || spec::find_element_type(name) || std::find(reserved.begin(), reserved.end(), name) != reserved.end();
-  return taken ? name + "_size" : name;
-}
-
 void add_size(InitDraft& draft, const std::string& source_name, const ImportedSize& size) {
   draft.sizes.insert(source_name);
   draft.size_order.push_back(source_name);
@@ -59,7 +51,7 @@ void add_size(InitDraft& draft, const std::string& source_name, const ImportedSi
 void add_fixed_sizes(InitDraft& draft) {
   for (const SourceName& one : draft.names) {
     if (!draft.usage.limits.contains(one.name) || !one.number || *one.number < 1 || draft.sizes.contains(one.name)) continue;
-    const std::string name = name_in_expressions(one.name);
+    const std::string name = name_in_expressions(one.name, "_size");
     add_size(draft, one.name, {name, *one.number, 0, "the source fixes it"});
     draft.note(Note::Kind::Guessed, fmt::format("{} (line {})", one.name, one.position.line),
                fmt::format("a size of the problem, since it bounds what blocks work on; the source fixes it: {} alone, until it is an "
@@ -84,14 +76,21 @@ std::string size_or_scalar_fault(const std::string& text) { return text == "size
 
 }  // namespace
 
+std::string name_in_expressions(const std::string& name, const char* ending) {
+  const auto reserved = spec::reserved_words();
+  const bool taken =
+      name == "device" || spec::find_element_type(name) || std::find(reserved.begin(), reserved.end(), name) != reserved.end();
+  return taken ? name + ending : name;
+}
+
 void draft_sizes(InitDraft& draft) {
   for (const KernelArgument& argument : draft.arguments) {
-    if (argument.pointer || !is_whole(argument.layout.type) || argument.type == "bool") continue;
+    if (argument.pointer || !is_whole(argument.layout.type) || argument.type == "bool" || argument.of_template) continue;
     const bool bounds = bounds_something(draft.usage, argument.name);
     const std::string about = fmt::format("the argument '{}'", argument.name);
     const std::string proposed = bounds || sounds_like_a_size(argument.name) ? "size" : "scalar";
     if (draft.guess({about, "a size of the problem, or a scalar (size, scalar)", proposed, size_or_scalar_fault}) != "size") continue;
-    const std::string name = name_in_expressions(argument.name);
+    const std::string name = name_in_expressions(argument.name, "_size");
     add_size(draft, argument.name, {name, 1, most_of(argument.layout.type), ""});
     draft.note(Note::Kind::Guessed, about,
                fmt::format("a size of the problem{}, since {}", name == argument.name ? "" : fmt::format(", called '{}'", name),

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "tuner/importing/cuda_kernel.hpp"
 #include "tuner/importing/cuda_macros.hpp"
 #include "tuner/importing/signature.hpp"
 #include "tuner/spec/failure.hpp"
@@ -26,38 +27,6 @@ std::size_t word_at(std::string_view code, std::string_view word, std::size_t at
   return std::string_view::npos;
 }
 
-std::size_t behind_blanks(std::string_view code, std::size_t at) {
-  while (at < code.size() && std::isspace(static_cast<unsigned char>(code[at])) != 0) ++at;
-  return at;
-}
-
-/// Of a list that begins behind `open`, a bracket: its commas outside of other brackets decide.
-std::size_t count_arguments(std::string_view code, std::size_t open) {
-  int depth = 0;
-  std::size_t commas = 0;
-  std::string inside;
-  for (std::size_t at = open; at < code.size(); ++at) {
-    const char c = code[at];
-    if (c == '(' || c == '<' || c == '[') ++depth;
-    if (c == ')' || c == '>' || c == ']') --depth;
-    if (depth == 0) break;
-    if (c == ',' && depth == 1) ++commas;
-    if (at > open && std::isspace(static_cast<unsigned char>(c)) == 0) inside += c;
-  }
-  return inside.empty() || inside == "void" ? 0 : commas + 1;
-}
-
-/// extern "C" before a function, or around it.
-bool is_extern_c(std::string_view code, std::size_t begin, std::size_t name) {
-  const std::string_view before = code.substr(begin, name - begin);
-  if (before.find("extern \"C\"") != std::string_view::npos) return true;
-  for (std::size_t at = code.find("extern \"C\""); at < name; at = code.find("extern \"C\"", at + 1)) {
-    const std::size_t next = behind_blanks(code, at + 10);
-    if (next < code.size() && code[next] == '{') return true;
-  }
-  return false;
-}
-
 bool declares_constant(std::string_view code, std::string_view name) {
   for (std::size_t at = word_at(code, "__constant__", 0); at != std::string_view::npos; at = word_at(code, "__constant__", at + 1)) {
     const std::string_view declaration = code.substr(at, code.find(';', at) - at);
@@ -67,7 +36,7 @@ bool declares_constant(std::string_view code, std::string_view name) {
 }
 
 /// Of arguments that Kernel Tuner puts in constant memory and passes as well, or of what only the file calls constant.
-void fit_constant_memory(ImportedKernel& kernel, std::string_view code, const std::optional<KernelDefinition>& found) {
+void fit_constant_memory(ImportedKernel& kernel, std::string_view code, std::optional<std::size_t> takes) {
   const auto passed = [&] { return static_cast<std::size_t>(std::count_if(kernel.arguments.begin(), kernel.arguments.end(), is_passed)); };
   for (ImportedArgument& argument : kernel.arguments) {
     if (!argument.constant_memory || declares_constant(code, argument.name)) continue;
@@ -83,7 +52,7 @@ void fit_constant_memory(ImportedKernel& kernel, std::string_view code, const st
   }
   const auto both = static_cast<std::size_t>(
       std::count_if(kernel.arguments.begin(), kernel.arguments.end(), [](const ImportedArgument& one) { return one.perhaps_passed; }));
-  if (!found || both == 0 || found->arguments != passed() + both) return;
+  if (both == 0 || takes != passed() + both) return;
   std::vector<ImportedArgument> all;
   for (ImportedArgument& argument : kernel.arguments) {
     all.push_back(argument);
@@ -144,6 +113,38 @@ void tell_defined_parameters(ImportedKernel& kernel, const std::string& code) {
   }
 }
 
+/// All that the name may mean, in the source's order: written twice for #if and #else, or in several namespaces.
+std::vector<SourceKernel> definitions_of(const ImportedKernel& kernel, const std::string& code) {
+  std::vector<SourceKernel> found = source_kernels(code, kernel.kernel_file);
+  std::erase_if(found, [&](const SourceKernel& one) {
+    const std::string name = qualified_name(one);
+    return name != kernel.kernel && one.name != kernel.kernel && !name.ends_with("::" + kernel.kernel);
+  });
+  return found;
+}
+
+/// The launch says where the kernel is, and of which template it is an instance.
+void fit_name(ImportedKernel& kernel, const SourceKernel& definition, const std::string& about) {
+  if (const std::string name = qualified_name(definition); name != kernel.kernel) {
+    kernel.notes.push_back({Note::Kind::Changed, about, fmt::format("the launch names it '{}', with its namespace", name)});
+    kernel.kernel = name;
+  }
+  if (definition.is_template && kernel.template_arguments.empty()) {
+    kernel.notes.push_back(
+        {Note::Kind::Decide, about,
+         fmt::format("it is a kernel template: write its arguments behind its name in \"launches\", such as \"{}<f32, 4>\"",
+                     kernel.kernel)});
+  }
+  if (!definition.is_template && !kernel.template_arguments.empty()) {
+    kernel.notes.push_back({Note::Kind::Decide, about,
+                            "the file gives it template arguments, and it is no template where it shows: take them away in \"launches\""});
+  }
+  if (definition.linkage == SourceKernel::Linkage::Local) {
+    kernel.notes.push_back(
+        {Note::Kind::Decide, about, "it is static or in an unnamed namespace, so that its name may not be seen outside; take that away"});
+  }
+}
+
 }  // namespace
 
 bool has_word(std::string_view code, std::string_view word) { return word_at(code, word, 0) != std::string_view::npos; }
@@ -170,46 +171,28 @@ std::string without_comments(std::string_view source) {
   return code;
 }
 
-std::optional<KernelDefinition> find_kernel(std::string_view code, std::string_view name) {
-  for (std::size_t at = word_at(code, name, 0); at != std::string_view::npos; at = word_at(code, name, at + 1)) {
-    const std::size_t open = behind_blanks(code, at + name.size());
-    if (open >= code.size() || code[open] != '(') continue;
-    const std::size_t last = code.find_last_of(";}", at);
-    const std::size_t begin = last == std::string_view::npos ? 0 : last + 1;
-    if (word_at(code.substr(begin, at - begin), "__global__", 0) == std::string_view::npos) continue;
-    return KernelDefinition{count_arguments(code, open), is_extern_c(code, begin, at)};
-  }
-  return std::nullopt;
-}
-
 void fit_to_source(ImportedKernel& kernel, const std::string& source) {
   const std::string code = without_comments(source);
-  const auto found = find_kernel(code, kernel.kernel);
-  fit_constant_memory(kernel, code, found);
+  const auto definitions = definitions_of(kernel, code);
+  const auto takes = definitions.empty() ? std::nullopt : std::optional(argument_count(definitions.front()));
+  fit_constant_memory(kernel, code, takes);
   kernel.before = word_macros(kernel);
   // A source that asks for it defines the parameters itself where nobody else does.
   if (has_word(code, "kernel_tuner")) kernel.before += "#define kernel_tuner 1\n";
   if (kernel.by_kernel_tuner) kernel.before += kernel_tuner_macros(kernel, code);
   tell_defined_parameters(kernel, code);
   const std::string about = fmt::format("the kernel '{}'", kernel.kernel);
-  if (!found) {
-    kernel.notes.push_back({Note::Kind::Decide, about, "its source shows no __global__ function of this name; it must be extern \"C\""});
+  if (definitions.empty()) {
+    kernel.notes.push_back(
+        {Note::Kind::Decide, about,
+         "its source shows no __global__ function of this name with a body; a macro may make it, else name one that is there"});
     return;
   }
   const auto passed = static_cast<std::size_t>(std::count_if(kernel.arguments.begin(), kernel.arguments.end(), is_passed));
-  if (passed != found->arguments)
-    kernel.notes.push_back(
-        {Note::Kind::Decide, about, fmt::format("it takes {} arguments, and the file lists {}", found->arguments, passed)});
-  fit_to_signature(kernel, code);
-  if (found->extern_c) return;
-  if (has_word(code, "template")) {
-    kernel.notes.push_back(
-        {Note::Kind::Decide, about, "it must be extern \"C\", so that attune finds it; write that before its __global__"});
-    return;
-  }
-  kernel.before += "extern \"C\" {\n";
-  kernel.after = "}  // extern \"C\"\n";
-  kernel.notes.push_back({Note::Kind::Changed, about, "extern \"C\" { ... } stands around its source, in files of their own"});
+  if (passed != takes)
+    kernel.notes.push_back({Note::Kind::Decide, about, fmt::format("it takes {} arguments, and the file lists {}", *takes, passed)});
+  if (definitions.size() == 1 && !definitions.front().is_template) fit_to_signature(kernel, definitions.front(), code);
+  fit_name(kernel, definitions.front(), about);
 }
 
 }  // namespace attune::importing

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "tuner/importing/cuda_kernel.hpp"
@@ -48,23 +47,10 @@ void keep_indices_in_range(ImportedArgument& listed, const KernelUsage& usage, c
                    "on them needs others"});
 }
 
-/// The only definition of the kernel, if it is one.
-std::optional<SourceKernel> definition_of(const ImportedKernel& kernel, const std::string& code) {
-  std::optional<SourceKernel> found;
-  for (SourceKernel& one : source_kernels(code, kernel.kernel_file)) {
-    if (one.name != kernel.kernel) continue;
-    if (found) return std::nullopt;
-    found = std::move(one);
-  }
-  return found && !found->is_template ? found : std::nullopt;
-}
-
 }  // namespace
 
-void fit_to_signature(ImportedKernel& kernel, const std::string& code) {
-  const auto definition = definition_of(kernel, code);
-  if (!definition) return;
-  const auto taken = plain_arguments(*definition, code);
+void fit_to_signature(ImportedKernel& kernel, const SourceKernel& definition, const std::string& code) {
+  const auto taken = plain_arguments(definition, code);
   std::vector<ImportedArgument*> listed;
   for (ImportedArgument& argument : kernel.arguments) {
     if (is_passed(argument)) listed.push_back(&argument);
@@ -74,7 +60,7 @@ void fit_to_signature(ImportedKernel& kernel, const std::string& code) {
   for (const auto& argument : taken) {
     if (argument) known.push_back(*argument);
   }
-  const KernelUsage usage = kernel_usage(*definition, known);
+  const KernelUsage usage = kernel_usage(definition, known);
   for (std::size_t i = 0; i < taken.size(); ++i) {
     if (!taken[i]) continue;
     const std::string text = difference(*listed[i], *taken[i]);

@@ -100,6 +100,7 @@ ImportedKernel T1Reader::run(const std::string& name) {
   kernel_.origin = root_.position.file;
   read_kernel();
   read_parameters(space);
+  read_template_arguments();
   read_problem_size();
   for (const JsonNode* const holder : {&space, &root_, specification_}) read_conditions(*holder);
   if (!kernel_.constraints.empty())

@@ -62,6 +62,8 @@ class T1Reader {
 
   // t1_rest.cpp
   void read_kernel();
+  /// Of a kernel template; after the parameters, of which they may be.
+  void read_template_arguments();
   void read_options();
   void read_budget();
   void read_reference();

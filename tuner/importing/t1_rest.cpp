@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "tuner/importing/kernel_name.hpp"
 #include "tuner/importing/t1_reader.hpp"
 #include "tuner/spec/compiler_options.hpp"
 #include "tuner/spec/failure.hpp"
@@ -49,20 +50,27 @@ void T1Reader::read_kernel() {
                  fmt::format("the kernel is written in {}, and attune tunes CUDA kernels; import the file of its CUDA version", word));
   }
   const JsonNode& name = required_member(*specification_, "KernelName", "\"KernelSpecification\"", "name the __global__ function");
-  kernel_.kernel = name.string("\"KernelName\"");
   kernel_.kernel_position = name.position;
-  const JsonNode* const types = member_of(*specification_, {"KernelTypeNames"});
-  if ((types != nullptr && !types->items.empty()) || kernel_.kernel.find('<') != std::string::npos)
-    spec::fail(
-        types != nullptr ? types->position : name.position,
-        "the kernel is a C++ template, and attune launches functions; write an extern \"C\" __global__ function that calls it, and name that");
-  spec::check_identifier(kernel_.kernel, "the kernel's name", name.position);
+  kernel_.kernel = read_kernel_name(name.string("\"KernelName\""), name.position).function;
   const JsonNode* const file = member_of(*specification_, {"KernelFile"});
   if (file == nullptr) return;
   kernel_.kernel_file = file->string("\"KernelFile\"");
   kernel_.kernel_file_position = file->position;
   if (kernel_.kernel_file.ends_with(".cl") && language == nullptr)
     spec::fail(file->position, "the kernel's file is OpenCL's, and attune tunes CUDA kernels; import the file of its CUDA version");
+}
+
+void T1Reader::read_template_arguments() {
+  const JsonNode& name = *member_of(*specification_, {"KernelName"});
+  std::vector<std::string> arguments = read_kernel_name(name.string("\"KernelName\""), name.position).arguments;
+  const JsonNode* const types = member_of(*specification_, {"KernelTypeNames"});
+  const bool listed = arguments.empty() && types != nullptr;
+  if (listed) {
+    for (const JsonNode& item : types->array("\"KernelTypeNames\"")) arguments.push_back(item.string("a type"));
+  }
+  std::vector<std::string> parameters;
+  for (const spec::Parameter& parameter : names_.parameters) parameters.push_back(parameter.name);
+  kernel_.template_arguments = launch_arguments(arguments, parameters, listed ? types->position : name.position);
 }
 
 std::string T1Reader::template_name() const {
@@ -72,7 +80,7 @@ std::string T1Reader::template_name() const {
     const JsonNode* const name = member_of(*holder, {"BenchmarkName"});
     if (name != nullptr && name->is_string() && !name->string("").empty()) return as_identifier(name->string(""));
   }
-  return kernel_.kernel;
+  return as_identifier(kernel_.kernel);
 }
 
 void T1Reader::read_options() {

@@ -52,10 +52,14 @@ std::string parameter_json(const spec::Parameter& parameter) {
                      parameter.binding == spec::Binding::Launch ? ", \"bind\": \"launch\"" : "");
 }
 
+std::string type_name(const ImportedArgument& argument) {
+  return argument.type_axis.empty() ? spec::name(argument.type) : argument.type_axis;
+}
+
 std::string buffer_json(const ImportedArgument& argument) {
   static constexpr std::array<const char*, 4> kFills{"uniform", "integers", "zeros", "ones"};
   std::string text = fmt::format("{}{}: {{\"type\": \"{}\", \"count\": {}", comment(argument.remark), quoted(argument.name),
-                                 spec::name(argument.type), expression_json(argument.count));
+                                 type_name(argument), expression_json(argument.count));
   const bool filled = argument.role != Role::Output;
   if (argument.role == Role::Both) text += ", \"input\": true";
   if (argument.role != Role::Input) text += ", \"output\": true";
@@ -83,19 +87,25 @@ std::string launch_json(const ImportedKernel& kernel) {
     else if (!argument.constant_memory)
       arguments.push_back(quoted(argument.name));
   }
-  return fmt::format("{{\"kernel\": {}, \"grid\": {}, \"block\": {},{}\n     \"args\": [{}]}}", quoted(kernel.kernel),
+  const std::string called = kernel.kernel + (kernel.template_arguments.empty() ? "" : fmt::format("<{}>", kernel.template_arguments));
+  return fmt::format("{{\"kernel\": {}, \"grid\": {}, \"block\": {},{}\n     \"args\": [{}]}}", quoted(called),
                      dimensions_json(kernel.grid), dimensions_json(kernel.block),
                      shared.empty() ? "" : fmt::format(" \"shared\": {},", expression_json(shared)), joined(arguments));
 }
 
 /// Everything of one kind, one a line.
 struct Parts {
-  std::vector<std::string> sizes, parameters, constraints, lets, buffers, scalars, options;
+  std::vector<std::string> problem, parameters, constraints, lets, buffers, scalars, options;
 };
 
 Parts parts_of(const ImportedKernel& kernel) {
   Parts parts;
-  for (const ImportedSize& size : kernel.sizes) parts.sizes.push_back(size_json(size));
+  for (const auto& [name, types] : kernel.types) {
+    std::vector<std::string> names;
+    for (const std::string& type : types) names.push_back(quoted(type));
+    parts.problem.push_back(fmt::format("{}{}: {{\"type\": [{}]}}", remark_of(kernel, name), quoted(name), joined(names)));
+  }
+  for (const ImportedSize& size : kernel.sizes) parts.problem.push_back(size_json(size));
   for (const spec::Parameter& parameter : kernel.parameters)
     parts.parameters.push_back(remark_of(kernel, parameter.name) + parameter_json(parameter));
   for (const std::string& constraint : kernel.constraints) parts.constraints.push_back(quoted(constraint));
@@ -103,7 +113,7 @@ Parts parts_of(const ImportedKernel& kernel) {
   for (const ImportedArgument& argument : kernel.arguments) {
     if (argument.role == Role::Scalar)
       parts.scalars.push_back(fmt::format("{}{}: {{\"type\": \"{}\", \"value\": {}}}", comment(argument.remark), quoted(argument.name),
-                                          spec::name(argument.type), expression_json(argument.value)));
+                                          type_name(argument), expression_json(argument.value)));
     else if (argument.role == Role::Computed)
       parts.lets.push_back(fmt::format("{}: {}", quoted(argument.name), quoted(argument.value)));
     else if (argument.role != Role::DynamicShared && argument.role != Role::Size)
@@ -137,10 +147,10 @@ std::string template_json(const ImportedKernel& kernel, const std::vector<std::s
   text += fmt::format(
       "{{\n  \"attune\": 1,\n  \"name\": {},\n  \"summary\": {},\n", quoted(kernel.name),
       quoted(fmt::format("{}, {} {}", kernel.kernel, kernel.origin_text.empty() ? "imported from" : "of", base::escape_line(file))));
-  text += "  \"macro_prefix\": \"\",  // parameters are macros of their own names, as the kernel expects them\n";
+  if (kernel.has_macros) text += "  \"macro_prefix\": \"\",  // parameters are macros of their own names, as the kernel expects them\n";
   text += fmt::format("  \"sources\": [{}],\n", joined(files));
   if (!parts.options.empty()) text += fmt::format("  \"options\": [{}],\n", joined(parts.options));
-  text += fmt::format("  \"problem\": {{{}}},\n", lines(parts.sizes));
+  text += fmt::format("  \"problem\": {{{}}},\n", lines(parts.problem));
   text += fmt::format("  \"parameters\": {{{}}},\n", lines(parts.parameters));
   if (!parts.constraints.empty()) text += fmt::format("  \"constraints\": [{}],\n", lines(parts.constraints));
   if (!parts.lets.empty()) text += fmt::format("  \"let\": {{{}}},\n", lines(parts.lets));

@@ -41,17 +41,24 @@ __global__ void __launch_bounds__(64, 2) a(int* p) { if (p) { *p = 1; } }
 }
 namespace n { template <class T> __global__ void b(T* p) { } }
 static __global__ void c() { }
-__global__ void d(int* p) { })",
+__global__ void d(int* p) { }
+namespace a::b { inline namespace v1 { extern "C" __global__ void e() { } template <> __global__ void b<int>(int* p) { } } }
+namespace { template <typename T = pair<int, 2>, int N = 4> __global__ void f() { } })",
                                       "k.cu");
-  REQUIRE(kernels.size() == 4);
+  REQUIRE(kernels.size() == 6);
   CHECK(kernels[0].linkage == SourceKernel::Linkage::C);
   CHECK(shown(kernels[0].launch_bounds) == "64");
   CHECK(kernels[0].position.line == 4);
   CHECK(kernels[1].is_template);
-  CHECK(kernels[1].in_namespace);
-  CHECK(kernels[2].linkage == SourceKernel::Linkage::Static);
+  CHECK(qualified_name(kernels[1]) == "n::b");
+  CHECK(kernels[2].linkage == SourceKernel::Linkage::Local);
   CHECK(kernels[3].linkage == SourceKernel::Linkage::Cpp);
-  CHECK_FALSE(kernels[3].in_namespace);
+  CHECK(qualified_name(kernels[3]) == "d");
+  CHECK(kernels[4].namespaces == std::vector<std::string>{"a", "b", "v1"});
+  CHECK(qualified_name(kernels[4]) == "e");
+  CHECK(kernels[5].linkage == SourceKernel::Linkage::Local);
+  REQUIRE(kernels[5].template_parameters.size() == 2);
+  CHECK(shown(kernels[5].template_parameters[1]) == "int N = 4");
 }
 
 TEST_CASE("arguments have their types through const, restrict, aliases and vectors") {

@@ -6,6 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "attune/error.hpp"
+#include "tuner/importing/cuda_kernel.hpp"
+#include "tuner/importing/kernel_name.hpp"
+
 namespace test_kernel_source {
 
 using namespace attune;
@@ -18,20 +22,11 @@ extern "C" __global__ void __launch_bounds__(BX * 2)
     k(const float* __restrict__ a /* , int b */, float (*table)[2], vec<int, 4> v, int n) { }
 __global__ void none() { }
 __global__ void nothing(void) { })");
-  REQUIRE(find_kernel(code, "k"));
-  CHECK(find_kernel(code, "k")->arguments == 4);
-  CHECK(find_kernel(code, "k")->extern_c);
-  REQUIRE(find_kernel(code, "none"));
-  CHECK(find_kernel(code, "none")->arguments == 0);
-  CHECK_FALSE(find_kernel(code, "none")->extern_c);
-  CHECK(find_kernel(code, "nothing")->arguments == 0);
-  CHECK_FALSE(find_kernel(code, "other"));
-  CHECK_FALSE(find_kernel(code, "missing"));
-}
-
-TEST_CASE("extern \"C\" around a kernel counts as much as before it") {
-  CHECK(find_kernel("extern \"C\" {\n__global__ void k(int n) {}\n}", "k")->extern_c);
-  CHECK_FALSE(find_kernel("extern \"C\" int other(void);\n__global__ void k(int n) {}", "k")->extern_c);
+  const auto kernels = source_kernels(code, "k.cu");
+  REQUIRE(kernels.size() == 3);
+  CHECK(argument_count(kernels[0]) == 4);
+  CHECK(argument_count(kernels[1]) == 0);
+  CHECK(argument_count(kernels[2]) == 0);
 }
 
 TEST_CASE("comments become blanks, and lines keep their numbers") {
@@ -39,13 +34,12 @@ TEST_CASE("comments become blanks, and lines keep their numbers") {
   CHECK(without_comments("a /* b") == "a     ");
 }
 
-TEST_CASE("a source that is extern \"C\" and has all it needs gets nothing around it") {
+TEST_CASE("a source that has all it needs gets nothing before it") {
   ImportedKernel kernel;
   kernel.kernel = "k";
   kernel.arguments.resize(2);
   fit_to_source(kernel, "extern \"C\" __global__ void k(float* a, float* b) {}");
   CHECK(kernel.before.empty());
-  CHECK(kernel.after.empty());
   CHECK(kernel.notes.empty());
 }
 
@@ -56,15 +50,71 @@ TEST_CASE("a source that defines the parameters itself where nobody has defined 
   CHECK(kernel.before == "#define kernel_tuner 1\n");
 }
 
-TEST_CASE("a kernel beside C++ templates is left for somebody to make extern \"C\", and a wrong number of arguments is told") {
+namespace {
+
+/// The import of a kernel of that name without arguments, fitted to the source.
+ImportedKernel fitted(const std::string& name, const std::string& source, const std::string& template_arguments = "") {
+  ImportedKernel kernel;
+  kernel.kernel = name;
+  kernel.template_arguments = template_arguments;
+  fit_to_source(kernel, source);
+  return kernel;
+}
+
+std::string only_note(const ImportedKernel& kernel, Note::Kind kind) {
+  REQUIRE(kernel.notes.size() == 1);
+  CHECK(kernel.notes[0].kind == kind);
+  return kernel.notes[0].text;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel that is not extern \"C\" is launched by its name, with the namespace that it stands in") {
+  CHECK(fitted("k", "__global__ void k() {}").notes.empty());
+  const auto inside = fitted("k", "namespace a::b { inline namespace v1 { __global__ void k() {} } }");
+  CHECK(inside.kernel == "a::b::v1::k");
+  CHECK(only_note(inside, Note::Kind::Changed) == "the launch names it 'a::b::v1::k', with its namespace");
+  CHECK(fitted("b::k", "namespace a { namespace b { __global__ void k() {} } }").kernel == "a::b::k");
+  CHECK(fitted("k", "namespace a { extern \"C\" __global__ void k() {} }").notes.empty());
+  CHECK(only_note(fitted("b::k", "namespace a { __global__ void k() {} }"), Note::Kind::Decide)
+            .starts_with("its source shows no __global__"));
+}
+
+TEST_CASE("a kernel template is launched with the arguments that the file gives it, and without them somebody has to decide") {
+  const std::string source = "template <class T, int N> __global__ void k() {}";
+  CHECK(fitted("k", source, "f32, 4").notes.empty());
+  CHECK(only_note(fitted("k", source), Note::Kind::Decide).starts_with("it is a kernel template: write its arguments behind its name"));
+  CHECK(only_note(fitted("k", "__global__ void k() {}", "f32"), Note::Kind::Decide).find("it is no template where it shows") !=
+        std::string::npos);
+}
+
+TEST_CASE("a kernel whose name is not seen outside is told") {
+  CHECK(only_note(fitted("k", "static __global__ void k() {}"), Note::Kind::Decide).starts_with("it is static or in an unnamed namespace"));
+  CHECK(only_note(fitted("k", "namespace { __global__ void k() {} }"), Note::Kind::Decide)
+            .starts_with("it is static or in an unnamed namespace"));
+}
+
+TEST_CASE("a wrong number of arguments is told") {
   ImportedKernel kernel;
   kernel.kernel = "k";
   kernel.arguments.resize(1);
   fit_to_source(kernel, "template <class T> __device__ T f(T x);\n__global__ void k(float* a, float* b) {}");
-  CHECK(kernel.before.empty());
-  REQUIRE(kernel.notes.size() == 2);
-  CHECK(kernel.notes[0].text == "it takes 2 arguments, and the file lists 1");
-  CHECK(kernel.notes[1].text.find("write that before its __global__") != std::string::npos);
+  CHECK(only_note(kernel, Note::Kind::Decide) == "it takes 2 arguments, and the file lists 1");
+}
+
+TEST_CASE("template arguments are written as a launch writes them: types by attune's names, others in quotes, numbers and parameters") {
+  const spec::SourcePosition place{"t1.json", 3, 7};
+  const auto written = read_kernel_name("ns::k<float, TILE * 2, true, float4, unsigned int, ns::Sum<int, 2>>", place);
+  CHECK(written.function == "ns::k");
+  CHECK(launch_arguments({"float", "TILE * 2", "true", "float4", "unsigned int", "bool", "-3"}, {"TILE"}, place) ==
+        "f32, TILE * 2, true, 'float4', u32, 'bool', - 3");
+  REQUIRE(written.arguments.size() == 6);
+  CHECK(written.arguments[5].find("Sum") != std::string::npos);
+  CHECK(read_kernel_name("k", place).arguments.empty());
+  CHECK_THROWS_WITH_AS(static_cast<void>(launch_arguments({written.arguments[5]}, {}, place)),
+                       doctest::Contains("t1.json:3:7: the template argument 'ns::Sum"), SpecError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(read_kernel_name("k<1", place)), doctest::Contains("has no '>' at the end"), SpecError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(read_kernel_name("2k", place)), doctest::Contains("the kernel's name '2k'"), SpecError);
 }
 
 namespace {

@@ -98,8 +98,9 @@ TEST_CASE_FIXTURE(BadFiles, "a kernel that attune cannot launch is refused") {
           "the kernel is written in OpenCL, and attune tunes CUDA kernels");
   refuses("\"CUDA\",\n    \"KernelName\"", "\"CUDDA\",\n    \"KernelName\"", "\"CUDDA\"",
           "\"Language\" is 'CUDDA', which is not known; did you mean 'CUDA'?");
-  refuses("\"scale\"", "\"scale<float>\"", "\"scale<float>\"",
-          "the kernel is a C++ template, and attune launches functions; write an extern \"C\"");
+  refuses("\"scale\"", "\"scale<float\"", "\"scale<float\"", "the kernel 'scale<float' has no '>' at the end of its template arguments");
+  refuses("\"scale\"", "\"scale<std::min(1, 2)>\"", "\"scale<std::min(1, 2)>\"",
+          "the template argument 'std::min(1, 2)' is neither a type nor an expression of parameters and numbers");
   refuses("    \"KernelName\": \"scale\",\n", "", "{\n    \"Language\"",
           "\"KernelSpecification\" lacks \"KernelName\"; name the __global__ function");
   refuses("\"scale.cu\"", "\"skale.cu\"", "\"skale.cu\"",

@@ -1,0 +1,78 @@
+#include "tuner/importing/kernel_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/importing/cuda_macros.hpp"
+#include "tuner/importing/cuda_tokens.hpp"
+#include "tuner/importing/element_layout.hpp"
+#include "tuner/spec/failure.hpp"
+#include "tuner/spec/name_table.hpp"
+
+namespace attune::importing {
+namespace {
+
+/// "float" is f32; what memory holds more or less of than an element of attune's, float4, stays a type of C++.
+std::string type_argument(const std::string& text) {
+  const auto layout = find_element_layout(text);
+  return layout && layout->lanes == 1 && text != "bool" ? spec::name(layout->type) : fmt::format("'{}'", text);
+}
+
+/// Of an expression's words none may be unknown: they would be types or enumerators.
+bool are_parameters(const Tokens& tokens, const std::vector<std::string>& parameters) {
+  return std::all_of(tokens.begin(), tokens.end(), [&](const Token& token) {
+    return !token.is_word() || std::find(parameters.begin(), parameters.end(), token.text) != parameters.end();
+  });
+}
+
+std::string launch_argument(const std::string& text, const std::vector<std::string>& parameters, const spec::SourcePosition& position) {
+  if (text == "true" || text == "false") return text;
+  const Tokens tokens = cuda_tokens(text);
+  const bool words =
+      std::all_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.is_word() || token.is("::") || token.is("*"); });
+  if (!are_parameters(tokens, parameters)) {
+    if (words) return type_argument(text);
+    spec::fail(position, fmt::format("the template argument '{}' is neither a type nor an expression of parameters and numbers; write one "
+                                     "of these, or give the kernel a function of its own",
+                                     text));
+  }
+  std::map<std::string, std::string> same;
+  for (const std::string& parameter : parameters) same[parameter] = parameter;
+  const auto expression = whole_expression(tokens, same);
+  if (!expression)
+    spec::fail(position, fmt::format("the template argument '{}' is no expression that attune has; write it with + - * / %", text));
+  return *expression;
+}
+
+}  // namespace
+
+WrittenKernelName read_kernel_name(const std::string& text, const spec::SourcePosition& position) {
+  WrittenKernelName name;
+  const std::size_t open = std::min(text.find('<'), text.size());
+  name.function = text.substr(0, open);
+  while (name.function.ends_with(' ')) name.function.pop_back();
+  for (std::size_t begin = 0; begin <= name.function.size();) {
+    const std::size_t end = std::min(name.function.find("::", begin), name.function.size());
+    spec::check_identifier(name.function.substr(begin, end - begin), "the kernel's name", position);
+    begin = end + (end < name.function.size() ? 2 : 1);
+  }
+  if (open == text.size()) return name;
+  if (!text.ends_with('>'))
+    spec::fail(position, fmt::format("the kernel '{}' has no '>' at the end of its template arguments; write e.g. gemm<float, 64>", text));
+  const std::string_view inside = std::string_view(text).substr(open + 1, text.size() - open - 2);
+  for (const Tokens& part : split_at_commas(cuda_tokens(inside))) {
+    if (part.empty()) spec::fail(position, fmt::format("the kernel '{}' has an empty template argument; give each a value", text));
+    name.arguments.push_back(text_of(inside, part));
+  }
+  return name;
+}
+
+std::string launch_arguments(const std::vector<std::string>& arguments, const std::vector<std::string>& parameters,
+                             const spec::SourcePosition& position) {
+  std::string text;
+  for (const std::string& argument : arguments) text += (text.empty() ? "" : ", ") + launch_argument(argument, parameters, position);
+  return text;
+}
+
+}  // namespace attune::importing
