@@ -64,9 +64,10 @@ TEST_CASE_FIXTURE(Import, "what is imported of each dialect passes the check of 
 }
 
 TEST_CASE_FIXTURE(Import, "a kernel template in a namespace is imported with the arguments that the file gives it, and passes the check") {
-  const std::string source = "namespace lib {\ntemplate <class T, int N> __global__ void scale(const T* in, T* out, T factor) {\n"
-                             "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-                             "  for (int k = 0; k < N; ++k)\n    if (i * N + k < 4096) out[i * N + k] = factor * in[i * N + k];\n}\n}\n";
+  const std::string source =
+      "namespace lib {\ntemplate <class T, int N> __global__ void scale(const T* in, T* out, T factor) {\n"
+      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  for (int k = 0; k < N; ++k)\n    if (i * N + k < 4096) out[i * N + k] = factor * in[i * N + k];\n}\n}\n";
   write("templated.cu", source);
   const std::string file = replaced(test::kSchemaT1, "\"scale.cu\"", "\"templated.cu\"");
   write("in_brackets.json", replaced(file, "\"scale\"", "\"scale<float, tile * 2>\""));

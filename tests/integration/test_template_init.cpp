@@ -266,7 +266,8 @@ __global__ void scale(const T* x, T* y, int n) {
 }
 
 TEST_CASE_FIXTURE(Init, "kernels of one name in several namespaces are told apart by --kernel") {
-  const std::string written = "__global__ void k(float* x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] = 1; }\n";
+  const std::string written =
+      "__global__ void k(float* x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] = 1; }\n";
   const std::string both = "namespace a {\n" + written + "}\nnamespace b {\n" + written + "}\n";
   refuses(both, 2, "it has several; say --kernel with one of: a::k, b::k");
   write("both.cu", both);
