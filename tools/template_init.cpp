@@ -148,6 +148,8 @@ void add_template_init_command(CLI::App& parent, CommandContext& context) {
   command->add_option("file", options->request.file, "The CUDA source")->required();
   command->add_option("--output,-o", options->folder, "Folder to write: a new one, or one that is empty")->required();
   command->add_option("--kernel", options->request.kernel, "Which __global__ function, where the source has several");
+  command->add_option("--reference", options->request.reference,
+                      "A plain __global__ function of the file that computes the same: results are compared with its");
   command->add_option("--arch", options->architecture, "Architecture to compile for")->capture_default_str();
   command->add_flag("--json", options->json_output, "The result as JSON");
   command->add_flag("--interactive", options->interactive, "Ask about each guess; Enter accepts it, the end of input all that are left");

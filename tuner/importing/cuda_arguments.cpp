@@ -36,37 +36,6 @@ std::string plain_type(const std::vector<std::string>& words) {
   return sign + "int";
 }
 
-/// What `using`, `typedef` or a macro of the source makes of the name; itself where none does.
-std::string resolved(std::string type, const std::string& code) {
-  static const std::set<std::string> kKeywords = {"float", "double",        "int",  "unsigned int", "char",
-                                                  "long",  "unsigned long", "bool", "void"};
-  if (kKeywords.contains(type)) return type;  // what no alias is called
-  const Tokens tokens = cuda_tokens(code);
-  for (int round = 0; round < 4; ++round) {
-    std::vector<std::string> found;
-    for (std::size_t i = 0; i + 2 < tokens.size() && found.empty(); ++i) {
-      if (tokens[i].is("using") && tokens[i + 1].is(type) && tokens[i + 2].is("=")) {
-        for (std::size_t k = i + 3; k < tokens.size() && tokens[k].is_word(); ++k) found.push_back(tokens[k].text);
-      } else if (tokens[i].is("define") && tokens[i + 1].is(type)) {
-        const std::string_view rest(code.data() + tokens[i + 2].offset,
-                                    std::min(code.find('\n', tokens[i + 2].offset), code.size()) - tokens[i + 2].offset);
-        const bool same_line = code.find('\n', tokens[i + 1].offset) > tokens[i + 2].offset;
-        for (const Token& token : cuda_tokens(same_line ? rest : std::string_view())) found.push_back(token.text);
-      } else if (tokens[i].is("typedef")) {
-        std::size_t end = i + 1;
-        while (end < tokens.size() && tokens[end].is_word()) ++end;
-        if (end < tokens.size() && tokens[end].is(";") && end > i + 2 && tokens[end - 1].is(type)) {
-          for (std::size_t k = i + 1; k + 1 < end; ++k) found.push_back(tokens[k].text);
-        }
-      }
-    }
-    std::erase_if(found, [](const std::string& word) { return word == "const"; });
-    if (found.empty()) break;
-    type = plain_type(found);
-  }
-  return type;
-}
-
 [[noreturn]] void refuse_type(const KernelArgument& argument, const std::string& kernel) {
   const bool texture = argument.type.find("exture") != std::string::npos || argument.type.find("urface") != std::string::npos;
   if (texture)
@@ -127,7 +96,7 @@ KernelArgument argument_of(const Tokens& tokens, const SourceKernel& kernel, con
   const std::string written = plain_type(words);
   const auto given = types.find(written);
   argument.of_template = given != types.end();
-  argument.type = argument.of_template ? written : resolved(written, code);
+  argument.type = argument.of_template ? written : resolved_type(written, code);
   argument.by_alias = argument.type != written;
   const auto layout = argument.of_template ? std::optional(given->second) : find_element_layout(argument.type);
   if (!layout || (!argument.pointer && layout->lanes > 1)) refuse_type(argument, kernel.name);
@@ -141,6 +110,36 @@ std::vector<Tokens> parts_of_list(const SourceKernel& kernel) {
 }
 
 }  // namespace
+
+std::string resolved_type(std::string type, const std::string& code) {
+  static const std::set<std::string> kKeywords = {"float", "double",        "int",  "unsigned int", "char",
+                                                  "long",  "unsigned long", "bool", "void"};
+  if (kKeywords.contains(type)) return type;  // what no alias is called
+  const Tokens tokens = cuda_tokens(code);
+  for (int round = 0; round < 4; ++round) {
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i + 2 < tokens.size() && found.empty(); ++i) {
+      if (tokens[i].is("using") && tokens[i + 1].is(type) && tokens[i + 2].is("=")) {
+        for (std::size_t k = i + 3; k < tokens.size() && tokens[k].is_word(); ++k) found.push_back(tokens[k].text);
+      } else if (tokens[i].is("define") && tokens[i + 1].is(type)) {
+        const std::string_view rest(code.data() + tokens[i + 2].offset,
+                                    std::min(code.find('\n', tokens[i + 2].offset), code.size()) - tokens[i + 2].offset);
+        const bool same_line = code.find('\n', tokens[i + 1].offset) > tokens[i + 2].offset;
+        for (const Token& token : cuda_tokens(same_line ? rest : std::string_view())) found.push_back(token.text);
+      } else if (tokens[i].is("typedef")) {
+        std::size_t end = i + 1;
+        while (end < tokens.size() && tokens[end].is_word()) ++end;
+        if (end < tokens.size() && tokens[end].is(";") && end > i + 2 && tokens[end - 1].is(type)) {
+          for (std::size_t k = i + 1; k + 1 < end; ++k) found.push_back(tokens[k].text);
+        }
+      }
+    }
+    std::erase_if(found, [](const std::string& word) { return word == "const"; });
+    if (found.empty()) break;
+    type = plain_type(found);
+  }
+  return type;
+}
 
 std::size_t argument_count(const SourceKernel& kernel) { return parts_of_list(kernel).size(); }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "attune/error.hpp"
 #include "tuner/importing/kernel_source.hpp"
@@ -15,6 +16,18 @@ struct OpenScope {
   enum class Kind { Namespace, Unnamed, ExternC, Other } kind = Kind::Other;
   std::vector<std::string> names;  ///< of "namespace a::b" two
 };
+
+/// [[maybe_unused]] and the like say nothing of what is launched.
+Tokens without_attributes(const Tokens& tokens) {
+  Tokens left;
+  for (std::size_t at = 0; at < tokens.size(); ++at) {
+    if (tokens[at].is("[") && at + 1 < tokens.size() && tokens[at + 1].is("["))
+      at = closing(tokens, at);
+    else
+      left.push_back(tokens[at]);
+  }
+  return left;
+}
 
 /// Where the declaration that holds the token begins.
 std::size_t declaration_begin(const Tokens& tokens, std::size_t at) {
@@ -48,14 +61,7 @@ std::vector<Tokens> template_parameters_of(const Tokens& before) {
   const auto word = std::find_if(before.begin(), before.end(), [](const Token& token) { return token.is("template"); });
   const auto open = static_cast<std::size_t>(word - before.begin()) + 1;
   if (open >= before.size() || !before[open].is("<")) return {};
-  int depth = 0;
-  std::size_t end = open;
-  for (; end < before.size(); ++end) {
-    depth += before[end].is("<") ? 1 : before[end].is(">") ? -1 : before[end].is(">>") ? -2 : 0;
-    if (depth <= 0) break;
-  }
-  const Tokens inside = slice(before, open + 1, end);
-  return inside.empty() ? std::vector<Tokens>{} : split_at_commas(inside);
+  return split_template_list(before, open + 1);
 }
 
 /// Reads what follows __global__; `name_at` is the token that names the kernel. The end of what was read, that of the body where there is
@@ -74,9 +80,9 @@ std::size_t read_definition(const Tokens& tokens, std::size_t at, SourceKernel& 
     }
     at = end;
   }
-  if (at >= tokens.size() || !tokens[at].is("{") || kernel.name.empty()) return at;
+  if (at >= tokens.size() || !tokens[at].is("{")) return at;
   const std::size_t end = closing(tokens, at);
-  kernel.body = slice(tokens, at, end + 1);
+  if (!kernel.name.empty()) kernel.body = slice(tokens, at, end + 1);  // else it specialises a template
   return end;
 }
 
@@ -96,8 +102,18 @@ std::string qualified_name(const SourceKernel& kernel) {
   return name + kernel.name;
 }
 
+std::vector<SourceKernel> kernels_called(const std::vector<SourceKernel>& kernels, const std::string& name) {
+  const std::string plain = name.starts_with("::") ? name.substr(2) : name;
+  std::vector<SourceKernel> called;
+  const auto take = [&](auto&& is_it) { std::copy_if(kernels.begin(), kernels.end(), std::back_inserter(called), is_it); };
+  take([&](const SourceKernel& one) { return qualified_name(one) == plain; });
+  if (called.empty() && plain == name)
+    take([&](const SourceKernel& one) { return one.name == name || qualified_name(one).ends_with("::" + name); });
+  return called;
+}
+
 std::vector<SourceKernel> source_kernels(const std::string& code, const std::string& file) {
-  const Tokens tokens = cuda_tokens(without_directives(code));
+  const Tokens tokens = without_attributes(cuda_tokens(without_directives(code)));
   std::vector<SourceKernel> kernels;
   std::vector<OpenScope> scopes;
   Tokens outside;
@@ -130,6 +146,18 @@ std::vector<SourceKernel> source_kernels(const std::string& code, const std::str
   return kernels;
 }
 
+int instantiation_line(const std::string& code, const std::string& name) {
+  const Tokens tokens = cuda_tokens(without_directives(code));
+  for (std::size_t at = 0; at + 1 < tokens.size(); ++at) {
+    if (!tokens[at].is("template") || tokens[at + 1].is("<")) continue;
+    std::size_t end = at;
+    while (end < tokens.size() && !tokens[end].is(";") && !tokens[end].is("{")) ++end;
+    const Tokens declared = slice(tokens, at, end);
+    if (contains_word(declared, "__global__") && contains_word(declared, name)) return position_in(code, tokens[at].offset, "").line;
+  }
+  return 0;
+}
+
 SourceKernel choose_kernel(const std::vector<SourceKernel>& kernels, const std::string& wanted, const std::string& file) {
   if (kernels.empty())
     throw SpecError(file, 0, 0, "no __global__ function with a body shows in it; name the .cu file that defines the kernel");
@@ -138,11 +166,13 @@ SourceKernel choose_kernel(const std::vector<SourceKernel>& kernels, const std::
   };  // one may be written twice, for #if and #else
   if (wanted.empty() && std::any_of(kernels.begin(), kernels.end(), other))
     throw UsageError(fmt::format("failed choosing a kernel of {}: it has several; say --kernel with one of: {}", file, names_of(kernels)));
-  const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const SourceKernel& one) {
-    return wanted.empty() || one.name == wanted || qualified_name(one) == wanted;
-  });
-  if (found == kernels.end())
+  const auto called = wanted.empty() ? kernels : kernels_called(kernels, wanted);
+  const auto found = called.begin();
+  if (called.empty())
     throw UsageError(fmt::format("failed choosing a kernel of {}: it has no kernel '{}'; there are: {}", file, wanted, names_of(kernels)));
+  if (std::any_of(called.begin(), called.end(), [&](const SourceKernel& one) { return qualified_name(one) != qualified_name(*found); }))
+    throw UsageError(fmt::format("failed choosing a kernel of {}: several are called '{}'; say --kernel with one of: {}", file, wanted,
+                                 names_of(called)));
   if (found->linkage == SourceKernel::Linkage::Local)
     spec::fail(found->position,
                fmt::format("'{}' is static or in an unnamed namespace, so that its name is not seen outside; take that away, or write "

@@ -25,6 +25,11 @@ struct SourceKernel {
 /// "ns::scale": as a launch names it, without template arguments.
 [[nodiscard]] std::string qualified_name(const SourceKernel& kernel);
 
+/// What `using`, `typedef` or a macro of the source makes of the name; itself where none does.
+[[nodiscard]] std::string resolved_type(std::string type, const std::string& code);
+/// The line that instantiates the kernel template explicitly, "template __global__ void k<float>(...);"; 0: none does.
+[[nodiscard]] int instantiation_line(const std::string& code, const std::string& name);
+
 /// How many arguments its list has; a macro that stands for several counts as one.
 [[nodiscard]] std::size_t argument_count(const SourceKernel& kernel);
 
@@ -45,7 +50,10 @@ struct KernelArgument {
 /// All of a source, in its order. Requires: a source without comments.
 [[nodiscard]] std::vector<SourceKernel> source_kernels(const std::string& code, const std::string& file);
 
-/// The kernel of that name, with or without its namespaces, or the only one. Throws: UsageError, SpecError, each naming the kernels that
+/// Those that the name means, in the source's order: the one of just that name, "ns::scale" or "::scale", else any whose namespaces are not
+/// all said. Several of one name are written for #if and #else.
+[[nodiscard]] std::vector<SourceKernel> kernels_called(const std::vector<SourceKernel>& kernels, const std::string& name);
+/// The kernel that the name means, or the only one. Throws: UsageError, SpecError, each naming the kernels that
 /// there are.
 [[nodiscard]] SourceKernel choose_kernel(const std::vector<SourceKernel>& kernels, const std::string& wanted, const std::string& file);
 

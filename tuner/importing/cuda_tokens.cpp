@@ -135,6 +135,25 @@ std::vector<Tokens> split_at_commas(const Tokens& tokens) {
   return parts;
 }
 
+std::vector<Tokens> split_template_list(const Tokens& tokens, std::size_t begin) {
+  std::vector<Tokens> parts(1);
+  int brackets = 0, angles = 0;
+  for (std::size_t at = begin; at < tokens.size(); ++at) {
+    const Token& token = tokens[at];
+    brackets += depth_step(token);
+    if (brackets == 0) {
+      angles += token.is("<") ? 1 : token.is(">") ? -1 : token.is(">>") ? -2 : 0;
+      if (angles < 0) break;
+    }
+    if (token.is(",") && brackets == 0 && angles == 0)
+      parts.emplace_back();
+    else
+      parts.back().push_back(token);
+  }
+  if (parts.size() == 1 && parts.front().empty()) parts.clear();
+  return parts;
+}
+
 std::string text_of(std::string_view code, const Tokens& tokens) {
   if (tokens.empty()) return "";
   const std::size_t begin = tokens.front().offset;

@@ -33,6 +33,9 @@ using Tokens = std::vector<Token>;
 [[nodiscard]] bool contains_word(const Tokens& tokens, std::string_view word);
 /// Parts between commas that stand in no bracket.
 [[nodiscard]] std::vector<Tokens> split_at_commas(const Tokens& tokens);
+/// Parts between commas of a list in angle brackets, from `begin` to the bracket that closes it, or to the end. "<" and ">" in parentheses
+/// compare.
+[[nodiscard]] std::vector<Tokens> split_template_list(const Tokens& tokens, std::size_t begin);
 /// The text that they are read from, with what stands between them. Requires: consecutive tokens of `code`.
 [[nodiscard]] std::string text_of(std::string_view code, const Tokens& tokens);
 /// The tokens with blanks between them, for messages.

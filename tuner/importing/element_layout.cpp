@@ -15,7 +15,7 @@ namespace {
 
 using spec::ElementType;
 
-constexpr std::array<std::pair<std::string_view, ElementType>, 52> kElementNames{{
+constexpr std::array<std::pair<std::string_view, ElementType>, 53> kElementNames{{
     {"int8", ElementType::I8},
     {"int8_t", ElementType::I8},
     {"char", ElementType::I8},
@@ -56,6 +56,7 @@ constexpr std::array<std::pair<std::string_view, ElementType>, 52> kElementNames
     {"__half", ElementType::F16},
     {"bfloat16", ElementType::BF16},
     {"__nv_bfloat16", ElementType::BF16},
+    {"nv_bfloat16", ElementType::BF16},
     {"float", ElementType::F32},
     {"float32", ElementType::F32},
     {"single", ElementType::F32},
@@ -105,6 +106,16 @@ std::optional<ElementLayout> find_element_layout(const std::string& name) {
   if (name == "bool") return kBoolLayout;
   if (const auto plain = known_element(name)) return ElementLayout{*plain};
   return vector_layout(name);
+}
+
+std::optional<spec::ElementType> exact_element(const std::string& name) {
+  static constexpr std::array<std::string_view, 22> kExact{
+      "float",    "double",       "half",           "__half",      "nv_bfloat16",   "__nv_bfloat16", "int",
+      "unsigned", "unsigned int", "short",          "int8_t",      "uint8_t",       "int16_t",       "uint16_t",
+      "int32_t",  "uint32_t",     "unsigned short", "signed char", "unsigned char", "long long",     "unsigned long long",
+      "uint"};
+  const bool exact = std::find(kExact.begin(), kExact.end(), name) != kExact.end();
+  return exact ? known_element(name) : std::nullopt;
 }
 
 ElementLayout element_layout(const std::string& name, std::optional<std::int64_t> bytes, const spec::SourcePosition& position) {

@@ -63,6 +63,13 @@ struct ImportedArgument {
   return argument.role != ImportedArgument::Role::DynamicShared && !argument.constant_memory;
 }
 
+/// A launch of a plain kernel that results are compared with.
+struct ImportedReference {
+  std::string kernel;  ///< with its template arguments, as a launch writes it; empty: there is none
+  std::vector<std::string> grid, block;
+  std::vector<ImportedArgument> arguments;
+};
+
 /// A kernel to be tuned as a file of another tuner describes it, whichever tuner that is. Expressions are of attune's language and have
 /// been read by its parser.
 struct ImportedKernel {
@@ -81,6 +88,7 @@ struct ImportedKernel {
   std::vector<std::string> grid, block;  ///< one to three each
   std::string shared_bytes;              ///< empty: none
   std::vector<std::string> options;
+  ImportedReference reference;
   bool by_kernel_tuner = false;                ///< it may count on what Kernel Tuner defines besides the parameters
   std::string origin_text;                     ///< the first comment of template.json; empty: that of a T1 file
   std::map<std::string, std::string> remarks;  ///< comments of template.json: of parameters by name, "launch" and "reference"

@@ -40,12 +40,20 @@ std::vector<SourceName> names_of_files(const std::map<std::string, std::string>&
   return all;
 }
 
-InitDraft read_draft(const InitRequest& request, const std::map<std::string, std::string>& files) {
+/// The kernel that is asked for, or the only one beside the reference.
+SourceKernel tuned_kernel(const InitRequest& request, std::vector<SourceKernel> kernels) {
+  if (request.kernel.empty() && !request.reference.empty()) {
+    std::erase_if(kernels,
+                  [&](const SourceKernel& one) { return one.name == request.reference || qualified_name(one) == request.reference; });
+  }
+  return choose_kernel(kernels, request.kernel, request.file.string());
+}
+
+InitDraft read_draft(const InitRequest& request, const std::map<std::string, std::string>& files, const std::string& code,
+                     const std::vector<SourceKernel>& kernels) {
   InitDraft draft;
   const std::string main = request.file.filename().string();
-  const std::string file = request.file.string();
-  const std::string code = without_comments(files.at(main));
-  draft.source = choose_kernel(source_kernels(code, file), request.kernel, file);
+  draft.source = tuned_kernel(request, kernels);
   draft.ask = request.ask;
   draft.names = names_of_files(files, main, request.file.parent_path());
   draft_template(draft, code);
@@ -58,7 +66,7 @@ InitDraft read_draft(const InitRequest& request, const std::map<std::string, std
   draft.kernel.name = draft.source.name;
   draft.kernel.kernel = qualified_name(draft.source);
   draft.kernel.kernel_position = draft.source.position;
-  draft.kernel.origin = file;
+  draft.kernel.origin = request.file.string();
   draft.kernel.kernel_file = request.file.filename().string();
   draft.kernel.origin_text = fmt::format("Made of {} by `attune template init`", draft.kernel.kernel_file);
   return draft;
@@ -72,7 +80,9 @@ InitialTemplate init_template(const InitRequest& request) {
         fmt::format("failed making a template of {}: there is no such file; give the CUDA source of a kernel", request.file.string()));
   InitialTemplate initial;
   initial.made.files = read_sources(request.file);
-  InitDraft draft = read_draft(request, initial.made.files);
+  const std::string code = without_comments(initial.made.files.at(request.file.filename().string()));
+  const auto kernels = source_kernels(code, request.file.string());
+  InitDraft draft = read_draft(request, initial.made.files, code, kernels);
   draft.note(Note::Kind::Taken, fmt::format("the kernel '{}'", draft.source.name),
              fmt::format("line {}, {} arguments", draft.source.position.line, draft.arguments.size()));
   draft_parameters(draft);
@@ -80,8 +90,7 @@ InitialTemplate init_template(const InitRequest& request) {
   draft_geometry(draft);
   draft_arguments(draft);
   draft_constraints(draft);
-  draft.note(Note::Kind::Decide, "\"reference\"", "it is \"none\", so that no result is checked; docs/references.md tells how to add one");
-  draft.kernel.remarks["reference"] = "decide: what results are checked against; \"none\" checks nothing";
+  draft_reference(draft, kernels, request.reference, code);
   draft_template_arguments(draft);
   initial.shared_bytes = draft.shared_bytes;
   initial.made.kernel = std::move(draft.kernel);

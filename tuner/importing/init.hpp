@@ -22,6 +22,7 @@ struct InitRequest {
   std::filesystem::path file;  ///< a CUDA source
   std::string kernel;          ///< empty: the only one in it
   Ask ask;                     ///< empty: every guess stands
+  std::string reference = {};  ///< a plain kernel of the file that computes the same; empty: results are not checked
 };
 
 struct InitialTemplate {

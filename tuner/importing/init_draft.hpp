@@ -38,6 +38,7 @@ struct InitDraft {
   std::vector<std::string> left_macros;            ///< why a macro that looks tunable is none of the parameters
   std::vector<std::string> per_block;              ///< what a block covers of each axis of the grid
   std::string shared_bytes;
+  bool is_reference = false;  ///< a plain kernel, of which nothing is tuned
 
   void note(Note::Kind kind, const std::string& about, const std::string& text) { kernel.notes.push_back({kind, about, text}); }
   /// The guess, or what was answered in its place.
@@ -59,6 +60,8 @@ void draft_sizes(InitDraft& draft);
 void draft_geometry(InitDraft& draft);
 /// Buffers and scalars.
 void draft_arguments(InitDraft& draft);
+/// What results are compared with: the kernel of that name, where there is one. Throws: UsageError, SpecError.
+void draft_reference(InitDraft& draft, const std::vector<SourceKernel>& kernels, const std::string& name, const std::string& code);
 /// Conditions on threads and on shared memory.
 void draft_constraints(InitDraft& draft);
 

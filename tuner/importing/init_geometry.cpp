@@ -61,18 +61,24 @@ class Geometry {
     return "";
   }
 
-  /// Of a product with blockIdx: its factor that is the block's threads.
-  [[nodiscard]] std::string from_factors(std::size_t axis) const {
-    std::vector<std::string> words;
+  /// Of a product with blockIdx: its factor of that look.
+  [[nodiscard]] std::string from_factors(std::size_t axis, NameLook look) const {
     for (const Token& token : draft_.usage.factors[axis]) {
       if (token.is("blockDim")) return "";
-      if (token.is_word() && draft_.expressions.contains(token.text)) words.push_back(token.text);
-      if (draft_.usage.factors[axis].size() == 1 && !token.is_word()) return whole_expression({token}, {}).value_or("");
+      if (token.is_word() && draft_.expressions.contains(token.text) && look_of(token.text) == look)
+        return draft_.expressions.at(token.text);
     }
-    for (const NameLook look : {NameLook::Threads, NameLook::Tile}) {
-      for (const std::string& word : words) {
-        if (look_of(word) == look) return draft_.expressions.at(word);
-      }
+    return "";
+  }
+
+  /// Of a product with blockIdx: its factor that is the block's threads, if it is one number or name.
+  [[nodiscard]] std::string lone_factor(std::size_t axis) const {
+    const Tokens& factors = draft_.usage.factors[axis];
+    if (factors.size() == 1 && !factors[0].is_word()) return whole_expression(factors, {}).value_or("");
+    std::vector<std::string> words;
+    for (const Token& token : factors) {
+      if (token.is("blockDim")) return "";
+      if (token.is_word() && draft_.expressions.contains(token.text)) words.push_back(token.text);
     }
     return words.size() == 1 ? draft_.expressions.at(words.front()) : "";
   }
@@ -81,9 +87,11 @@ class Geometry {
     if (!uses_threads(axis)) return "1";
     const char letter = kAxisNames[axis][0];
     std::string found = named(NameLook::Threads, letter);
-    if (found.empty()) found = from_factors(axis);
+    if (found.empty()) found = from_factors(axis, NameLook::Threads);
     if (found.empty() && block_axes_ == 1) found = whole_expression(draft_.source.launch_bounds, draft_.expressions).value_or("");
     if (found.empty() && (axis == 0 || !draft_.usage.block_dim[axis])) found = named(NameLook::Threads, 0);
+    if (found.empty()) found = from_factors(axis, NameLook::Tile);
+    if (found.empty()) found = lone_factor(axis);
     if (found.empty() && !draft_.usage.block_dim[axis]) found = named(NameLook::Tile, letter);
     if (found.empty() && !draft_.usage.block_dim[axis]) found = named(NameLook::Tile, 0);
     const bool number = is_number(found);
@@ -113,6 +121,7 @@ class Geometry {
     for (std::int64_t value = alone ? 32 : axis == 0 ? 8 : 1; value <= most; value *= 2) values.push_back(value);
     if (values.empty()) values.push_back(most);
     const std::int64_t given = std::min<std::int64_t>(values.back(), alone ? 256 : axis == 0 ? 32 : 8);
+    if (draft_.is_reference) return std::to_string(given);
     spec::Parameter parameter = number_parameter(name, values, given);
     parameter.binding = spec::Binding::Launch;
     draft_.kernel.parameters.push_back(std::move(parameter));
@@ -232,7 +241,7 @@ void require_parameters(const InitDraft& draft) {
 
 void draft_geometry(InitDraft& draft) {
   Geometry(draft).make();
-  require_parameters(draft);
+  if (!draft.is_reference) require_parameters(draft);
 }
 
 }  // namespace attune::importing

@@ -15,6 +15,8 @@ bool is_whole(ElementType type) {
   return type != ElementType::F16 && type != ElementType::BF16 && type != ElementType::F32 && type != ElementType::F64;
 }
 
+bool is_whole_name(const std::string& type) { return is_whole(*spec::find_element_type(type)); }
+
 /// What an axis may be at most, so that an argument of the type holds it.
 std::int64_t most_of(ElementType type) {
   constexpr std::int64_t kMostOfAnAxis = std::int64_t{1} << 48;
@@ -47,11 +49,24 @@ void add_size(InitDraft& draft, const std::string& source_name, const ImportedSi
   draft.kernel.sizes.push_back(size);
 }
 
+/// A template parameter that bounds what the blocks cover and has no default: one kernel for each of its values.
+void add_open_size(InitDraft& draft, const SourceName& one, const std::string& name) {
+  constexpr std::int64_t kStandard = 1024;
+  draft.expressions[one.name] = std::to_string(kStandard);
+  add_size(draft, one.name, {name, kStandard, 0, "decide: the number that stands for it in the kernel's name"});
+  draft.note(Note::Kind::Decide, fmt::format("the template's {} (line {})", one.name, one.position.line),
+             fmt::format("it bounds what blocks work on, and the source gives it no value: {} stands in the kernel's name", kStandard));
+}
+
 /// Macros and constants that bound what the blocks cover.
 void add_fixed_sizes(InitDraft& draft) {
   for (const SourceName& one : draft.names) {
     if (!draft.usage.limits.contains(one.name) || !one.number || *one.number < 1 || draft.sizes.contains(one.name)) continue;
     const std::string name = name_in_expressions(one.name, "_size");
+    if (one.kind == SourceName::Kind::TemplateArgument && one.value.empty()) {
+      add_open_size(draft, one, name);
+      continue;
+    }
     add_size(draft, one.name, {name, *one.number, 0, "the source fixes it"});
     draft.note(Note::Kind::Guessed, fmt::format("{} (line {})", one.name, one.position.line),
                fmt::format("a size of the problem, since it bounds what blocks work on; the source fixes it: {} alone, until it is an "
@@ -72,6 +87,17 @@ std::string free_name(const InitDraft& draft) {
   return name;
 }
 
+/// Whether all that the template's type can be are integers.
+bool only_whole(const InitDraft& draft, const KernelArgument& argument) {
+  for (const TemplateParameter& parameter : draft.template_parameters) {
+    if (parameter.name != argument.type) continue;
+    for (const auto& [axis, types] : draft.kernel.types) {
+      if (axis == parameter.own_name && !std::all_of(types.begin(), types.end(), is_whole_name)) return false;
+    }
+  }
+  return true;
+}
+
 std::string size_or_scalar_fault(const std::string& text) { return text == "size" || text == "scalar" ? "" : "say size or scalar"; }
 
 }  // namespace
@@ -85,7 +111,9 @@ std::string name_in_expressions(const std::string& name, const char* ending) {
 
 void draft_sizes(InitDraft& draft) {
   for (const KernelArgument& argument : draft.arguments) {
-    if (argument.pointer || !is_whole(argument.layout.type) || argument.type == "bool" || argument.of_template) continue;
+    if (argument.pointer || !is_whole(argument.layout.type) || argument.type == "bool" ||
+        (argument.of_template && !only_whole(draft, argument)))
+      continue;
     const bool bounds = bounds_something(draft.usage, argument.name);
     const std::string about = fmt::format("the argument '{}'", argument.name);
     const std::string proposed = bounds || sounds_like_a_size(argument.name) ? "size" : "scalar";

@@ -3,7 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
+#include <array>
+#include <map>
+#include <string_view>
 
 #include "attune/error.hpp"
 #include "tuner/importing/element_layout.hpp"
@@ -15,26 +17,34 @@ namespace attune::importing {
 namespace {
 
 bool is_integer_word(const Token& token) {
-  static constexpr std::array<std::string_view, 19> kWords{"int",     "unsigned", "signed",   "long",    "short",    "char",    "bool",
-                                                           "size_t",  "int8_t",   "uint8_t",  "int16_t", "uint16_t", "int32_t", "uint32_t",
-                                                           "int64_t", "uint64_t", "unsigned", "const",   "auto"};
+  static constexpr std::array<std::string_view, 18> kWords{"int",     "unsigned", "signed",  "long",     "short",   "char",
+                                                           "bool",    "size_t",   "int8_t",  "uint8_t",  "int16_t", "uint16_t",
+                                                           "int32_t", "uint32_t", "int64_t", "uint64_t", "const",   "auto"};
   return std::find(kWords.begin(), kWords.end(), token.text) != kWords.end();
 }
 
-[[noreturn]] void refuse(const InitDraft& draft, const std::string& written, const std::string& why) {
-  spec::fail(
-      draft.source.position,
-      fmt::format("the template parameter '{}' of '{}' {}; attune gives types and whole numbers: write a kernel for one choice of it",
-                  written, draft.source.name, why));
-}
+/// A kernel template in its source.
+struct TemplateSource {
+  const SourceKernel& kernel;
+  const std::string& code;
 
-TemplateParameter read_parameter(const InitDraft& draft, const Tokens& written, const std::string& text) {
+  [[noreturn]] void refuse(const Tokens& written, const std::string& why) const {
+    spec::fail(
+        position_in(code, written.front().offset, kernel.position.file),
+        fmt::format("the template parameter '{}' of '{}' {}; attune gives types and whole numbers: write a kernel for one choice of it",
+                    text_of(code, written), kernel.name, why));
+  }
+};
+
+TemplateParameter read_parameter(const TemplateSource& source, const Tokens& written) {
   const auto equals = std::find_if(written.begin(), written.end(), [](const Token& token) { return token.is("="); });
   const Tokens declared(written.begin(), equals);
   TemplateParameter parameter;
   if (equals != written.end()) parameter.fallback = Tokens(equals + 1, written.end());
-  if (declared.size() < 2 || !declared.back().is_word()) refuse(draft, text, "has no name");
-  if (std::any_of(declared.begin(), declared.end(), [](const Token& token) { return token.is("."); })) refuse(draft, text, "is a pack");
+  if (std::any_of(declared.begin(), declared.end(), [](const Token& token) { return token.is("."); })) source.refuse(written, "is a pack");
+  const bool named = declared.size() >= 2 && declared.back().is_word() && !is_integer_word(declared.back());
+  if (!named && parameter.fallback.empty()) source.refuse(written, "has neither a name nor a default");
+  if (!named) return parameter;
   parameter.name = declared.back().text;
   parameter.offset = declared.back().offset;
   const Tokens type = slice(declared, 0, declared.size() - 1);
@@ -42,16 +52,14 @@ TemplateParameter read_parameter(const InitDraft& draft, const Tokens& written, 
   parameter.is_bool = contains_word(type, "bool");
   const bool whole =
       std::all_of(type.begin(), type.end(), [](const Token& token) { return is_integer_word(token) || token.is("std") || token.is("::"); });
-  if (!parameter.is_type && !whole) refuse(draft, text, "is neither a type nor a whole number");
+  if (!parameter.is_type && !whole) source.refuse(written, "is neither a type nor a whole number");
   return parameter;
 }
 
-/// What attune calls it. Where parameters are macros of their own names, it must be called otherwise than in the source.
-std::string own_name(const InitDraft& draft, const std::string& name, const std::string& code) {
-  if (!draft.kernel.has_macros) return name_in_expressions(name, "_value");
-  std::string lower = name;
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return has_word(code, lower) ? name + "_value" : name_in_expressions(lower, "_value");
+/// What attune calls it. Where parameters are macros of their own names, it must be called otherwise than anything in a source.
+std::string own_name(const InitDraft& draft, const TemplateParameter& parameter) {
+  const char* const ending = parameter.is_type ? "_type" : "_value";
+  return draft.kernel.has_macros ? parameter.name + ending : name_in_expressions(parameter.name, ending);
 }
 
 std::vector<std::string> types_of(const std::string& list) {
@@ -67,9 +75,20 @@ std::string types_fault(const std::string& list) {
   return known && !types.empty() ? "" : fmt::format("give element types with commas between: {}", spec::joined(spec::element_type_names()));
 }
 
-void draft_type(InitDraft& draft, const TemplateParameter& parameter) {
-  const auto layout = parameter.fallback.empty() ? std::nullopt : find_element_layout(shown(parameter.fallback));
-  const std::string first = layout && layout->lanes == 1 ? spec::name(layout->type) : "f32";
+bool sounds_like_an_index(const std::string& name) {
+  static constexpr std::array<std::string_view, 7> kNames{"I", "Index", "IndexT", "Idx", "IdxT", "OffsetT", "SizeT"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+/// What the type is where nothing else is said. Throws: SpecError at a default that attune has no element type for.
+std::string first_type(const TemplateSource& source, const TemplateParameter& parameter, const Tokens& written) {
+  if (parameter.fallback.empty()) return sounds_like_an_index(parameter.name) ? "i32" : "f32";
+  const auto element = exact_element(resolved_type(shown(parameter.fallback), source.code));
+  if (!element) source.refuse(written, "has a default that is none of attune's element types");
+  return spec::name(*element);
+}
+
+void draft_type(InitDraft& draft, const TemplateParameter& parameter, const std::string& first) {
   const std::string about = fmt::format("the template's type {}", parameter.name);
   const std::string proposed = first == "f64" ? "f64, f32" : first == "f32" ? "f32, f64" : first;
   const auto types = types_of(draft.guess({about, "the element types that it can be", proposed, types_fault}));
@@ -79,9 +98,10 @@ void draft_type(InitDraft& draft, const TemplateParameter& parameter) {
   draft.note(Note::Kind::Guessed, about, fmt::format("a type of the problem, {}", fmt::join(types, ", ")));
 }
 
-/// Where the source gives none: one that compiles, and computes right where the number is how much is done at a time.
-std::int64_t standard_value(NameLook look, const std::string& name) {
-  if (look == NameLook::Threads) return axis_of(name) == 0 ? 256 : axis_of(name) == 'x' ? 32 : 8;
+/// Where the source gives none: one that compiles, and computes right where the number is how much is done at a time. `alone`: no other
+/// parameter is called like threads.
+std::int64_t standard_value(NameLook look, const std::string& name, bool alone) {
+  if (look == NameLook::Threads) return !alone ? 16 : axis_of(name) == 0 ? 256 : axis_of(name) == 'x' ? 32 : 8;
   return look == NameLook::Tile ? 16 : look == NameLook::Work ? 4 : look == NameLook::Switch ? 0 : 1;
 }
 
@@ -94,21 +114,59 @@ SourceName as_source_name(const InitDraft& draft, const TemplateParameter& param
   }
   if (parameter.is_bool && (name.value == "true" || name.value == "false")) name.value = name.value == "true" ? "1" : "0";
   name.number = macro_number(name.value, known);
-  if (!name.number) name.number = parameter.is_bool ? 0 : standard_value(look_of(parameter.name), parameter.name);
+  if (name.number) return name;
+  name.value.clear();  // none that can be read
+  const auto& all = draft.source.template_parameters;
+  const auto threads = std::count_if(all.begin(), all.end(), [](const Tokens& one) {
+    return std::any_of(one.begin(), one.end(),
+                       [](const Token& token) { return token.is_word() && look_of(token.text) == NameLook::Threads; });
+  });
+  name.number = parameter.is_bool ? 0 : standard_value(look_of(parameter.name), parameter.name, threads == 1);
   return name;
+}
+
+/// A type that is another one where nothing else is said stays that.
+bool same_as_another(InitDraft& draft, TemplateParameter& parameter) {
+  if (parameter.fallback.size() != 1) return false;
+  for (const TemplateParameter& other : draft.template_parameters) {
+    if (!other.is_type || !parameter.fallback.front().is(other.name)) continue;
+    parameter.own_name = other.own_name;
+    draft.types[parameter.name] = draft.types.at(other.name);
+    draft.note(Note::Kind::Taken, fmt::format("the template's type {}", parameter.name),
+               fmt::format("{}, as its default says", other.name));
+    return true;
+  }
+  return false;
+}
+
+/// A default that is computed of other parameters stays that.
+bool follows_others(InitDraft& draft, const TemplateParameter& parameter, const std::string& about) {
+  const auto& all = draft.template_parameters;
+  const bool depends = std::any_of(
+      all.begin(), all.end(), [&](const TemplateParameter& one) { return !one.is_type && contains_word(parameter.fallback, one.name); });
+  const auto expression = depends && !parameter.is_bool ? whole_expression(parameter.fallback, draft.expressions) : std::nullopt;
+  if (!expression) return false;
+  draft.expressions[parameter.name] = fmt::format("({})", *expression);
+  if (expression->find("//") != std::string::npos) draft.kernel.constraints.push_back(*expression + " >= 1");
+  draft.note(Note::Kind::Taken, about, fmt::format("{}, as its default says", *expression));
+  return true;
 }
 
 }  // namespace
 
 void draft_template(InitDraft& draft, const std::string& code) {
   draft.kernel.has_macros = !draft.source.is_template || std::any_of(draft.names.begin(), draft.names.end(), becomes_macro);
+  if (const int line = instantiation_line(code, draft.source.name); line > 0)
+    spec::fail({draft.source.position.file, line, 1},
+               fmt::format("'{}' is instantiated here, and attune instantiates what it launches; take this line away", draft.source.name));
+  const TemplateSource source{draft.source, code};
   for (const Tokens& written : draft.source.template_parameters) {
-    TemplateParameter parameter = read_parameter(draft, written, text_of(code, written));
-    parameter.own_name = own_name(draft, parameter.name, code);
-    if (parameter.is_type)
-      draft_type(draft, parameter);
-    else
-      draft.names.push_back(as_source_name(draft, parameter, code));
+    TemplateParameter parameter = read_parameter(source, written);
+    if (parameter.name.empty()) break;  // that one and all behind it have defaults
+    parameter.own_name = own_name(draft, parameter);
+    const bool settled = parameter.is_type && same_as_another(draft, parameter);
+    if (parameter.is_type && !settled) draft_type(draft, parameter, first_type(source, parameter, written));
+    if (!parameter.is_type) draft.names.push_back(as_source_name(draft, parameter, code));
     draft.template_parameters.push_back(std::move(parameter));
   }
 }
@@ -119,6 +177,7 @@ void draft_template_value(InitDraft& draft, const SourceName& name) {
   const NameLook look = look_of(name.name);
   const bool tunable = parameter->is_bool || (look != NameLook::Changes && look != NameLook::Nothing);
   const std::string about = fmt::format("the template's {} (line {})", name.name, name.position.line);
+  if (follows_others(draft, *parameter, about)) return;
   const std::vector<std::int64_t> values = parameter->is_bool ? std::vector<std::int64_t>{0, 1}
                                            : tunable          ? values_around(look, *name.number)
                                                               : std::vector{*name.number};
@@ -135,12 +194,15 @@ void draft_template_value(InitDraft& draft, const SourceName& name) {
     told.push_back(spec::to_text(value));
   }
   draft.kernel.parameters.push_back(std::move(made));
-  draft.kernel.remarks[parameter->own_name] =
-      !parameter->fallback.empty() ? fmt::format("decide: which values are worth trying; {} is the source's", shown(parameter->fallback))
-                                   : "decide: its values, of which the source says nothing";
-  draft.note(tunable ? Note::Kind::Guessed : Note::Kind::Decide, about,
-             fmt::format("a parameter {}, value{} {}{}", parameter->own_name, told.size() == 1 ? "" : "s", fmt::join(told, ", "),
-                         tunable ? "" : "; by its name it may change what is computed"));
+  const bool unread = !parameter->fallback.empty() && name.value.empty();
+  const std::string fallback = shown(parameter->fallback);
+  draft.kernel.remarks[parameter->own_name] = parameter->fallback.empty() ? "decide: its values, of which the source says nothing"
+                                              : unread ? fmt::format("decide: its values; its default {} was not read", fallback)
+                                                       : fmt::format("decide: which values are worth trying; {} is the source's", fallback);
+  std::string text = fmt::format("a parameter {}, value{} {}", parameter->own_name, told.size() == 1 ? "" : "s", fmt::join(told, ", "));
+  if (!tunable) text += "; by its name it may change what is computed";
+  if (unread) text += fmt::format("; its default {} is no number that shows", fallback);
+  draft.note(tunable && !unread ? Note::Kind::Guessed : Note::Kind::Decide, about, text);
 }
 
 void draft_template_arguments(InitDraft& draft) {

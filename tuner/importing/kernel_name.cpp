@@ -13,10 +13,10 @@
 namespace attune::importing {
 namespace {
 
-/// "float" is f32; what memory holds more or less of than an element of attune's, float4, stays a type of C++.
+/// "float" is f32; what is no element type of attune's, float4, stays a type of C++.
 std::string type_argument(const std::string& text) {
-  const auto layout = find_element_layout(text);
-  return layout && layout->lanes == 1 && text != "bool" ? spec::name(layout->type) : fmt::format("'{}'", text);
+  const auto element = exact_element(text);
+  return element ? spec::name(*element) : fmt::format("'{}'", text);
 }
 
 /// Of an expression's words none may be unknown: they would be types or enumerators.
@@ -61,7 +61,7 @@ WrittenKernelName read_kernel_name(const std::string& text, const spec::SourcePo
   if (!text.ends_with('>'))
     spec::fail(position, fmt::format("the kernel '{}' has no '>' at the end of its template arguments; write e.g. gemm<float, 64>", text));
   const std::string_view inside = std::string_view(text).substr(open + 1, text.size() - open - 2);
-  for (const Tokens& part : split_at_commas(cuda_tokens(inside))) {
+  for (const Tokens& part : split_template_list(cuda_tokens(inside), 0)) {
     if (part.empty()) spec::fail(position, fmt::format("the kernel '{}' has an empty template argument; give each a value", text));
     name.arguments.push_back(text_of(inside, part));
   }

@@ -113,16 +113,6 @@ void tell_defined_parameters(ImportedKernel& kernel, const std::string& code) {
   }
 }
 
-/// All that the name may mean, in the source's order: written twice for #if and #else, or in several namespaces.
-std::vector<SourceKernel> definitions_of(const ImportedKernel& kernel, const std::string& code) {
-  std::vector<SourceKernel> found = source_kernels(code, kernel.kernel_file);
-  std::erase_if(found, [&](const SourceKernel& one) {
-    const std::string name = qualified_name(one);
-    return name != kernel.kernel && one.name != kernel.kernel && !name.ends_with("::" + kernel.kernel);
-  });
-  return found;
-}
-
 /// The launch says where the kernel is, and of which template it is an instance.
 void fit_name(ImportedKernel& kernel, const SourceKernel& definition, const std::string& about) {
   if (const std::string name = qualified_name(definition); name != kernel.kernel) {
@@ -173,7 +163,7 @@ std::string without_comments(std::string_view source) {
 
 void fit_to_source(ImportedKernel& kernel, const std::string& source) {
   const std::string code = without_comments(source);
-  const auto definitions = definitions_of(kernel, code);
+  const auto definitions = kernels_called(source_kernels(code, kernel.kernel_file), kernel.kernel);
   const auto takes = definitions.empty() ? std::nullopt : std::optional(argument_count(definitions.front()));
   fit_constant_memory(kernel, code, takes);
   kernel.before = word_macros(kernel);
@@ -191,8 +181,19 @@ void fit_to_source(ImportedKernel& kernel, const std::string& source) {
   const auto passed = static_cast<std::size_t>(std::count_if(kernel.arguments.begin(), kernel.arguments.end(), is_passed));
   if (passed != takes)
     kernel.notes.push_back({Note::Kind::Decide, about, fmt::format("it takes {} arguments, and the file lists {}", *takes, passed)});
-  if (definitions.size() == 1 && !definitions.front().is_template) fit_to_signature(kernel, definitions.front(), code);
+  if (definitions.size() == 1) fit_to_signature(kernel, definitions.front(), code);
+  const auto other = [&](const SourceKernel& one) { return qualified_name(one) != qualified_name(definitions.front()); };
+  if (std::any_of(definitions.begin(), definitions.end(), other)) {
+    kernel.notes.push_back(
+        {Note::Kind::Decide, about,
+         fmt::format("several kernels are called so; the launch names the first, '{}'", qualified_name(definitions.front()))});
+  }
   fit_name(kernel, definitions.front(), about);
+  if (const int line = instantiation_line(code, definitions.front().name); line > 0) {
+    kernel.notes.push_back(
+        {Note::Kind::Decide, about,
+         fmt::format("line {} of the source instantiates it, and attune instantiates what it launches: take that line away", line)});
+  }
 }
 
 }  // namespace attune::importing

@@ -76,21 +76,35 @@ std::string dimensions_json(const std::vector<std::string>& dimensions) {
   return all.size() == 1 ? all.front() : fmt::format("[{}]", joined(all));
 }
 
+/// What a launch passes, in order.
+std::vector<std::string> passed_json(const std::vector<ImportedArgument>& arguments) {
+  std::vector<std::string> passed;
+  for (const ImportedArgument& argument : arguments) {
+    if (argument.role == Role::Computed || argument.role == Role::Size)
+      passed.push_back(fmt::format("{{{}: \"{}\"}}", quoted(argument.name), spec::name(argument.type)));
+    else if (is_passed(argument))
+      passed.push_back(quoted(argument.name));
+  }
+  return passed;
+}
+
 std::string launch_json(const ImportedKernel& kernel) {
   std::string shared = kernel.shared_bytes;
-  std::vector<std::string> arguments;
   for (const ImportedArgument& argument : kernel.arguments) {
-    if (argument.role == Role::DynamicShared)
-      shared = shared.empty() ? argument.count : fmt::format("{} + {}", shared, argument.count);
-    else if (argument.role == Role::Computed || argument.role == Role::Size)
-      arguments.push_back(fmt::format("{{{}: \"{}\"}}", quoted(argument.name), spec::name(argument.type)));
-    else if (!argument.constant_memory)
-      arguments.push_back(quoted(argument.name));
+    if (argument.role != Role::DynamicShared) continue;
+    shared = shared.empty() ? argument.count : fmt::format("{} + {}", shared, argument.count);
   }
   const std::string called = kernel.kernel + (kernel.template_arguments.empty() ? "" : fmt::format("<{}>", kernel.template_arguments));
   return fmt::format("{{\"kernel\": {}, \"grid\": {}, \"block\": {},{}\n     \"args\": [{}]}}", quoted(called),
                      dimensions_json(kernel.grid), dimensions_json(kernel.block),
-                     shared.empty() ? "" : fmt::format(" \"shared\": {},", expression_json(shared)), joined(arguments));
+                     shared.empty() ? "" : fmt::format(" \"shared\": {},", expression_json(shared)), joined(passed_json(kernel.arguments)));
+}
+
+std::string reference_json(const ImportedReference& reference) {
+  if (reference.kernel.empty()) return "\"none\"";
+  return fmt::format("{{\n    \"launches\": [{{\"kernel\": {}, \"grid\": {}, \"block\": {}, \"args\": [{}]}}]\n  }}",
+                     quoted(reference.kernel), dimensions_json(reference.grid), dimensions_json(reference.block),
+                     joined(passed_json(reference.arguments)));
 }
 
 /// Everything of one kind, one a line.
@@ -159,7 +173,7 @@ std::string template_json(const ImportedKernel& kernel, const std::vector<std::s
   text += fmt::format("  \"buffers\": {{{}}},\n", lines(parts.buffers));
   if (!parts.scalars.empty()) text += fmt::format("  \"scalars\": {{{}}},\n", lines(parts.scalars));
   text += fmt::format("  \"launches\": [\n    {}{}\n  ],\n", remark_of(kernel, "launch"), launch_json(kernel));
-  return text + fmt::format("  {}\"reference\": \"none\"\n}}\n", remark_of(kernel, "reference", "  "));
+  return text + fmt::format("  {}\"reference\": {}\n}}\n", remark_of(kernel, "reference", "  "), reference_json(kernel.reference));
 }
 
 }  // namespace attune::importing

@@ -94,6 +94,22 @@ TEST_CASE("a kernel whose name is not seen outside is told") {
             .starts_with("it is static or in an unnamed namespace"));
 }
 
+TEST_CASE("of several kernels the one of just that name is launched, else somebody has to decide") {
+  const std::string two = "namespace a { __global__ void k() {} } namespace b { __global__ void k() {} } ";
+  CHECK(fitted("k", two + "__global__ void k() {}").kernel == "k");
+  CHECK(fitted("b::k", two).kernel == "b::k");
+  const auto first = fitted("k", two);
+  CHECK(first.kernel == "a::k");
+  REQUIRE(first.notes.size() == 2);
+  CHECK(first.notes[0].kind == Note::Kind::Decide);
+  CHECK(first.notes[0].text == "several kernels are called so; the launch names the first, 'a::k'");
+}
+
+TEST_CASE("a template that its source instantiates is told with the line") {
+  const std::string source = "template <int N> __global__ void k() {}\ntemplate __global__ void k<4>();\n";
+  CHECK(only_note(fitted("k", source, "4"), Note::Kind::Decide).starts_with("line 2 of the source instantiates it"));
+}
+
 TEST_CASE("a wrong number of arguments is told") {
   ImportedKernel kernel;
   kernel.kernel = "k";
@@ -108,6 +124,8 @@ TEST_CASE("template arguments are written as a launch writes them: types by attu
   CHECK(written.function == "ns::k");
   CHECK(launch_arguments({"float", "TILE * 2", "true", "float4", "unsigned int", "bool", "-3"}, {"TILE"}, place) ==
         "f32, TILE * 2, true, 'float4', u32, 'bool', - 3");
+  CHECK(launch_arguments({"char", "long", "unsigned"}, {}, place) == "'char', 'long', u32");  // which are types of their own
+  CHECK(read_kernel_name("k<Foo<Bar<int>>, (2 > 1)>", place).arguments == std::vector<std::string>{"Foo<Bar<int>>", "(2 > 1)"});
   REQUIRE(written.arguments.size() == 6);
   CHECK(written.arguments[5].find("Sum") != std::string::npos);
   CHECK(read_kernel_name("k", place).arguments.empty());
@@ -142,6 +160,13 @@ std::vector<std::string> told_of(const std::vector<std::pair<Role, spec::Element
 }
 
 }  // namespace
+
+TEST_CASE("arguments of a kernel template are compared where their types do not depend on it") {
+  const auto told = told_of({{Role::Scalar, spec::ElementType::F32}, {Role::Input, spec::ElementType::I8}},
+                            "template <class T> __global__ void k(float* a, T* b) {}");
+  REQUIRE(told.size() == 2);  // the other one: what the template's arguments are
+  CHECK(told[0].find("'a': the kernel takes memory here") != std::string::npos);
+}
 
 TEST_CASE("an argument of another kind or type than the kernel's is told, with what the kernel takes and its line") {
   const auto told = told_of({{Role::Scalar, spec::ElementType::I32},

@@ -41,4 +41,17 @@ bool exceeds_static_shared(const compile::CompileResult& compiled) {
   return compiled.status == compile::CompileStatus::Failed && compiled.log.find("uses too much shared data") != std::string::npos;
 }
 
+void note_failure(measure::Measurement& measurement, const compile::CompileResult& compiled) {
+  measurement.outcome = exceeds_static_shared(compiled) ? measure::Outcome::ExceedsLimits : measure::Outcome::CompileFailed;
+  measurement.detail = (compiled.status == compile::CompileStatus::TimedOut ? "compiling passed its deadline: " : "") + compiled.log;
+}
+
+bool note_failure(measure::Measurement& measurement, const Error& error) {
+  const bool limit = dynamic_cast<const spec::LimitError*>(&error) != nullptr;
+  if (!limit && dynamic_cast<const SpecError*>(&error) != nullptr) return false;
+  measurement.outcome = limit ? measure::Outcome::ExceedsLimits : measure::Outcome::LaunchFailed;
+  measurement.detail = error.what();
+  return true;
+}
+
 }  // namespace attune::session

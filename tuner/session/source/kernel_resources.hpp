@@ -1,4 +1,5 @@
 #pragma once
+#include "attune/error.hpp"
 #include "tuner/compile/compiler.hpp"
 #include "tuner/measure/measurement.hpp"
 #include "tuner/spec/launch_plan.hpp"
@@ -12,5 +13,10 @@ void add_resources(measure::Resources& resources, const spec::LaunchPlan& plan, 
 
 /// Whether a kernel was refused for its static shared memory, of which a block has 48 KiB at most: no fault of the source.
 [[nodiscard]] bool exceeds_static_shared(const compile::CompileResult& compiled);
+/// What code that was not compiled is recorded as.
+void note_failure(measure::Measurement& measurement, const compile::CompileResult& compiled);
+/// What a configuration is recorded as whose launch cannot be made of its code: it exceeds limits, or several kernels are called as the
+/// launch says. Whether it is that; else it is the template's fault, whatever the configuration.
+[[nodiscard]] bool note_failure(measure::Measurement& measurement, const Error& error);
 
 }  // namespace attune::session

@@ -149,9 +149,7 @@ void LiveBackend::take_compiled() {
     if (!compiled.from_cache && compiled.compile_ms > 0 && compiled.key != noted) note_compile_time(compiled.compile_ms / 1000);
     noted = compiled.key;
     if (entry->compiled->status != compile::CompileStatus::Ok) {
-      const bool timed_out = entry->compiled->status == compile::CompileStatus::TimedOut;
-      entry->measurement.outcome = exceeds_static_shared(compiled) ? measure::Outcome::ExceedsLimits : measure::Outcome::CompileFailed;
-      entry->measurement.detail = (timed_out ? "compiling passed its deadline: " : "") + entry->compiled->log;
+      note_failure(entry->measurement, compiled);
       settle(entry);
       continue;
     }
@@ -159,15 +157,8 @@ void LiveBackend::take_compiled() {
       const auto plan = spec::resolve(*kernel_, problem_, entry->configuration, gpu_->device());
       add_resources(entry->measurement.resources, plan, *entry->compiled, gpu_->device(), kernel_->spec_path);
       ready_.push_back(entry);
-    } catch (const spec::LimitError& error) {
-      entry->measurement.outcome = measure::Outcome::ExceedsLimits;
-      entry->measurement.detail = error.what();
-      settle(entry);
-    } catch (const SpecError&) {
-      throw;                        // of the template, whatever the configuration
-    } catch (const Error& error) {  // which kernel a launch means is not clear in this one's code
-      entry->measurement.outcome = measure::Outcome::LaunchFailed;
-      entry->measurement.detail = error.what();
+    } catch (const Error& error) {
+      if (!note_failure(entry->measurement, error)) throw;
       settle(entry);
     }
   }
