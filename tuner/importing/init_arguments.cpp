@@ -7,6 +7,7 @@
 #include "attune/error.hpp"
 #include "tuner/importing/index_reach.hpp"
 #include "tuner/importing/init_draft.hpp"
+#include "tuner/spec/element.hpp"
 #include "tuner/spec/failure.hpp"
 
 namespace attune::importing {
@@ -155,8 +156,7 @@ ImportedArgument scalar_of(InitDraft& draft, const KernelArgument& argument) {
   made.name = argument.name;
   made.type = argument.layout.type;
   made.type_axis = axis_of_type(draft, argument);
-  const bool fraction = made.type_axis.empty() && (made.type == ElementType::F16 || made.type == ElementType::BF16 ||
-                                                   made.type == ElementType::F32 || made.type == ElementType::F64);
+  const bool fraction = made.type_axis.empty() && spec::is_floating(made.type);
   const std::string about = fmt::format("the scalar '{}'", argument.name);
   made.value = draft.guess({about, "the value that tuning passes", fraction ? "1.5" : "1", expression_fault});
   made.remark = "decide: the value that tuning passes";

@@ -5,17 +5,14 @@
 #include <cctype>
 
 #include "tuner/importing/init_draft.hpp"
+#include "tuner/spec/element.hpp"
 
 namespace attune::importing {
 namespace {
 
 using spec::ElementType;
 
-bool is_whole(ElementType type) {
-  return type != ElementType::F16 && type != ElementType::BF16 && type != ElementType::F32 && type != ElementType::F64;
-}
-
-bool is_whole_name(const std::string& type) { return is_whole(*spec::find_element_type(type)); }
+bool is_whole_name(const std::string& type) { return !spec::is_floating(*spec::find_element_type(type)); }
 
 /// What an axis may be at most, so that an argument of the type holds it.
 std::int64_t most_of(ElementType type) {
@@ -111,7 +108,7 @@ std::string name_in_expressions(const std::string& name, const char* ending) {
 
 void draft_sizes(InitDraft& draft) {
   for (const KernelArgument& argument : draft.arguments) {
-    if (argument.pointer || !is_whole(argument.layout.type) || argument.type == "bool" ||
+    if (argument.pointer || spec::is_floating(argument.layout.type) || argument.type == "bool" ||
         (argument.of_template && !only_whole(draft, argument)))
       continue;
     const bool bounds = bounds_something(draft.usage, argument.name);

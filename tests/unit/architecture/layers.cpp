@@ -45,8 +45,9 @@ const std::map<std::string, std::set<std::string>>& allowed() {
 
 /// The layers that must not see CUDA: what they do has to work, and to be understood, without it.
 bool without_cuda(const std::string& layer) {
-  static const std::set<std::string> layers = {"db",          "tuner/include", "tuner/base",   "tuner/spec",    "tuner/importing",
-                                               "tuner/space", "tuner/search",  "tuner/report", "tuner/measure", "tuner/simulate"};
+  static const std::set<std::string> layers = {
+      "db",           "tools",        "tuner/include", "tuner/base",     "tuner/spec",   "tuner/importing", "tuner/space",
+      "tuner/search", "tuner/report", "tuner/measure", "tuner/simulate", "tuner/verify", "tuner/worker"};
   return layers.count(layer) != 0 || starts_with(layer, "tuner/session/");
 }
 

@@ -185,10 +185,7 @@ void DeviceFleet::handle(std::size_t device, const json& message) {
   Slot& slot = slots_[device];
   const std::string event = message.at("event");
   if (event == "progress") {
-    Progress progress = messages::progress_from(message, request_.problems[slot.problem]);
-    progress.problem_number = slot.problem;
-    progress.problem_count = request_.problems.size();
-    slot.observer.progress(progress);
+    slot.observer.progress(messages::progress_from(message, request_.problems[slot.problem]));
   } else if (event == "record") {
     auto measurement = measure::measurement_from_json(message.at("measurement"));
     measurement.detail = measure::messages::bytes(message.at("detail"));

@@ -95,15 +95,8 @@ Hello hello_from(const json& message) {
 }
 
 json progress(const Progress& progress) {
-  return {{"event", "progress"},
-          {"done", progress.done},
-          {"total", progress.total},
-          {"reused", progress.reused},
-          {"failed", progress.failed},
-          {"best_us", progress.best_us},
-          {"configurations_per_s", progress.configurations_per_s},
-          {"eta_s", progress.eta_s ? json(*progress.eta_s) : json(nullptr)},
-          {"used", to_json(progress.used)}};
+  return {{"event", "progress"},       {"done", progress.done},       {"total", progress.total},       {"reused", progress.reused},
+          {"failed", progress.failed}, {"best_us", progress.best_us}, {"used", to_json(progress.used)}};
 }
 
 Progress progress_from(const json& message, const spec::Problem& problem) {
@@ -114,8 +107,6 @@ Progress progress_from(const json& message, const spec::Problem& problem) {
   progress.reused = message.at("reused");
   progress.failed = message.at("failed");
   progress.best_us = message.at("best_us");
-  progress.configurations_per_s = message.at("configurations_per_s");
-  if (!message.at("eta_s").is_null()) progress.eta_s = message.at("eta_s").get<double>();
   progress.used = utilisation_from(message.at("used"));
   return progress;
 }

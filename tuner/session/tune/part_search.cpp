@@ -317,8 +317,6 @@ void PartSearch::describe(bool complete) {
 void PartSearch::report_progress() const {
   Progress progress;
   progress.problem = &context_.problem;
-  progress.problem_number = context_.number;
-  progress.problem_count = context_.request.problems.size();
   progress.part = scope_.label;
   progress.done = decided_here();
   progress.total = std::max(limit_, progress.done);
@@ -326,13 +324,6 @@ void PartSearch::report_progress() const {
   progress.failed = part_.failed;
   progress.best_us = best_us_;
   progress.used = context_.backend.utilisation();
-  const double elapsed = seconds_since(start_);
-  if (elapsed > 0) progress.configurations_per_s = static_cast<double>(part_.measured) / elapsed;
-  if (scope_.deadline) {
-    progress.eta_s = std::max(0.0, -seconds_since(*scope_.deadline));
-  } else if (progress.configurations_per_s > 0 && progress.done <= progress.total) {
-    progress.eta_s = static_cast<double>(progress.total - progress.done) / progress.configurations_per_s;
-  }
   context_.observer.progress(progress);
 }
 

@@ -4,11 +4,10 @@
 
 namespace attune::session {
 
-ProblemContext::ProblemContext(const spec::KernelTemplate& the_kernel, const TuneRequest& the_request, std::size_t the_number,
+ProblemContext::ProblemContext(const spec::KernelTemplate& the_kernel, const TuneRequest& the_request, std::size_t number,
                                Backend& the_backend, db::Database& the_database, const Observer& the_observer)
     : kernel(the_kernel),
       request(the_request),
-      number(the_number),
       problem(request.problems[number]),
       backend(the_backend),
       database(the_database),

@@ -13,7 +13,8 @@ namespace attune::session {
 /// One problem that is tuned: what stays the same from its first configuration to its best row, for all parts of ProblemTuner.
 class ProblemContext {
  public:
-  /// Requires: all that is passed outlives this. Builds the space. Throws: SpecError, UsageError, space::BuildStopped.
+  /// `number`: of the problem in the request. Requires: all that is passed outlives this. Builds the space. Throws: SpecError, UsageError,
+  /// space::BuildStopped.
   ProblemContext(const spec::KernelTemplate& kernel, const TuneRequest& request, std::size_t number, Backend& backend,
                  db::Database& database, const Observer& observer);
   ProblemContext(const ProblemContext&) = delete;
@@ -21,7 +22,6 @@ class ProblemContext {
 
   const spec::KernelTemplate& kernel;
   const TuneRequest& request;
-  std::size_t number;  ///< of the problem in the request
   const spec::Problem& problem;
   Backend& backend;
   db::Database& database;

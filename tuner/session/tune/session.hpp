@@ -46,14 +46,11 @@ struct TuneRequest {
 /// Where one problem's tuning stands; sent often, cheap to ignore.
 struct Progress {
   const spec::Problem* problem = nullptr;
-  std::size_t problem_number = 0, problem_count = 0;
   std::string part;                   ///< which part of its space is searched (a rung's name); empty: no named one
   std::uint64_t done = 0, total = 0;  ///< configurations of this problem: decided / allowed by the budget
   std::uint64_t reused = 0, failed = 0;
-  double best_us = 0;               ///< 0: none yet
-  double configurations_per_s = 0;  ///< freshly decided ones, over this problem
-  std::optional<double> eta_s;      ///< of this problem
-  Utilisation used;                 ///< so far, for this problem
+  double best_us = 0;  ///< 0: none yet
+  Utilisation used;    ///< so far, for this problem
 };
 
 /// One configuration that failed in some way, for messages.
