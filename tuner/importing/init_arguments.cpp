@@ -14,7 +14,6 @@ namespace attune::importing {
 namespace {
 
 using Role = ImportedArgument::Role;
-using spec::ElementType;
 
 bool is_zero(const Tokens& index) { return index.size() == 1 && index[0].is("0"); }
 bool is_block_number(const Tokens& index) { return index.size() == 3 && index[0].is("blockIdx") && index[2].is("x"); }
