@@ -72,6 +72,9 @@ TEST_CASE_FIXTURE(Import, "a kernel template in a namespace is imported with the
   const std::string file = replaced(test::kSchemaT1, "\"scale.cu\"", "\"templated.cu\"");
   write("in_brackets.json", replaced(file, "\"scale\"", "\"scale<float, tile * 2>\""));
   write("listed.json", replaced(file, "\"KernelName\": \"scale\"", "\"KernelName\": \"scale\", \"KernelTypeNames\": [\"float\", \"4\"]"));
+  write("both.json", replaced(read("listed.json"), "\"scale\"", "\"scale<float, 2>\""));
+  CHECK(import("both.json", "both").out.find("left out: \"KernelTypeNames\": \"KernelName\" has its template arguments in brackets") !=
+        std::string::npos);
   for (const auto& [name, launched] : {std::pair{"in_brackets", "lib::scale<f32, tile * 2>"}, std::pair{"listed", "lib::scale<f32, 4>"}}) {
     const auto imported = import(std::string(name) + ".json", name);
     CAPTURE(imported.out + imported.err);

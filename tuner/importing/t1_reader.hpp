@@ -85,6 +85,7 @@ class T1Reader {
   KnownNames names_;
   ConditionGuard guard_;
   ImportedKernel kernel_;
+  std::vector<std::string> in_brackets_;     ///< arguments of a kernel template, as the file writes them
   std::vector<std::string> argument_names_;  ///< as the file has them
 };
 

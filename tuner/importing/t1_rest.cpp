@@ -51,7 +51,9 @@ void T1Reader::read_kernel() {
   }
   const JsonNode& name = required_member(*specification_, "KernelName", "\"KernelSpecification\"", "name the __global__ function");
   kernel_.kernel_position = name.position;
-  kernel_.kernel = read_kernel_name(name.string("\"KernelName\""), name.position).function;
+  WrittenKernelName written = read_kernel_name(name.string("\"KernelName\""), name.position);
+  kernel_.kernel = std::move(written.function);
+  in_brackets_ = std::move(written.arguments);
   const JsonNode* const file = member_of(*specification_, {"KernelFile"});
   if (file == nullptr) return;
   kernel_.kernel_file = file->string("\"KernelFile\"");
@@ -61,16 +63,19 @@ void T1Reader::read_kernel() {
 }
 
 void T1Reader::read_template_arguments() {
-  const JsonNode& name = *member_of(*specification_, {"KernelName"});
-  std::vector<std::string> arguments = read_kernel_name(name.string("\"KernelName\""), name.position).arguments;
-  const JsonNode* const types = member_of(*specification_, {"KernelTypeNames"});
-  const bool listed = arguments.empty() && types != nullptr;
-  if (listed) {
-    for (const JsonNode& item : types->array("\"KernelTypeNames\"")) arguments.push_back(item.string("a type"));
+  const JsonNode* place = member_of(*specification_, {"KernelName"});
+  if (const JsonNode* const types = member_of(*specification_, {"KernelTypeNames"}); types != nullptr) {
+    const auto& items = types->array("\"KernelTypeNames\"");
+    if (!in_brackets_.empty() && !items.empty()) {
+      note(Note::Kind::LeftOut, "\"KernelTypeNames\"", "\"KernelName\" has its template arguments in brackets");
+    } else if (!items.empty()) {
+      place = types;
+      for (const JsonNode& item : items) in_brackets_.push_back(item.string("a type"));
+    }
   }
   std::vector<std::string> parameters;
   for (const spec::Parameter& parameter : names_.parameters) parameters.push_back(parameter.name);
-  kernel_.template_arguments = launch_arguments(arguments, parameters, listed ? types->position : name.position);
+  kernel_.template_arguments = launch_arguments(in_brackets_, parameters, place->position);
 }
 
 std::string T1Reader::template_name() const {
